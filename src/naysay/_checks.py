@@ -1,0 +1,112 @@
+"""Checks of user input, each done once, at the door."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from naysay.errors import DataError, DesignError
+
+__all__ = ["amounts", "categories", "confidence", "is_missing", "nearest", "probability_vector", "read_only", "shown"]
+
+
+def categories(labels: Iterable[Any], *, least: int = 2, what: str = "categories") -> tuple[Any, ...]:
+    """The labels as a tuple, after checking that there are enough, none empty and none twice."""
+    if isinstance(labels, str):
+        raise DesignError(f"{what} must be several labels; got the single text {labels!r} (write a tuple of labels)")
+    result = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
+    if len(result) < least:
+        raise DesignError(f"at least {least} {what} are needed; got {len(result)}: {shown(result)}")
+    seen: dict[str, int] = {}
+    for position, label in enumerate(result):
+        text = str(label)
+        if is_missing(label) or not text.strip():
+            raise DesignError(f"{what} must not be empty; number {position + 1} of {len(result)} is {label!r}")
+        if text in seen:
+            raise DesignError(f"{what} must differ; {text!r} is number {seen[text] + 1} and number {position + 1}")
+        seen[text] = position
+    return result
+
+
+def is_missing(value: object) -> bool:
+    """Whether a cell holds no answer: None, NaN, a null of pandas, or an empty text."""
+    if value is None or (isinstance(value, str) and value == ""):
+        return True
+    if isinstance(value, float | np.floating):
+        return math.isnan(value)
+    return type(value).__name__ in {"NAType", "NaTType"}
+
+
+def nearest(value: object, known: Iterable[object]) -> str:
+    """A hint that names the known label nearest to `value`, or lists what is known."""
+    texts = [str(label) for label in known]
+    close = difflib.get_close_matches(str(value), texts, n=1, cutoff=0.6)
+    if not close:
+        folded = {text.casefold().strip(): text for text in texts}
+        match = folded.get(str(value).casefold().strip())
+        close = [match] if match else []
+    return f"did you mean {close[0]!r}?" if close else f"known are {shown(texts)}"
+
+
+def shown(values: Iterable[object], most: int = 12) -> str:
+    """A short listing of values for a message."""
+    items = [str(value) if len(str(value)) <= 60 else str(value)[:57] + "…" for value in values]
+    rest = f", … ({len(items) - most} more)" if len(items) > most else ""
+    return ", ".join(repr(item) for item in items[:most]) + rest
+
+
+def amounts(values: ArrayLike, *, what: str, length: int | None = None) -> NDArray[np.float64]:
+    """Counts or weights as floats (n,), none of them negative, NaN or infinite."""
+    try:
+        result = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{what} must be numbers; {error}") from None
+    if result.ndim != 1:
+        raise DataError(f"{what} must be one number an answer; got an array of shape {result.shape}")
+    if length is not None and len(result) != length:
+        raise DataError(f"{what} must have one number for each of the {length} answers; got {len(result)}")
+    bad = ~(np.isfinite(result) & (result >= 0))
+    if bad.any():
+        row = int(bad.argmax())
+        raise DataError(
+            f"{what} must be finite and not negative; got {result[row]:g} in place {row + 1} of {len(result)}",
+            row=row,
+            value=float(result[row]),
+        )
+    return result
+
+
+def probability_vector(values: ArrayLike, size: int, *, what: str) -> NDArray[np.float64]:
+    """Probabilities (size,), none negative, that sum to one."""
+    result = np.asarray(values, dtype=np.float64)
+    if result.shape != (size,):
+        raise DataError(f"{what} must have {size} probabilities; got an array of shape {result.shape}")
+    if not np.isfinite(result).all() or (result < 0).any():
+        raise DataError(f"{what} must not be negative or NaN; got {shown(result)}")
+    if abs(result.sum() - 1) > 1e-9:
+        raise DataError(f"{what} must sum to one; they sum to {result.sum():.10g}")
+    return result
+
+
+def confidence(value: float) -> float:
+    """A level of confidence strictly between 0 and 1."""
+    if not 0 < value < 1:
+        raise DataError(f"confidence must lie between 0 and 1, as 0.95; got {value!r}")
+    return float(value)
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, closed to writing."""
+    array.setflags(write=False)
+    return array
+
+
+def listed(values: Sequence[object]) -> str:
+    """Values in running text: ``a, b and c``."""
+    texts = [str(value) for value in values]
+    return texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + " and " + texts[-1]

@@ -1,0 +1,230 @@
+"""Designs made of designs: a lottery between them, one after another, two questions to one person."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.design.base import Design, Truth, check_channel
+from naysay.design.drawing import Source
+from naysay.design.exact import LIMIT, as_fraction
+from naysay.errors import DesignError
+from naysay.responses import Codes, Labels, Pair, columns_of
+
+__all__ = ["Mixture", "Product", "Then", "mix"]
+
+
+def mix(*weighted: tuple[Any, Design]) -> Mixture:
+    """A lottery: each respondent answers under one of several designs, which one nobody learns.
+
+    P = Σ w_c P_c / Σ w_c. A negative answer alone rules categories out for certain (ε = ∞); mixed with noise it has a
+    finite ε.
+
+    Parameters
+    ----------
+    *weighted : (weight, Design)
+        Integer or decimal weights, read as written, in any proportion. The designs share categories and response space.
+
+    Raises
+    ------
+    DesignError
+        Weights that are not positive; designs that differ in categories or in what may be reported.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> answers = ("a", "b", "c")
+    >>> mix((3, designs.negative(answers)), (1, designs.uniform(answers))).matrix.round(3)
+    array([[0.083, 0.458, 0.458],
+           [0.458, 0.083, 0.458],
+           [0.458, 0.458, 0.083]])
+    """
+    if len(weighted) < 2:
+        raise DesignError("a mix needs two designs at least: mix((1, direct), (1, uniform))")
+    exact = [as_fraction(weight, what="a weight of the mix") for weight, _ in weighted]
+    if min(exact) <= 0:
+        raise DesignError(
+            f"the weights of a mix must be positive; got {_checks.shown(weight for weight, _ in weighted)}"
+        )
+    scale = math.lcm(*(weight.denominator for weight in exact))
+    whole = [int(weight * scale) for weight in exact]
+    shared = math.gcd(*whole)
+    parts = tuple(check_channel(design, "a component of a mix") for _, design in weighted)
+    name = ", ".join(f"({weight}, {part.name or part.kind})" for (weight, _), part in zip(weighted, parts, strict=True))
+    return Mixture(
+        categories=parts[0].categories,
+        space=parts[0].space,
+        weights=tuple(weight // shared for weight in whole),
+        components=parts,
+        name=f"mix({name})",
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Mixture(Design):
+    """A lottery between designs that share one response space; see `mix`."""
+
+    weights: tuple[int, ...]
+    components: tuple[Design, ...]
+    kind: ClassVar[str] = "mixture"
+
+    def __post_init__(self) -> None:
+        first = self.components[0]
+        for other in self.components[1:]:
+            if other.categories != first.categories:
+                raise DesignError(
+                    "the designs of a mix must have the same categories; got "
+                    f"{_checks.shown(first.categories)} and {_checks.shown(other.categories)}"
+                )
+            if other.space != first.space:
+                raise DesignError(
+                    "the designs of a mix must report in one response space, or the answer would tell which was used; "
+                    f"got {first.space.form()} and {other.space.form()}"
+                )
+        if sum(self.weights) > LIMIT or min(self.weights) < 1:
+            raise DesignError("the weights of a mix must be positive integers that sum to at most 2**53")
+
+    @property
+    def _shares(self) -> NDArray[np.float64]:
+        return np.array(self.weights) / sum(self.weights)
+
+    @property
+    def exchangeable(self) -> bool:
+        return all(component.exchangeable for component in self.components)
+
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        parts = zip(self._shares, self.components, strict=True)
+        return np.asarray(sum(share * component.rows(codes) for share, component in parts))
+
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        lot = np.searchsorted(np.cumsum(self.weights), source.below(sum(self.weights), len(truth)), side="right")
+        codes = np.empty((len(truth), self.space.width), dtype=np.int64)
+        for place, component in enumerate(self.components):
+            here = lot == place
+            codes[here] = component.draw(truth[here], source)
+        return codes
+
+    @cached_property
+    def expected_statistic(self) -> NDArray[np.float64]:
+        parts = zip(self._shares, self.components, strict=True)
+        return _checks.read_only(np.asarray(sum(share * component.expected_statistic for share, component in parts)))
+
+    def form(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "weights": list(self.weights),
+            "components": [component.form() for component in self.components],
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Then(Design):
+    """One design after another; see `Design.then`."""
+
+    first: Design
+    second: Design
+    kind: ClassVar[str] = "then"
+
+    @classmethod
+    def of(cls, first: Design, second: Design) -> Then:
+        """The design `first` followed by `second`."""
+        check_channel(second, "what follows a design")
+        if not isinstance(first.space, Labels):
+            raise DesignError("only a design that reports one label can be followed by another; this one reports sets")
+        if tuple(map(str, first.space.labels)) != tuple(map(str, second.categories)):
+            raise DesignError(
+                "the second design must take the first one's responses as its categories; responses are "
+                f"{_checks.shown(first.space.labels)}, categories are {_checks.shown(second.categories)}"
+            )
+        name = f"{first.name or first.kind}.then({second.name or second.kind})"
+        return cls(categories=first.categories, space=second.space, first=first, second=second, name=name)
+
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        return self.second.rows(codes) @ self.first.matrix
+
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        return self.second.draw(self.first.draw(truth, source)[:, 0], source)
+
+    @cached_property
+    def expected_statistic(self) -> NDArray[np.float64]:
+        return _checks.read_only(self.second.expected_statistic @ self.first.matrix)
+
+    def form(self) -> dict[str, Any]:
+        return {"kind": self.kind, "name": self.name, "first": self.first.form(), "second": self.second.form()}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Product(Design):
+    """Two questions to one person, each randomized on its own.
+
+    Categories are pairs; P is the Kronecker product. Truth and answers are two columns.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> both = designs.warner(p=0.8) * designs.negative(("a", "b", "c"))
+    >>> both.matrix.shape, both.categories[1]
+    ((6, 6), ('yes', 'b'))
+    """
+
+    first: Design
+    second: Design
+    kind: ClassVar[str] = "product"
+
+    @classmethod
+    def of(cls, first: Design, second: Design) -> Product:
+        """The design of both questions."""
+        pairs = tuple(itertools.product(first.categories, second.categories))
+        name = f"{first.name or first.kind} * {second.name or second.kind}"
+        return cls(categories=pairs, space=Pair(first.space, second.space), first=first, second=second, name=name)
+
+    def positions(self, truth: Any) -> Truth:
+        one, two = columns_of(truth)
+        first, second = self.first.positions(one), self.second.positions(two)
+        known = (first >= 0) & (second >= 0)
+        return np.where(known, first * len(self.second.categories) + second, -1)
+
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        one, two = self.space.split(codes)  # type: ignore[attr-defined]
+        rows = [self._known(design, part) for design, part in ((self.first, one), (self.second, two))]
+        return np.asarray((rows[0][:, :, None] * rows[1][:, None, :]).reshape(len(codes), -1))
+
+    @staticmethod
+    def _known(design: Design, codes: Codes) -> NDArray[np.float64]:
+        """Likelihood rows of one of the questions; ones where only the other was answered."""
+        known = ~design.space.missing(codes)
+        rows = np.ones((len(codes), len(design.categories)))
+        rows[known] = design.rows(codes[known])
+        return rows
+
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        first, second = np.divmod(truth, len(self.second.categories))
+        return np.hstack([self.first.draw(first, source), self.second.draw(second, source)])
+
+    @cached_property
+    def expected_statistic(self) -> NDArray[np.float64]:
+        return _checks.read_only(np.kron(self.first.expected_statistic, self.second.expected_statistic))
+
+    def form(self) -> dict[str, Any]:
+        return {"kind": self.kind, "name": self.name, "first": self.first.form(), "second": self.second.form()}
+
+
+def mixture_of_form(weights: Sequence[int], components: Sequence[Design], name: str) -> Mixture:
+    """A mixture from its stored parts."""
+    first = components[0]
+    return Mixture(
+        categories=first.categories,
+        space=first.space,
+        weights=tuple(map(int, weights)),
+        components=tuple(components),
+        name=name,
+    )

@@ -1,0 +1,381 @@
+"""The design: P(response | category), from which everything else is read."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from naysay import _checks, frames
+from naysay import tally as tallies
+from naysay.design.drawing import Source, source_of
+from naysay.errors import DataError, DesignError
+from naysay.responses import Codes, Labels, Pair, Responses, Space
+
+__all__ = ["Answerable", "Design"]
+
+Truth = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Answerable(ABC):
+    """What answers can be collected under: one `Design`, or an offer of several (`Levels`).
+
+    Parameters
+    ----------
+    categories : tuple of label
+        The t true categories.
+    space : Space
+        What may be reported.
+    name : str
+        The design as a call, such as ``warner(p=0.7)``.
+    notes : tuple of str
+        What a reader must know beside the numbers.
+    """
+
+    categories: tuple[Any, ...]
+    space: Space
+    name: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+    kind: ClassVar[str]
+    """Name of the JSON form."""
+
+    @property
+    @abstractmethod
+    def levels(self) -> tuple[Any, ...]:
+        """The levels that a respondent may choose from; ``(None,)`` when there is no choice."""
+
+    @abstractmethod
+    def channel(self, level: Any = None) -> Design:
+        """The single design under which a level is answered."""
+
+    @abstractmethod
+    def form(self) -> dict[str, Any]:
+        """The design as a JSON object; equal designs have equal forms."""
+
+    @abstractmethod
+    def level_named(self, name: Any) -> Any:
+        """The level of that name (a number or its text)."""
+
+    @abstractmethod
+    def encode(self, values: Any, level: Any = None) -> Responses:
+        """Responses from labels, sets or boolean arrays, each checked against the response space."""
+
+    @abstractmethod
+    def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
+        """Who answered at `level` (n,), and their codes in that level's space."""
+
+    @abstractmethod
+    def likelihood(self, responses: Any) -> NDArray[np.float64]:
+        """P(response | category) for each response, (n, t); a row of ones where it is missing."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Answerable) and self.form() == other.form()
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.categories))
+
+    def __repr__(self) -> str:
+        return f"<{self.name or self.kind}: {len(self.categories)} categories>"
+
+    def tally(
+        self,
+        said: Any = None,
+        column: str | Sequence[str] | None = None,
+        *,
+        level: Any = None,
+        weights: Any = None,
+        count: Any = None,
+        by: Any = None,
+    ) -> Any:
+        """The tally of what was said: distinct answers and how often.
+
+        Parameters
+        ----------
+        said : Responses, sequence (n,), boolean array (n, t), dataframe, or mapping
+            Labels; sets, or texts ``"a;b"``, for set-valued answers; any dataframe that narwhals takes, eager or lazy,
+            with `column`; or ``{response: count}``. None is missing, and is counted.
+        column : str or sequence of str
+            With a frame, the column of answers: text, lists, or one boolean column for each category.
+        level : (n,) sequence or column name
+            The level that each respondent chose, for designs with levels.
+        weights : (n,) float or column name
+            Survey weights, not negative.
+        count : (n,) int or column name
+            How many people each row stands for. Alone, without `said`: how many gave each response, in the order of
+            `responses`.
+        by : (n,) sequence or column name
+            Groups; the result is then ``{group: Tally}``.
+
+        Returns
+        -------
+        Tally or dict of Tally
+
+        Raises
+        ------
+        AnswerError
+            An answer that the design cannot produce: which, where, and the nearest that it can.
+        DataError
+            Unknown columns, negative weights, no answers at all.
+
+        Examples
+        --------
+        >>> from naysay import designs
+        >>> survey = designs.negative(("a", "b", "c", "d"), discards=2)
+        >>> survey.tally([{"a", "b"}, {"a", "c"}, {"b", "a"}, None])
+        <Tally: 3 answers, 1 missing, 2 distinct>
+        >>> designs.negative(("a", "b", "c")).tally(count=[5, 7, 9])
+        <Tally: 21 answers, 3 distinct>
+        """
+        if column is not None:
+            return frames.tally_frame(self, said, column, level=level, weights=weights, count=count, by=by)
+        if frames.is_frame(said):
+            raise DataError("name the column that holds the answers: design.tally(frame, 'income')")
+        if said is None and count is not None or isinstance(said, Mapping):
+            given = said if isinstance(said, Mapping) else count
+            codes, count = tallies.counts_of(given, self.space)
+            said = Responses(codes, self.space)
+        responses = said if isinstance(said, Responses) else self.encode(said, level)
+        if by is None:
+            return tallies.of_responses(self, responses, weights=weights, count=count)
+        return self._tally_by(responses, by, weights=weights, count=count)
+
+    def _tally_by(self, responses: Responses, by: ArrayLike, *, weights: Any, count: Any) -> dict[Any, Any]:
+        groups = np.asarray(by)
+        if groups.shape != (len(responses),):
+            raise DataError(f"by must give one group to each of the {len(responses)} answers; got {groups.shape}")
+        result = {}
+        for group in sorted(set(groups.tolist()), key=str):
+            chosen = groups == group
+            part = Responses(
+                responses.codes[chosen], responses.space, None if responses.level is None else responses.level[chosen]
+            )
+            result[group] = tallies.of_responses(
+                self,
+                part,
+                weights=None if weights is None else np.asarray(weights)[chosen],
+                count=None if count is None else np.asarray(count)[chosen],
+            )
+        return result
+
+    def positions(self, truth: Any) -> Truth:
+        """Place of each true category (n,), -1 where it is missing."""
+        return self._truth_space.encode(truth)[:, 0]
+
+    @cached_property
+    def _truth_space(self) -> Labels:
+        return Labels(self.categories)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Design(Answerable):
+    """P(response | category): it draws answers, and says how likely any answer is under each category.
+
+    λ = Pπ: with proportions π of the categories, responses come with probabilities λ. Columns of P are categories and
+    sum to one; rows are responses. Make one with a family of `naysay.designs`, combine with `mix`, ``a.then(b)`` and
+    ``a * b``, read one back with `Design.from_json`.
+
+    Subclasses give three things: `rows` (the likelihood), `draw` (the sampler) and `form` (the JSON).
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> design = designs.warner(p=0.7)
+    >>> design.matrix
+    array([[0.7, 0.3],
+           [0.3, 0.7]])
+    >>> said = design.randomize(["yes", "no", None])
+    >>> len(said), said.missing.tolist()
+    (3, [False, False, True])
+    >>> Design.from_json(design.to_json()) == design
+    True
+    """
+
+    @abstractmethod
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        """Likelihood rows P(response | category) of encoded, non-missing responses, (n, t)."""
+
+    @abstractmethod
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        """Codes of one response for each true category, none missing."""
+
+    @property
+    def exchangeable(self) -> bool:
+        """Whether a response's probability depends only on its being compatible with the truth, so that one response
+        stands for all."""
+        return False
+
+    levels = (None,)
+
+    def channel(self, level: Any = None) -> Design:
+        return self
+
+    def level_named(self, name: Any) -> Any:
+        raise DataError(f"{self.name or 'this design'} offers no levels; got level {name!r}")
+
+    def encode(self, values: Any, level: Any = None) -> Responses:
+        if level is not None:
+            raise DataError(
+                f"{self.name or 'this design'} offers no levels; leave `level` out or use negative_levels()"
+            )
+        return Responses(self.space.encode(values), self.space)
+
+    def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
+        if responses.space != self.space:
+            raise DataError("these responses were given to another design: their response spaces differ")
+        return np.ones(len(responses), dtype=bool), responses.codes
+
+    def randomize(self, truth: Any, *, rng: np.random.Generator | Source | None = None) -> Responses:
+        """One response for each respondent, drawn from her column of P.
+
+        Parameters
+        ----------
+        truth : (n,) sequence of category
+            True categories; a missing one gives a missing response. For ``a * b`` a pair of sequences.
+        rng : numpy Generator, optional
+            For simulation. Without it the operating system's randomness is used, as it must be for respondents.
+
+        Returns
+        -------
+        Responses
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from naysay import designs
+        >>> income = designs.negative(("low", "middle", "high"))
+        >>> np.asarray(income.randomize(["low", "low", "high"], rng=np.random.default_rng(1)))
+        array(['middle', 'high', 'middle'], dtype='<U6')
+        """
+        places = self.positions(truth)
+        known = places >= 0
+        codes = np.zeros((len(places), self.space.width), dtype=np.int64)
+        codes[~known] = self._missing_code
+        codes[known] = self.draw(places[known], source_of(rng))
+        return Responses(codes, self.space)
+
+    @cached_property
+    def _missing_code(self) -> Codes:
+        """The code of a missing response."""
+        space = self.space
+        return space.encode(([None], [None]) if isinstance(space, Pair) else [None])[0]
+
+    def likelihood(self, responses: Any) -> NDArray[np.float64]:
+        """P(response | category) for each response, (n, t); a row of ones where it is missing.
+
+        Examples
+        --------
+        >>> from naysay import designs
+        >>> designs.warner(p=0.7).likelihood(["yes", None])
+        array([[0.7, 0.3],
+               [1. , 1. ]])
+        """
+        encoded = responses if isinstance(responses, Responses) else self.encode(responses)
+        result = np.ones((len(encoded), len(self.categories)))
+        known = ~encoded.missing
+        result[known] = self.rows(encoded.codes[known])
+        return result
+
+    @cached_property
+    def expected_statistic(self) -> NDArray[np.float64]:
+        """A (d, t) with column j = E[T | X = j], the mean of the linear statistic given the category."""
+        codes = self.space.listing()
+        return _checks.read_only(self.space.statistic(codes).T @ self.rows(codes))
+
+    @property
+    def responses(self) -> Responses:
+        """All responses, in the order of the rows of `matrix`.
+
+        Raises
+        ------
+        DesignError
+            Where there are too many to list.
+        """
+        return Responses(self.space.listing(), self.space)
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """P (responses, t); columns are categories and sum to one.
+
+        Raises
+        ------
+        DesignError
+            Where there are too many responses to list.
+        """
+        return self.rows(self.space.listing())
+
+    @property
+    def typical_codes(self) -> Codes:
+        """Responses among which the most revealing one is: all, or one that stands for all."""
+        listing = self.space.size <= 5_000 or not self.exchangeable
+        return self.space.listing() if listing else self.draw(np.zeros(1, dtype=np.int64), _First())
+
+    def then(self, after: Design) -> Design:
+        """This design followed by `after`, which randomizes the response once more.
+
+        P of the whole is P(after) P(this); privacy can only grow.
+
+        Examples
+        --------
+        >>> from naysay import designs
+        >>> twice = designs.warner(p=0.9).then(designs.warner(p=0.9))
+        >>> float(twice.matrix[0, 0].round(4))
+        0.82
+        """
+        from naysay.design.algebra import Then  # the algebra is built on designs
+
+        return Then.of(self, after)
+
+    def __mul__(self, other: Design) -> Design:
+        from naysay.design.algebra import Product
+
+        return Product.of(self, other) if isinstance(other, Design) else NotImplemented
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The design as JSON text, with the rules by which any client draws the same answers."""
+        return to_json(self, indent=indent)
+
+    @staticmethod
+    def from_json(text: str | Mapping[str, Any]) -> Any:
+        """The design that `to_json` wrote, checked again from its integers."""
+        from naysay.design.form import read
+
+        return read(text)
+
+
+class _First:
+    """A source that always draws 0."""
+
+    def below(self, bound: int, size: int) -> NDArray[np.int64]:
+        return np.zeros(size, dtype=np.int64)
+
+
+def to_json(design: Answerable, *, indent: int | None = None) -> str:
+    """The JSON text of a design or an offer."""
+    from naysay.design.drawing import RULES
+
+    used = sorted({"integer", *_kinds(design.form())} & RULES.keys())
+    whole = {"naysay": "design", "version": 1, "drawing": {rule: RULES[rule] for rule in used}, "design": design.form()}
+    return json.dumps(whole, ensure_ascii=False, indent=indent)
+
+
+def _kinds(node: Any) -> set[str]:
+    if isinstance(node, dict):
+        own = {node["kind"]} if "kind" in node else set()
+        return own.union(*(_kinds(value) for value in node.values()))
+    return set().union(*(_kinds(value) for value in node)) if isinstance(node, list) else set()
+
+
+def check_channel(design: object, role: str) -> Design:
+    """The design itself, if it is a single channel."""
+    if not isinstance(design, Design):
+        what = "an offer of levels, not one design" if isinstance(design, Answerable) else type(design).__name__
+        raise DesignError(f"{role} must be a single design; got {what}")
+    return design

@@ -1,0 +1,332 @@
+"""The elementary designs: a table of integer weights, and draws of k categories too many to write in a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.design.base import Design, Truth
+from naysay.design.drawing import Source
+from naysay.design.exact import LIMIT
+from naysay.errors import DesignError
+from naysay.responses import WORD, Codes, Labels, Subsets
+
+__all__ = ["Subset", "Table", "TwoOption", "WeightedSubset"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Table(Design):
+    """A design written out: integer weights, one column a category, one row a response.
+
+    Parameters
+    ----------
+    weights : (responses, t) int
+        Columns that all sum to the same denominator D ≤ 2⁵³; P = weights / D.
+    """
+
+    weights: NDArray[np.int64]
+    space: Labels
+    kind: ClassVar[str] = "table"
+
+    def __post_init__(self) -> None:
+        _checks.categories(self.categories)
+        weights = np.array(self.weights, dtype=np.int64)
+        shape = (len(self.space.labels), len(self.categories))
+        if weights.shape != shape:
+            raise DesignError(
+                f"the matrix must have {shape[0]} rows (responses) and {shape[1]} columns; got {weights.shape}"
+            )
+        sums = weights.sum(axis=0)
+        if (weights < 0).any() or (sums != sums[0]).any() or not 0 < sums[0] <= LIMIT:
+            raise DesignError(
+                f"integer columns must be non-negative and share one sum up to 2**53; sums are {sums.tolist()}"
+            )
+        object.__setattr__(self, "weights", _checks.read_only(weights))
+
+    @property
+    def denominator(self) -> int:
+        """D, the sum of every column of weights."""
+        return int(self.weights[:, 0].sum())
+
+    @cached_property
+    def _probabilities(self) -> NDArray[np.float64]:
+        return _checks.read_only(self.weights / self.denominator)
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        return self._probabilities
+
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        return self._probabilities[codes[:, 0]]
+
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        drawn = source.below(self.denominator, len(truth))
+        sums = np.cumsum(self.weights, axis=0)
+        result = np.empty(len(truth), dtype=np.int64)
+        for category in range(len(self.categories)):
+            here = truth == category
+            result[here] = np.searchsorted(sums[:, category], drawn[here], side="right")
+        return result.reshape(-1, 1)
+
+    def form(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "notes": list(self.notes),
+            "categories": list(self.categories),
+            "responses": list(self.space.labels),
+            "denominator": self.denominator,
+            "columns": self.weights.T.tolist(),
+        }
+
+    @classmethod
+    def of_form(cls, node: dict[str, Any]) -> Table:
+        return cls(**cls._fields(node))
+
+    @staticmethod
+    def _fields(node: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "name": node.get("name", ""),
+            "notes": tuple(node.get("notes", ())),
+            "categories": tuple(node["categories"]),
+            "space": Labels(tuple(node["responses"])),
+            "weights": np.array(node["columns"], dtype=np.int64).T,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TwoOption(Table):
+    """A table that came about by showing each respondent a few categories, of which she rejects a false one.
+
+    It remembers how many were shown, so that the band of estimates over all ways of choosing can be computed.
+    """
+
+    shown: int
+    kind: ClassVar[str] = "two_option"
+
+    def form(self) -> dict[str, Any]:
+        return super().form() | {"shown": self.shown}
+
+    @staticmethod
+    def _fields(node: dict[str, Any]) -> dict[str, Any]:
+        return Table._fields(node) | {"shown": int(node["shown"])}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Subset(Design):
+    """k categories drawn with equal chances: out of the t - 1 false ones (``truthful``), or out of all t.
+
+    P(S | j) = 1 / C(t - 1, k) for every k-subset S that does not hold j. Nothing is ever listed, so t = 60, k = 30
+    costs no more than its sets.
+
+    Parameters
+    ----------
+    discards : int
+        k, from 1 to t - 1; at t - 1 a truthful answer is the true one.
+    truthful : bool
+        Whether the true category stays out of the set; if not, the answer is pure noise.
+    """
+
+    discards: int
+    truthful: bool = True
+    space: Subsets
+    kind: ClassVar[str] = "subset"
+
+    def __post_init__(self) -> None:
+        t = len(self.categories)
+        if not 1 <= self.discards <= t - 1:
+            raise DesignError(f"discards must lie between 1 and {t - 1} for {t} categories; got {self.discards}")
+
+    @classmethod
+    def of(cls, categories: Sequence[Any], discards: int, **fields: Any) -> Subset:
+        """The design over these categories."""
+        labels = tuple(categories)
+        return cls(categories=labels, space=Subsets(labels, discards, discards), discards=discards, **fields)
+
+    exchangeable = True
+
+    @property
+    def _candidates(self) -> int:
+        return len(self.categories) - self.truthful
+
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        probability = 1 / math.comb(self._candidates, self.discards)
+        if not self.truthful:
+            return np.full((len(codes), len(self.categories)), probability)
+        return np.where(self.space.decode(codes), 0.0, probability)
+
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        """Selection sampling: walk the candidates, take each with chance (still needed) / (still to come)."""
+        t, n = len(self.categories), len(truth)
+        first = truth + 1 if self.truthful else np.zeros(n, dtype=np.int64)
+        needed = np.full(n, self.discards, dtype=np.int64)
+        codes = np.zeros((n, self.space.width), dtype=np.int64)
+        for step in range(self._candidates):
+            taken = source.below(self._candidates - step, n) < needed
+            needed -= taken
+            _set_bits(codes, (first + step) % t, taken)
+        return codes
+
+    @cached_property
+    def expected_statistic(self) -> NDArray[np.float64]:
+        """E[M_i | X = j] = k / (t - 1) for i ≠ j, and 0 for i = j."""
+        t = len(self.categories)
+        expected = np.full((t, t), self.discards / self._candidates)
+        if self.truthful:
+            np.fill_diagonal(expected, 0.0)
+        return _checks.read_only(expected)
+
+    def form(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "notes": list(self.notes),
+            "categories": list(self.categories),
+            "discards": self.discards,
+            "truthful": self.truthful,
+        }
+
+    @classmethod
+    def of_form(cls, node: dict[str, Any]) -> Subset:
+        return cls.of(
+            node["categories"],
+            int(node["discards"]),
+            truthful=bool(node["truthful"]),
+            name=node.get("name", ""),
+            notes=tuple(node.get("notes", ())),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class WeightedSubset(Design):
+    """k false categories drawn with probability in proportion to the product of their weights.
+
+    P(S | j) = Π_{i ∈ S} w_i / e_k(w without j) for j ∉ S, with e_k the elementary symmetric polynomial.
+
+    Parameters
+    ----------
+    discards : int
+        k, from 1 to t - 1.
+    weights : tuple of int
+        Positive integers, one a category; e_k of them must not exceed 2⁵³.
+    """
+
+    discards: int
+    weights: tuple[int, ...]
+    space: Subsets
+    kind: ClassVar[str] = "weighted_subset"
+
+    def __post_init__(self) -> None:
+        t = len(self.categories)
+        if not 1 <= self.discards <= t - 1:
+            raise DesignError(f"discards must lie between 1 and {t - 1} for {t} categories; got {self.discards}")
+        if len(self.weights) != t or any(not isinstance(w, int) or w < 1 for w in self.weights):
+            raise DesignError(f"weights must be {t} positive integers, one a category; got {self.weights}")
+        if symmetric_sums(self.weights, self.discards)[-1] > LIMIT:
+            raise DesignError("the weights are too fine: their e_k exceeds 2**53; use smaller integers")
+
+    @classmethod
+    def of(cls, categories: Sequence[Any], discards: int, weights: Sequence[int], **fields: Any) -> WeightedSubset:
+        """The design over these categories."""
+        labels = tuple(categories)
+        whole = tuple(w.item() if isinstance(w, np.generic) else w for w in weights)
+        return cls(
+            categories=labels, space=Subsets(labels, discards, discards), discards=discards, weights=whole, **fields
+        )
+
+    @cached_property
+    def _totals(self) -> NDArray[np.float64]:
+        """e_k of the weights without each category, (t,)."""
+        w = self.weights
+        return np.array([symmetric_sums(w[:j] + w[j + 1 :], self.discards)[-1] for j in range(len(w))], dtype=float)
+
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        members = self.space.decode(codes)
+        product = np.where(members, np.array(self.weights, dtype=float), 1.0).prod(axis=1)
+        return np.where(members, 0.0, product[:, None] / self._totals)
+
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        codes = np.zeros((len(truth), self.space.width), dtype=np.int64)
+        for category in np.unique(truth).tolist():
+            here = np.flatnonzero(truth == category)
+            codes[here] = self._draw_for(category, len(here), source)
+        return codes
+
+    def _draw_for(self, category: int, n: int, source: Source) -> Codes:
+        codes = np.zeros((n, self.space.width), dtype=np.int64)
+        needed = np.full(n, self.discards, dtype=np.int64)
+        candidates = [i for i in range(len(self.weights)) if i != category]
+        for place, candidate in enumerate(candidates):
+            with_this = symmetric_sums([self.weights[i] for i in candidates[place:]], self.discards)
+            without = symmetric_sums([self.weights[i] for i in candidates[place + 1 :]], self.discards)
+            taken = np.zeros(n, dtype=bool)
+            for c in range(1, self.discards + 1):
+                waiting = np.flatnonzero(needed == c)
+                if len(waiting):
+                    drawn = source.below(with_this[c], len(waiting))
+                    taken[waiting] = drawn < self.weights[candidate] * without[c - 1]
+            needed -= taken
+            _set_bits(codes, np.full(n, candidate), taken)
+        return codes
+
+    @cached_property
+    def expected_statistic(self) -> NDArray[np.float64]:
+        """E[M_i | X = j] = w_i e_{k-1}(w without i, j) / e_k(w without j)."""
+        t, w = len(self.weights), self.weights
+        expected = np.zeros((t, t))
+        for i in range(t):
+            for j in range(t):
+                if i != j:
+                    rest = [w[m] for m in range(t) if m not in (i, j)]
+                    expected[i, j] = w[i] * symmetric_sums(rest, self.discards)[self.discards - 1] / self._totals[j]
+        return _checks.read_only(expected)
+
+    def form(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "notes": list(self.notes),
+            "categories": list(self.categories),
+            "discards": self.discards,
+            "weights": list(self.weights),
+        }
+
+    @classmethod
+    def of_form(cls, node: dict[str, Any]) -> WeightedSubset:
+        return cls.of(
+            node["categories"],
+            int(node["discards"]),
+            node["weights"],
+            name=node.get("name", ""),
+            notes=tuple(node.get("notes", ())),
+        )
+
+
+def symmetric_sums(weights: Sequence[int], k: int) -> list[int]:
+    """Elementary symmetric polynomials e_0 … e_k of the weights.
+
+    Examples
+    --------
+    >>> symmetric_sums((1, 2, 3), 2)
+    [1, 6, 11]
+    """
+    sums = [1] + [0] * k
+    for weight in weights:
+        for size in range(k, 0, -1):
+            sums[size] += weight * sums[size - 1]
+    return sums
+
+
+def _set_bits(codes: Codes, positions: NDArray[np.int64], taken: NDArray[np.bool_]) -> None:
+    """Add each taken position to the set of its row."""
+    if codes.shape[1] == 1:
+        codes[:, 0] |= taken.astype(np.int64) << positions
+    else:
+        codes[np.arange(len(codes)), positions // WORD] |= taken.astype(np.int64) << (positions % WORD)

@@ -1,0 +1,119 @@
+"""Where chance comes from: exact uniform integers, from the operating system or from a seeded generator.
+
+Every design draws through one primitive, a uniform integer below a bound, so each sampler is written once and gives
+exactly the published probabilities from any source. The byte rule is part of the JSON form of a design (`RULES`), so
+that a client in any language draws the same answer from the same bytes.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay.errors import DataError
+
+__all__ = ["RULES", "ByteSource", "GeneratorSource", "Source", "source_of", "system"]
+
+RULES = {
+    "integer": (
+        "To draw an integer below N: if N = 1 the integer is 0 and no byte is read. Otherwise let b be the number of "
+        "bits of N - 1, read ceil(b / 8) bytes, take them as one big-endian number, clear all but its lowest b bits; "
+        "if the result is N or more, discard it and read afresh."
+    ),
+    "table": (
+        "Draw u below the denominator. In the column of the true category add up the weights from the first row on; "
+        "the response is the first row whose running sum exceeds u."
+    ),
+    "subset": (
+        "With t categories, truth x and k to discard: visit x+1, x+2, ... (modulo t, x itself left out). At each visit "
+        "draw an integer below the number of categories not yet visited, this one included; discard this one if the "
+        "integer is less than the number still to be discarded. If truthful is false, visit 0, 1, ..., t-1 instead."
+    ),
+    "weighted_subset": (
+        "Visit 0, 1, ..., t-1 without x. Let c be the number still to be discarded and e(c, S) the sum over the "
+        "c-subsets of S of the products of their weights (e(0, S) = 1). Draw an integer below e(c, this and the rest); "
+        "discard this one if the integer is less than its weight times e(c-1, the rest)."
+    ),
+    "mixture": (
+        "Draw u below the sum of the weights; the component is the first whose running sum exceeds u; draw from it."
+    ),
+    "then": "Draw from first; its response, by position, is the truth of second; draw from second.",
+    "product": "Draw from first, then from second; categories are numbered i * (categories of second) + j.",
+    "levels": "Draw from the design of the level that the respondent chose.",
+}
+"""How to draw each kind of design, in words, for clients in other languages."""
+
+
+class Source(Protocol):
+    """A source of exact uniform integers."""
+
+    def below(self, bound: int, size: int) -> NDArray[np.int64]:
+        """`size` independent integers, each uniform on 0 … bound - 1."""
+
+
+class ByteSource:
+    """Integers out of random bytes by rejection (the rule ``integer`` of `RULES`).
+
+    Parameters
+    ----------
+    read : callable
+        Gives that many random bytes.
+
+    Examples
+    --------
+    >>> stream = iter(bytes([7, 2]))
+    >>> ByteSource(lambda n: bytes(next(stream) for _ in range(n))).below(6, 1)  # 7 is rejected
+    array([2])
+    """
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read = read
+
+    def below(self, bound: int, size: int) -> NDArray[np.int64]:
+        result = np.zeros(size, dtype=np.int64)
+        if bound == 1:
+            return result
+        waiting = np.arange(size)
+        while len(waiting):
+            drawn = self._numbers(bound, len(waiting))
+            result[waiting] = drawn
+            waiting = waiting[drawn >= bound]
+        return result
+
+    def _numbers(self, bound: int, size: int) -> NDArray[np.int64]:
+        bits = (bound - 1).bit_length()
+        width = -(-bits // 8)
+        octets = np.frombuffer(self._read(width * size), dtype=np.uint8).reshape(size, width)
+        numbers = np.zeros(size, dtype=np.int64)
+        for place in range(width):
+            numbers = (numbers << 8) | octets[:, place]
+        return numbers & ((1 << bits) - 1)
+
+
+class GeneratorSource:
+    """Integers from a seeded numpy generator: for simulation, never for respondents."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+
+    def below(self, bound: int, size: int) -> NDArray[np.int64]:
+        return self._rng.integers(bound, size=size, dtype=np.int64)
+
+
+system = ByteSource(secrets.token_bytes)
+"""The operating system's randomness."""
+
+
+def source_of(rng: np.random.Generator | Source | None) -> Source:
+    """The source that an `rng` argument asks for; None is the operating system."""
+    if rng is None:
+        return system
+    if isinstance(rng, np.random.Generator):
+        return GeneratorSource(rng)
+    if hasattr(rng, "below"):
+        return rng
+    raise DataError(f"rng must be a numpy Generator, as numpy.random.default_rng(2016), or None; got {rng!r}")

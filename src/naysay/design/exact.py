@@ -1,0 +1,106 @@
+"""Probabilities as integers over a common denominator, so that what is published is what is drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import ROUND_FLOOR, Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay.errors import DesignError
+
+__all__ = ["LIMIT", "as_fraction", "odds_within", "table_weights"]
+
+LIMIT = 2**53
+"""Largest denominator: integers up to here are exact in every language's floating point."""
+
+_NOISE = 1e-12  # how far a column may miss one by floating-point arithmetic alone
+
+
+def as_fraction(value: Any, *, what: str = "a probability") -> Fraction:
+    """The number as it is written: 0.7 is 7/10.
+
+    Examples
+    --------
+    >>> as_fraction(0.7), as_fraction("1/3")
+    (Fraction(7, 10), Fraction(1, 3))
+    """
+    try:
+        if isinstance(value, np.generic):
+            value = value.item()
+        return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    except (ValueError, TypeError, ZeroDivisionError):
+        raise DesignError(f"{what} must be a number such as 0.7, '1/3' or Fraction(1, 3); got {value!r}") from None
+
+
+def table_weights(matrix: Sequence[Sequence[Any]], *, columns: Sequence[Any]) -> NDArray[np.int64]:
+    """Integer column weights (responses, t) with one common column sum, for a matrix of probabilities.
+
+    Probabilities are read as written where their common denominator stays within `LIMIT`; otherwise (1/3 as a float,
+    a density) they are rounded to multiples of 1/`LIMIT`, zeros staying zero.
+
+    Examples
+    --------
+    >>> table_weights([[0.7, 0.3], [0.3, 0.7]], columns=("yes", "no"))
+    array([[7, 3],
+           [3, 7]])
+    """
+    exact = [[as_fraction(entry, what="an entry of the matrix") for entry in row] for row in matrix]
+    for place, label in enumerate(columns):
+        column = [row[place] for row in exact]
+        _check_column(column, label)
+    denominator = math.lcm(*(entry.denominator for row in exact for entry in row))
+    sums_to_one = all(sum(row[place] for row in exact) == 1 for place in range(len(columns)))
+    if denominator <= LIMIT and sums_to_one:
+        return np.array([[int(entry * denominator) for entry in row] for row in exact], dtype=np.int64)
+    rounded = [_round_column([row[place] for row in exact]) for place in range(len(columns))]
+    return np.array(rounded, dtype=np.int64).T
+
+
+def _check_column(column: Sequence[Fraction], label: Any) -> None:
+    for entry in column:
+        if not 0 <= entry <= 1:
+            raise DesignError(f"probabilities must lie in [0, 1]; column {label!r} holds {float(entry):g}")
+    total = sum(column)
+    if abs(total - 1) > _NOISE:
+        raise DesignError(
+            f"each column of the design matrix must sum to one; column {label!r} sums to {float(total):.12g} "
+            "(columns are true categories, rows are responses: was the matrix transposed?)"
+        )
+
+
+def _round_column(column: Sequence[Fraction]) -> list[int]:
+    """Integers proportional to the column that sum to `LIMIT`: largest remainders, zeros left alone."""
+    total = sum(column)
+    scaled = [entry * LIMIT / total for entry in column]
+    floors = [math.floor(value) for value in scaled]
+    by_remainder = sorted(range(len(column)), key=lambda place: floors[place] - scaled[place])
+    for place in by_remainder[: LIMIT - sum(floors)]:
+        floors[place] += 1
+    return floors
+
+
+def odds_within(epsilon: Any, others: int) -> tuple[int, int]:
+    """Integers (a, b) with a/b as close to e^ε as can be without exceeding it, and a + others·b ≤ `LIMIT`.
+
+    Examples
+    --------
+    >>> a, b = odds_within(1, others=3)
+    >>> a + 3 * b <= 2**53, a / b
+    (True, 2.718281828459045)
+    """
+    exact = as_fraction(epsilon, what="epsilon")
+    if exact <= 0:
+        raise DesignError(f"epsilon must be positive; got {epsilon!r} (at 0 an answer says nothing at all)")
+    if exact > 700:
+        raise DesignError(f"epsilon must be at most 700; got {epsilon!r} (use direct() to ask for the truth)")
+    with localcontext() as context:
+        context.prec = 60
+        odds = (Decimal(exact.numerator) / Decimal(exact.denominator)).exp()
+        b = max(1, int((Decimal(LIMIT) / (odds + others)).to_integral_value(ROUND_FLOOR)))
+        a = min(int((odds * b).to_integral_value(ROUND_FLOOR)), LIMIT - others * b)
+    return a, b

@@ -1,0 +1,93 @@
+"""Reading designs back from JSON; every integer is checked again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from naysay import tally
+from naysay.design.algebra import Product, Then, mixture_of_form
+from naysay.design.base import Answerable
+from naysay.design.channels import Subset, Table, TwoOption, WeightedSubset
+from naysay.design.offer import Levels
+from naysay.errors import DesignError
+
+__all__ = ["VERSION", "load", "read"]
+
+VERSION = 1
+
+
+def read(text: str | Mapping[str, Any]) -> Any:
+    """The design, or offer of levels, that a JSON text or object describes.
+
+    Raises
+    ------
+    DesignError
+        Text that is no JSON, or JSON that is no design of this version; says what is wrong.
+    """
+    try:
+        whole = json.loads(text) if isinstance(text, str) else text
+    except json.JSONDecodeError as error:
+        raise DesignError(f"a design's JSON must be readable; {error}") from None
+    if not isinstance(whole, Mapping) or whole.get("naysay") != "design":
+        raise DesignError('a design\'s JSON must be an object with "naysay": "design"')
+    if whole.get("version") != VERSION:
+        raise DesignError(f"this naysay reads designs of version {VERSION}; got version {whole.get('version')!r}")
+    return of_node(whole.get("design"))
+
+
+def load(path: str | Path) -> Any:
+    """The design in a JSON file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DesignError(f"cannot read the design file {str(path)!r}: {error}") from None
+    return read(text)
+
+
+def of_node(node: Any) -> Answerable:
+    """The design that one object of the tree describes."""
+    try:
+        return _KINDS[node["kind"]](node)
+    except DesignError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+        kind = node.get("kind") if isinstance(node, Mapping) else node
+        raise DesignError(
+            f"a design's JSON must be of a known kind ({', '.join(_KINDS)}) with its fields complete; "
+            f"got kind {kind!r} and stumbled over {error!r}"
+        ) from None
+
+
+def _mixture(node: Any) -> Answerable:
+    parts = [of_node(part) for part in node["components"]]
+    return mixture_of_form(node["weights"], parts, node.get("name", ""))  # type: ignore[arg-type]
+
+
+def _then(node: Any) -> Answerable:
+    return Then.of(of_node(node["first"]), of_node(node["second"]))  # type: ignore[arg-type]
+
+
+def _product(node: Any) -> Answerable:
+    return Product.of(of_node(node["first"]), of_node(node["second"]))  # type: ignore[arg-type]
+
+
+def _levels(node: Any) -> Answerable:
+    offer = {entry["level"]: of_node(entry["design"]) for entry in node["levels"]}
+    return Levels.of(offer, name=node.get("name", ""), notes=tuple(node.get("notes", ())))  # type: ignore[arg-type]
+
+
+_KINDS: dict[str, Callable[[Any], Answerable]] = {
+    "table": Table.of_form,
+    "two_option": TwoOption.of_form,
+    "subset": Subset.of_form,
+    "weighted_subset": WeightedSubset.of_form,
+    "mixture": _mixture,
+    "then": _then,
+    "product": _product,
+    "levels": _levels,
+}
+
+tally._read_design[:] = [of_node]

@@ -1,0 +1,176 @@
+"""The families by name, and designs written as calls: ``negative(discards=2)``.
+
+A call is read as a tree of names and literal values; nothing is ever evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from naysay import _checks
+from naysay.design import Answerable, mix
+from naysay.designs import general, negative, randomized
+from naysay.errors import DesignError
+
+__all__ = ["FAMILIES", "catalog", "parse"]
+
+FAMILIES: dict[str, Callable[..., Answerable]] = {
+    "direct": general.direct,
+    "uniform": general.uniform,
+    "negative": negative.negative,
+    "negative_matrix": negative.negative_matrix,
+    "gaussian_negative": negative.gaussian_negative,
+    "two_option": negative.two_option,
+    "negative_sink": negative.negative_sink,
+    "negative_levels": negative.negative_levels,
+    "warner": randomized.warner,
+    "two_coins": randomized.two_coins,
+    "k_ary": randomized.k_ary,
+    "custom": general.custom,
+    "levels": general.levels,
+    "mix": mix,
+}
+"""Every family that a design call may name."""
+
+_COMPOSITIONS = {"levels", "mix"}
+
+
+def catalog() -> list[tuple[str, str, str]]:
+    """Each family's name, its parameters, and what it is in one line.
+
+    Examples
+    --------
+    >>> [row for row in catalog() if row[0] == "two_coins"][0][2]
+    'The two coins: if the first shows heads tell the truth, otherwise let the second one answer.'
+    """
+    return [
+        (name, _parameters(family), (inspect.getdoc(family) or "").split("\n")[0]) for name, family in FAMILIES.items()
+    ]
+
+
+def _parameters(family: Callable[..., Any]) -> str:
+    shown = []
+    for name, parameter in inspect.signature(family).parameters.items():
+        if name == "categories" or parameter.kind is parameter.VAR_KEYWORD:
+            continue
+        required = parameter.default is parameter.empty
+        shown.append(name if required else f"{name}={parameter.default!r}")
+    return ", ".join(shown)
+
+
+def parse(text: str, *, categories: Sequence[Any] | None = None) -> Any:
+    """The design that a call describes, as ``negative(discards=2)``, ``warner(p=0.7)`` or
+    ``mix((3, negative()), (1, uniform()))``.
+
+    Parameters
+    ----------
+    text : str
+        A family and its arguments; numbers, texts, fractions such as ``1/3``, lists and dicts of these, nested calls.
+    categories : sequence of label, optional
+        The categories, for families that take any number of them.
+
+    Raises
+    ------
+    DesignError
+        Text that does not parse (with the position), an unknown family or parameter, anything that is not a literal.
+
+    Examples
+    --------
+    >>> parse("k_ary(epsilon=1)", categories=("a", "b", "c"))
+    <k_ary(epsilon=1): 3 categories>
+    """
+    stripped = text.strip()
+    try:
+        tree = ast.parse(stripped, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        offset = getattr(error, "offset", None) or 1
+        raise _unreadable(stripped, offset - 1, "this is not a call such as negative(discards=2)") from None
+    if not isinstance(tree, ast.Call):
+        raise _unreadable(stripped, tree.col_offset, "a design is a call with parentheses, such as direct()")
+    design: Answerable = _Reader(stripped, None if categories is None else tuple(categories)).call(tree)
+    return design
+
+
+class _Reader:
+    """Turns a syntax tree of calls and literals into a design."""
+
+    def __init__(self, text: str, categories: tuple[Any, ...] | None) -> None:
+        self.text = text
+        self.categories = categories
+
+    def call(self, node: ast.Call) -> Answerable:
+        if not isinstance(node.func, ast.Name):
+            raise _unreadable(self.text, node.func.col_offset, "a design is named by a plain word")
+        name = node.func.id
+        if name not in FAMILIES:
+            raise _unreadable(
+                self.text, node.func.col_offset, f"no design is called {name!r}; {_checks.nearest(name, FAMILIES)}"
+            )
+        family = FAMILIES[name]
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise _unreadable(self.text, keyword.value.col_offset, "arguments are written out, without **")
+        arguments = {str(keyword.arg): self.value(keyword.value) for keyword in node.keywords}
+        positional = [self.value(argument) for argument in node.args]
+        accepted = inspect.signature(family).parameters
+        if name not in _COMPOSITIONS:
+            self._check_names(node, name, list(accepted), arguments)
+            if (
+                "categories" in accepted
+                and "categories" not in arguments
+                and self.categories is not None
+                and not positional
+            ):
+                arguments["categories"] = self.categories
+        return self._made(node, name, positional, arguments)
+
+    def _check_names(self, node: ast.Call, name: str, accepted: list[str], arguments: dict[str, Any]) -> None:
+        for keyword in node.keywords:
+            if keyword.arg not in accepted:
+                problem = f"{name} has no parameter {keyword.arg!r}; {_checks.nearest(keyword.arg, accepted)}"
+                raise _unreadable(self.text, keyword.value.col_offset, problem)
+
+    def _made(self, node: ast.Call, name: str, positional: list[Any], arguments: dict[str, Any]) -> Answerable:
+        family = FAMILIES[name]
+        try:
+            inspect.signature(family).bind(*positional, **arguments)
+        except TypeError as error:
+            missing = str(error)
+            hint = "; name the categories, as --categories 'low,middle,high'" if "'categories'" in missing else ""
+            raise _unreadable(self.text, node.col_offset, f"{name}: {missing}{hint}") from None
+        try:
+            return family(*positional, **arguments)
+        except (TypeError, AttributeError):
+            raise _unreadable(self.text, node.col_offset, f"the arguments of {name} are of the wrong kind") from None
+
+    def value(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Call):
+            return self.call(node)
+        if isinstance(node, ast.Tuple):
+            return tuple(self.value(element) for element in node.elts)
+        if isinstance(node, ast.List):
+            return [self.value(element) for element in node.elts]
+        if isinstance(node, ast.Dict) and None not in node.keys:
+            keys = [self.value(key) for key in node.keys if key is not None]
+            return dict(zip(keys, (self.value(value) for value in node.values), strict=True))
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            return self._ratio(node)
+        try:
+            return ast.literal_eval(node)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            problem = "only numbers, texts, lists and designs may stand here; nothing is run"
+            raise _unreadable(self.text, node.col_offset, problem) from None
+
+    def _ratio(self, node: ast.BinOp) -> Fraction:
+        above, below = self.value(node.left), self.value(node.right)
+        if not isinstance(above, int | Fraction) or not isinstance(below, int | Fraction) or below == 0:
+            raise _unreadable(self.text, node.col_offset, "a fraction is one whole number over another, as 1/3")
+        return Fraction(above) / Fraction(below)
+
+
+def _unreadable(text: str, position: int, problem: str) -> DesignError:
+    return DesignError(f"cannot read the design {text!r} at position {position + 1}: {problem}")

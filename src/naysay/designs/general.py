@@ -1,0 +1,109 @@
+"""Designs for any question: the truth, pure noise, any matrix, an offer of levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from naysay import _checks
+from naysay.design import Answerable, Design, Levels, Subset
+from naysay.designs._table import call, of_probabilities, of_weights
+from naysay.errors import DesignError
+
+__all__ = ["custom", "direct", "levels", "uniform"]
+
+
+def direct(categories: Sequence[Any]) -> Design:
+    """The direct question: the response is the true category.
+
+    P = I. No privacy: this is what the others are compared with.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label
+
+    Examples
+    --------
+    >>> direct(("yes", "no")).matrix
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    labels = _checks.categories(categories)
+    note = "this reveals your answer"
+    return of_weights(np.eye(len(labels), dtype=np.int64), labels, name="direct()", notes=(note,))
+
+
+def uniform(categories: Sequence[Any], *, discards: int | None = None) -> Design:
+    """Pure noise: every response is equally likely, whatever the truth.
+
+    P[i, j] = 1/t. Alone it says nothing and nothing can be estimated from it; in a `mix` it gives deniability.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label
+    discards : int, optional
+        Respond with a set of that many categories instead of one, to be mixed with ``negative(discards=k)``.
+
+    Examples
+    --------
+    >>> uniform(("a", "b", "c", "d")).matrix[0]
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+    labels = _checks.categories(categories)
+    name = call("uniform", discards=discards)
+    if discards is not None:
+        return Subset.of(labels, discards, truthful=False, name=name)
+    return of_weights(np.ones((len(labels), len(labels)), dtype=np.int64), labels, name=name)
+
+
+def custom(matrix: Any, *, categories: Sequence[Any] | None = None, responses: Sequence[Any] | None = None) -> Design:
+    """The design with any matrix of probabilities.
+
+    Parameters
+    ----------
+    matrix : (responses, t) float, str or Fraction
+        P(response | category); columns sum to one. Decimals are read as written, ``"1/3"`` is exact.
+    categories : (t,) sequence of label, optional
+        ``1 … t`` by default.
+    responses : (responses,) sequence of label, optional
+        The categories by default, or ``1 … m`` where there are more or fewer responses.
+
+    Raises
+    ------
+    DesignError
+        A column that does not sum to one, or entries outside [0, 1].
+
+    Examples
+    --------
+    >>> custom([[0.8, 0.1], [0.2, 0.9]], categories=("yes", "no")).denominator
+    10
+    """
+    rows = [list(row) for row in matrix]
+    if not rows or not rows[0] or len({len(row) for row in rows}) != 1:
+        raise DesignError("the matrix must have rows (responses) of one length t, the number of categories")
+    labels = tuple(range(1, len(rows[0]) + 1)) if categories is None else _checks.categories(categories)
+    if len(labels) != len(rows[0]):
+        raise DesignError(f"the matrix has {len(rows[0])} columns; name that many categories, got {len(labels)}")
+    if responses is None and len(rows) != len(labels):
+        responses = tuple(range(1, len(rows) + 1))
+    return of_probabilities(rows, labels, responses, name="custom()")
+
+
+def levels(offer: Mapping[Any, Answerable] | None = None, **named: Answerable) -> Levels:
+    """An offer of designs by name, from which each respondent chooses her level of privacy.
+
+    Parameters
+    ----------
+    offer : {name: Design}
+        The levels, most private first, all with the same categories.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> levels({"masked": designs.warner(p=0.7), "open": direct(("yes", "no"))}).levels
+    ('masked', 'open')
+    """
+    chosen: dict[Any, Any] = {**(offer or {}), **named}
+    return Levels.of(chosen, name=f"levels({', '.join(f'{k}={v.name or v.kind}' for k, v in chosen.items())})")

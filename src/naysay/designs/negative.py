@@ -1,0 +1,344 @@
+"""Negative surveys: respondents name categories that they do not belong to."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from naysay import _checks
+from naysay.design import Design, Levels, Subset, Table, TwoOption, WeightedSubset
+from naysay.design.exact import as_fraction, table_weights
+from naysay.designs._table import call, of_probabilities, of_weights
+from naysay.errors import DesignError
+from naysay.responses import Labels
+
+__all__ = ["gaussian_negative", "negative", "negative_levels", "negative_matrix", "negative_sink", "two_option"]
+
+
+def negative(categories: Sequence[Any], *, discards: int = 1, weights: Sequence[int] | None = None) -> Design:
+    """The negative survey: each respondent names k categories that she does not belong to.
+
+    Equiprobable: every k-subset S without the true category j has P(S | j) = 1 / C(t-1, k). With weights,
+    P(S | j) = Π_{i ∈ S} w_i / e_k(w without j). After an answer t - k categories stay possible.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label
+        At least three.
+    discards : int
+        k, from 1 to t - 2. With k = 1 a response is one label, with more it is a set.
+    weights : (t,) sequence of positive int, optional
+        How readily each category is named.
+
+    Raises
+    ------
+    DesignError
+        Fewer than three categories, or k > t - 2: the answer would be the truth.
+
+    References
+    ----------
+    Esponda (2006); Esponda, Huerta & Guerrero (2016), "Interviewer Defined Privacy".
+
+    Examples
+    --------
+    >>> negative(("a", "b", "c", "d"), discards=2).matrix.round(3)[:2]
+    array([[0.   , 0.   , 0.333, 0.333],
+           [0.   , 0.333, 0.   , 0.333]])
+    """
+    labels = _at_least_three(categories)
+    _check_discards(labels, discards)
+    name = call("negative", discards=None if discards == 1 else discards, weights=weights and list(weights))
+    if weights is not None:
+        return _weighted(labels, discards, weights, name)
+    if discards > 1:
+        return Subset.of(labels, discards, name=name)
+    return of_weights(1 - np.eye(len(labels), dtype=np.int64), labels, name=name)
+
+
+def _weighted(labels: tuple[Any, ...], discards: int, weights: Sequence[int], name: str) -> Design:
+    checked = WeightedSubset.of(labels, discards, weights, name=name)
+    if discards > 1:
+        return checked
+    w = checked.weights
+    columns = [[Fraction(0) if i == j else Fraction(w[i], sum(w) - w[j]) for i in range(len(w))] for j in range(len(w))]
+    return of_probabilities(list(zip(*columns, strict=True)), labels, name=name)
+
+
+def negative_matrix(matrix: Any, *, categories: Sequence[Any]) -> Design:
+    """The negative survey with any zero-diagonal matrix: P[i, j] is the chance that a member of j names i.
+
+    Parameters
+    ----------
+    matrix : (t, t) float, str or Fraction
+        Columns sum to one; the diagonal is zero.
+    categories : (t,) sequence of label
+
+    References
+    ----------
+    Esponda (2006), section 3.
+
+    Examples
+    --------
+    >>> negative_matrix([[0, 0.4, 0.5], [0.7, 0, 0.5], [0.3, 0.6, 0]], categories=("a", "b", "c")).denominator
+    10
+    """
+    labels = _at_least_three(categories)
+    design = of_probabilities(matrix, labels, name="negative_matrix()")
+    on_diagonal = np.flatnonzero(np.diagonal(design.weights))
+    if len(on_diagonal):
+        raise DesignError(
+            f"the diagonal must be zero, nobody names her own category; it is not for {labels[on_diagonal[0]]!r} "
+            "(a design that may report the truth is custom())"
+        )
+    return design
+
+
+def gaussian_negative(categories: Sequence[Any], *, sigma: float) -> Design:
+    """The Gaussian negative survey: false categories near the true one are named more often.
+
+    P[i, j] ∝ exp(-(i - j)² / 2σ²) for i ≠ j, with the categories at 1 … t; more precise than the uniform design,
+    less private.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label
+        Ordered, as ages are.
+    sigma : float
+        Standard deviation, in categories.
+
+    References
+    ----------
+    Xie, Kulik & Tanin (2011); Bao, Luo & Zhang (2013), equation 8.
+
+    Examples
+    --------
+    >>> gaussian_negative(("1", "2", "3", "4"), sigma=1).matrix[:, 0].round(3)
+    array([0.   , 0.805, 0.18 , 0.015])
+    """
+    labels = _at_least_three(categories)
+    width = float(as_fraction(sigma, what="sigma"))
+    if not 0 < width < math.inf:
+        raise DesignError(f"sigma must be positive; got {sigma!r}")
+    places = np.arange(len(labels))
+    distance = (places[:, None] - places) ** 2
+    density = np.where(distance == 0, 0.0, np.exp(-(distance - 1) / (2 * width**2)))
+    if (density[distance > 0] < 1e-15).any():
+        raise DesignError(
+            f"sigma is too small for {len(labels)} categories: far ones would never be named; got {sigma!r}"
+        )
+    exact = [[Fraction(entry) for entry in row] for row in density.tolist()]
+    totals = [sum(column) for column in zip(*exact, strict=True)]
+    matrix = [[entry / total for entry, total in zip(row, totals, strict=True)] for row in exact]
+    return of_weights(table_weights(matrix, columns=labels), labels, name=call("gaussian_negative", sigma=sigma))
+
+
+def two_option(categories: Sequence[Any], *, shown: int = 2, preferences: Any = None) -> Design:
+    """The two-option scheme: a few categories are shown at random, the respondent rejects one that is false for her.
+
+    If several are false a fair coin (or die) decides; then P[i, j] = 1/(t-1) for i ≠ j, as in the uniform negative
+    survey. People need a coin only, and see part of the categories only. If they ignore the coin, each entry still lies
+    in [2/(t(t-1)), 2/t], and estimates come with the band of all that such preferences could make of them.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label
+        At least three, none of them a "none of the above".
+    shown : int
+        s, how many are shown, from 2 to t - 1.
+    preferences : (t, t) array, optional
+        θ[i, k], the chance of rejecting i when i and k are shown and both are false; θ[i, k] + θ[k, i] = 1. One half
+        everywhere by default. For s = 2 only.
+
+    References
+    ----------
+    Esponda (2006), section 3.1.1; the upper bound of its equation 12 is 2/t.
+
+    Examples
+    --------
+    >>> two_option(("a", "b", "c", "d")).matrix[0].round(4)
+    array([0.    , 0.3333, 0.3333, 0.3333])
+    """
+    labels = _at_least_three(categories)
+    t = len(labels)
+    if not 2 <= shown <= t - 1:
+        raise DesignError(f"from 2 to {t - 1} of {t} categories can be shown; got shown={shown}")
+    name = call("two_option", shown=None if shown == 2 else shown)
+    if preferences is None:
+        return TwoOption(
+            categories=labels,
+            space=Labels(labels),
+            weights=1 - np.eye(t, dtype=np.int64),
+            shown=shown,
+            name=name,
+        )
+    if shown != 2:
+        raise DesignError("preferences are between two categories; they need shown=2")
+    theta = _preferences(preferences, t)
+    each = Fraction(2, t * (t - 1))
+    matrix = [
+        [
+            Fraction(0) if i == j else each * (1 + sum(theta[i][k] for k in range(t) if k not in (i, j)))
+            for j in range(t)
+        ]
+        for i in range(t)
+    ]
+    weights = table_weights(matrix, columns=labels)
+    return TwoOption(
+        categories=labels, space=Labels(labels), weights=weights, shown=2, name="two_option(preferences=…)"
+    )
+
+
+def _preferences(preferences: Any, t: int) -> list[list[Fraction]]:
+    rows = [list(row) for row in preferences]
+    if len(rows) != t or any(len(row) != t for row in rows):
+        raise DesignError(f"preferences must be a matrix of {t} × {t}")
+    theta = [
+        [as_fraction(rows[i][k], what="a preference") if i != k else Fraction(0) for k in range(t)] for i in range(t)
+    ]
+    for i, k in itertools.combinations(range(t), 2):
+        if not 0 <= theta[i][k] <= 1 or abs(theta[i][k] + theta[k][i] - 1) > 1e-12:
+            raise DesignError(
+                "preferences must be chances with θ[i, k] + θ[k, i] = 1; "
+                f"got {float(theta[i][k]):g} and {float(theta[k][i]):g} for categories {i + 1} and {k + 1}"
+            )
+    return theta
+
+
+def negative_sink(
+    categories: Sequence[Any],
+    *,
+    sinks: Mapping[Any, Any] | Any,
+    members: Any = None,
+    others: Any = None,
+) -> Design:
+    """A negative survey in which a category that would reveal something when ruled out cannot be named.
+
+    "How many partners have you not had: 0-2" says a lot. A dummy, the sink, stands in its place among the responses:
+    members of the category name it with probability a (``members``), others with b (``others``); the remaining chance
+    is spread evenly over the false categories. The estimate of the category rests on a ≠ b, and naming the sink
+    changes the odds of being a member by a/b only.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label
+        At least three.
+    sinks : {category: label}, or category
+        The categories that may not be named, each with the label of its sink.
+    members : probability, optional
+        a, one half of b by default.
+    others : probability, optional
+        b, 1/(t-1) by default.
+
+    References
+    ----------
+    Esponda, Huerta & Guerrero (2016), "Negative Surveys", on the sink.
+
+    Examples
+    --------
+    >>> design = negative_sink(("0-2", "3-5", "6+"), sinks={"0-2": "none of these"})
+    >>> np.asarray(design.responses)
+    array(['none of these', '3-5', '6+'], dtype='<U13')
+    >>> design.matrix[0]
+    array([0.25, 0.5 , 0.5 ])
+    """
+    labels = _at_least_three(categories)
+    chosen = dict(sinks) if isinstance(sinks, Mapping) else {sinks: f"not {sinks}: cannot say"}
+    for category in chosen:
+        if category not in labels:
+            raise DesignError(
+                f"a sink replaces one of the categories; got {category!r}, {_checks.nearest(category, labels)}"
+            )
+    b = Fraction(1, len(labels) - 1) if others is None else as_fraction(others, what="others")
+    a = b / 2 if members is None else as_fraction(members, what="members")
+    ordinary = len(labels) - len(chosen)
+    if a == b:
+        raise DesignError("members and others must name the sink with different chances, or nothing is learned of it")
+    if not 0 <= a <= 1 or not 0 < b <= 1 or a + (len(chosen) - 1) * b > 1 or len(chosen) * b > 1 or ordinary < 2:
+        raise DesignError(
+            f"the chances of the sinks must fit beside {ordinary} categories that can still be named (at least two); "
+            f"got members={float(a):g}, others={float(b):g} for {len(chosen)} sinks"
+        )
+    columns = [_sink_column(labels, chosen, j, a, b) for j in labels]
+    reported = tuple(chosen.get(label, label) for label in labels)
+    odds = "0" if a == 0 else f"{float(a / b):.3g}"
+    note = (
+        f"a member names her sink with probability {float(a):.3g}, others name it with {float(b):.3g}: "
+        f"the sink changes the odds of membership by {odds}"
+    )
+    name = call("negative_sink", sinks=chosen, members=members, others=others)
+    return of_probabilities(list(zip(*columns, strict=True)), labels, reported, name=name, notes=(note,))
+
+
+def _sink_column(
+    labels: tuple[Any, ...], sinks: Mapping[Any, Any], true: Any, a: Fraction, b: Fraction
+) -> list[Fraction]:
+    named = {label: (a if label == true else b) for label in labels if label in sinks}
+    false = [label for label in labels if label not in sinks and label != true]
+    rest = (1 - sum(named.values())) / len(false)
+    return [named.get(label, rest if label in false else Fraction(0)) for label in labels]
+
+
+def negative_levels(categories: Sequence[Any], *, least: int = 1, most: int | None = None) -> Levels:
+    """The offer in which each respondent chooses how many categories she discards.
+
+    Level k is ``negative(discards=k)``; more discards say more. Level t - 1 leaves one category: it is a direct
+    answer, and says so.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label
+        At least three.
+    least, most : int
+        The levels on offer, from the most private, 1, to the most open, t - 1, by default.
+
+    References
+    ----------
+    Esponda, Huerta & Guerrero (2016), "Individual Defined Privacy".
+
+    Examples
+    --------
+    >>> choice = negative_levels(("a", "b", "c", "d"))
+    >>> choice.levels, choice.channel(3).notes
+    ((1, 2, 3), ('this reveals your answer',))
+    """
+    labels = _at_least_three(categories)
+    t = len(labels)
+    top = t - 1 if most is None else most
+    if not 1 <= least <= top <= t - 1:
+        raise DesignError(f"levels run from 1 to {t - 1} discards for {t} categories; got {least} to {top}")
+    offer: dict[Any, Design] = {}
+    for k in range(least, top + 1):
+        notes = ("this reveals your answer",) if k == t - 1 else ()
+        offer[k] = Subset.of(labels, k, name=call("negative", discards=k), notes=notes)
+    name = call("negative_levels", least=None if least == 1 else least, most=None if most in (None, t - 1) else most)
+    return Levels.of(offer, name=name)
+
+
+def _at_least_three(categories: Sequence[Any]) -> tuple[Any, ...]:
+    labels = _checks.categories(categories)
+    if len(labels) < 3:
+        raise DesignError(
+            f"a negative survey needs at least three categories; got {len(labels)}: {_checks.shown(labels)}. With two, "
+            "ruling one out reveals the other; use warner() or two_coins()"
+        )
+    return labels
+
+
+def _check_discards(labels: Sequence[Any], discards: int) -> None:
+    t = len(labels)
+    if isinstance(discards, bool) or not isinstance(discards, int | np.integer) or not 1 <= discards <= t - 2:
+        revealed = "; ruling out all but one reveals the answer, ask directly then" if discards == t - 1 else ""
+        raise DesignError(f"discards must be a whole number from 1 to t - 2 = {t - 2}; got {discards!r}{revealed}")
+
+
+def is_uniform(design: object) -> bool:
+    """Whether a design is the uniform negative survey with one answer: P = (11ᵀ - I)/(t-1)."""
+    if not isinstance(design, Table) or len(design.categories) != len(design.space.labels):
+        return False
+    even = 1 - np.eye(len(design.categories), dtype=np.int64)
+    return bool((design.weights * (len(even) - 1) == design.denominator * even).all())

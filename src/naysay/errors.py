@@ -1,0 +1,111 @@
+"""What can go wrong, and what an analyst should be told.
+
+::
+
+    NaysayError
+    ├── DesignError        a design that cannot be, or cannot be drawn      (also a ValueError)
+    ├── DataError          answers, weights, levels or files that do not fit (also a ValueError)
+    │   └── AnswerError    one answer that the design cannot produce
+    └── NotEstimable       answers from which the question cannot be decided (also a ValueError)
+    StatisticalWarning     a number that stands, with a reservation
+
+A message says what must hold, what came, and the way out; the attributes carry what a program needs to go on.
+A `StatisticalWarning` is not raised or printed at large: it travels with its estimate, in ``fit.warnings``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["AnswerError", "DataError", "DesignError", "NaysayError", "NotEstimable", "StatisticalWarning"]
+
+
+class NaysayError(Exception):
+    """The root of all errors that naysay raises on purpose."""
+
+
+class DesignError(NaysayError, ValueError):
+    """A design that cannot be: bad probabilities, too few categories, labels that collide."""
+
+
+class DataError(NaysayError, ValueError):
+    """Data that does not fit the design or the file.
+
+    Parameters
+    ----------
+    message : str
+        What must hold, what came, and the way out.
+    row : int, optional
+        Position of the first offending answer, counted from 0.
+    column : str, optional
+        Name of the offending column.
+    value : object, optional
+        The offending value.
+
+    Examples
+    --------
+    >>> error = DataError("weights must not be negative; got -1.0 in answer 4 of 9", row=3, value=-1.0)
+    >>> error.row, error.value
+    (3, -1.0)
+    """
+
+    def __init__(
+        self, message: str, *, row: int | None = None, column: str | None = None, value: object = None
+    ) -> None:
+        super().__init__(message)
+        self.row = row
+        self.column = column
+        self.value = value
+
+
+class AnswerError(DataError):
+    """One answer that the design cannot produce.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong with it, as the rest of a sentence that begins with the answer's place.
+    row, total : int
+        Its position, counted from 0, and how many answers there are.
+    value : object
+        The answer.
+
+    Examples
+    --------
+    >>> error = AnswerError("is empty", row=3, total=9, value="")
+    >>> print(error)
+    answer 4 of 9 is empty
+    >>> print(error.at("column 'income', row 70,"))
+    column 'income', row 70, is empty
+    """
+
+    def __init__(self, problem: str, *, row: int, total: int, value: object) -> None:
+        super().__init__(f"answer {row + 1} of {total} {problem}", row=row, value=value)
+        self.problem = problem
+
+    def at(self, place: str, *, row: int | None = None, column: str | None = None) -> DataError:
+        """The same error with another name for the place."""
+        return DataError(f"{place} {self.problem}", row=row, column=column, value=self.value)
+
+
+class NotEstimable(NaysayError, ValueError):
+    """Proportions that the answers cannot tell apart, whatever their number.
+
+    Parameters
+    ----------
+    message : str
+        Which contrast is lost, and the way out.
+    contrast : sequence of float, optional
+        A direction (t,) in which the proportions can move without changing any response probability.
+    rank : int, optional
+        Rank of the design on the proportions that sum to one; t - 1 is needed.
+    """
+
+    def __init__(self, message: str, *, contrast: Sequence[float] = (), rank: int | None = None) -> None:
+        super().__init__(message)
+        self.contrast = tuple(contrast)
+        self.rank = rank
+
+
+class StatisticalWarning(UserWarning):
+    """A reservation about a number that stands: boundary, small cells, a level chosen by category."""

@@ -1,0 +1,30 @@
+"""Estimates of the population from what was said.
+
+`moments` is unbiased, `maximum_likelihood` stays inside [0, 1]; `nstops`, `nstops_i` and `nstops_ii` are these under the
+names of the negative-survey literature; `stratified`, `pooled` and `independence_test` are for levels that respondents
+choose. Each returns an `Estimate`.
+"""
+
+from naysay.estimate.intervals import Intervals
+from naysay.estimate.levels import Comparison, IndependenceTest, independence_test, pooled, stratified
+from naysay.estimate.likelihood import maximum_likelihood
+from naysay.estimate.moments import moments
+from naysay.estimate.negative import nstops, nstops_i, nstops_ii
+from naysay.estimate.result import Estimate
+from naysay.estimate.sensitivity import preference_band
+
+__all__ = [
+    "Comparison",
+    "Estimate",
+    "IndependenceTest",
+    "Intervals",
+    "independence_test",
+    "maximum_likelihood",
+    "moments",
+    "nstops",
+    "nstops_i",
+    "nstops_ii",
+    "pooled",
+    "preference_band",
+    "stratified",
+]

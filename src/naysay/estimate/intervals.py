@@ -1,0 +1,313 @@
+"""Confidence intervals: four methods under one signature, the default chosen by measured coverage.
+
+=============== ==================================================================================================
+wald            estimate ± z standard errors
+agresti_coull   where a proportion rests on one binomial share: z²/2 answers of each kind added (Agresti & Coull
+                1998); for a file the score interval of the same share
+profile         all values that the likelihood ratio does not reject, over {Σπ = 1, Lπ > 0}; where proportions are
+                means of indicators, the empirical likelihood of the mean (Owen 1988)
+bootstrap       means: studentized; likelihood: percentiles of refits
+=============== ==================================================================================================
+
+Every interval is intersected with [0, 1]; where nothing is left the nearest boundary point is given, flagged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.stats
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.design import Levels, Table
+from naysay.errors import DataError, NotEstimable
+from naysay.estimate import profile
+from naysay.estimate.likelihood import check_identified, evidence
+from naysay.estimate.linear import Indicators, indicators, linear_map
+from naysay.estimate.result import Estimate
+from naysay.estimate.solver import maximize
+
+__all__ = ["METHODS", "Intervals", "default_method", "intervals"]
+
+Floats = NDArray[np.float64]
+
+METHODS = ("wald", "agresti_coull", "profile", "bootstrap")
+SEED = 1998
+_LARGEST_PROFILE = 200_000  # rows × categories above which a profile over many answers takes too long by default
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Confidence intervals of all proportions.
+
+    Parameters
+    ----------
+    bounds : (t, 2) float
+    method : str
+    confidence : float
+    flagged : (t,) bool
+        Where the interval missed [0, 1] and the nearest boundary point stands for it.
+    """
+
+    bounds: Floats
+    method: str
+    confidence: float
+    flagged: NDArray[np.bool_]
+
+
+class _Ask(NamedTuple):
+    fit: Estimate
+    confidence: float
+    replicates: int
+    rng: np.random.Generator | None
+
+    @property
+    def z(self) -> float:
+        return float(scipy.stats.norm.ppf(0.5 + self.confidence / 2))
+
+
+def intervals(
+    fit: Estimate,
+    *,
+    confidence: float = 0.95,
+    method: str | None = None,
+    replicates: int = 1_999,
+    rng: np.random.Generator | None = None,
+) -> Intervals:
+    """The intervals of an estimate; see `Estimate.interval`."""
+    _checks.confidence(confidence)
+    if method is not None and method not in METHODS:
+        raise DataError(
+            f"the interval methods are {', '.join(METHODS)}; got {method!r} ({_checks.nearest(method, METHODS)})"
+        )
+    chosen = default_method(fit) if method is None else method
+    raw = _COMPUTED[chosen](_Ask(fit, confidence, replicates, rng))
+    outside = (raw[:, 1] < 0) | (raw[:, 0] > 1)
+    return Intervals(np.clip(raw, 0.0, 1.0), chosen, confidence, outside)
+
+
+def default_method(fit: Estimate) -> str:
+    """The method whose coverage was measured to hold for an estimate like this one (see ``docs/coverage.md``)."""
+    if fit.method.startswith("stratified"):
+        return "profile" if fit.indicators is not None else "wald"
+    if binomial_shares(fit) is not None:
+        responses = fit.tally.parts[0].design.space.size
+        likely = fit.indicators is None and fit.n >= responses and responses > len(fit.categories)
+        return "profile" if likely and _affordable(fit) else "agresti_coull"
+    if fit.indicators is not None:
+        return "profile"
+    responses = sum(part.design.space.size for part in fit.tally.parts if part.n)
+    return "profile" if fit.n >= responses and _affordable(fit) else "wald"
+
+
+def _affordable(fit: Estimate) -> bool:
+    distinct = sum(len(part.codes) for part in fit.tally.parts)
+    return distinct * len(fit.categories) <= _LARGEST_PROFILE
+
+
+def _wald(ask: _Ask) -> Floats:
+    half = ask.z * ask.fit.standard_errors
+    return np.column_stack([ask.fit.proportions - half, ask.fit.proportions + half])
+
+
+class BinomialShares(NamedTuple):
+    """Proportions that each rest on one binomial share of the answers: π_j = low + (high - low) · share."""
+
+    low: Floats
+    high: Floats
+    share: Floats
+    terms: Indicators
+
+
+def binomial_shares(fit: Estimate) -> BinomialShares | None:
+    """The shares behind an estimate, if its design has them: indicators that take two values only."""
+    if isinstance(fit.design, Levels) or len(fit.tally.parts) != 1:
+        return None
+    design = fit.tally.parts[0].design
+    mapping = linear_map(design)
+    if mapping.structure == "closed form":
+        low, high = mapping.constant, mapping.constant + np.diagonal(mapping.slope)
+    elif isinstance(design, Table):
+        possible = mapping(design.space.statistic(design.space.listing()))
+        low, high = possible.min(axis=0), possible.max(axis=0)
+        middle = np.minimum(np.abs(possible - low), np.abs(possible - high))
+        if (middle > 1e-9 * np.abs(possible).max()).any():
+            return None
+    else:
+        return None
+    terms = fit.indicators or indicators(fit.tally)
+    return BinomialShares(low, high, (terms.mean - low) / (high - low), terms)
+
+
+def _agresti_coull(ask: _Ask) -> Floats:
+    shares = binomial_shares(ask.fit)
+    if shares is None:
+        raise DataError(
+            "agresti_coull needs proportions that each rest on one binomial share of the answers (uniform negative and "
+            "two-category designs); use method='profile', 'wald' or 'bootstrap'"
+        )
+    if ask.fit.target == "file":
+        return _file_score(shares, ask.z)
+    z, share = ask.z, shares.share
+    n = _effective_size(shares)
+    padded = n + z**2
+    centre = (n * share + z**2 / 2) / padded
+    half = z * np.sqrt(centre * (1 - centre) / padded)
+    return _ends(shares, centre - half, centre + half)
+
+
+def _ends(shares: BinomialShares, below: Floats, above: Floats) -> Floats:
+    width = shares.high - shares.low
+    return np.sort(np.column_stack([shares.low + width * below, shares.low + width * above]), axis=1)
+
+
+def _effective_size(shares: BinomialShares) -> Floats:
+    """Answers that an unweighted sample of equal precision would have, (t,)."""
+    terms = shares.terms
+    kish = terms.weight.sum() ** 2 / terms.weight_squared.sum()
+    variance = np.diagonal(terms.covariance("population")) * (terms.n - 1) / max(terms.n, 1)
+    binomial = shares.share * (1 - shares.share) * (shares.high - shares.low) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = binomial / variance
+    return np.where(np.isfinite(size) & (size > 0), size, kish)
+
+
+def _file_score(shares: BinomialShares, z: float) -> Floats:
+    """The score interval of a file's share: only members' and others' chances of the answer are random.
+
+    (x - b - (a - b)π)² ≤ z² [π a(1-a) + (1-π) b(1-b)] / n, with a, b the chances that a member and another give it.
+    """
+    a, b = (1 - shares.low) / (shares.high - shares.low), -shares.low / (shares.high - shares.low)
+    terms = shares.terms
+    n = terms.weight.sum() ** 2 / terms.weight_squared.sum()
+    slope, offset = a - b, shares.share - b
+    per_member = (a * (1 - a) - b * (1 - b)) * z**2 / n
+    constant = b * (1 - b) * z**2 / n
+    middle = (2 * slope * offset + per_member) / (2 * slope**2)
+    spread = np.sqrt(np.maximum(middle**2 - (offset**2 - constant) / slope**2, 0.0))
+    return np.column_stack([middle - spread, middle + spread])
+
+
+def _profile(ask: _Ask) -> Floats:
+    fit = ask.fit
+    quantile = np.full(len(fit.categories), ask.z**2)
+    if fit.indicators is not None or _saturated(fit):
+        return _mean_profile(fit, quantile)
+    if fit.method.startswith("stratified"):
+        raise DataError("only proportional weights give a mean, which has a profile; use method='wald'")
+    rows, weights, _ = evidence(fit.tally)
+    return profile.likelihood_profile(rows, weights, fit.proportions, quantile * _variance_ratio(fit))
+
+
+def _saturated(fit: Estimate) -> bool:
+    """Whether the proportions are a one-to-one image of the answer shares, so that both profiles agree."""
+    design = fit.tally.parts[0].design
+    return len(fit.tally.parts) == 1 and isinstance(design, Table) and design.weights.shape[0] == len(fit.categories)
+
+
+def _mean_profile(fit: Estimate, quantile: Floats) -> Floats:
+    """Empirical-likelihood intervals of the mean of the indicators, category by category."""
+    terms = fit.indicators or indicators(fit.tally)
+    plain = _plain_variance(terms)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.diagonal(terms.covariance(fit.target)) / plain
+    ratio = (
+        np.where(np.isfinite(ratio), np.maximum(ratio, 0.0), 1.0) if fit.target == "file" or fit.tally.weighted else 1.0
+    )
+    extremes = _extremes(fit)
+    bounds = [
+        profile.mean_profile(terms.u[:, j], terms.weight, terms.n, float(q), extremes[j])
+        for j, q in enumerate(quantile * ratio)
+    ]
+    return np.array(bounds)
+
+
+def _plain_variance(terms: Indicators) -> Floats:
+    share = terms.weight / terms.weight.sum()
+    return np.asarray(share @ (terms.u - terms.mean) ** 2) / max(terms.n - 1, 1)
+
+
+def _extremes(fit: Estimate) -> Floats:
+    """The smallest and largest indicator that any answer could have given, (t, 2)."""
+    ends = []
+    for part in fit.tally.parts:
+        if not part.n:
+            continue
+        mapping, space = linear_map(part.design), part.design.space
+        if mapping.structure == "closed form":
+            possible = np.array([mapping.constant, mapping.constant + np.diagonal(mapping.slope)])
+        else:
+            codes = space.listing() if space.listable else part.codes
+            possible = mapping(space.statistic(codes))
+        ends.append(np.column_stack([possible.min(axis=0), possible.max(axis=0)]))
+    every = np.array(ends)
+    return np.column_stack([every[:, :, 0].min(axis=0), every[:, :, 1].max(axis=0)])
+
+
+def _variance_ratio(fit: Estimate) -> Floats:
+    """Variance of the estimate over that of the model (Rao & Scott): 1 for an unweighted sample of a population."""
+    if fit.target == "population" and not fit.tally.weighted:
+        return np.ones(len(fit.categories))
+    from naysay.estimate.likelihood import likelihood_covariance
+
+    assert fit.maximum is not None
+    model = np.diagonal(likelihood_covariance(*evidence(fit.tally), fit.maximum, weighted=False))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.diagonal(fit.covariance) / model
+    return np.where(np.isfinite(ratio), np.maximum(ratio, 0.0), 1.0)
+
+
+def _bootstrap(ask: _Ask) -> Floats:
+    fit = ask.fit
+    if fit.target == "file":
+        raise DataError("the bootstrap redraws respondents, but a file is fixed; use agresti_coull, profile or wald")
+    if fit.tally.weighted:
+        raise DataError("the bootstrap of a weighted tally needs the rows; use wald or profile")
+    rng = np.random.default_rng(SEED) if ask.rng is None else ask.rng
+    tail = (1 - ask.confidence) / 2
+    if fit.indicators is None:
+        return _refit_bootstrap(fit, ask.replicates, tail, rng)
+    terms = fit.indicators
+    ends = [_studentized(terms.u[:, j], terms.count, ask.replicates, tail, rng) for j in range(terms.u.shape[1])]
+    return np.array(ends)
+
+
+def _studentized(
+    u: Floats, count: Floats, replicates: int, tail: float, rng: np.random.Generator
+) -> tuple[float, float]:
+    """The bootstrap-t interval of a mean."""
+    values, inverse = np.unique(u.round(12), return_inverse=True)
+    size = np.bincount(inverse, count)
+    n = int(size.sum())
+    mean = float(size @ values / n)
+    error = float(np.sqrt(size @ (values - mean) ** 2 / n / max(n - 1, 1)))
+    drawn = rng.multinomial(n, size / n, size=replicates)
+    means = drawn @ values / n
+    errors = np.sqrt(np.maximum(drawn @ values**2 / n - means**2, 0) / max(n - 1, 1))
+    usable = errors > 0
+    if error == 0 or not usable.any():
+        return mean, mean
+    ratios = (means[usable] - mean) / errors[usable]
+    low, high = np.quantile(ratios, [tail, 1 - tail])
+    return mean - high * error, mean - low * error
+
+
+def _refit_bootstrap(fit: Estimate, replicates: int, tail: float, rng: np.random.Generator) -> Floats:
+    """Percentiles of the estimate over resampled respondents; those that lose a category are left out."""
+    check_identified(fit.tally)
+    rows, weights, _ = evidence(fit.tally)
+    n = round(weights.sum())
+    refits = []
+    for _ in range(replicates):
+        drawn = rng.multinomial(n, weights / weights.sum())
+        seen = drawn > 0
+        refits.append(maximize(rows[seen], drawn[seen].astype(float), tolerance=1e-3).proportions)
+    if not refits:
+        raise NotEstimable("a bootstrap needs at least one replicate")
+    return np.quantile(np.array(refits), [tail, 1 - tail], axis=0).T
+
+
+_COMPUTED = {"wald": _wald, "agresti_coull": _agresti_coull, "profile": _profile, "bootstrap": _bootstrap}

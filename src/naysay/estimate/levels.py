@@ -1,0 +1,342 @@
+"""Levels that respondents choose: stratified, pooled, and whether the choice goes with the category.
+
+If people who have something to hide choose a more private level, only the proportionally weighted estimate still
+estimates the population. So both estimates are always shown, with their difference and a test; never switch between
+them on the p-value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.stats
+from numpy.typing import NDArray
+
+from naysay.design import Answerable, Levels
+from naysay.errors import DataError, StatisticalWarning
+from naysay.estimate.likelihood import evidence, likelihood_covariance, maximum_likelihood
+from naysay.estimate.linear import indicators, part_indicators
+from naysay.estimate.moments import moments
+from naysay.estimate.result import Estimate, answered_under, checked_target, warning
+from naysay.estimate.solver import maximize
+from naysay.tally import Part, Tally
+
+__all__ = ["Comparison", "IndependenceTest", "compare", "independence_test", "pooled", "stratified"]
+
+Floats = NDArray[np.float64]
+
+SEED = 2016
+"""Seed of Monte Carlo parts for which no generator is given, so that a printed number can be printed again."""
+
+_SMALL = 5  # expected answers per response category below which the χ² reference is not trusted
+_ENOUGH = 20  # exceedances after which a bootstrap p-value is settled (Besag & Clifford 1991)
+
+
+def stratified(
+    design: Answerable, tally: Tally, *, weights: str = "proportional", target: str = "population"
+) -> Estimate:
+    """The estimate that combines the levels' own unbiased estimates: π̂ = Σ_k z_k π̂_k.
+
+    With proportional weights z_k = n_k/n it is the mean of one unbiased indicator per respondent, and is unbiased
+    however people choose their level. Equal and variance weights are the paper's alternatives; they estimate the
+    population only if the choice of level has nothing to do with the category.
+
+    Parameters
+    ----------
+    design : Levels
+    tally : Tally
+    weights : {"proportional", "equal", "variance"}
+    target : {"population", "file"}
+
+    Returns
+    -------
+    Estimate
+
+    References
+    ----------
+    Esponda, Huerta & Guerrero (2016), "Individual Defined Privacy", proposition 3 as corrected.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from naysay import designs, estimate
+    >>> choice = designs.negative_levels(("a", "b", "c", "d"))
+    >>> truth, rng = np.repeat(["a", "b", "c", "d"], [400, 300, 200, 100]), np.random.default_rng(0)
+    >>> fit = estimate.stratified(choice, choice.tally(choice.randomize(truth, rng=rng)))
+    >>> bool((abs(fit.proportions - [0.4, 0.3, 0.2, 0.1]) < 4 * fit.standard_errors).all())
+    True
+    """
+    _check_levels(design)
+    answered_under(design, tally)
+    checked_target(target)
+    if weights == "proportional":
+        fit = moments(design, tally, target=target)
+        return replace(fit, warnings=(*fit.warnings, *_levels_told(design, tally)))
+    if weights not in ("equal", "variance"):
+        raise DataError(f"weights must be 'proportional', 'equal' or 'variance'; got {weights!r}")
+    return _combined(design, tally, weights, target)
+
+
+def _combined(design: Answerable, tally: Tally, weights: str, target: str) -> Estimate:
+    """Levels' own estimates under equal or inverse-variance weights."""
+    parts = [part for part in tally.parts if part.n > (weights == "variance")]
+    if not parts:
+        raise DataError("variance weights need a level with at least two answers; use weights='proportional'")
+    terms = [part_indicators(part) for part in parts]
+    covariances = [term.covariance(target) for term in terms]
+    told = [*_levels_told(design, tally)]
+    z = np.full(len(parts), 1 / len(parts))
+    if weights == "variance":
+        traces = np.array([np.trace(term.covariance("population")) for term in terms])
+        usable = traces > 0
+        if not usable.all():
+            gone = ", ".join(str(part.level) for part, keep in zip(parts, usable, strict=True) if not keep)
+            told.append(warning(f"all answers are alike at level {gone}, whose variance is unknown: left out"))
+        if not usable.any():
+            raise DataError("at every level all answers are alike; use weights='proportional'")
+        z = np.where(usable, 1 / np.where(usable, traces, 1), 0)
+        z /= z.sum()
+        told.append(warning("variance weights come from the same data, which biases the estimate somewhat"))
+    told.append(
+        warning(f"{weights} weights estimate the population only if the choice of level is independent of the category")
+    )
+    used = [(share, term, cov) for share, term, cov in zip(z, terms, covariances, strict=True) if share > 0]
+    return Estimate(
+        design=design,
+        tally=tally,
+        method=f"stratified ({weights})",
+        target=target,
+        proportions=np.sum([share * term.mean for share, term, _ in used], axis=0),
+        covariance=np.sum([share**2 * cov for share, _, cov in used], axis=0),
+        standard_error_kind="moments within levels, n - 1" if target == "population" else "moments, randomization only",
+        warnings=tuple(told),
+    )
+
+
+def pooled(design: Answerable, tally: Tally, *, target: str = "population", tolerance: float = 1e-6) -> Estimate:
+    """The maximum-likelihood estimate over all levels together.
+
+    Efficient when the choice of level has nothing to do with the category, biased when it has.
+
+    Parameters
+    ----------
+    design : Levels
+    tally : Tally
+    target : {"population", "file"}
+    tolerance : float
+        Certified deficit of log-likelihood.
+
+    Examples
+    --------
+    >>> from naysay import designs, estimate
+    >>> choice = designs.negative_levels(("a", "b", "c"))
+    >>> tally = choice.tally(["a", "b", "c", "a;b"], level=[1, 1, 1, 2])
+    >>> estimate.pooled(choice, tally).proportions.round(3)
+    array([0.167, 0.167, 0.667])
+    """
+    _check_levels(design)
+    fit = maximum_likelihood(design, tally, target=target, tolerance=tolerance)
+    told = warning("pooled is biased if the choice of level goes with the category; see stratified beside it")
+    return replace(fit, warnings=(*fit.warnings, *_levels_told(design, tally), told))
+
+
+@dataclass(frozen=True)
+class IndependenceTest:
+    """A test of whether the choice of level goes with the category.
+
+    Not rejecting is no evidence of independence, and lying is invisible to it.
+
+    Parameters
+    ----------
+    statistic : float
+        Likelihood ratio: levels apart against levels together.
+    degrees_of_freedom : int
+        (levels answered at - 1)(t - 1).
+    p_value : float
+        NaN when fewer than two levels were answered at.
+    reference : str
+        χ², or the parametric bootstrap with its replicates.
+    """
+
+    statistic: float
+    degrees_of_freedom: int
+    p_value: float
+    reference: str
+
+    def __str__(self) -> str:
+        if np.isnan(self.p_value):
+            return f"independence of level and category: no test ({self.reference})"
+        value = "< 0.001" if self.p_value < 0.001 else f"= {self.p_value:.3f}"
+        return (
+            f"independence of level and category: LR = {self.statistic:.2f} on {self.degrees_of_freedom} df, "
+            f"p {value} ({self.reference})"
+        )
+
+
+def independence_test(
+    design: Answerable,
+    tally: Tally,
+    *,
+    reference: str = "auto",
+    replicates: int = 999,
+    rng: np.random.Generator | None = None,
+) -> IndependenceTest:
+    """The likelihood-ratio test that the chosen level is independent of the true category.
+
+    LR = 2 (Σ_k ℓ_k(π̂_k) - ℓ(π̂)), levels fitted apart against together. The χ² reference holds inside the simplex with
+    many answers at each level; otherwise p comes from the parametric bootstrap under the pooled fit.
+
+    Parameters
+    ----------
+    design : Levels
+    tally : Tally
+        Without survey weights.
+    reference : {"auto", "chi2", "bootstrap"}
+    replicates : int
+        At most so many bootstrap samples; fewer when p is settled early.
+    rng : numpy Generator, optional
+        By default one with a fixed seed.
+
+    Returns
+    -------
+    IndependenceTest
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from naysay import designs, estimate
+    >>> choice = designs.negative_levels(("a", "b", "c"))
+    >>> truth, rng = np.repeat(["a", "b", "c"], [500, 300, 200]), np.random.default_rng(3)
+    >>> hiding = np.where(truth == "c", 1, 2)  # members of c all choose the most private level
+    >>> tally = choice.tally(choice.randomize(truth, level=hiding, rng=rng))
+    >>> estimate.independence_test(choice, tally).p_value < 0.01
+    True
+    """
+    _check_levels(design)
+    answered_under(design, tally)
+    if reference not in ("auto", "chi2", "bootstrap"):
+        raise DataError(f"reference must be 'auto', 'chi2' or 'bootstrap'; got {reference!r}")
+    parts = [part for part in tally.parts if part.n]
+    t = len(design.categories)
+    df = (len(parts) - 1) * (t - 1)
+    if len(parts) < 2:
+        return IndependenceTest(float("nan"), 0, float("nan"), "answers at one level only")
+    if tally.weighted:
+        return IndependenceTest(float("nan"), df, float("nan"), "survey weights make the ratio no likelihood ratio")
+    statistic, together, at_boundary = _ratio([(part.design.rows(part.codes), part.weight) for part in parts])
+    small = any(part.n < _SMALL * min(part.design.space.size, 4 * t) for part in parts)
+    if reference == "chi2" or (reference == "auto" and not at_boundary and not small):
+        return IndependenceTest(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), "χ²")
+    source = np.random.default_rng(SEED) if rng is None else rng
+    p_value, drawn = _bootstrap_p(parts, together, statistic, replicates, source)
+    return IndependenceTest(statistic, df, p_value, f"parametric bootstrap, {drawn} replicates")
+
+
+def _ratio(evidence_by_level: list[tuple[Floats, Floats]]) -> tuple[float, Floats, bool]:
+    """The likelihood ratio, the fit of all levels together, and whether any fit touches the boundary."""
+    rows = np.vstack([rows for rows, _ in evidence_by_level])
+    weights = np.concatenate([weights for _, weights in evidence_by_level])
+    together = maximize(rows, weights, tolerance=1e-4)
+    apart = [maximize(rows, weights, tolerance=1e-4) for rows, weights in evidence_by_level]
+    ratio = 2 * (sum(fit.log_likelihood for fit in apart) - together.log_likelihood)
+    boundary = any((fit.proportions <= 1e-9).any() for fit in (*apart, together))
+    return max(float(ratio), 0.0), together.proportions, boundary
+
+
+def _bootstrap_p(
+    parts: list[Part], proportions: Floats, statistic: float, replicates: int, rng: np.random.Generator
+) -> tuple[float, int]:
+    """p by parametric bootstrap, stopped once enough replicates exceed the statistic."""
+    exceeded = drawn = 0
+    for drawn in range(1, replicates + 1):
+        redrawn = [_redrawn(part, proportions, rng) for part in parts]
+        exceeded += _ratio(redrawn)[0] >= statistic - 1e-9
+        if exceeded >= _ENOUGH:
+            return exceeded / drawn, drawn
+    return (exceeded + 1) / (drawn + 1), drawn
+
+
+def _redrawn(part: Part, proportions: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Evidence of a level as it would be if its people were drawn from the pooled proportions."""
+    design: Any = part.design
+    if design.space.size <= 5_000:
+        rows = design.matrix
+        counts = rng.multinomial(part.n, rows @ proportions / (rows @ proportions).sum())
+        seen = counts > 0
+        return rows[seen], counts[seen].astype(float)
+    truth = rng.choice(len(proportions), size=part.n, p=proportions / proportions.sum())
+    said = design.randomize([design.categories[place] for place in truth.tolist()], rng=rng)
+    again = design.tally(said).parts[0]
+    return design.rows(again.codes), again.weight
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Stratified beside pooled.
+
+    Parameters
+    ----------
+    stratified, pooled : Estimate
+    difference : (t,) float
+        stratified - pooled.
+    standard_errors : (t,) float
+        Of the difference, valid whether or not the choice of level depends on the category.
+    test : IndependenceTest
+    """
+
+    stratified: Estimate
+    pooled: Estimate
+    difference: Floats
+    standard_errors: Floats
+    test: IndependenceTest
+
+
+def compare(fit: Estimate) -> Comparison:
+    """Stratified beside pooled for the answers of an estimate."""
+    design, tally = fit.design, fit.tally
+    apart = fit if fit.method.startswith("stratified") else stratified(design, tally, target=fit.target)
+    together = fit if fit.method.startswith("pooled") else pooled(design, tally, target=fit.target)
+    return Comparison(
+        stratified=apart,
+        pooled=together,
+        difference=apart.proportions - together.proportions,
+        standard_errors=_difference_errors(apart, together),
+        test=independence_test(design, tally),
+    )
+
+
+def _difference_errors(apart: Estimate, together: Estimate) -> Floats:
+    """Standard errors of stratified - pooled from the influence of each answer on both."""
+    tally = apart.tally
+    if tally.n < 2:
+        return np.full(len(apart.categories), np.nan)
+    rows, weights, squared = evidence(tally)
+    terms = indicators(tally)
+    assert together.maximum is not None
+    bread = likelihood_covariance(rows, weights, squared, together.maximum, weighted=False)
+    scores = rows / (rows @ together.proportions)[:, None] - 1
+    influence = terms.u - terms.mean - tally.weight * (scores @ bread)
+    centred = influence - np.average(influence, axis=0, weights=terms.weight)
+    return np.asarray(np.sqrt(terms.weight_squared @ centred**2 * terms.n / (terms.n - 1)) / terms.weight.sum())
+
+
+def _check_levels(design: Answerable) -> None:
+    if not isinstance(design, Levels):
+        raise DataError(f"this needs an offer of levels, as negative_levels(); got {getattr(design, 'name', design)!s}")
+
+
+def _levels_told(design: Answerable, tally: Tally) -> list[StatisticalWarning]:
+    """Levels that nobody, or one person only, answered at."""
+    sizes: dict[Any, int] = {level: 0 for level in design.levels}
+    for part in tally.parts:
+        sizes[part.level] = sizes.get(part.level, 0) + part.n
+    told = []
+    empty = [str(level) for level, n in sizes.items() if n == 0]
+    single = [str(level) for level, n in sizes.items() if n == 1]
+    if empty:
+        told.append(warning(f"nobody chose level {', '.join(empty)}"))
+    if single:
+        told.append(warning(f"a single answer at level {', '.join(single)}"))
+    return told

@@ -1,0 +1,212 @@
+"""Maximum likelihood: one solver for every design, every mix of designs, and the boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay.design import Answerable, Levels
+from naysay.errors import NotEstimable, StatisticalWarning
+from naysay.estimate.linear import check_rank, tangent
+from naysay.estimate.result import Estimate, answered_under, checked_target, warning
+from naysay.estimate.solver import Maximum, maximize
+from naysay.tally import Tally
+
+__all__ = ["evidence", "maximum_likelihood"]
+
+Floats = NDArray[np.float64]
+
+
+def maximum_likelihood(
+    design: Answerable, tally: Tally, *, target: str = "population", tolerance: float = 1e-6
+) -> Estimate:
+    """The proportions that make the answers most likely, within [0, 1] always.
+
+    maximizes Σ_r w_r log(L[r]·π) over the simplex. More precise than moments where an answer is a set of several
+    categories, and equal to it inside the simplex where the design is square. For levels this is `pooled`.
+
+    Parameters
+    ----------
+    design : Design or Levels
+        Under which the answers were given.
+    tally : Tally
+    target : {"population", "file"}
+    tolerance : float
+        Certified: the log-likelihood is at most this far below its maximum.
+
+    Returns
+    -------
+    Estimate
+        ``fit.maximum`` holds the certificate. Standard errors from the observed information, a sandwich where there
+        are survey weights. Where several proportions are equally likely the most even ones are returned, flagged, with
+        undefined standard errors.
+
+    Raises
+    ------
+    NotEstimable
+        If the design cannot tell some proportions apart whatever the answers.
+
+    References
+    ----------
+    Bao, Luo & Zhang (2013) for the uniform negative survey, where this is NStoPS-II; Kim et al. (2020).
+
+    Examples
+    --------
+    >>> from naysay import designs, estimate
+    >>> survey = designs.negative(("a", "b", "c", "d", "e"))
+    >>> fit = estimate.maximum_likelihood(survey, survey.tally(count=[2, 8, 16, 29, 45]))
+    >>> fit.counts.round(6)
+    array([80., 20.,  0.,  0.,  0.])
+    """
+    answered_under(design, tally)
+    checked_target(target)
+    check_identified(tally)
+    rows, weights, squared = evidence(tally)
+    maximum = maximize(rows, weights, tolerance=tolerance)
+    method = "pooled maximum likelihood" if isinstance(design, Levels) else "maximum likelihood"
+    return of_maximum(design, tally, maximum, (rows, weights, squared), method=method, target=target)
+
+
+def of_maximum(
+    design: Answerable,
+    tally: Tally,
+    maximum: Maximum,
+    seen: tuple[Floats, Floats, Floats],
+    *,
+    method: str,
+    target: str,
+    path: Floats | None = None,
+) -> Estimate:
+    """The estimate at a maximum of the likelihood."""
+    covariance = likelihood_covariance(*seen, maximum, weighted=tally.weighted)
+    kind = "observed information" if not tally.weighted else "sandwich, linearized for the weights"
+    if target == "file":
+        shares = maximum.proportions
+        covariance = covariance - (np.diag(shares) - np.outer(shares, shares)) / tally.n
+        kind += ", randomization only"
+    return Estimate(
+        design=design,
+        tally=tally,
+        method=method,
+        target=target,
+        proportions=maximum.proportions,
+        covariance=covariance,
+        standard_error_kind=kind,
+        warnings=tuple(reservations(tally.categories, maximum)),
+        maximum=maximum,
+        path=path,
+    )
+
+
+def evidence(tally: Tally) -> tuple[Floats, Floats, Floats]:
+    """Likelihood rows of all distinct answers, with the sums of their weights and of the squared weights."""
+    parts = [part for part in tally.parts if part.n]
+    return (
+        np.vstack([part.design.rows(part.codes) for part in parts]),
+        np.concatenate([part.weight for part in parts]).astype(float),
+        np.concatenate([part.weight_squared for part in parts]).astype(float),
+    )
+
+
+def check_identified(tally: Tally) -> None:
+    """Raise `NotEstimable` if the designs of a tally together cannot tell some proportions apart."""
+    designs = {id(part.design): part.design for part in tally.parts if part.n}
+    stacked = np.vstack([design.expected_statistic for design in designs.values()])
+    check_rank(stacked, tally.categories)
+
+
+def information(rows: Floats, weights: Floats, proportions: Floats) -> Floats:
+    """Observed Fisher information Σ_r w_r L[r]ᵀL[r] / (L[r]·π)², (t, t)."""
+    scaled = rows * (np.sqrt(weights) / (rows @ proportions))[:, None]
+    return np.asarray(scaled.T @ scaled)
+
+
+def likelihood_covariance(
+    rows: Floats, weights: Floats, squared: Floats, maximum: Maximum, *, weighted: bool
+) -> Floats:
+    """Inverse information on the directions that keep Σπ = 1; NaN for proportions that are not determined."""
+    pi = maximum.proportions
+    basis = tangent(len(pi))
+    observed = basis.T @ information(rows, weights, pi) @ basis
+    bread = basis @ np.linalg.pinv(observed, rcond=1e-12, hermitian=True) @ basis.T
+    covariance = bread
+    if weighted:
+        scores = rows / (rows @ pi)[:, None] - 1
+        n = weights.sum() ** 2 / squared.sum()
+        covariance = bread @ (scores.T @ (scores * squared[:, None])) @ bread * (n / max(n - 1, 1))
+    open_ = np.abs(maximum.undetermined).max(axis=1, initial=0.0) > 1e-6
+    covariance = np.array(covariance)
+    covariance[open_, :] = np.nan
+    covariance[:, open_] = np.nan
+    return covariance
+
+
+def reservations(categories: tuple[Any, ...], maximum: Maximum) -> list[StatisticalWarning]:
+    """What a reader of a maximum-likelihood estimate must be told."""
+    told = []
+    open_ = np.abs(maximum.undetermined).max(axis=1, initial=0.0) > 1e-6
+    if open_.any():
+        told.append(
+            warning(
+                f"not determined by these answers: how shares split between {_named(categories, open_)}; "
+                "the most even split is shown, without standard errors"
+            )
+        )
+    zero = (maximum.proportions <= 1e-12) & ~open_
+    if zero.any():
+        told.append(
+            warning(
+                f"at the boundary, 0: {_named(categories, zero)}; standard errors are unreliable there, intervals are not"
+            )
+        )
+    return told
+
+
+def _named(categories: tuple[Any, ...], chosen: NDArray[np.bool_]) -> str:
+    return ", ".join(str(label) for label, keep in zip(categories, chosen, strict=True) if keep)
+
+
+def free_maximum(rows: Floats, weights: Floats, start: Floats) -> Floats:
+    """The maximizer over {Σπ = 1, Lπ > 0}, where proportions may be negative.
+
+    Raises
+    ------
+    NotEstimable
+        If the likelihood has no maximum there: too few different answers.
+    """
+    basis = tangent(len(start))
+    pi = start
+    for _ in range(200):
+        fitted = rows @ pi
+        slope = basis.T @ (rows.T @ (weights / fitted))
+        curvature = basis.T @ information(rows, weights, pi) @ basis
+        try:
+            step = basis @ np.linalg.solve(curvature, slope)
+        except np.linalg.LinAlgError:
+            break
+        decrement = float(slope @ (basis.T @ step))
+        if decrement < 1e-11:
+            return pi
+        pi = pi + _length(lambda s: rows @ (pi + s * step), weights, decrement) * step  # noqa: B023
+        if np.abs(pi).max() > 1e4:
+            break
+    raise NotEstimable(
+        "a profile interval needs every proportion to be determined by the answers alone; there are too few different "
+        "answers here, use method='agresti_coull', 'wald' or 'bootstrap'"
+    )
+
+
+def _length(fitted_at: Callable[[float], Floats], weights: Floats, decrement: float) -> float:
+    """A step length that keeps Lπ > 0 and raises the likelihood."""
+    value, length = float(weights @ np.log(fitted_at(0.0))), 1.0
+    for _ in range(60):
+        moved = fitted_at(length)
+        if (moved > 0).all() and float(weights @ np.log(moved)) >= value + 1e-4 * length * decrement - 1e-10 * abs(
+            value
+        ):
+            return length
+        length /= 2
+    return 0.0

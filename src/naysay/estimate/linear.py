@@ -1,0 +1,179 @@
+"""Unbiased estimation: each answer is turned into an unbiased indicator u of its respondent's category.
+
+u = c + B T(y) with E[u | X = j] = e_j and Σu = 1, so the mean of u is unbiased for the proportions, whatever the mix of
+designs and levels. B is chosen by structure (closed form, inverse, or least squares under Σπ = 1); the result is one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import DataError, NotEstimable
+from naysay.responses import Labels, Subsets
+from naysay.tally import Channel, Part, Tally
+
+__all__ = ["Indicators", "LinearMap", "indicators", "linear_map", "tangent"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """u = constant + slope @ T.
+
+    Parameters
+    ----------
+    constant : (t,) float
+    slope : (t, d) float
+    structure : str
+        How it was found: closed form, inverse, or constrained least squares.
+    """
+
+    constant: Floats
+    slope: Floats
+    structure: str
+
+    def __call__(self, statistic: Floats) -> Floats:
+        return self.constant + statistic @ self.slope.T
+
+
+@dataclass(frozen=True)
+class Indicators:
+    """The unbiased indicators of distinct answers, and how many people gave them.
+
+    Parameters
+    ----------
+    u : (distinct, t) float
+    count : (distinct,) float
+    weight, weight_squared : (distinct,) float
+        Sums of survey weights and of their squares; the count where there are none.
+    """
+
+    u: Floats
+    count: Floats
+    weight: Floats
+    weight_squared: Floats
+
+    @property
+    def n(self) -> float:
+        """Respondents."""
+        return float(self.count.sum())
+
+    @property
+    def mean(self) -> Floats:
+        """The weighted mean of u, (t,): the estimate."""
+        return np.asarray(self.weight @ self.u / self.weight.sum())
+
+    def covariance(self, target: str) -> Floats:
+        """Estimated covariance of the mean (t, t), linearized where there are weights.
+
+        For a population n/(n-1) Σw²(u - ū)(u - ū)ᵀ/(Σw)²; for a file, where only the randomization is random,
+        Σw²(uuᵀ - Diag u)/(Σw)².
+        """
+        total = self.weight.sum() ** 2
+        if target == "file":
+            each = np.diag(self.weight_squared @ self.u)
+            return np.asarray((self._cross(self.u) - each) / total)
+        if self.n < 2:
+            return np.full((self.u.shape[1],) * 2, np.nan)
+        return np.asarray(self._cross(self.u - self.mean) * (self.n / (self.n - 1)) / total)
+
+    def _cross(self, rows: Floats) -> Floats:
+        return np.asarray(rows.T @ (rows * self.weight_squared[:, None]))
+
+
+def tangent(t: int) -> Floats:
+    """An orthonormal basis (t, t - 1) of the directions that keep Σπ = 1."""
+    return np.asarray(scipy.linalg.helmert(t).T)
+
+
+def linear_map(design: Channel) -> LinearMap:
+    """The unbiased linear map of a design.
+
+    Raises
+    ------
+    NotEstimable
+        Where the design cannot tell some proportions apart; names the contrast and the rank.
+    """
+    expected = design.expected_statistic
+    check_rank(expected, design.categories)
+    t = expected.shape[1]
+    closed = _closed_form(design, expected)
+    if closed is not None:
+        return closed
+    if isinstance(design.space, Labels) and len(expected) == t:
+        return LinearMap(np.zeros(t), scipy.linalg.inv(expected), "inverse")
+    basis = tangent(t)
+    reduced = expected @ basis
+    factor = scipy.linalg.cho_factor(reduced.T @ reduced)
+    slope = basis @ scipy.linalg.cho_solve(factor, reduced.T)
+    centre = np.full(t, 1 / t)
+    return LinearMap(centre - slope @ (expected @ centre), slope, "constrained least squares")
+
+
+def _closed_form(design: Channel, expected: Floats) -> LinearMap | None:
+    """u_j = (T_j - β) / α, where the expected statistic is αI + β11ᵀ and ΣT is constant."""
+    t = expected.shape[1]
+    space = design.space
+    constant_sum = isinstance(space, Labels) or (isinstance(space, Subsets) and space.least == space.most)
+    if len(expected) != t or not constant_sum:
+        return None
+    beta, alpha = expected[0, 1], expected[0, 0] - expected[0, 1]
+    if not np.allclose(expected, alpha * np.eye(t) + beta, rtol=0, atol=1e-15):
+        return None
+    return LinearMap(np.full(t, -beta / alpha), np.eye(t) / alpha, "closed form")
+
+
+def check_rank(expected: Floats, categories: tuple[Any, ...]) -> None:
+    """Raise `NotEstimable` unless the expected statistic tells all proportions apart."""
+    t = len(categories)
+    basis = tangent(t)
+    _, values, rows = np.linalg.svd(expected @ basis, full_matrices=True)
+    rank = int((values > 1e-11 * max(1.0, values.max(initial=0.0))).sum())
+    if rank == t - 1:
+        return
+    contrast = basis @ rows[-1]
+    contrast = contrast / np.abs(contrast).max()
+    up = [label for label, value in zip(categories, contrast, strict=True) if value > 1e-9]
+    down = [label for label, value in zip(categories, contrast, strict=True) if value < -1e-9]
+    raise NotEstimable(
+        f"the answers cannot tell {_checks.shown(up)} from {_checks.shown(down)}: shares can move between them without "
+        f"changing any response probability (rank {rank}, {t - 1} needed); merge these categories or change the design",
+        contrast=contrast.tolist(),
+        rank=rank,
+    )
+
+
+def indicators(tally: Tally) -> Indicators:
+    """The unbiased indicators of all distinct answers of a tally, over all its parts."""
+    return stacked([part_indicators(part) for part in tally.parts if part.n])
+
+
+def part_indicators(part: Part) -> Indicators:
+    """The unbiased indicators of one part's answers."""
+    try:
+        statistic = part.design.space.statistic(part.codes)
+        if np.isnan(statistic).any():
+            raise DataError("answers to only one of two questions have no unbiased indicator; use maximum_likelihood")
+        u = linear_map(part.design)(statistic)
+    except NotEstimable as error:
+        if part.level is None:
+            raise
+        raise NotEstimable(f"at level {part.level!r} {error}", contrast=error.contrast, rank=error.rank) from None
+    return Indicators(u, part.count.astype(float), part.weight.astype(float), part.weight_squared.astype(float))
+
+
+def stacked(pieces: list[Indicators]) -> Indicators:
+    """Several pieces as one."""
+    return Indicators(
+        np.vstack([piece.u for piece in pieces]),
+        np.concatenate([piece.count for piece in pieces]),
+        np.concatenate([piece.weight for piece in pieces]),
+        np.concatenate([piece.weight_squared for piece in pieces]),
+    )

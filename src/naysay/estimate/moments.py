@@ -1,0 +1,86 @@
+"""Moment estimates: unbiased, one formula for every design, free to leave [0, 1]."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from naysay.design import Answerable, Levels
+from naysay.errors import StatisticalWarning
+from naysay.estimate.linear import indicators, linear_map
+from naysay.estimate.result import Estimate, answered_under, checked_target, warning
+from naysay.tally import Tally
+
+__all__ = ["moments"]
+
+
+def moments(design: Answerable, tally: Tally, *, target: str = "population") -> Estimate:
+    """The unbiased estimate π̂ = A⁺ T̄ under Σπ = 1, the mean of one unbiased indicator per respondent.
+
+    For the uniform negative survey π̂_i = 1 - (t-1) λ̂_i; for a square design P⁻¹ λ̂; otherwise least squares under the
+    constraint. For levels this is `stratified`. May leave [0, 1]: a value below zero is the price of being unbiased.
+
+    Parameters
+    ----------
+    design : Design or Levels
+        Under which the answers were given.
+    tally : Tally
+    target : {"population", "file"}
+        With "file" only the randomization is random: use it for a fixed database that was randomized.
+
+    Returns
+    -------
+    Estimate
+        With the n - 1 covariance, linearized where there are survey weights.
+
+    Raises
+    ------
+    NotEstimable
+        If the design cannot tell some proportions apart.
+    DataError
+        If the tally was collected under another design.
+
+    References
+    ----------
+    Esponda (2006), equations 5-10; Esponda, Huerta & Guerrero (2016), propositions 1-2.
+
+    Examples
+    --------
+    >>> from naysay import designs, estimate
+    >>> coins = designs.two_coins()
+    >>> estimate.moments(coins, coins.tally(count=[65, 135])).proportions.round(3)
+    array([0.15, 0.85])
+    """
+    answered_under(design, tally)
+    checked_target(target)
+    terms = indicators(tally)
+    structures = sorted({linear_map(part.design).structure for part in tally.parts if part.n})
+    kind = "moments, n - 1" if not tally.weighted else "moments, linearized for the weights"
+    if target == "file":
+        kind = "moments, randomization only"
+    levels = isinstance(design, Levels)
+    return Estimate(
+        design=design,
+        tally=tally,
+        method="stratified (proportional)" if levels else f"moments ({structures[0]})",
+        target=target,
+        proportions=terms.mean,
+        covariance=terms.covariance(target),
+        standard_error_kind=kind,
+        warnings=tuple(reservations(terms.mean, tally)),
+        indicators=terms,
+    )
+
+
+def reservations(proportions: np.ndarray, tally: Tally) -> list[StatisticalWarning]:
+    """What a reader of an unbiased estimate must be told."""
+    told = []
+    outside = [str(label) for label, value in zip(tally.categories, proportions, strict=True) if not 0 <= value <= 1]
+    if outside:
+        told.append(
+            warning(
+                f"outside [0, 1], as an unbiased estimate may be: {', '.join(outside)}; maximum_likelihood stays inside"
+            )
+        )
+    if tally.n == 1:
+        told.append(warning("a single answer has no standard error"))
+    return told

@@ -1,0 +1,157 @@
+"""From negative to positive surveys: the three reconstructions of Bao, Luo & Zhang (2013)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay.design import Answerable, Table
+from naysay.designs.negative import is_uniform
+from naysay.errors import DataError, NaysayError
+from naysay.estimate.likelihood import check_identified, evidence, maximum_likelihood, of_maximum
+from naysay.estimate.moments import moments
+from naysay.estimate.result import Estimate, answered_under
+from naysay.estimate.solver import Maximum, expectation_step
+from naysay.tally import Tally
+
+__all__ = ["nstops", "nstops_i", "nstops_ii"]
+
+Floats = NDArray[np.float64]
+
+_PAPER_STOP = 1e-4
+
+
+def nstops(design: Answerable, tally: Tally) -> Estimate:
+    """NStoPS: counts t_i = N - (t-1) r_i for the uniform negative survey, R Q⁻¹ in general; may be negative.
+
+    The moment estimate under its name in the paper; ``fit.counts`` are the paper's numbers.
+
+    References
+    ----------
+    Bao, Luo & Zhang (2013), equations 5 and 7.
+
+    Examples
+    --------
+    >>> from naysay import designs, estimate
+    >>> survey = designs.negative(("a", "b", "c", "d", "e"))
+    >>> estimate.nstops(survey, survey.tally(count=[2, 8, 16, 29, 45])).counts.round(6)
+    array([ 92.,  68.,  36., -16., -80.])
+    """
+    _check_negative(design, "NStoPS")
+    return replace(moments(design, tally), method="NStoPS")
+
+
+def nstops_i(design: Answerable, tally: Tally, *, tol: float | None = None, iterations: int = 1_000_000) -> Estimate:
+    """NStoPS-I: the fixed point of t_j ← Σ_i r_i q_ji t_j / Σ_k q_ki t_k from equal counts, never negative.
+
+    This is EM, so it converges to the maximum-likelihood estimate: slowly where a count goes to zero.
+
+    Parameters
+    ----------
+    design : Design
+        A negative survey with one answer, uniform or not.
+    tally : Tally
+        Without survey weights.
+    tol : float, optional
+        Stop when every count changes by less; 10⁻⁴ by default, as in the paper.
+    iterations : int
+        Give up after so many.
+
+    Returns
+    -------
+    Estimate
+        ``fit.path`` keeps the counts after each step, from the start on, (steps + 1, t).
+
+    References
+    ----------
+    Bao, Luo & Zhang (2013), figure 1, each step renormalized; equation 12 for other designs.
+
+    Examples
+    --------
+    >>> from naysay import designs, estimate
+    >>> survey = designs.negative(("a", "b", "c", "d", "e"))
+    >>> estimate.nstops_i(survey, survey.tally(count=[23, 22, 20, 18, 17])).counts.round(2)
+    array([ 8., 12., 20., 28., 32.])
+    """
+    _check_negative(design, "NStoPS-I")
+    answered_under(design, tally)
+    check_identified(tally)
+    rows, weights, squared = evidence(tally)
+    total, shares = float(weights.sum()), weights / weights.sum()
+    stop = _PAPER_STOP if tol is None else tol
+    pi = np.full(rows.shape[1], 1 / rows.shape[1])
+    path = [pi * total]
+    for _ in range(iterations):
+        pi = expectation_step(rows, shares, pi)
+        path.append(pi * total)
+        if np.abs(path[-1] - path[-2]).max() < stop:
+            break
+    else:
+        raise NaysayError(
+            f"NStoPS-I still moves by more than {stop:g} after {iterations} steps; raise tol= or iterations="
+        )
+    fitted = rows @ pi
+    gap = max(float((rows.T @ (shares / fitted)).max() - 1), 0.0)
+    value = float(weights @ np.log(fitted))
+    maximum = Maximum(pi, value, gap, total * gap, len(path) - 1, np.zeros((len(pi), 0)))
+    seen = (rows, weights, squared)
+    return of_maximum(design, tally, maximum, seen, method="NStoPS-I", target="population", path=np.array(path))
+
+
+def nstops_ii(design: Answerable, tally: Tally) -> Estimate:
+    """NStoPS-II: drop the categories whose count comes out negative, scale, repeat; uniform negative surveys only.
+
+    t_i = (N' - (c'-1) r_i) N/N' over the categories kept. The exact maximum-likelihood estimate, in finitely many
+    steps. Where two or more categories were never named all people belong to these, and how they split is not
+    determined: the even split is returned, flagged.
+
+    References
+    ----------
+    Bao, Luo & Zhang (2013), figure 3.
+
+    Examples
+    --------
+    >>> from naysay import designs, estimate
+    >>> survey = designs.negative(("a", "b", "c", "d", "e"))
+    >>> estimate.nstops_ii(survey, survey.tally(count=[2, 8, 16, 29, 45])).counts.round(6)
+    array([80., 20.,  0.,  0.,  0.])
+    """
+    if not is_uniform(design) or tally.weighted:
+        raise DataError(
+            "NStoPS-II exists for the uniform negative survey with one answer, unweighted; otherwise use maximum_likelihood, "
+            "which it computes there"
+        )
+    answered_under(design, tally)
+    counts, rounds = _drop_negative(tally.counts.astype(float))
+    fit = maximum_likelihood(design, tally)  # the same maximizer: its certificate, covariance and reservations hold
+    return replace(fit, method="NStoPS-II", proportions=counts / counts.sum(), path=rounds)
+
+
+def _drop_negative(named: Floats) -> tuple[Floats, Floats]:
+    """The counts of NStoPS-II and those after each round, from how often each category was named."""
+    total, kept = named.sum(), np.ones(len(named), dtype=bool)
+    rounds = []
+    while True:
+        inside = named[kept].sum()
+        if inside == 0:  # only categories that nobody named are left: all people are in these, evenly for all we know
+            counts = np.where(kept, total / kept.sum(), 0.0)
+            rounds.append(counts)
+            break
+        counts = np.where(kept, (inside - (kept.sum() - 1) * named) * total / inside, 0.0)
+        rounds.append(counts)
+        if (counts >= 0).all():
+            break
+        kept &= counts >= 0
+    return counts, np.array(rounds)
+
+
+def _check_negative(design: Answerable, method: str) -> None:
+    """Raise unless the design is a negative survey with one answer."""
+    single = isinstance(design, Table) and design.weights.shape[0] == design.weights.shape[1]
+    if not single or np.diagonal(design.weights).any():  # type: ignore[attr-defined]
+        raise DataError(
+            f"{method} is for negative surveys with one answer (a square matrix with zero diagonal); "
+            f"{design.name or design.kind} is not one, use moments or maximum_likelihood"
+        )

@@ -1,0 +1,137 @@
+"""Profile intervals: all values of one proportion that a likelihood ratio does not reject."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay.errors import NotEstimable
+from naysay.estimate.likelihood import free_maximum, information
+from naysay.estimate.linear import tangent
+
+__all__ = ["likelihood_profile", "mean_profile"]
+
+Floats = NDArray[np.float64]
+
+
+def mean_profile(u: Floats, weight: Floats, n: float, quantile: float, extremes: Floats) -> tuple[float, float]:
+    """The empirical-likelihood interval of a mean.
+
+    All means c = Σ λ_r u_r with -2 log Π (λ_r / λ̂_r)^{n_r} ≤ quantile. On the upper side λ_r ∝ n_r/(θ - u_r) for some
+    θ above every value that an answer could give; where even that θ is not rejected, the rest of the mass goes to that
+    extreme answer, given or not. (So for a square design this is the profile of the multinomial likelihood.)
+
+    Parameters
+    ----------
+    u : (distinct,) float
+        Values.
+    weight : (distinct,) float
+        How often, or with what weight, each occurs.
+    n : float
+        Answers; the ratio is n times the weighted mean of logs.
+    quantile : float
+        Of χ² with one degree of freedom, times any variance ratio.
+    extremes : (2,) float
+        Smallest and largest value that any answer could have given.
+    """
+    values, inverse = np.unique(np.asarray(u).round(12), return_inverse=True)
+    share = np.bincount(inverse, weight) / weight.sum()
+    values, share = values[share > 0], share[share > 0]
+    upper = _upper_end(values, share, n, quantile, max(float(extremes[1]), values[-1]))
+    lower = -_upper_end(-values[::-1], share[::-1], n, quantile, max(-float(extremes[0]), -values[0]))
+    return lower, upper
+
+
+def _upper_end(values: Floats, share: Floats, n: float, quantile: float, extreme: float) -> float:
+    if quantile <= 0:
+        return float(share @ values)
+    span = max(extreme - values[0], 1e-300)
+
+    def tilted(distance: float) -> tuple[float, float]:
+        """Ratio and mean of the tilt whose θ lies `distance` beyond the extreme value."""
+        tilt = share / (extreme - values + distance)
+        tilt = tilt / tilt.sum()
+        return float(2 * n * share @ np.log(share / tilt)), float(tilt @ values)
+
+    observed = extreme <= values[-1]
+    if not observed:  # θ may come down to the extreme value itself; beyond, mass moves there
+        ratio, mean = tilted(0.0)
+        if ratio <= quantile:
+            moved = -np.expm1(-(quantile - ratio) / (2 * n))
+            return float((1 - moved) * mean + moved * extreme)
+    low, high = np.log(1e-14 * span), np.log(1e8 * span)
+    if tilted(float(np.exp(low)))[0] <= quantile:
+        return float(extreme) if observed else tilted(0.0)[1]
+    for _ in range(70):
+        middle = (low + high) / 2
+        low, high = (middle, high) if tilted(float(np.exp(middle)))[0] > quantile else (low, middle)
+    return tilted(float(np.exp(high)))[1]
+
+
+def likelihood_profile(rows: Floats, weights: Floats, start: Floats, quantile: Floats) -> Floats:
+    """Profile-likelihood bounds of every proportion over {Σπ = 1, Lπ > 0}, (t, 2).
+
+    Each bound solves for the point where the likelihood, maximized over the other proportions, has fallen by half the
+    quantile (Venzon & Moolgavkar 1988).
+
+    Parameters
+    ----------
+    rows, weights : (distinct, t), (distinct,) float
+        Likelihood rows and how often each occurred.
+    start : (t,) float
+        Proportions with Lπ > 0.
+    quantile : (t,) float
+        Of χ² with one degree of freedom, times any variance ratio.
+    """
+    best = free_maximum(rows, weights, start)
+    basis = tangent(len(best))
+    covariance = np.linalg.inv(basis.T @ information(rows, weights, best) @ basis)
+    top = float(weights @ np.log(rows @ best))
+    result = np.empty((len(best), 2))
+    for j in range(len(best)):
+        for side, sign in enumerate((-1.0, 1.0)):
+            result[j, side] = _bound(rows, weights, best, basis, covariance, top, j, sign, float(quantile[j]))
+    return result
+
+
+def _bound(
+    rows: Floats,
+    weights: Floats,
+    best: Floats,
+    basis: Floats,
+    covariance: Floats,
+    top: float,
+    category: int,
+    sign: float,
+    quantile: float,
+) -> float:
+    """One end of one interval: maximize sign·π_j subject to ℓ(π) = top - quantile/2, by Newton's method."""
+    if quantile <= 0:
+        return float(best[category])
+    along = sign * basis[category]
+    spread = float(np.sqrt(along @ covariance @ along))
+    multiplier = np.sqrt(quantile) / spread
+    pi = _inside(rows, best, basis @ (covariance @ along) * (np.sqrt(quantile) / spread))
+    for _ in range(60):
+        fitted = rows @ pi
+        slope = basis.T @ (rows.T @ (weights / fitted))
+        curvature = basis.T @ information(rows, weights, pi) @ basis
+        excess = float(weights @ np.log(fitted)) - top + quantile / 2
+        solved = np.linalg.solve(curvature, np.column_stack([slope + multiplier * along, along]))
+        pull = float(slope @ solved[:, 1])
+        change = (-excess - float(slope @ solved[:, 0])) / pull
+        step = basis @ (solved[:, 0] + solved[:, 1] * change)
+        moved = _inside(rows, pi, step)
+        settled = abs(excess) < 1e-7 and np.abs(step).max() < 1e-7
+        multiplier, pi = max(multiplier + change, 0.1 * multiplier), moved
+        if settled:
+            return float(pi[category])
+    raise NotEstimable("the profile of the likelihood could not be followed; use method='wald' or 'bootstrap'")
+
+
+def _inside(rows: Floats, pi: Floats, step: Floats) -> Floats:
+    """π moved along the step, stopping short of the edge where an answer becomes impossible."""
+    fitted, change = rows @ pi, rows @ step
+    falling = change < 0
+    longest = float((fitted[falling] / -change[falling]).min()) if falling.any() else np.inf
+    return pi + step * min(1.0, 0.9 * longest)

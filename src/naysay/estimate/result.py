@@ -1,0 +1,215 @@
+"""The estimate: proportions with their covariance, intervals, assumptions and privacy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay import _checks, privacy
+from naysay.design import Answerable, Levels
+from naysay.errors import DataError, StatisticalWarning
+from naysay.estimate.linear import Indicators
+from naysay.estimate.solver import Maximum
+from naysay.tally import Tally
+
+__all__ = ["TARGETS", "Estimate", "answered_under", "checked_target"]
+
+Floats = NDArray[np.float64]
+
+TARGETS = ("population", "file")
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What a tally says about the population.
+
+    Parameters
+    ----------
+    design : Design or Levels
+    tally : Tally
+    method : str
+        The estimator.
+    target : {"population", "file"}
+        What the proportions are of: a population from which the respondents are a sample, or the fixed file whose
+        records were randomized.
+    proportions : (t,) float
+        In category order; moments may leave [0, 1] and are reported as they are.
+    covariance : (t, t) float
+        NaN where it is undefined.
+    standard_error_kind : str
+        What the standard errors rest on.
+    warnings : tuple of StatisticalWarning
+        Reservations, printed with the numbers.
+    indicators : Indicators, optional
+        For means of unbiased indicators.
+    maximum : Maximum, optional
+        For likelihood methods: the certificate.
+    path : (iterations + 1, t) float, optional
+        Counts per category after each step of an iterative method.
+
+    Examples
+    --------
+    >>> from naysay import designs, estimate
+    >>> survey = designs.negative(("a", "b", "c", "d"))
+    >>> fit = estimate.moments(survey, survey.tally(count=[280, 240, 260, 220]))
+    >>> fit.proportions.round(6)
+    array([0.16, 0.28, 0.22, 0.34])
+    >>> fit.standard_errors.round(6)
+    array([0.042617, 0.040537, 0.041633, 0.039319])
+    >>> fit.interval(confidence=0.95).round(3)[0]
+    array([0.074, 0.241])
+    """
+
+    design: Answerable
+    tally: Tally
+    method: str
+    target: str
+    proportions: Floats
+    covariance: Floats
+    standard_error_kind: str
+    warnings: tuple[StatisticalWarning, ...] = ()
+    indicators: Indicators | None = field(default=None, repr=False)
+    maximum: Maximum | None = field(default=None, repr=False)
+    path: Floats | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("proportions", "covariance"):
+            object.__setattr__(self, name, _checks.read_only(np.array(getattr(self, name), dtype=float)))
+
+    @property
+    def categories(self) -> tuple[Any, ...]:
+        """The t categories."""
+        return self.design.categories
+
+    @property
+    def n(self) -> int:
+        """Respondents who answered."""
+        return self.tally.n
+
+    @property
+    def missing(self) -> int:
+        """Respondents who gave no answer; they do not enter the estimate."""
+        return self.tally.missing
+
+    @property
+    def counts(self) -> Floats:
+        """Estimated respondents in each category, (t,): proportions times n."""
+        return self.proportions * self.n
+
+    @cached_property
+    def standard_errors(self) -> Floats:
+        """Square roots of the variances, (t,); NaN where undefined."""
+        variances = np.diagonal(self.covariance)
+        with np.errstate(invalid="ignore"):
+            return _checks.read_only(np.sqrt(np.where(variances > -1e-12, np.maximum(variances, 0), np.nan)))
+
+    def interval(
+        self,
+        confidence: float = 0.95,
+        *,
+        method: str | None = None,
+        replicates: int = 1_999,
+        rng: np.random.Generator | None = None,
+    ) -> Floats:
+        """Confidence intervals for each proportion, (t, 2), within [0, 1].
+
+        Parameters
+        ----------
+        confidence : float
+            Of each interval by itself.
+        method : {"wald", "agresti_coull", "profile", "bootstrap"}, optional
+            By default the one whose coverage was measured to hold in this regime (see the page on coverage).
+        replicates : int
+            Resamples of the bootstrap.
+        rng : numpy Generator, optional
+            For the bootstrap; by default one with a fixed seed, so that a printed number can be printed again.
+
+        Raises
+        ------
+        DataError
+            A method that does not exist for this estimate; names those that do.
+        """
+        return self.intervals(confidence, method=method, replicates=replicates, rng=rng).bounds
+
+    def intervals(self, confidence: float = 0.95, *, method: str | None = None, **options: Any) -> Any:
+        """The intervals with the name of their method and the categories that are flagged."""
+        from naysay.estimate import intervals  # which looks at estimates
+
+        return intervals.intervals(self, confidence=confidence, method=method, **options)
+
+    @property
+    def privacy(self) -> dict[Any, privacy.Statement]:
+        """What one answer tells about its person, by level (None where there are no levels)."""
+        told = privacy.statement(self.design)
+        return told if isinstance(told, dict) else {None: told}
+
+    @cached_property
+    def comparison(self) -> Any:
+        """For levels: stratified beside pooled, their difference and the test of independence; otherwise None."""
+        from naysay.estimate import levels
+
+        return levels.compare(self) if isinstance(self.design, Levels) else None
+
+    @cached_property
+    def sensitivity(self) -> Floats | None:
+        """For the two-option scheme the band (t, 2) over all ways of choosing between two false categories."""
+        from naysay.estimate import sensitivity
+
+        return sensitivity.preference_band(self.design, self.tally) if sensitivity.applies(self.design) else None
+
+    def to_dict(self, confidence: float = 0.95, *, interval_method: str | None = None) -> dict[str, Any]:
+        """The estimate as one JSON object with stable names; undefined numbers are None."""
+        from naysay.estimate import printing
+
+        return printing.to_dict(self, confidence, interval_method)
+
+    def __str__(self) -> str:
+        from naysay.estimate import printing
+
+        return printing.to_text(self)
+
+    def _repr_html_(self) -> str:
+        from naysay.estimate import printing
+
+        return printing.to_html(self)
+
+    def __repr__(self) -> str:
+        shares = ", ".join(f"{value:.3f}" for value in self.proportions[:8])
+        return f"<{self.method}: {shares}{', …' if len(self.proportions) > 8 else ''} (n = {self.n})>"
+
+
+def checked_target(target: str) -> str:
+    """The target, if it is one."""
+    if target not in TARGETS:
+        raise DataError(f"target must be 'population' or 'file'; got {target!r}")
+    return target
+
+
+def answered_under(design: Answerable, tally: Tally) -> None:
+    """Raise unless every answer of the tally was given under the design, or under one that it offers."""
+    if not isinstance(tally, Tally):
+        raise DataError(f"a tally is needed, as design.tally(answers); got {type(tally).__name__}")
+    if not isinstance(design, Answerable):
+        raise DataError(f"a design is needed first; got {type(design).__name__}")
+    offered = [design.channel(level) for level in design.levels]
+    for part in tally.parts:
+        if part.design not in offered:
+            raise DataError(
+                f"the answers were given under {getattr(part.design, 'name', part.design)!s}, "
+                f"not under {design.name or design.kind}; estimate with the design that was used"
+            )
+
+
+def warning(text: str) -> StatisticalWarning:
+    """A reservation to travel with an estimate."""
+    return StatisticalWarning(text)
+
+
+def number(value: float) -> float | None:
+    """A JSON number; None where it is undefined."""
+    return None if math.isnan(value) or math.isinf(value) else float(value)

@@ -1,0 +1,173 @@
+"""Maximum likelihood over the simplex, for any mix of designs, with a certificate.
+
+maximize Σ_r w_r log(L[r]·π) over π ≥ 0, Σπ = 1.
+
+Sequential quadratic programming on the likelihood rows (Kim, Carbonetto, Stephens & Anitescu 2020, mix-SQP): each
+step solves a non-negative least-squares problem of size t exactly, then searches along the line. The certificate is
+gap = max_j (1/W) Σ_r w_r L[r, j] / (L[r]·π) - 1; by concavity the log-likelihood is within W·gap of its maximum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from naysay.errors import NaysayError
+
+__all__ = ["Maximum", "expectation_step", "maximize"]
+
+Floats = NDArray[np.float64]
+
+_POLISH = 3  # steps beyond the tolerance, each squaring the error where the problem is regular
+_FLAT = 1e-9  # curvature below this share of the largest counts as none
+
+
+@dataclass(frozen=True)
+class Maximum:
+    """A maximum of the likelihood.
+
+    Parameters
+    ----------
+    proportions : (t,) float
+        The maximizer; the one nearest to equal shares where several are equally likely.
+    log_likelihood : float
+    gap : float
+        The certificate: the log-likelihood is at most `total_gap` below its maximum.
+    total_gap : float
+        W·gap.
+    iterations : int
+    undetermined : (t, q) float
+        Orthonormal directions in which the proportions can move without changing the likelihood; q = 0 if unique.
+    """
+
+    proportions: Floats
+    log_likelihood: float
+    gap: float
+    total_gap: float
+    iterations: int
+    undetermined: Floats
+
+
+def maximize(rows: Floats, weights: Floats, *, tolerance: float = 1e-6, iterations: int = 1_000) -> Maximum:
+    """The proportions that make the answers most likely.
+
+    Parameters
+    ----------
+    rows : (distinct, t) float
+        Likelihood rows, one for each distinct answer.
+    weights : (distinct,) float
+        How often each was given.
+    tolerance : float
+        Stop when W·gap, the certified deficit of log-likelihood, is at most this.
+    iterations : int
+        Give up after so many.
+
+    Raises
+    ------
+    NaysayError
+        If the tolerance is not reached.
+    """
+    given = weights > 0
+    scale = rows[given].max(axis=1)
+    scaled, total = rows[given] / scale[:, None], float(weights[given].sum())
+    shares = weights[given] / total
+    pi = np.full(rows.shape[1], 1 / rows.shape[1])
+    needed = max(tolerance / total, 64 * np.finfo(float).eps)
+    best, polish, count = np.inf, _POLISH, 0
+    for count in range(1, iterations + 1):
+        fitted = scaled @ pi
+        gradient = scaled.T @ (shares / fitted)
+        gap = float(gradient.max() - 1)
+        if gap <= needed:
+            polish -= 1
+            if polish < 0 or gap >= best or gap <= 4 * np.finfo(float).eps:
+                break
+            best = gap
+        pi = _step(scaled, shares, fitted, gradient, pi)
+    else:
+        raise NaysayError(
+            f"maximum likelihood did not reach W·gap ≤ {tolerance:g} in {iterations} steps; W·gap is {total * gap:.3g}"
+        )
+    pi, undetermined = _most_even(scaled, shares, pi, gradient)
+    value = float(total * shares @ np.log(scaled @ pi) + weights[given] @ np.log(scale))
+    gap = max(gap, 0.0)
+    return Maximum(pi, value, gap, total * gap, count, undetermined)
+
+
+def _step(rows: Floats, shares: Floats, fitted: Floats, gradient: Floats, pi: Floats) -> Floats:
+    """One step: the exact minimum of the quadratic model over π ≥ 0, then a backtracking line search."""
+    curvature = _curvature(rows, shares, fitted)
+    target = _model_minimum(curvature, 2 * gradient - 1)
+    if target is None:
+        return expectation_step(rows, shares, pi)
+    direction = target - pi
+    slope = float((1 - gradient) @ direction)
+    if slope >= 0:
+        return expectation_step(rows, shares, pi)
+    change = rows @ direction
+    value = -shares @ np.log(fitted)
+    length = 1.0
+    for _ in range(40):
+        moved = fitted + length * change
+        if (moved > 0).all():
+            gained = -shares @ np.log(moved) + length * direction.sum() - value
+            if gained <= 1e-4 * length * slope or (length == 1.0 and abs(slope) < 1e-13):
+                stepped = np.maximum(pi + length * direction, 0.0)
+                return np.asarray(stepped / stepped.sum())
+        length /= 2
+    return expectation_step(rows, shares, pi)
+
+
+def _curvature(rows: Floats, shares: Floats, fitted: Floats) -> Floats:
+    """Σ_r w_r L[r]ᵀL[r] / (L[r]·π)², the observed information per answer."""
+    weighted = rows * (np.sqrt(shares) / fitted)[:, None]
+    return weighted.T @ weighted
+
+
+def _model_minimum(curvature: Floats, linear: Floats) -> Floats | None:
+    """argmin over y ≥ 0 of ½ yᵀHy - cᵀy, as a non-negative least-squares problem in the Cholesky factor of H."""
+    ridge = 1e-12 * np.trace(curvature) / len(curvature)
+    try:
+        factor = scipy.linalg.cholesky(curvature + ridge * np.eye(len(curvature)))
+        solution, _ = nnls(factor, scipy.linalg.solve_triangular(factor, linear, trans="T"))
+    except (np.linalg.LinAlgError, RuntimeError):
+        return None
+    return np.asarray(solution)
+
+
+def expectation_step(rows: Floats, shares: Floats, pi: Floats) -> Floats:
+    """One step of EM: π_j ← π_j Σ_r w_r L[r, j] / (L[r]·π); never lowers the likelihood."""
+    moved = pi * (rows.T @ (shares / (rows @ pi)))
+    return np.asarray(moved / moved.sum())
+
+
+def _most_even(rows: Floats, shares: Floats, pi: Floats, gradient: Floats) -> tuple[Floats, Floats]:
+    """Of all maximizers the one nearest to equal shares, and the directions that the likelihood leaves open."""
+    free = np.flatnonzero(gradient >= 1 - 1e-7)
+    curvature = _curvature(rows[:, free], shares, rows @ pi)
+    values, vectors = np.linalg.eigh(curvature)
+    flat = vectors[:, values <= _FLAT * max(values.max(), 1e-300)]
+    undetermined = np.zeros((len(pi), flat.shape[1]))
+    undetermined[free] = flat
+    if not flat.shape[1]:
+        return pi, undetermined
+    even = pi.copy()
+    base = pi[free] - flat @ (flat.T @ pi[free])  # nearest to 0, and so to equal shares, along the flat directions
+    if base.min() < 0:
+        base = base + flat @ _least_distance(flat, -base)
+    even[free] = np.maximum(base, 0.0)
+    return even / even.sum(), undetermined
+
+
+def _least_distance(directions: Floats, bounds: Floats) -> Floats:
+    """argmin |y| subject to directions @ y ≥ bounds (Lawson & Hanson 1974, chapter 23)."""
+    stacked = np.vstack([directions.T, bounds])
+    goal = np.zeros(len(stacked))
+    goal[-1] = 1.0
+    dual, _ = nnls(stacked, goal)
+    residual = stacked @ dual - goal
+    return np.asarray(-residual[:-1] / residual[-1])

@@ -1,0 +1,223 @@
+"""Tallies of dataframe columns, on whatever engine holds them.
+
+The engine groups and adds (lazily where it is lazy); only distinct answers and their totals ever reach Python. The
+narwhals operations used are those that all engines share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import AnswerError, DataError
+from naysay.responses import JOINER, Pair, Space
+from naysay.tally import Asked, Tally, answered, parts_of, whole
+
+__all__ = ["is_frame", "tally_frame"]
+
+_N, _W, _W2 = "__naysay_n", "__naysay_w", "__naysay_w2"
+
+
+class _Totals(NamedTuple):
+    """Distinct answers and their totals, as the engine gave them."""
+
+    answers: list[tuple[Any, ...]]
+    levels: list[Any]
+    groups: list[Any]
+    count: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    squared: NDArray[np.float64]
+
+
+def is_frame(data: object) -> bool:
+    """Whether narwhals takes `data` as a dataframe, eager or lazy."""
+    return isinstance(nw.from_native(data, pass_through=True), nw.DataFrame | nw.LazyFrame)
+
+
+def tally_frame(
+    asked: Asked,
+    data: Any,
+    column: str | Sequence[str],
+    *,
+    level: str | None,
+    weights: str | None,
+    count: str | None,
+    by: str | Sequence[str] | None,
+) -> Tally | dict[Any, Tally]:
+    """The tally of a column of `data`, or with `by` one tally for each group."""
+    frame = nw.from_native(pl.DataFrame(data, strict=False) if isinstance(data, Mapping) else data)
+    answers = [column] if isinstance(column, str) else list(column)
+    groups = [] if by is None else [by] if isinstance(by, str) else list(by)
+    named = [*answers, *groups, *(name for name in (level, weights, count) if name is not None)]
+    schema = frame.collect_schema()
+    for name in named:
+        if name not in schema.names():
+            raise DataError(
+                f"there is no column {name!r}; the columns are {_checks.shown(schema.names(), 40)}"
+                f" ({_checks.nearest(name, schema.names())})",
+                column=name,
+            )
+    answers = _in_order(answers, asked.space)
+    frame = _sets_as_text(frame, answers, schema)
+    totals = _totals(frame, answers, level=level, weights=weights, count=count, groups=groups)
+    question = column if isinstance(column, str) else " × ".join(answers) if len(answers) == 2 else None
+    tallies = {}
+    for group, rows in _grouped(totals.groups):
+        try:
+            tally = _tally_rows(asked, totals, rows, weighted=weights is not None, question=question)
+            tallies[group] = answered(tally)
+        except AnswerError as error:
+            raise _located(error, frame, answers) from None
+    return tallies if groups else tallies[None]
+
+
+def _in_order(answers: list[str], space: Space) -> list[str]:
+    """Boolean columns in the order of the categories, when they are named after them."""
+    texts = [str(label) for label in space.labels] if not isinstance(space, Pair) else []
+    return texts if len(answers) > 1 and set(answers) == set(texts) else answers
+
+
+def _sets_as_text(frame: Any, answers: Sequence[str], schema: Any) -> Any:
+    """The frame with list columns joined into ``;`` texts, which every engine can group by."""
+    for name in answers:
+        if isinstance(schema[name], nw.List | nw.Array) or schema[name] == nw.Object:
+            frame = _joined(frame, name)
+    return frame
+
+
+def _joined(frame: Any, name: str) -> Any:
+    native = frame.to_native()
+    if isinstance(native, pl.DataFrame | pl.LazyFrame):
+        cell = pl.col(name).cast(pl.List(pl.String))
+        empty = pl.when(cell.list.len() == 0).then(pl.lit(JOINER))
+        return nw.from_native(native.with_columns(empty.otherwise(cell.list.join(JOINER)).alias(name)))
+    if type(native).__name__ == "DuckDBPyRelation":
+        quoted = '"' + name.replace('"', '""') + '"'
+        joined = f"CASE WHEN len({quoted}) = 0 THEN ';' ELSE array_to_string({quoted}, ';') END"
+        return nw.from_native(native.project(f"* REPLACE ({joined} AS {quoted})"))
+    if isinstance(frame, nw.LazyFrame):
+        raise DataError(
+            f"column {name!r} holds lists, which this engine cannot group; join them into texts such as 'a;b' first",
+            column=name,
+        )
+    texts = [_as_text(cell) for cell in frame[name].to_list()]
+    return frame.with_columns(nw.new_series(name, texts, nw.String, backend=frame.implementation))
+
+
+def _as_text(cell: Any) -> str | None:
+    if isinstance(cell, str) or _checks.is_missing(cell):
+        return cell if isinstance(cell, str) else None
+    if isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+        return JOINER.join(map(str, cell)) or JOINER
+    return str(cell)
+
+
+def _totals(
+    frame: Any,
+    answers: Sequence[str],
+    *,
+    level: str | None,
+    weights: str | None,
+    count: str | None,
+    groups: Sequence[str],
+) -> _Totals:
+    keys = list(dict.fromkeys([*answers, *([level] if level else []), *groups]))
+    sums = {}
+    if count is not None:
+        frame = _checked_amounts(frame, count, "counts")
+        sums[_N] = nw.col(count).cast(nw.Float64)
+    if weights is not None:
+        frame = _checked_amounts(frame, weights, "weights")
+        heavy = nw.col(weights).cast(nw.Float64)
+        each = nw.col(count).cast(nw.Float64) if count is not None else nw.lit(1.0)
+        sums |= {_W: heavy * each, _W2: heavy * heavy * each}
+    frame = frame.with_columns(**sums)
+    size = nw.col(_N).sum() if count is not None else nw.len().cast(nw.Int64).alias(_N)
+    table = frame.group_by(keys).agg(size, *(nw.col(name).sum() for name in sums if name != _N))
+    table = table.collect() if isinstance(table, nw.LazyFrame) else table
+    column = {name: table[name].to_list() for name in table.columns}
+    order = sorted(range(len(table)), key=lambda row: tuple(str(column[key][row]) for key in keys))
+    take = {name: [values[row] for row in order] for name, values in column.items()}
+    people = np.asarray(take[_N], dtype=np.float64)
+    weight = np.asarray(take[_W], dtype=np.float64) if weights is not None else people
+    return _Totals(
+        answers=list(zip(*(take[name] for name in answers), strict=True)),
+        levels=take[level] if level else [None] * len(order),
+        groups=[_group(tuple(take[name][row] for name in groups)) for row in range(len(order))],
+        count=whole(people) if count is not None else people.astype(np.int64),
+        weight=weight,
+        squared=np.asarray(take[_W2], dtype=np.float64) if weights is not None else weight,
+    )
+
+
+def _group(names: tuple[Any, ...]) -> Any:
+    return None if not names else names[0] if len(names) == 1 else names
+
+
+def _grouped(groups: Sequence[Any]) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+    order = sorted(range(len(groups)), key=lambda row: (groups[row] is not None, str(groups[row])))
+    for group, rows in groupby(order, key=lambda row: groups[row]):
+        yield group, np.fromiter(rows, dtype=np.intp)
+    if not groups:
+        raise DataError("at least one answer is needed; the data has no rows")
+
+
+def _checked_amounts(frame: Any, name: str, what: str) -> Any:
+    """The frame, after a look at the first bad count or weight, if any."""
+    if not frame.collect_schema()[name].is_numeric():
+        raise DataError(f"{what} must be numbers; column {name!r} holds {frame.collect_schema()[name]}", column=name)
+    value = nw.col(name).cast(nw.Float64)
+    bad = frame.filter(value.is_null() | value.is_nan() | ~value.is_finite() | (value < 0)).select(name).head(1)
+    bad = bad.collect() if isinstance(bad, nw.LazyFrame) else bad
+    if len(bad):
+        found = bad[name].to_list()[0]
+        row = _first_row(frame, name, found)
+        place = "" if row is None else f" in row {row + 1}"
+        raise DataError(
+            f"{what} must be finite and not negative; column {name!r} holds {found}{place}",
+            column=name,
+            row=row,
+            value=found,
+        )
+    return frame
+
+
+def _tally_rows(
+    asked: Asked, totals: _Totals, rows: NDArray[np.intp], *, weighted: bool, question: str | None
+) -> Tally:
+    answers = [totals.answers[row] for row in rows]
+    cells: Any = [answer[0] for answer in answers] if len(answers[0]) == 1 else np.array(answers, dtype=object)
+    if isinstance(asked.space, Pair):
+        cells = (list(cells[:, 0]), list(cells[:, 1]))
+    levels = [totals.levels[row] for row in rows] if len(asked.levels) > 1 or asked.levels[0] is not None else None
+    said = asked.encode(cells, levels)
+    parts = parts_of(asked, said, totals.count[rows], totals.weight[rows], totals.squared[rows])
+    return Tally(parts, weighted=weighted, question=question)
+
+
+def _located(error: AnswerError, frame: Any, answers: Sequence[str]) -> DataError:
+    """The same error, told with the column and row of the data instead of a place among distinct answers."""
+    place = f"column {answers[0]!r}" if len(answers) == 1 else f"columns {_checks.shown(answers)}"
+    row = _first_row(frame, answers[0], error.value) if len(answers) == 1 else None
+    return error.at(place if row is None else f"{place}, row {row + 1},", row=row, column=answers[0])
+
+
+def _first_row(frame: Any, column: str, value: Any) -> int | None:
+    """Where `value` first stands in the data, None where the engine keeps no order."""
+    native = frame.to_native()
+    if isinstance(native, pl.LazyFrame):
+        native = native.select(column)
+    elif isinstance(frame, nw.LazyFrame):
+        return None
+    cells = (native.collect() if isinstance(native, pl.LazyFrame) else native)[column]
+    for row, cell in enumerate(cells.to_pylist() if hasattr(cells, "to_pylist") else cells.to_list()):
+        if cell == value or str(cell) == str(value):
+            return row
+    return None

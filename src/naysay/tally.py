@@ -1,0 +1,367 @@
+"""What was said: distinct answers and how often, all that estimation needs.
+
+A `Tally` is a tuple of parts, one for each design (or level) under which people answered. Two tallies add, so answers
+can be counted where they are, in batches, on any table engine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.responses import Codes, Responses, Space
+
+__all__ = ["Asked", "Channel", "Part", "Tally"]
+
+_FORMAT = 1
+_read_design: list[Callable[[Any], Any]] = []
+"""How to read a design's JSON; filled in by the design layer above, for `Tally.load`."""
+
+
+class Channel(Protocol):
+    """What a tally knows of a design."""
+
+    @property
+    def categories(self) -> tuple[Any, ...]: ...
+    @property
+    def space(self) -> Space: ...
+    @property
+    def expected_statistic(self) -> NDArray[np.float64]: ...
+    def rows(self, codes: Codes) -> NDArray[np.float64]: ...
+    def form(self) -> dict[str, Any]: ...
+
+
+class Asked(Protocol):
+    """What people answered: a design, or an offer of designs by level."""
+
+    @property
+    def levels(self) -> tuple[Any, ...]: ...
+    @property
+    def space(self) -> Space: ...
+    def channel(self, level: Any = None) -> Channel: ...
+    def encode(self, values: Any, level: Any = None) -> Responses: ...
+    def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Distinct answers given under one design.
+
+    Parameters
+    ----------
+    design : Channel
+        The design, a single channel.
+    level : label or None
+        The level of an offer that this part answers at.
+    codes : (distinct, width) int
+        Distinct answers, sorted.
+    count : (distinct,) int
+        Respondents who gave each answer.
+    weight, weight_squared : (distinct,) float
+        Sum of their survey weights, and of the squares.
+    missing : int
+        Respondents who gave no answer.
+    missing_weight : float
+        Their weight.
+    """
+
+    design: Channel
+    level: Any
+    codes: Codes
+    count: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    weight_squared: NDArray[np.float64]
+    missing: int = 0
+    missing_weight: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("codes", "count", "weight", "weight_squared"):
+            object.__setattr__(self, name, _checks.read_only(np.asarray(getattr(self, name))))
+
+    @property
+    def n(self) -> int:
+        """Respondents who answered."""
+        return int(self.count.sum())
+
+    @classmethod
+    def of(
+        cls,
+        design: Channel,
+        codes: Codes,
+        *,
+        level: Any = None,
+        count: NDArray[np.int64],
+        weight: NDArray[np.float64],
+        weight_squared: NDArray[np.float64],
+    ) -> Part:
+        """The part that rows of answers (each standing for `count` people) add up to."""
+        gone = design.space.missing(codes)
+        missing, missing_weight = int(count[gone].sum()), float(weight[gone].sum())
+        keep = ~gone & (count > 0)
+        distinct, inverse = _unique(codes[keep])
+        tallied = (np.bincount(inverse, a[keep], minlength=len(distinct)) for a in (count, weight, weight_squared))
+        n, total, total_squared = tallied
+        counted = np.rint(n).astype(np.int64)
+        return cls(design, level, distinct, counted, total, total_squared, missing, missing_weight)
+
+    def plus(self, other: Part) -> Part:
+        """Both parts' answers together."""
+        merged = Part.of(
+            self.design,
+            np.vstack([self.codes, other.codes]),
+            level=self.level,
+            count=np.concatenate([self.count, other.count]),
+            weight=np.concatenate([self.weight, other.weight]),
+            weight_squared=np.concatenate([self.weight_squared, other.weight_squared]),
+        )
+        return replace(
+            merged,
+            missing=self.missing + other.missing,
+            missing_weight=self.missing_weight + other.missing_weight,
+        )
+
+    def same_kind(self, other: Part) -> bool:
+        """Whether both parts count answers to the same design at the same level."""
+        return str(self.level) == str(other.level) and _same_design(self.design, other.design)
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Distinct answers and their weights, per design and level.
+
+    Made by `Design.tally`; two tallies add with ``+``.
+
+    Parameters
+    ----------
+    parts : tuple of Part
+        One part for each design or level.
+    weighted : bool
+        Whether survey weights were given (then estimates are weighted and their covariance linearized).
+    question : str, optional
+        Name of the question, for tables.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> income = designs.negative(("low", "middle", "high"))
+    >>> tally = income.tally(["low", "high", "high", None])
+    >>> tally.n, tally.missing, tally.counts.tolist()
+    (3, 1, [1, 0, 2])
+    >>> (tally + tally).n
+    6
+    """
+
+    parts: tuple[Part, ...]
+    weighted: bool = False
+    question: str | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise DataError("a tally needs at least one part")
+        first = self.parts[0].design.categories
+        for part in self.parts[1:]:
+            if part.design.categories != first:
+                raise DataError(
+                    "all answers of one tally must be about the same categories; got "
+                    f"{_checks.shown(first)} and {_checks.shown(part.design.categories)}"
+                )
+
+    @property
+    def categories(self) -> tuple[Any, ...]:
+        """The categories that the answers are about."""
+        return self.parts[0].design.categories
+
+    @property
+    def n(self) -> int:
+        """Respondents who answered."""
+        return sum(part.n for part in self.parts)
+
+    @property
+    def missing(self) -> int:
+        """Respondents who gave no answer."""
+        return sum(part.missing for part in self.parts)
+
+    @property
+    def weight(self) -> float:
+        """Sum of the weights of those who answered."""
+        return float(sum(part.weight.sum() for part in self.parts))
+
+    @cached_property
+    def by_level(self) -> dict[Any, Part]:
+        """The parts by their level."""
+        return {part.level: part for part in self.parts}
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many people gave each response, (responses,), in the order of the design's matrix rows."""
+        part = self._only_part("counts")
+        listing = part.design.space.listing()
+        distinct, inverse = _unique(np.vstack([listing, part.codes]))
+        totals = np.zeros(len(distinct), dtype=np.int64)
+        totals[inverse[len(listing) :]] = part.count
+        return totals[inverse[: len(listing)]]
+
+    def _only_part(self, what: str) -> Part:
+        if len(self.parts) > 1:
+            raise DataError(f"{what} belong to one design; this tally has {len(self.parts)} parts, see `.parts`")
+        return self.parts[0]
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        parts = list(self.parts)
+        for part in other.parts:
+            place = next((i for i, mine in enumerate(parts) if mine.same_kind(part)), None)
+            if place is None:
+                parts.append(part)
+            else:
+                parts[place] = parts[place].plus(part)
+        question = self.question if self.question == other.question else self.question or other.question
+        return Tally(tuple(parts), weighted=self.weighted or other.weighted, question=question)
+
+    def __radd__(self, other: object) -> Tally:
+        return self if other == 0 else NotImplemented  # so that sum() works
+
+    def __repr__(self) -> str:
+        about = f" to {self.question!r}" if self.question else ""
+        missing = f", {self.missing} missing" if self.missing else ""
+        return f"<Tally: {self.n} answers{about}{missing}, {sum(len(part.codes) for part in self.parts)} distinct>"
+
+    def save(self, path: str | Path) -> None:
+        """Write the tally and its designs to one ``.npz`` file, without any respondent's row."""
+        arrays: dict[str, NDArray[Any]] = {}
+        heads = []
+        for number, part in enumerate(self.parts):
+            for name in ("codes", "count", "weight", "weight_squared"):
+                arrays[f"{name}{number}"] = getattr(part, name)
+            head = {"level": part.level, "missing": part.missing, "missing_weight": part.missing_weight}
+            heads.append(head | {"design": part.design.form()})
+        head_text = json.dumps(
+            {
+                "naysay": "tally",
+                "version": _FORMAT,
+                "weighted": self.weighted,
+                "question": self.question,
+                "parts": heads,
+            }
+        )
+        target = Path(path)
+        with target.open("wb") as file:  # an open file keeps numpy from adding a suffix
+            np.savez_compressed(file, head=np.array(head_text), **arrays)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, path: str | Path) -> Tally:
+        """The tally that `save` wrote."""
+        try:
+            with np.load(Path(path), allow_pickle=False) as stored:
+                head = json.loads(str(stored["head"]))
+                parts = tuple(
+                    Part(
+                        _read_design[0](part["design"]),
+                        part["level"],
+                        *(stored[f"{name}{number}"] for name in ("codes", "count", "weight", "weight_squared")),
+                        part["missing"],
+                        part["missing_weight"],
+                    )
+                    for number, part in enumerate(head["parts"])
+                )
+        except FileNotFoundError:
+            raise DataError(f"there is no file {str(path)!r}") from None
+        except (OSError, KeyError, ValueError, EOFError) as error:
+            raise DataError(f"{str(path)!r} is not a tally that naysay saved ({error})") from None
+        if head["version"] > _FORMAT:
+            raise DataError(
+                f"{str(path)!r} was saved by a later naysay (tally format {head['version']}); please update"
+            )
+        return cls(parts, weighted=head["weighted"], question=head["question"])
+
+
+def of_responses(
+    asked: Asked, responses: Responses, *, weights: ArrayLike | None = None, count: ArrayLike | None = None
+) -> Tally:
+    """The tally of encoded responses."""
+    size = len(responses)
+    people = np.ones(size, dtype=np.int64)
+    if count is not None:
+        people = whole(_checks.amounts(count, what="counts", length=size))
+    each = np.ones(size) if weights is None else _checks.amounts(weights, what="weights", length=size)
+    parts = parts_of(asked, responses, people, each * people, each * each * people)
+    return answered(Tally(parts, weighted=weights is not None))
+
+
+def parts_of(
+    asked: Asked,
+    responses: Responses,
+    count: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    squared: NDArray[np.float64],
+) -> tuple[Part, ...]:
+    """One part for each level on offer, levels that nobody chose included."""
+    parts = []
+    for level in asked.levels:
+        chosen, codes = asked.codes_at(level, responses)
+        totals = {"count": count[chosen], "weight": weight[chosen], "weight_squared": squared[chosen]}
+        parts.append(Part.of(asked.channel(level), codes, level=level, **totals))
+    return tuple(parts)
+
+
+def answered(tally: Tally) -> Tally:
+    """The tally itself, if anybody answered."""
+    if tally.n == 0:
+        came = f"all {tally.missing} are missing" if tally.missing else "there are none"
+        raise DataError(f"at least one answer is needed; {came}")
+    if tally.weighted and tally.weight == 0:
+        raise DataError("the weights of the answers must not all be zero")
+    return tally
+
+
+def whole(counts: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Counts as integers, after checking that they are whole."""
+    fractional = counts != np.rint(counts)
+    if fractional.any():
+        row = int(fractional.argmax())
+        raise DataError(
+            f"counts must be whole numbers; got {counts[row]:g} in place {row + 1} (a survey weight goes into weights=)",
+            row=row,
+            value=float(counts[row]),
+        )
+    return counts.astype(np.int64)
+
+
+def counts_of(values: Mapping[Any, float] | ArrayLike, space: Space) -> tuple[Codes, NDArray[np.float64]]:
+    """Codes and counts from ``{response: count}``, or from counts in the order of the design's responses."""
+    if isinstance(values, Mapping):
+        amounts = _checks.amounts(list(values.values()), what="counts")
+        return space.encode(list(values)), amounts
+    amounts = _checks.amounts(values, what="counts")
+    codes = space.listing()
+    if len(amounts) != len(codes):
+        raise DataError(f"counts must have one number for each of the {len(codes)} responses; got {len(amounts)}")
+    return codes, amounts
+
+
+def _unique(codes: Codes) -> tuple[Codes, NDArray[np.intp]]:
+    """Sorted distinct codes, and for each code its place among them."""
+    if codes.shape[1] == 1:
+        values, inverse = np.unique(codes[:, 0], return_inverse=True)
+        return values.reshape(-1, 1), inverse.reshape(-1)
+    order = np.lexsort(codes.T[::-1])
+    ranked = codes[order]
+    new = np.ones(len(codes), dtype=bool)
+    new[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
+    inverse = np.empty(len(codes), dtype=np.intp)
+    inverse[order] = np.cumsum(new) - 1
+    return ranked[new], inverse
+
+
+def _same_design(one: Channel, other: Channel) -> bool:
+    return one is other or one.form() == other.form()

@@ -1,0 +1,115 @@
+"""Statements about the project's own files."""
+
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import naysay
+
+ROOT = Path(__file__).parents[1]
+SCRIPTS = sorted((ROOT / "scripts").iterdir())
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+EXTRAS = {
+    "collect": "alembic argon2-cffi fastapi jinja2 psycopg pyxform sqlalchemy uvicorn",
+    "files": "openpyxl pyarrow pyreadstat",
+    "plots": "altair jinja2 vl-convert-python",
+    "regression": "formulaic",
+    "fast": "numba",
+    "duckdb": "duckdb",
+    "spark": "pyspark",
+    "dask": "dask",
+}
+
+# In two parts each, so that this file does not hold what it forbids.
+MACHINE_PATHS = ["/" + folder + "/" for folder in ("home", "opt", "root", "tmp", "Users", "work")]
+REGISTRY_HOSTS = [".".join(parts) for parts in (("pypi", "org"), ("pythonhosted", "org"), ("npmjs", "org"))]
+
+
+def repository_files():
+    names = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split("\0")
+    return [path for name in names if name and (path := ROOT / name).is_file()]
+
+
+def project():
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def distribution(requirement):
+    return re.match(r"[\w.-]+", requirement)[0]
+
+
+def canonical(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_the_vision_is_short():
+    assert len((ROOT / "VISION.md").read_text(encoding="utf-8").splitlines()) <= 10
+
+
+def test_constraints_are_exact_versions():
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert not [line for line in lines if not re.fullmatch(r"#.*|[\w.-]+==[\w.]+", line)]
+
+
+def test_everything_that_all_and_dev_ask_for_is_constrained():
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    constrained = {canonical(line.partition("==")[0]) for line in lines}
+    extras = project()["optional-dependencies"]
+    wanted = [*project()["dependencies"], *extras["dev"]]
+    wanted += [each for extra in EXTRAS.keys() - {"spark", "dask"} for each in extras[extra]]
+    assert {canonical(distribution(each)) for each in wanted} <= constrained
+
+
+def test_the_extras_bring_what_they_promise():
+    extras = project()["optional-dependencies"]
+    brought = {extra: {distribution(each) for each in extras[extra]} for extra in EXTRAS}
+    assert brought == {extra: set(names.split()) for extra, names in EXTRAS.items()}
+
+
+def test_all_is_everything_but_the_big_engines():
+    (everything,) = project()["optional-dependencies"]["all"]
+    included = set(re.fullmatch(r"naysay\[(.*)\]", everything)[1].split(","))
+    assert included == EXTRAS.keys() - {"spark", "dask"}
+
+
+def test_the_citation_names_this_version():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(r"^version: (.*)$", citation, re.MULTILINE)[1] == naysay.__version__
+
+
+@pytest.mark.parametrize("script", [*SCRIPTS, ROOT / ".ci" / "run"], ids=lambda path: path.name)
+def test_scripts_can_be_executed(script):
+    assert script.stat().st_mode & 0o111 == 0o111
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_scripts_are_posix_shell(script):
+    assert script.read_text(encoding="utf-8").startswith("#!/bin/sh\n")
+    subprocess.run([shutil.which("sh"), "-n", script], check=True)
+
+
+@pytest.mark.parametrize("needle", [*MACHINE_PATHS, *REGISTRY_HOSTS])
+def test_no_file_names_a_machine_or_a_registry(needle):
+    holders = [path.name for path in repository_files() if needle.encode() in path.read_bytes()]
+    assert not holders
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_documented_python_runs(document, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = document.read_text(encoding="utf-8")
+    namespace = {"__name__": document.stem}
+    for block in re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        above = "\n" * text.count("\n", 0, block.start(1))  # a traceback then names the document's own line
+        exec(compile(above + block[1], str(document), "exec"), namespace)
