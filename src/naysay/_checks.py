@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ def categories(labels: Iterable[Any], *, least: int = 2, what: str = "categories
         raise DesignError(f"at least {least} {what} are needed; got {len(result)}: {shown(result)}")
     seen: dict[str, int] = {}
     for position, label in enumerate(result):
+        if not isinstance(label, Hashable):
+            raise DesignError(f"{what} must be texts or numbers; number {position + 1} of {len(result)} is {label!r}")
         text = str(label)
         if is_missing(label) or not text.strip():
             raise DesignError(f"{what} must not be empty; number {position + 1} of {len(result)} is {label!r}")

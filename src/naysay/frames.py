@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import AnswerError, DataError
-from naysay.responses import JOINER, Pair, Space
-from naysay.tally import Asked, Tally, answered, parts_of, whole
+from naysay.responses import JOINER, Pair, Space, cells_of
+from naysay.tally import Asked, Tally, answered, group_order, in_group, parts_of, whole
 
 __all__ = ["is_frame", "tally_frame"]
 
+_COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 _N, _W, _W2 = "__naysay_n", "__naysay_w", "__naysay_w2"
 
 
@@ -29,9 +30,9 @@ class _Totals(NamedTuple):
     """Distinct answers and their totals, as the engine gave them."""
 
     answers: list[tuple[Any, ...]]
-    levels: list[Any]
+    levels: list[Any] | None
     groups: list[Any]
-    count: NDArray[np.int64]
+    people: NDArray[np.int64]
     weight: NDArray[np.float64]
     squared: NDArray[np.float64]
 
@@ -52,12 +53,16 @@ def tally_frame(
     by: str | Sequence[str] | None,
 ) -> Tally | dict[Any, Tally]:
     """The tally of a column of `data`, or with `by` one tally for each group."""
-    frame = nw.from_native(pl.DataFrame(data, strict=False) if isinstance(data, Mapping) else data)
+    frame = nw.from_native(_columns(data) if isinstance(data, Mapping) else data)
     answers = [column] if isinstance(column, str) else list(column)
     groups = [] if by is None else [by] if isinstance(by, str) else list(by)
+    if level is not None and asked.levels == (None,):
+        raise DataError("this design offers no levels; leave `level` out or use negative_levels()", column=level)
     named = [*answers, *groups, *(name for name in (level, weights, count) if name is not None)]
     schema = frame.collect_schema()
     for name in named:
+        if not isinstance(name, str):
+            raise DataError(f"with a frame everything is named by its column; got {type(name).__name__}")
         if name not in schema.names():
             raise DataError(
                 f"there is no column {name!r}; the columns are {_checks.shown(schema.names(), 40)}"
@@ -71,11 +76,22 @@ def tally_frame(
     tallies = {}
     for group, rows in _grouped(totals.groups):
         try:
-            tally = _tally_rows(asked, totals, rows, weighted=weights is not None, question=question)
-            tallies[group] = answered(tally)
+            with in_group(group):
+                tally = _tally_rows(asked, totals, rows, weighted=weights is not None, question=question)
+                tallies[group] = answered(tally)
         except AnswerError as error:
-            raise _located(error, frame, answers) from None
+            keys = _keys(totals, int(rows[error.row or 0]), answers, level)
+            raise _located(error, frame, answers, keys) from None
     return tallies if groups else tallies[None]
+
+
+def _columns(data: Mapping[str, Any]) -> pl.DataFrame:
+    """A mapping of columns as a frame, its sets as lists."""
+    plain = {
+        name: [list(cell) if isinstance(cell, set | frozenset | tuple) else cell for cell in cells_of(cells)]
+        for name, cells in data.items()
+    }
+    return pl.DataFrame(plain, strict=False)
 
 
 def _in_order(answers: list[str], space: Space) -> list[str]:
@@ -107,14 +123,17 @@ def _joined(frame: Any, name: str) -> Any:
             f"column {name!r} holds lists, which this engine cannot group; join them into texts such as 'a;b' first",
             column=name,
         )
-    texts = [_as_text(cell) for cell in frame[name].to_list()]
+    cells = frame[name].to_list()
+    if not any(isinstance(cell, _COLLECTIONS) for cell in cells):
+        return frame
+    texts = [_as_text(cell) for cell in cells]
     return frame.with_columns(nw.new_series(name, texts, nw.String, backend=frame.implementation))
 
 
 def _as_text(cell: Any) -> str | None:
     if isinstance(cell, str) or _checks.is_missing(cell):
         return cell if isinstance(cell, str) else None
-    if isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+    if isinstance(cell, _COLLECTIONS):
         return JOINER.join(map(str, cell)) or JOINER
     return str(cell)
 
@@ -129,18 +148,16 @@ def _totals(
     groups: Sequence[str],
 ) -> _Totals:
     keys = list(dict.fromkeys([*answers, *([level] if level else []), *groups]))
-    sums = {}
     if count is not None:
         frame = _checked_amounts(frame, count, "counts")
-        sums[_N] = nw.col(count).cast(nw.Float64)
+    each = nw.lit(1.0) if count is None else nw.col(count).cast(nw.Float64)
+    sums = {_N: each}
     if weights is not None:
         frame = _checked_amounts(frame, weights, "weights")
         heavy = nw.col(weights).cast(nw.Float64)
-        each = nw.col(count).cast(nw.Float64) if count is not None else nw.lit(1.0)
         sums |= {_W: heavy * each, _W2: heavy * heavy * each}
-    frame = frame.with_columns(**sums)
-    size = nw.col(_N).sum() if count is not None else nw.len().cast(nw.Int64).alias(_N)
-    table = frame.group_by(keys).agg(size, *(nw.col(name).sum() for name in sums if name != _N))
+    # A column of ones is summed, not counted: engines do not agree on an expression for the length inside `agg`.
+    table = frame.with_columns(**sums).group_by(keys).agg(*(nw.col(name).sum() for name in sums))
     table = table.collect() if isinstance(table, nw.LazyFrame) else table
     column = {name: table[name].to_list() for name in table.columns}
     order = sorted(range(len(table)), key=lambda row: tuple(str(column[key][row]) for key in keys))
@@ -149,20 +166,21 @@ def _totals(
     weight = np.asarray(take[_W], dtype=np.float64) if weights is not None else people
     return _Totals(
         answers=list(zip(*(take[name] for name in answers), strict=True)),
-        levels=take[level] if level else [None] * len(order),
+        levels=take[level] if level else None,
         groups=[_group(tuple(take[name][row] for name in groups)) for row in range(len(order))],
-        count=whole(people) if count is not None else people.astype(np.int64),
+        people=whole(people) if count is not None else people.astype(np.int64),
         weight=weight,
         squared=np.asarray(take[_W2], dtype=np.float64) if weights is not None else weight,
     )
 
 
 def _group(names: tuple[Any, ...]) -> Any:
-    return None if not names else names[0] if len(names) == 1 else names
+    known = tuple(None if _checks.is_missing(name) else name for name in names)
+    return None if not known else known[0] if len(known) == 1 else known
 
 
 def _grouped(groups: Sequence[Any]) -> Iterator[tuple[Any, NDArray[np.intp]]]:
-    order = sorted(range(len(groups)), key=lambda row: (groups[row] is not None, str(groups[row])))
+    order = sorted(range(len(groups)), key=lambda row: group_order(groups[row]))
     for group, rows in groupby(order, key=lambda row: groups[row]):
         yield group, np.fromiter(rows, dtype=np.intp)
     if not groups:
@@ -174,19 +192,40 @@ def _checked_amounts(frame: Any, name: str, what: str) -> Any:
     if not frame.collect_schema()[name].is_numeric():
         raise DataError(f"{what} must be numbers; column {name!r} holds {frame.collect_schema()[name]}", column=name)
     value = nw.col(name).cast(nw.Float64)
-    bad = frame.filter(value.is_null() | value.is_nan() | ~value.is_finite() | (value < 0)).select(name).head(1)
+    wrong = value.is_null() | value.is_nan() | ~value.is_finite() | (value < 0)
+    bad = frame.filter(wrong).select(name).head(1)
     bad = bad.collect() if isinstance(bad, nw.LazyFrame) else bad
+    if not len(bad) and what == "counts":
+        _check_whole(frame, name)
     if len(bad):
         found = bad[name].to_list()[0]
-        row = _first_row(frame, name, found)
+        row = _first_row(frame, {name: found})
         place = "" if row is None else f" in row {row + 1}"
+        held = "is empty" if found is None else f"holds {found}"
         raise DataError(
-            f"{what} must be finite and not negative; column {name!r} holds {found}{place}",
+            f"{what} must be finite and not negative; column {name!r} {held}{place}",
             column=name,
             row=row,
             value=found,
         )
     return frame
+
+
+def _check_whole(frame: Any, name: str) -> None:
+    """Raise for the first count that is not whole; sums of such counts may be."""
+    value = nw.col(name).cast(nw.Float64)
+    bad = frame.filter(value != value.round(0)).select(name).head(1)
+    bad = bad.collect() if isinstance(bad, nw.LazyFrame) else bad
+    if len(bad):
+        found = bad[name].to_list()[0]
+        row = _first_row(frame, {name: found})
+        place = "" if row is None else f" in row {row + 1}"
+        raise DataError(
+            f"counts must be whole numbers; column {name!r} holds {found}{place} (a survey weight goes into weights=)",
+            column=name,
+            row=row,
+            value=found,
+        )
 
 
 def _tally_rows(
@@ -196,28 +235,38 @@ def _tally_rows(
     cells: Any = [answer[0] for answer in answers] if len(answers[0]) == 1 else np.array(answers, dtype=object)
     if isinstance(asked.space, Pair):
         cells = (list(cells[:, 0]), list(cells[:, 1]))
-    levels = [totals.levels[row] for row in rows] if len(asked.levels) > 1 or asked.levels[0] is not None else None
+    levels = None if totals.levels is None else [totals.levels[row] for row in rows]
     said = asked.encode(cells, levels)
-    parts = parts_of(asked, said, totals.count[rows], totals.weight[rows], totals.squared[rows])
+    parts = parts_of(asked, said, totals.people[rows], totals.weight[rows], totals.squared[rows])
     return Tally(parts, weighted=weighted, question=question)
 
 
-def _located(error: AnswerError, frame: Any, answers: Sequence[str]) -> DataError:
+def _keys(totals: _Totals, row: int, answers: Sequence[str], level: str | None) -> dict[str, Any]:
+    """The cells by which one row of the totals is found in the data."""
+    cells = dict(zip(answers, totals.answers[row], strict=True))
+    return cells if level is None or totals.levels is None else cells | {level: totals.levels[row]}
+
+
+def _located(error: AnswerError, frame: Any, answers: Sequence[str], keys: Mapping[str, Any]) -> DataError:
     """The same error, told with the column and row of the data instead of a place among distinct answers."""
     place = f"column {answers[0]!r}" if len(answers) == 1 else f"columns {_checks.shown(answers)}"
-    row = _first_row(frame, answers[0], error.value) if len(answers) == 1 else None
+    row = _first_row(frame, keys)
     return error.at(place if row is None else f"{place}, row {row + 1},", row=row, column=answers[0])
 
 
-def _first_row(frame: Any, column: str, value: Any) -> int | None:
-    """Where `value` first stands in the data, None where the engine keeps no order."""
+def _first_row(frame: Any, keys: Mapping[str, Any]) -> int | None:
+    """Where these cells first stand together in the data, None where the engine keeps no order."""
     native = frame.to_native()
     if isinstance(native, pl.LazyFrame):
-        native = native.select(column)
+        native = native.select(list(keys)).collect()
     elif isinstance(frame, nw.LazyFrame):
         return None
-    cells = (native.collect() if isinstance(native, pl.LazyFrame) else native)[column]
-    for row, cell in enumerate(cells.to_pylist() if hasattr(cells, "to_pylist") else cells.to_list()):
-        if cell == value or str(cell) == str(value):
+    columns = [native[name] for name in keys]
+    rows = zip(
+        *(cells.to_pylist() if hasattr(cells, "to_pylist") else cells.to_list() for cells in columns), strict=True
+    )
+    wanted = tuple(keys.values())
+    for row, cells in enumerate(rows):
+        if all(cell == value or str(cell) == str(value) for cell, value in zip(cells, wanted, strict=True)):
             return row
     return None

@@ -180,7 +180,7 @@ def gain(design: Design, responses: Any, prior: ArrayLike | None = None) -> NDAr
     >>> gain(designs.negative(("a", "b", "c")), ["a"], prior=(0.9, 0.05, 0.05)).round(2)
     array([-0.43])
     """
-    return _entropy(_prior(prior, design)) - _entropy(posterior(design, responses, prior))
+    return np.asarray(_entropy(_prior(prior, design)) - _entropy(posterior(design, responses, prior)))
 
 
 def _entropy(probabilities: NDArray[np.float64]) -> Any:
@@ -252,7 +252,7 @@ def odds(design: Design, prior: ArrayLike | None = None) -> NDArray[np.float64]:
     others = (rows @ pi)[:, None] - rows * pi
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = rows * (1 - pi) / np.where(others < 1e-15 * rows.max(), 0.0, others)
-    return np.where(rows == 0, 0.0, ratio)
+    return np.asarray(np.where(rows == 0, 0.0, ratio))
 
 
 @_each_level

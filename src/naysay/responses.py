@@ -20,6 +20,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -147,7 +148,7 @@ class Labels(Space):
             return MISSING
         if found is None and isinstance(value, frozenset | tuple) and len(value) == 1:
             return self.position(next(iter(value)))
-        if found is None and isinstance(value, float) and value.is_integer():
+        if found is None and isinstance(value, int | float | Decimal | np.number) and value % 1 == 0:
             return self._positions.get(str(int(value)))
         return found
 
@@ -267,15 +268,9 @@ class Subsets(Space):
         known: dict[Any, tuple[int, ...]] = {}
         rows = []
         for row, cell in enumerate(cells):
-            key = (
-                frozenset(cell)
-                if isinstance(cell, set)
-                else tuple(cell)
-                if isinstance(cell, list | np.ndarray)
-                else cell
-            )
+            key = _key(cell)
             if key not in known:
-                known[key] = self._encode_cell(key, row, len(cells))
+                known[key] = self._encode_cell(cell, row, len(cells))
             rows.append(known[key])
         return self._checked(np.array(rows, dtype=np.int64).reshape(-1, self.width), cells)
 
@@ -295,6 +290,8 @@ class Subsets(Space):
         return tuple(words)
 
     def _members(self, cell: Any, row: int, total: int) -> Sequence[Any]:
+        if isinstance(cell, str) and not cell.strip(JOINER):
+            return []  # a lone joiner is how a text says "the empty set": an empty text is a missing answer
         if isinstance(cell, str):
             holding = [label for label in self.labels if JOINER in str(label)]
             if JOINER in cell and holding:
@@ -343,7 +340,7 @@ class Subsets(Space):
     def texts(self, codes: Codes) -> list[str | None]:
         names = [str(label) for label in self.labels]
         return [
-            None if gone else JOINER.join(itertools.compress(names, row))
+            None if gone else JOINER.join(itertools.compress(names, row)) or JOINER
             for row, gone in zip(self.decode(codes).tolist(), self.missing(codes).tolist(), strict=True)
         ]
 
@@ -450,7 +447,7 @@ class Pair(Space):
     def statistic(self, codes: Codes) -> NDArray[np.float64]:
         one, two = self.split(codes)
         product = self.first.statistic(one)[:, :, None] * self.second.statistic(two)[:, None, :]
-        return product.reshape(len(codes), -1)
+        return product.reshape(len(codes), self.dimension)
 
     def _all_codes(self) -> Codes:
         one, two = self.first.listing(), self.second.listing()
@@ -502,13 +499,17 @@ class Responses:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001 (numpy's protocol)
         return np.asarray(self.space.decode(self.codes), dtype=dtype)
 
     @property
     def missing(self) -> NDArray[np.bool_]:
         """Whether each report is missing, (n,)."""
         return self.space.missing(self.codes)
+
+    def take(self, rows: Sequence[int]) -> Responses:
+        """The reports of these respondents."""
+        return Responses(self.codes[rows], self.space, None if self.level is None else self.level[rows])
 
     @property
     def parts(self) -> tuple[Responses, Responses]:
@@ -528,7 +529,8 @@ def cells_of(values: Any) -> list[Any] | NDArray[Any]:
     if isinstance(values, str):
         raise DataError(f"answers must be a sequence, one entry a respondent; got the single text {values!r}")
     if isinstance(values, np.ma.MaskedArray):
-        return list(values.astype(object).filled(None).tolist())
+        cells = zip(values.data.tolist(), np.ma.getmaskarray(values).tolist(), strict=True)
+        return [None if gone else cell for cell, gone in cells]
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(values, method) and not isinstance(values, np.ndarray):
             return list(getattr(values, method)())
@@ -549,6 +551,16 @@ def columns_of(values: Any) -> tuple[Any, Any]:
     raise DataError("two questions to one person need two columns: a tuple (first, second) or an array of shape (n, 2)")
 
 
+def _key(cell: Any) -> Any:
+    """The cell as a dictionary key."""
+    key = tuple(cell) if isinstance(cell, list | np.ndarray) else frozenset(cell) if isinstance(cell, set) else cell
+    try:
+        hash(key)
+    except TypeError:
+        return repr(cell)
+    return key
+
+
 def membership_of(cells: NDArray[Any], labels: Sequence[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Boolean membership (n, t) and which rows are missing, from a 2-d array of 0/1, booleans or empty cells."""
     if cells.shape[1] != len(labels):
@@ -565,10 +577,10 @@ def membership_of(cells: NDArray[Any], labels: Sequence[Any]) -> tuple[NDArray[n
         row = int(partial.argmax())
         problem = f"is filled in part; give all {len(labels)} columns or none"
         raise AnswerError(problem, row=row, total=len(cells), value=cells[row].tolist())
-    filled = np.where(empty, 0, cells)
-    if not np.isin(filled.astype(object), [0, 1]).all():
+    filled = np.where(empty, 0, cells.astype(object))
+    if not np.isin(filled, [0, 1]).all():
         raise DataError("a 2-d array of answers must hold booleans (or 0 and 1), one column a category")
-    return filled.astype(bool), missing
+    return np.asarray(filled, dtype=bool), np.asarray(missing)
 
 
 def unknown_label(value: Any, labels: Sequence[Any], *, row: int, total: int) -> AnswerError:

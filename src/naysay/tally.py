@@ -7,18 +7,20 @@ can be counted where they are, in batches, on any table engine.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.errors import DataError
-from naysay.responses import Codes, Responses, Space
+from naysay.errors import AnswerError, DataError
+from naysay.responses import Codes, Pair, Responses, Space
 
 __all__ = ["Asked", "Channel", "Part", "Tally"]
 
@@ -108,10 +110,12 @@ class Part:
         missing, missing_weight = int(count[gone].sum()), float(weight[gone].sum())
         keep = ~gone & (count > 0)
         distinct, inverse = _unique(codes[keep])
-        tallied = (np.bincount(inverse, a[keep], minlength=len(distinct)) for a in (count, weight, weight_squared))
-        n, total, total_squared = tallied
-        counted = np.rint(n).astype(np.int64)
-        return cls(design, level, distinct, counted, total, total_squared, missing, missing_weight)
+
+        def total(amounts: NDArray[Any]) -> NDArray[np.float64]:
+            return np.bincount(inverse, amounts[keep], minlength=len(distinct)).astype(np.float64)
+
+        people = np.rint(total(count)).astype(np.int64)
+        return cls(design, level, distinct, people, total(weight), total(weight_squared), missing, missing_weight)
 
     def plus(self, other: Part) -> Part:
         """Both parts' answers together."""
@@ -262,27 +266,32 @@ class Tally:
     def load(cls, path: str | Path) -> Tally:
         """The tally that `save` wrote."""
         try:
-            with np.load(Path(path), allow_pickle=False) as stored:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 head = json.loads(str(stored["head"]))
-                parts = tuple(
-                    Part(
-                        _read_design[0](part["design"]),
-                        part["level"],
-                        *(stored[f"{name}{number}"] for name in ("codes", "count", "weight", "weight_squared")),
-                        part["missing"],
-                        part["missing_weight"],
-                    )
-                    for number, part in enumerate(head["parts"])
-                )
+                later = head["version"] > _FORMAT
+                parts = () if later else tuple(_stored_part(stored, n, part) for n, part in enumerate(head["parts"]))
         except FileNotFoundError:
             raise DataError(f"there is no file {str(path)!r}") from None
-        except (OSError, KeyError, ValueError, EOFError) as error:
+        except (OSError, LookupError, TypeError, ValueError, EOFError, BadZipFile) as error:
             raise DataError(f"{str(path)!r} is not a tally that naysay saved ({error})") from None
-        if head["version"] > _FORMAT:
+        if later:
             raise DataError(
                 f"{str(path)!r} was saved by a later naysay (tally format {head['version']}); please update"
             )
         return cls(parts, weighted=head["weighted"], question=head["question"])
+
+
+def _stored_part(stored: Mapping[str, NDArray[Any]], number: int, head: dict[str, Any]) -> Part:
+    return Part(
+        design=_read_design[0](head["design"]),
+        level=head["level"],
+        codes=stored[f"codes{number}"],
+        count=stored[f"count{number}"],
+        weight=stored[f"weight{number}"],
+        weight_squared=stored[f"weight_squared{number}"],
+        missing=head["missing"],
+        missing_weight=head["missing_weight"],
+    )
 
 
 def of_responses(
@@ -309,8 +318,15 @@ def parts_of(
     parts = []
     for level in asked.levels:
         chosen, codes = asked.codes_at(level, responses)
-        totals = {"count": count[chosen], "weight": weight[chosen], "weight_squared": squared[chosen]}
-        parts.append(Part.of(asked.channel(level), codes, level=level, **totals))
+        part = Part.of(
+            asked.channel(level),
+            codes,
+            level=level,
+            count=count[chosen],
+            weight=weight[chosen],
+            weight_squared=squared[chosen],
+        )
+        parts.append(part)
     return tuple(parts)
 
 
@@ -330,18 +346,42 @@ def whole(counts: NDArray[np.float64]) -> NDArray[np.int64]:
     if fractional.any():
         row = int(fractional.argmax())
         raise DataError(
-            f"counts must be whole numbers; got {counts[row]:g} in place {row + 1} (a survey weight goes into weights=)",
+            f"counts must be whole numbers; got {counts[row]:g} in place {row + 1} (survey weights go into weights=)",
             row=row,
             value=float(counts[row]),
         )
     return counts.astype(np.int64)
 
 
-def counts_of(values: Mapping[Any, float] | ArrayLike, space: Space) -> tuple[Codes, NDArray[np.float64]]:
-    """Codes and counts from ``{response: count}``, or from counts in the order of the design's responses."""
-    if isinstance(values, Mapping):
-        amounts = _checks.amounts(list(values.values()), what="counts")
-        return space.encode(list(values)), amounts
+def counted(said: Mapping[Any, float], space: Space) -> tuple[Any, NDArray[np.float64]]:
+    """Answers and how many people gave each, from ``{response: count}``."""
+    answers: Any = list(said)
+    if isinstance(space, Pair) and answers:
+        answers = tuple(map(list, zip(*answers, strict=True)))
+    return answers, _checks.amounts(list(said.values()), what="counts")
+
+
+def group_order(group: Any) -> tuple[bool, str]:
+    """Key by which groups are sorted: the missing one first, then by their text."""
+    return group is not None, str(group)
+
+
+@contextmanager
+def in_group(group: Any) -> Iterator[None]:
+    """Errors inside are told with the name of the group."""
+    try:
+        yield
+    except AnswerError:
+        raise
+    except DataError as error:
+        if group is None:
+            raise
+        told = f"in group {group!r} {error}"
+        raise DataError(told, row=error.row, column=error.column, value=error.value) from None
+
+
+def counts_of(values: ArrayLike, space: Space) -> tuple[Codes, NDArray[np.float64]]:
+    """Codes and counts, from counts in the order of the design's responses."""
     amounts = _checks.amounts(values, what="counts")
     codes = space.listing()
     if len(amounts) != len(codes):

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.design.base import Design, Truth, check_channel
+from naysay.design.base import Answerable, Design, Truth, check_channel
 from naysay.design.drawing import Source
-from naysay.design.exact import LIMIT, as_fraction
+from naysay.design.exact import LIMIT, as_fraction, rounded
 from naysay.errors import DesignError
 from naysay.responses import Codes, Labels, Pair, columns_of
 
@@ -47,8 +47,9 @@ def mix(*weighted: tuple[Any, Design]) -> Mixture:
            [0.458, 0.083, 0.458],
            [0.458, 0.458, 0.083]])
     """
-    if len(weighted) < 2:
-        raise DesignError("a mix needs two designs at least: mix((1, direct), (1, uniform))")
+    pairs: Sequence[Any] = weighted
+    if len(pairs) < 2 or any(not isinstance(pair, tuple | list) or len(pair) != 2 for pair in pairs):
+        raise DesignError("a mix is made of two or more pairs (weight, design): mix((1, direct), (1, uniform))")
     exact = [as_fraction(weight, what="a weight of the mix") for weight, _ in weighted]
     if min(exact) <= 0:
         raise DesignError(
@@ -57,6 +58,8 @@ def mix(*weighted: tuple[Any, Design]) -> Mixture:
     scale = math.lcm(*(weight.denominator for weight in exact))
     whole = [int(weight * scale) for weight in exact]
     shared = math.gcd(*whole)
+    if sum(whole) > LIMIT * shared:  # 1/3 as a float
+        whole, shared = rounded(exact), 1
     parts = tuple(check_channel(design, "a component of a mix") for _, design in weighted)
     name = ", ".join(f"({weight}, {part.name or part.kind})" for (weight, _), part in zip(weighted, parts, strict=True))
     return Mixture(
@@ -77,8 +80,8 @@ class Mixture(Design):
     kind: ClassVar[str] = "mixture"
 
     def __post_init__(self) -> None:
-        first = self.components[0]
-        for other in self.components[1:]:
+        first, *others = (check_channel(component, "a component of a mix") for component in self.components)
+        for other in others:
             if other.categories != first.categories:
                 raise DesignError(
                     "the designs of a mix must have the same categories; got "
@@ -89,8 +92,11 @@ class Mixture(Design):
                     "the designs of a mix must report in one response space, or the answer would tell which was used; "
                     f"got {first.space.form()} and {other.space.form()}"
                 )
-        if sum(self.weights) > LIMIT or min(self.weights) < 1:
-            raise DesignError("the weights of a mix must be positive integers that sum to at most 2**53")
+        if len(self.weights) != len(self.components) or sum(self.weights) > LIMIT or min(self.weights) < 1:
+            raise DesignError(
+                f"the weights of a mix must be {len(self.components)} positive integers that sum to at most 2**53; "
+                f"got {_checks.shown(self.weights)}"
+            )
 
     @property
     def _shares(self) -> NDArray[np.float64]:
@@ -135,9 +141,9 @@ class Then(Design):
     kind: ClassVar[str] = "then"
 
     @classmethod
-    def of(cls, first: Design, second: Design) -> Then:
+    def of(cls, first: Answerable, second: Answerable) -> Then:
         """The design `first` followed by `second`."""
-        check_channel(second, "what follows a design")
+        first, second = check_channel(first, "what is followed"), check_channel(second, "what follows a design")
         if not isinstance(first.space, Labels):
             raise DesignError("only a design that reports one label can be followed by another; this one reports sets")
         if tuple(map(str, first.space.labels)) != tuple(map(str, second.categories)):
@@ -178,14 +184,20 @@ class Product(Design):
 
     first: Design
     second: Design
+    space: Pair
     kind: ClassVar[str] = "product"
 
     @classmethod
-    def of(cls, first: Design, second: Design) -> Product:
+    def of(cls, first: Answerable, second: Answerable) -> Product:
         """The design of both questions."""
+        first, second = check_channel(first, "the first question"), check_channel(second, "the second question")
         pairs = tuple(itertools.product(first.categories, second.categories))
         name = f"{first.name or first.kind} * {second.name or second.kind}"
         return cls(categories=pairs, space=Pair(first.space, second.space), first=first, second=second, name=name)
+
+    @property
+    def exchangeable(self) -> bool:
+        return self.first.exchangeable and self.second.exchangeable
 
     def positions(self, truth: Any) -> Truth:
         one, two = columns_of(truth)
@@ -194,9 +206,9 @@ class Product(Design):
         return np.where(known, first * len(self.second.categories) + second, -1)
 
     def rows(self, codes: Codes) -> NDArray[np.float64]:
-        one, two = self.space.split(codes)  # type: ignore[attr-defined]
+        one, two = self.space.split(codes)
         rows = [self._known(design, part) for design, part in ((self.first, one), (self.second, two))]
-        return np.asarray((rows[0][:, :, None] * rows[1][:, None, :]).reshape(len(codes), -1))
+        return np.asarray((rows[0][:, :, None] * rows[1][:, None, :]).reshape(len(codes), len(self.categories)))
 
     @staticmethod
     def _known(design: Design, codes: Codes) -> NDArray[np.float64]:
@@ -218,13 +230,8 @@ class Product(Design):
         return {"kind": self.kind, "name": self.name, "first": self.first.form(), "second": self.second.form()}
 
 
-def mixture_of_form(weights: Sequence[int], components: Sequence[Design], name: str) -> Mixture:
+def mixture_of_form(weights: Sequence[int], components: Sequence[Answerable], name: str) -> Mixture:
     """A mixture from its stored parts."""
-    first = components[0]
-    return Mixture(
-        categories=first.categories,
-        space=first.space,
-        weights=tuple(map(int, weights)),
-        components=tuple(components),
-        name=name,
-    )
+    parts = tuple(check_channel(component, "a component of a mix") for component in components)
+    first = parts[0]
+    return Mixture(categories=first.categories, space=first.space, weights=tuple(weights), components=parts, name=name)

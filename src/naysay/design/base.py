@@ -10,13 +10,13 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from naysay import _checks, frames
 from naysay import tally as tallies
-from naysay.design.drawing import Source, source_of
+from naysay.design.drawing import RULES, Source, source_of
 from naysay.errors import DataError, DesignError
-from naysay.responses import Codes, Labels, Pair, Responses, Space
+from naysay.responses import Codes, Labels, Pair, Responses, Space, cells_of
 
 __all__ = ["Answerable", "Design"]
 
@@ -77,7 +77,7 @@ class Answerable(ABC):
         """P(response | category) for each response, (n, t); a row of ones where it is missing."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Answerable) and self.form() == other.form()
+        return self is other or (isinstance(other, Answerable) and self.form() == other.form())
 
     def __hash__(self) -> int:
         return hash((self.kind, self.categories))
@@ -138,36 +138,73 @@ class Answerable(ABC):
             return frames.tally_frame(self, said, column, level=level, weights=weights, count=count, by=by)
         if frames.is_frame(said):
             raise DataError("name the column that holds the answers: design.tally(frame, 'income')")
-        if said is None and count is not None or isinstance(said, Mapping):
-            given = said if isinstance(said, Mapping) else count
-            codes, count = tallies.counts_of(given, self.space)
+        if isinstance(said, Mapping):
+            said, count = tallies.counted(said, self.space)
+        elif said is None and count is not None:
+            codes, count = tallies.counts_of(count, self.space)
             said = Responses(codes, self.space)
         responses = said if isinstance(said, Responses) else self.encode(said, level)
         if by is None:
             return tallies.of_responses(self, responses, weights=weights, count=count)
         return self._tally_by(responses, by, weights=weights, count=count)
 
-    def _tally_by(self, responses: Responses, by: ArrayLike, *, weights: Any, count: Any) -> dict[Any, Any]:
-        groups = np.asarray(by)
-        if groups.shape != (len(responses),):
-            raise DataError(f"by must give one group to each of the {len(responses)} answers; got {groups.shape}")
+    def _tally_by(self, responses: Responses, by: Any, *, weights: Any, count: Any) -> dict[Any, Any]:
+        size = len(responses)
+        groups = [None if _checks.is_missing(group) else group for group in cells_of(by)]
+        if len(groups) != size:
+            raise DataError(f"by must give one group to each of the {size} answers; got {len(groups)}")
+        each = None if weights is None else _checks.amounts(weights, what="weights", length=size)
+        people = None if count is None else _checks.amounts(count, what="counts", length=size)
+        members: dict[Any, list[int]] = {}
+        for row, group in enumerate(groups):
+            members.setdefault(group, []).append(row)
         result = {}
-        for group in sorted(set(groups.tolist()), key=str):
-            chosen = groups == group
-            part = Responses(
-                responses.codes[chosen], responses.space, None if responses.level is None else responses.level[chosen]
-            )
-            result[group] = tallies.of_responses(
-                self,
-                part,
-                weights=None if weights is None else np.asarray(weights)[chosen],
-                count=None if count is None else np.asarray(count)[chosen],
-            )
+        for group in sorted(members, key=tallies.group_order):
+            rows = members[group]
+            with tallies.in_group(group):
+                result[group] = tallies.of_responses(
+                    self,
+                    responses.take(rows),
+                    weights=None if each is None else each[rows],
+                    count=None if people is None else people[rows],
+                )
         return result
+
+    def then(self, after: Answerable) -> Design:
+        """The design in which the response is randomized once more, by `after`.
+
+        P of the whole is P(after) P(this); privacy can only grow.
+
+        Examples
+        --------
+        >>> from naysay import designs
+        >>> twice = designs.warner(p=0.9).then(designs.warner(p=0.9))
+        >>> float(twice.matrix[0, 0].round(4))
+        0.82
+        """
+        from naysay.design.algebra import Then  # the algebra is built on designs
+
+        return Then.of(self, after)
+
+    def __mul__(self, other: object) -> Design:
+        from naysay.design.algebra import Product
+
+        return Product.of(self, other) if isinstance(other, Answerable) else NotImplemented
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The design as JSON text, with the rules by which any client draws the same answers."""
+        node = self.form()
+        rules = {rule: RULES[rule] for rule in sorted({"integer", *_kinds(node)} & RULES.keys())}
+        whole = {"naysay": "design", "version": 1, "drawing": rules, "design": node}
+        try:
+            return json.dumps(whole, ensure_ascii=False, indent=indent)
+        except TypeError as error:
+            raise DesignError(f"labels must be texts or numbers to be written as JSON; {error}") from None
 
     def positions(self, truth: Any) -> Truth:
         """Place of each true category (n,), -1 where it is missing."""
-        return self._truth_space.encode(truth)[:, 0]
+        places: Truth = self._truth_space.encode(truth)[:, 0]
+        return places
 
     @cached_property
     def _truth_space(self) -> Labels:
@@ -208,8 +245,7 @@ class Design(Answerable):
 
     @property
     def exchangeable(self) -> bool:
-        """Whether a response's probability depends only on its being compatible with the truth, so that one response
-        stands for all."""
+        """Whether one response stands for all: its probability depends only on its being compatible with the truth."""
         return False
 
     levels = (None,)
@@ -265,7 +301,8 @@ class Design(Answerable):
     def _missing_code(self) -> Codes:
         """The code of a missing response."""
         space = self.space
-        return space.encode(([None], [None]) if isinstance(space, Pair) else [None])[0]
+        codes: Codes = space.encode(([None], [None]) if isinstance(space, Pair) else [None])[0]
+        return codes
 
     def likelihood(self, responses: Any) -> NDArray[np.float64]:
         """P(response | category) for each response, (n, t); a row of ones where it is missing.
@@ -317,31 +354,6 @@ class Design(Answerable):
         listing = self.space.size <= 5_000 or not self.exchangeable
         return self.space.listing() if listing else self.draw(np.zeros(1, dtype=np.int64), _First())
 
-    def then(self, after: Design) -> Design:
-        """This design followed by `after`, which randomizes the response once more.
-
-        P of the whole is P(after) P(this); privacy can only grow.
-
-        Examples
-        --------
-        >>> from naysay import designs
-        >>> twice = designs.warner(p=0.9).then(designs.warner(p=0.9))
-        >>> float(twice.matrix[0, 0].round(4))
-        0.82
-        """
-        from naysay.design.algebra import Then  # the algebra is built on designs
-
-        return Then.of(self, after)
-
-    def __mul__(self, other: Design) -> Design:
-        from naysay.design.algebra import Product
-
-        return Product.of(self, other) if isinstance(other, Design) else NotImplemented
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """The design as JSON text, with the rules by which any client draws the same answers."""
-        return to_json(self, indent=indent)
-
     @staticmethod
     def from_json(text: str | Mapping[str, Any]) -> Any:
         """The design that `to_json` wrote, checked again from its integers."""
@@ -355,15 +367,6 @@ class _First:
 
     def below(self, bound: int, size: int) -> NDArray[np.int64]:
         return np.zeros(size, dtype=np.int64)
-
-
-def to_json(design: Answerable, *, indent: int | None = None) -> str:
-    """The JSON text of a design or an offer."""
-    from naysay.design.drawing import RULES
-
-    used = sorted({"integer", *_kinds(design.form())} & RULES.keys())
-    whole = {"naysay": "design", "version": 1, "drawing": {rule: RULES[rule] for rule in used}, "design": design.form()}
-    return json.dumps(whole, ensure_ascii=False, indent=indent)
 
 
 def _kinds(node: Any) -> set[str]:

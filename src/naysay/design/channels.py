@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.design.base import Design, Truth
 from naysay.design.drawing import Source
-from naysay.design.exact import LIMIT
+from naysay.design.exact import LIMIT, integer
 from naysay.errors import DesignError
 from naysay.responses import WORD, Codes, Labels, Subsets
 
@@ -88,7 +88,10 @@ class Table(Design):
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Table:
-        return cls(**cls._fields(node))
+        design = cls(**cls._fields(node))
+        if design.denominator != integer(node["denominator"]):
+            raise DesignError(f"the columns must sum to the denominator {node['denominator']}")
+        return design
 
     @staticmethod
     def _fields(node: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +100,7 @@ class Table(Design):
             "notes": tuple(node.get("notes", ())),
             "categories": tuple(node["categories"]),
             "space": Labels(tuple(node["responses"])),
-            "weights": np.array(node["columns"], dtype=np.int64).T,
+            "weights": np.array([[integer(weight) for weight in column] for column in node["columns"]]).T,
         }
 
 
@@ -116,7 +119,7 @@ class TwoOption(Table):
 
     @staticmethod
     def _fields(node: dict[str, Any]) -> dict[str, Any]:
-        return Table._fields(node) | {"shown": int(node["shown"])}
+        return Table._fields(node) | {"shown": integer(node["shown"])}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -197,8 +200,8 @@ class Subset(Design):
     def of_form(cls, node: dict[str, Any]) -> Subset:
         return cls.of(
             node["categories"],
-            int(node["discards"]),
-            truthful=bool(node["truthful"]),
+            integer(node["discards"]),
+            truthful=_flag(node["truthful"]),
             name=node.get("name", ""),
             notes=tuple(node.get("notes", ())),
         )
@@ -227,16 +230,18 @@ class WeightedSubset(Design):
         t = len(self.categories)
         if not 1 <= self.discards <= t - 1:
             raise DesignError(f"discards must lie between 1 and {t - 1} for {t} categories; got {self.discards}")
-        if len(self.weights) != t or any(not isinstance(w, int) or w < 1 for w in self.weights):
+        if len(self.weights) != t or min(self.weights) < 1:
             raise DesignError(f"weights must be {t} positive integers, one a category; got {self.weights}")
         if symmetric_sums(self.weights, self.discards)[-1] > LIMIT:
             raise DesignError("the weights are too fine: their e_k exceeds 2**53; use smaller integers")
 
     @classmethod
-    def of(cls, categories: Sequence[Any], discards: int, weights: Sequence[int], **fields: Any) -> WeightedSubset:
+    def of(cls, categories: Sequence[Any], discards: int, weights: Sequence[Any], **fields: Any) -> WeightedSubset:
         """The design over these categories."""
         labels = tuple(categories)
         whole = tuple(w.item() if isinstance(w, np.generic) else w for w in weights)
+        if any(not isinstance(w, int) for w in whole):
+            raise DesignError(f"weights must be {len(labels)} positive integers, one a category; got {whole}")
         return cls(
             categories=labels, space=Subsets(labels, discards, discards), discards=discards, weights=whole, **fields
         )
@@ -251,6 +256,16 @@ class WeightedSubset(Design):
         members = self.space.decode(codes)
         product = np.where(members, np.array(self.weights, dtype=float), 1.0).prod(axis=1)
         return np.where(members, 0.0, product[:, None] / self._totals)
+
+    @property
+    def typical_codes(self) -> Codes:
+        """All responses; too many, the one that leaves the heaviest category beside the lightest, which says most."""
+        if self.space.listable:
+            return self.space.listing()
+        heaviest = sorted(range(len(self.weights)), key=lambda place: -self.weights[place])
+        members = np.zeros((1, len(self.weights)), dtype=bool)
+        members[0, heaviest[1 : self.discards + 1]] = True
+        return self.space.pack(members)
 
     def draw(self, truth: Truth, source: Source) -> Codes:
         codes = np.zeros((len(truth), self.space.width), dtype=np.int64)
@@ -302,11 +317,17 @@ class WeightedSubset(Design):
     def of_form(cls, node: dict[str, Any]) -> WeightedSubset:
         return cls.of(
             node["categories"],
-            int(node["discards"]),
+            integer(node["discards"]),
             node["weights"],
             name=node.get("name", ""),
             notes=tuple(node.get("notes", ())),
         )
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise DesignError(f"truthful must be true or false; got {value!r}")
+    return value
 
 
 def symmetric_sums(weights: Sequence[int], k: int) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from decimal import ROUND_FLOOR, Decimal, localcontext
+from decimal import ROUND_FLOOR, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from naysay.errors import DesignError
 
-__all__ = ["LIMIT", "as_fraction", "odds_within", "table_weights"]
+__all__ = ["LIMIT", "as_fraction", "integer", "odds_within", "rounded", "table_weights"]
 
 LIMIT = 2**53
 """Largest denominator: integers up to here are exact in every language's floating point."""
 
 _NOISE = 1e-12  # how far a column may miss one by floating-point arithmetic alone
+_DIGITS = 400  # a power of ten beyond this is a slip, and would take forever to write out
 
 
 def as_fraction(value: Any, *, what: str = "a probability") -> Fraction:
@@ -32,9 +33,26 @@ def as_fraction(value: Any, *, what: str = "a probability") -> Fraction:
     try:
         if isinstance(value, np.generic):
             value = value.item()
-        return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
-    except (ValueError, TypeError, ZeroDivisionError):
+        if isinstance(value, float):
+            value = repr(value)
+        if isinstance(value, str) and "e" in value.lower() and abs(Decimal(value).adjusted()) > _DIGITS:
+            raise ValueError
+        return Fraction(value)
+    except (ValueError, TypeError, OverflowError, ZeroDivisionError, InvalidOperation):
         raise DesignError(f"{what} must be a number such as 0.7, '1/3' or Fraction(1, 3); got {value!r}") from None
+
+
+def integer(value: Any) -> int:
+    """The value itself, if it is a whole number and of no other kind; to be read from JSON.
+
+    Examples
+    --------
+    >>> integer(3)
+    3
+    """
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise DesignError(f"a design's JSON holds whole numbers only; got {value!r}")
+    return value
 
 
 def table_weights(matrix: Sequence[Sequence[Any]], *, columns: Sequence[Any]) -> NDArray[np.int64]:
@@ -57,15 +75,14 @@ def table_weights(matrix: Sequence[Sequence[Any]], *, columns: Sequence[Any]) ->
     sums_to_one = all(sum(row[place] for row in exact) == 1 for place in range(len(columns)))
     if denominator <= LIMIT and sums_to_one:
         return np.array([[int(entry * denominator) for entry in row] for row in exact], dtype=np.int64)
-    rounded = [_round_column([row[place] for row in exact]) for place in range(len(columns))]
-    return np.array(rounded, dtype=np.int64).T
+    return np.array([rounded([row[place] for row in exact]) for place in range(len(columns))], dtype=np.int64).T
 
 
 def _check_column(column: Sequence[Fraction], label: Any) -> None:
     for entry in column:
         if not 0 <= entry <= 1:
             raise DesignError(f"probabilities must lie in [0, 1]; column {label!r} holds {float(entry):g}")
-    total = sum(column)
+    total = sum(column, Fraction(0))
     if abs(total - 1) > _NOISE:
         raise DesignError(
             f"each column of the design matrix must sum to one; column {label!r} sums to {float(total):.12g} "
@@ -73,19 +90,31 @@ def _check_column(column: Sequence[Fraction], label: Any) -> None:
         )
 
 
-def _round_column(column: Sequence[Fraction]) -> list[int]:
-    """Integers proportional to the column that sum to `LIMIT`: largest remainders, zeros left alone."""
-    total = sum(column)
-    scaled = [entry * LIMIT / total for entry in column]
-    floors = [math.floor(value) for value in scaled]
-    by_remainder = sorted(range(len(column)), key=lambda place: floors[place] - scaled[place])
-    for place in by_remainder[: LIMIT - sum(floors)]:
-        floors[place] += 1
-    return floors
+def rounded(shares: Sequence[Fraction]) -> list[int]:
+    """Integers proportional to the shares that sum to `LIMIT`: largest remainders, zeros left alone.
+
+    Examples
+    --------
+    >>> rounded([Fraction(2, 3), Fraction(1, 3), Fraction(0)])
+    [6004799503160661, 3002399751580331, 0]
+    """
+    total = sum(shares, Fraction(0))
+    scaled: list[Fraction] = [share * LIMIT / total for share in shares]
+    whole = [math.floor(value) for value in scaled]
+    remainders = [value - floor for value, floor in zip(scaled, whole, strict=True)]
+    by_remainder = sorted(range(len(shares)), key=remainders.__getitem__, reverse=True)
+    for place in by_remainder[: LIMIT - sum(whole)]:
+        whole[place] += 1
+    lost = [share for share, integer in zip(shares, whole, strict=True) if share and not integer]
+    if lost:
+        raise DesignError(f"chances below 2**-53 cannot be drawn; got {float(lost[0] / total):.3g} (write 0, or more)")
+    return whole
 
 
 def odds_within(epsilon: Any, others: int) -> tuple[int, int]:
     """Integers (a, b) with a/b as close to e^ε as can be without exceeding it, and a + others·b ≤ `LIMIT`.
+
+    Beyond ε = ln 2⁵³ ≈ 36.7 the odds are the largest that such integers have.
 
     Examples
     --------
@@ -98,9 +127,12 @@ def odds_within(epsilon: Any, others: int) -> tuple[int, int]:
         raise DesignError(f"epsilon must be positive; got {epsilon!r} (at 0 an answer says nothing at all)")
     if exact > 700:
         raise DesignError(f"epsilon must be at most 700; got {epsilon!r} (use direct() to ask for the truth)")
+    exact = min(exact, Fraction(float(exact)))  # 0.3 as a float is less than 3/10, and the promise is about both
     with localcontext() as context:
         context.prec = 60
         odds = (Decimal(exact.numerator) / Decimal(exact.denominator)).exp()
         b = max(1, int((Decimal(LIMIT) / (odds + others)).to_integral_value(ROUND_FLOOR)))
         a = min(int((odds * b).to_integral_value(ROUND_FLOOR)), LIMIT - others * b)
+    if a == b:
+        raise DesignError(f"epsilon must be larger to be drawn at all; got {epsilon!r} (such an answer says nothing)")
     return a, b

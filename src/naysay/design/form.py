@@ -11,6 +11,7 @@ from naysay import tally
 from naysay.design.algebra import Product, Then, mixture_of_form
 from naysay.design.base import Answerable
 from naysay.design.channels import Subset, Table, TwoOption, WeightedSubset
+from naysay.design.exact import integer
 from naysay.design.offer import Levels
 from naysay.errors import DesignError
 
@@ -29,7 +30,7 @@ def read(text: str | Mapping[str, Any]) -> Any:
     """
     try:
         whole = json.loads(text) if isinstance(text, str) else text
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise DesignError(f"a design's JSON must be readable; {error}") from None
     if not isinstance(whole, Mapping) or whole.get("naysay") != "design":
         raise DesignError('a design\'s JSON must be an object with "naysay": "design"')
@@ -41,7 +42,7 @@ def read(text: str | Mapping[str, Any]) -> Any:
 def load(path: str | Path) -> Any:
     """The design in a JSON file."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise DesignError(f"cannot read the design file {str(path)!r}: {error}") from None
     return read(text)
@@ -53,7 +54,7 @@ def of_node(node: Any) -> Answerable:
         return _KINDS[node["kind"]](node)
     except DesignError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError, RecursionError) as error:
         kind = node.get("kind") if isinstance(node, Mapping) else node
         raise DesignError(
             f"a design's JSON must be of a known kind ({', '.join(_KINDS)}) with its fields complete; "
@@ -63,20 +64,22 @@ def of_node(node: Any) -> Answerable:
 
 def _mixture(node: Any) -> Answerable:
     parts = [of_node(part) for part in node["components"]]
-    return mixture_of_form(node["weights"], parts, node.get("name", ""))  # type: ignore[arg-type]
+    return mixture_of_form([integer(weight) for weight in node["weights"]], parts, node.get("name", ""))
 
 
 def _then(node: Any) -> Answerable:
-    return Then.of(of_node(node["first"]), of_node(node["second"]))  # type: ignore[arg-type]
+    return Then.of(of_node(node["first"]), of_node(node["second"]))
 
 
 def _product(node: Any) -> Answerable:
-    return Product.of(of_node(node["first"]), of_node(node["second"]))  # type: ignore[arg-type]
+    return Product.of(of_node(node["first"]), of_node(node["second"]))
 
 
 def _levels(node: Any) -> Answerable:
     offer = {entry["level"]: of_node(entry["design"]) for entry in node["levels"]}
-    return Levels.of(offer, name=node.get("name", ""), notes=tuple(node.get("notes", ())))  # type: ignore[arg-type]
+    if len(offer) != len(node["levels"]):
+        raise DesignError("the levels of an offer must differ")
+    return Levels.of(offer, name=node.get("name", ""), notes=tuple(node.get("notes", ())))
 
 
 _KINDS: dict[str, Callable[[Any], Answerable]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.design.base import Answerable, Design, check_channel
 from naysay.design.drawing import Source, source_of
-from naysay.design.exact import LIMIT, table_weights
+from naysay.design.exact import rounded
 from naysay.errors import AnswerError, DataError, DesignError
 from naysay.responses import Codes, Pair, Responses, Space, Subsets, cells_of
 
@@ -118,7 +119,7 @@ class Levels(Answerable):
                 )
 
     @classmethod
-    def of(cls, offer: Mapping[Any, Design], *, name: str = "", notes: tuple[str, ...] = ()) -> Levels:
+    def of(cls, offer: Mapping[Any, Answerable], *, name: str = "", notes: tuple[str, ...] = ()) -> Levels:
         """The offer of these designs by name, most private first."""
         names = _checks.categories(offer, least=1, what="levels")
         designs = tuple(check_channel(offer[level], f"level {level!r}") for level in offer)
@@ -159,7 +160,7 @@ class Levels(Answerable):
 
     def _chosen(self, level: Any, size: int, missing: NDArray[np.bool_]) -> NDArray[Any]:
         """The level of each respondent, checked; a respondent without answer and level stands at the first level."""
-        cells = cells_of(level) if not isinstance(level, str | int) else [level] * size
+        cells = [level] * size if np.ndim(level) == 0 else cells_of(level)
         if len(cells) != size:
             raise DataError(f"each of the {size} respondents needs a level; got {len(cells)}")
         known = {str(name): name for name in self.names} | {name: name for name in self.names}
@@ -169,7 +170,12 @@ class Levels(Answerable):
             if found is None:
                 found = self._level_of(cell, row, size, answered=not missing[row])
             result[row] = found
-        return result if any(isinstance(name, str) for name in self.names) else result.astype(np.int64)
+        return result.astype(self._name_type)
+
+    @property
+    def _name_type(self) -> type:
+        """How levels are held in an array: as integers if all of them are."""
+        return np.int64 if all(isinstance(name, int) for name in self.names) else object
 
     def _level_of(self, cell: Any, row: int, size: int, *, answered: bool) -> Any:
         if _checks.is_missing(cell):
@@ -232,14 +238,13 @@ class Levels(Answerable):
         return np.pad(codes, ((0, 0), (0, self.space.width - codes.shape[1])))
 
     def _drawn_levels(self, n: int, preferences: ArrayLike | None, source: Source) -> NDArray[Any]:
-        names = np.array(self.names, dtype=object if any(isinstance(name, str) for name in self.names) else np.int64)
+        names: NDArray[Any] = np.array(self.names, dtype=self._name_type)
         if preferences is None:
             return np.asarray(names[source.below(len(names), n)])
         shares = _checks.probability_vector(preferences, len(names), what="preferences")
-        shares = shares / shares.sum()
-        weights = table_weights([[share] for share in shares.tolist()], columns=("the preferences",))
-        drawn = source.below(int(weights.sum()), n) if weights.sum() <= LIMIT else np.zeros(n, dtype=np.int64)
-        return np.asarray(names[np.searchsorted(np.cumsum(weights[:, 0]), drawn, side="right")])
+        weights = rounded([Fraction(share) for share in shares.tolist()])
+        drawn = source.below(sum(weights), n)
+        return np.asarray(names[np.searchsorted(np.cumsum(weights), drawn, side="right")])
 
     def encode(self, values: Any, level: Any = None) -> Responses:
         """Responses at the level of each, checked against that level's response space."""
@@ -253,9 +258,11 @@ class Levels(Answerable):
         codes = np.zeros((size, self.space.width), dtype=np.int64)
         for place, (name, design) in enumerate(zip(self.names, self.designs, strict=True)):
             here = np.flatnonzero(chosen == name)
-            own = cells[here] if isinstance(cells, np.ndarray) else [cells[row] for row in here.tolist()]
+            own: Any
             if columns:
                 own = tuple([column[row] for row in here.tolist()] for column in values)
+            else:
+                own = cells[here] if isinstance(cells, np.ndarray) else [cells[row] for row in here.tolist()]
             try:
                 encoded = design.space.encode(own)
             except AnswerError as error:
@@ -283,12 +290,6 @@ class Levels(Answerable):
         chosen = np.asarray(responses.level == level)
         start = 1 if isinstance(self.space, AtLevels) else 0
         return chosen, responses.codes[chosen][:, start : start + self.channel(level).space.width]
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """The offer as JSON text."""
-        from naysay.design.base import to_json
-
-        return to_json(self, indent=indent)
 
     def form(self) -> dict[str, Any]:
         return {

@@ -10,6 +10,7 @@ import numpy as np
 from naysay import _checks
 from naysay.design import Table
 from naysay.design.exact import table_weights
+from naysay.errors import DesignError
 from naysay.responses import Labels
 
 __all__ = ["call", "of_probabilities", "of_weights"]
@@ -22,6 +23,11 @@ def of_probabilities(
 ) -> Table:
     """The design with this matrix of probabilities (responses, t), read exactly as written."""
     labels = _checks.categories(categories)
+    widths = {len(row) for row in matrix}
+    if widths != {len(labels)}:
+        raise DesignError(
+            f"each row of the matrix must have {len(labels)} entries, one a category; got {sorted(widths)}"
+        )
     return of_weights(table_weights(matrix, columns=labels), labels, responses, **fields)
 
 

@@ -37,6 +37,7 @@ FAMILIES: dict[str, Callable[..., Answerable]] = {
 """Every family that a design call may name."""
 
 _COMPOSITIONS = {"levels", "mix"}
+_AROUND = 100  # characters of an unreadable text that are shown before and after the place
 
 
 def catalog() -> list[tuple[str, str, str]]:
@@ -63,8 +64,7 @@ def _parameters(family: Callable[..., Any]) -> str:
 
 
 def parse(text: str, *, categories: Sequence[Any] | None = None) -> Any:
-    """The design that a call describes, as ``negative(discards=2)``, ``warner(p=0.7)`` or
-    ``mix((3, negative()), (1, uniform()))``.
+    """The design that a call describes, as ``negative(discards=2)`` or ``mix((3, negative()), (1, uniform()))``.
 
     Parameters
     ----------
@@ -87,12 +87,14 @@ def parse(text: str, *, categories: Sequence[Any] | None = None) -> Any:
     try:
         tree = ast.parse(stripped, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        offset = getattr(error, "offset", None) or 1
-        raise _unreadable(stripped, offset - 1, "this is not a call such as negative(discards=2)") from None
+        offset = (getattr(error, "offset", None) or 1) - 1 if getattr(error, "lineno", 1) == 1 else len(stripped)
+        raise _unreadable(stripped, offset, "this is not a call such as negative(discards=2)") from None
     if not isinstance(tree, ast.Call):
-        raise _unreadable(stripped, tree.col_offset, "a design is a call with parentheses, such as direct()")
-    design: Answerable = _Reader(stripped, None if categories is None else tuple(categories)).call(tree)
-    return design
+        raise _unreadable(stripped, tree, "a design is a call with parentheses, such as direct()")
+    try:
+        return _Reader(stripped, None if categories is None else tuple(categories)).call(tree)
+    except RecursionError:
+        raise _unreadable(stripped, 0, "this is nested too deeply") from None
 
 
 class _Reader:
@@ -104,27 +106,21 @@ class _Reader:
 
     def call(self, node: ast.Call) -> Answerable:
         if not isinstance(node.func, ast.Name):
-            raise _unreadable(self.text, node.func.col_offset, "a design is named by a plain word")
+            raise _unreadable(self.text, node.func, "a design is named by a plain word")
         name = node.func.id
         if name not in FAMILIES:
-            raise _unreadable(
-                self.text, node.func.col_offset, f"no design is called {name!r}; {_checks.nearest(name, FAMILIES)}"
-            )
+            raise _unreadable(self.text, node.func, f"no design is called {name!r}; {_checks.nearest(name, FAMILIES)}")
         family = FAMILIES[name]
         for keyword in node.keywords:
             if keyword.arg is None:
-                raise _unreadable(self.text, keyword.value.col_offset, "arguments are written out, without **")
+                raise _unreadable(self.text, keyword, "arguments are written out, without **")
         arguments = {str(keyword.arg): self.value(keyword.value) for keyword in node.keywords}
         positional = [self.value(argument) for argument in node.args]
         accepted = inspect.signature(family).parameters
         if name not in _COMPOSITIONS:
             self._check_names(node, name, list(accepted), arguments)
-            if (
-                "categories" in accepted
-                and "categories" not in arguments
-                and self.categories is not None
-                and not positional
-            ):
+            taken = [*arguments, *list(accepted)[: len(positional)]]
+            if self.categories is not None and "categories" in accepted and "categories" not in taken:
                 arguments["categories"] = self.categories
         return self._made(node, name, positional, arguments)
 
@@ -132,7 +128,7 @@ class _Reader:
         for keyword in node.keywords:
             if keyword.arg not in accepted:
                 problem = f"{name} has no parameter {keyword.arg!r}; {_checks.nearest(keyword.arg, accepted)}"
-                raise _unreadable(self.text, keyword.value.col_offset, problem)
+                raise _unreadable(self.text, keyword.col_offset, problem)
 
     def _made(self, node: ast.Call, name: str, positional: list[Any], arguments: dict[str, Any]) -> Answerable:
         family = FAMILIES[name]
@@ -141,11 +137,13 @@ class _Reader:
         except TypeError as error:
             missing = str(error)
             hint = "; name the categories, as --categories 'low,middle,high'" if "'categories'" in missing else ""
-            raise _unreadable(self.text, node.col_offset, f"{name}: {missing}{hint}") from None
+            raise _unreadable(self.text, node, f"{name}: {missing}{hint}") from None
         try:
             return family(*positional, **arguments)
-        except (TypeError, AttributeError):
-            raise _unreadable(self.text, node.col_offset, f"the arguments of {name} are of the wrong kind") from None
+        except DesignError:
+            raise
+        except (TypeError, AttributeError, ValueError, LookupError, OverflowError):
+            raise _unreadable(self.text, node, f"the arguments of {name} are of the wrong kind") from None
 
     def value(self, node: ast.expr) -> Any:
         if isinstance(node, ast.Call):
@@ -155,7 +153,9 @@ class _Reader:
         if isinstance(node, ast.List):
             return [self.value(element) for element in node.elts]
         if isinstance(node, ast.Dict) and None not in node.keys:
-            keys = [self.value(key) for key in node.keys if key is not None]
+            keys = [ast.literal_eval(key) if isinstance(key, ast.Constant) else None for key in node.keys]
+            if None in keys:
+                raise _unreadable(self.text, node, "only numbers and texts can be names here")
             return dict(zip(keys, (self.value(value) for value in node.values), strict=True))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             return self._ratio(node)
@@ -163,14 +163,24 @@ class _Reader:
             return ast.literal_eval(node)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             problem = "only numbers, texts, lists and designs may stand here; nothing is run"
-            raise _unreadable(self.text, node.col_offset, problem) from None
+            raise _unreadable(self.text, node, problem) from None
 
     def _ratio(self, node: ast.BinOp) -> Fraction:
         above, below = self.value(node.left), self.value(node.right)
         if not isinstance(above, int | Fraction) or not isinstance(below, int | Fraction) or below == 0:
-            raise _unreadable(self.text, node.col_offset, "a fraction is one whole number over another, as 1/3")
+            raise _unreadable(self.text, node, "a fraction is one whole number over another, as 1/3")
         return Fraction(above) / Fraction(below)
 
 
-def _unreadable(text: str, position: int, problem: str) -> DesignError:
-    return DesignError(f"cannot read the design {text!r} at position {position + 1}: {problem}")
+def _unreadable(text: str, where: int | ast.expr | ast.keyword, problem: str) -> DesignError:
+    place = where if isinstance(where, int) else _position(text, where)
+    start, end = max(0, place - _AROUND), place + _AROUND
+    part = ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
+    return DesignError(f"cannot read the design {part!r} at position {place + 1}: {problem}")
+
+
+def _position(text: str, node: ast.expr | ast.keyword) -> int:
+    """Where a node begins, in characters; Python counts lines, and bytes within a line."""
+    lines = text.splitlines(keepends=True)
+    before = sum(map(len, lines[: node.lineno - 1]))
+    return before + len(lines[node.lineno - 1].encode()[: node.col_offset].decode())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
+import operator
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from naysay import _checks
 from naysay.design import Design, Levels, Subset, Table, TwoOption, WeightedSubset
-from naysay.design.exact import as_fraction, table_weights
+from naysay.design.exact import as_fraction, rounded, table_weights
 from naysay.designs._table import call, of_probabilities, of_weights
 from naysay.errors import DesignError
 from naysay.responses import Labels
@@ -51,10 +51,13 @@ def negative(categories: Sequence[Any], *, discards: int = 1, weights: Sequence[
            [0.   , 0.333, 0.   , 0.333]])
     """
     labels = _at_least_three(categories)
-    _check_discards(labels, discards)
-    name = call("negative", discards=None if discards == 1 else discards, weights=weights and list(weights))
+    discards = _checked_discards(labels, discards)
+    shown = None if discards == 1 else discards
     if weights is not None:
-        return _weighted(labels, discards, weights, name)
+        return _weighted(
+            labels, discards, weights, call("negative", discards=shown, weights=np.asarray(weights).tolist())
+        )
+    name = call("negative", discards=shown)
     if discards > 1:
         return Subset.of(labels, discards, name=name)
     return of_weights(1 - np.eye(len(labels), dtype=np.int64), labels, name=name)
@@ -118,23 +121,22 @@ def gaussian_negative(categories: Sequence[Any], *, sigma: float) -> Design:
     Examples
     --------
     >>> gaussian_negative(("1", "2", "3", "4"), sigma=1).matrix[:, 0].round(3)
-    array([0.   , 0.805, 0.18 , 0.015])
+    array([0.   , 0.806, 0.18 , 0.015])
     """
     labels = _at_least_three(categories)
-    width = float(as_fraction(sigma, what="sigma"))
-    if not 0 < width < math.inf:
+    exact = as_fraction(sigma, what="sigma")
+    if exact <= 0:
         raise DesignError(f"sigma must be positive; got {sigma!r}")
     places = np.arange(len(labels))
     distance = (places[:, None] - places) ** 2
-    density = np.where(distance == 0, 0.0, np.exp(-(distance - 1) / (2 * width**2)))
+    steepness = float(min(1 / (2 * exact**2), Fraction(1_000)))  # at 1000 the second neighbor is out of reach already
+    density = np.where(distance == 0, 0.0, np.exp(-np.maximum(distance - 1, 0) * steepness))
     if (density[distance > 0] < 1e-15).any():
         raise DesignError(
             f"sigma is too small for {len(labels)} categories: far ones would never be named; got {sigma!r}"
         )
-    exact = [[Fraction(entry) for entry in row] for row in density.tolist()]
-    totals = [sum(column) for column in zip(*exact, strict=True)]
-    matrix = [[entry / total for entry, total in zip(row, totals, strict=True)] for row in exact]
-    return of_weights(table_weights(matrix, columns=labels), labels, name=call("gaussian_negative", sigma=sigma))
+    columns = [rounded([Fraction(entry) for entry in column]) for column in density.T.tolist()]
+    return of_weights(np.array(columns).T, labels, name=call("gaussian_negative", sigma=sigma))
 
 
 def two_option(categories: Sequence[Any], *, shown: int = 2, preferences: Any = None) -> Design:
@@ -167,6 +169,7 @@ def two_option(categories: Sequence[Any], *, shown: int = 2, preferences: Any = 
     t = len(labels)
     if not 2 <= shown <= t - 1:
         raise DesignError(f"from 2 to {t - 1} of {t} categories can be shown; got shown={shown}")
+    shown = operator.index(shown)
     name = call("two_option", shown=None if shown == 2 else shown)
     if preferences is None:
         return TwoOption(
@@ -279,7 +282,7 @@ def _sink_column(
 ) -> list[Fraction]:
     named = {label: (a if label == true else b) for label in labels if label in sinks}
     false = [label for label in labels if label not in sinks and label != true]
-    rest = (1 - sum(named.values())) / len(false)
+    rest = (1 - sum(named.values(), Fraction(0))) / len(false)
     return [named.get(label, rest if label in false else Fraction(0)) for label in labels]
 
 
@@ -311,11 +314,12 @@ def negative_levels(categories: Sequence[Any], *, least: int = 1, most: int | No
     top = t - 1 if most is None else most
     if not 1 <= least <= top <= t - 1:
         raise DesignError(f"levels run from 1 to {t - 1} discards for {t} categories; got {least} to {top}")
+    least, top = operator.index(least), operator.index(top)
     offer: dict[Any, Design] = {}
     for k in range(least, top + 1):
         notes = ("this reveals your answer",) if k == t - 1 else ()
         offer[k] = Subset.of(labels, k, name=call("negative", discards=k), notes=notes)
-    name = call("negative_levels", least=None if least == 1 else least, most=None if most in (None, t - 1) else most)
+    name = call("negative_levels", least=None if least == 1 else least, most=None if top == t - 1 else top)
     return Levels.of(offer, name=name)
 
 
@@ -329,11 +333,12 @@ def _at_least_three(categories: Sequence[Any]) -> tuple[Any, ...]:
     return labels
 
 
-def _check_discards(labels: Sequence[Any], discards: int) -> None:
+def _checked_discards(labels: Sequence[Any], discards: Any) -> int:
     t = len(labels)
     if isinstance(discards, bool) or not isinstance(discards, int | np.integer) or not 1 <= discards <= t - 2:
         revealed = "; ruling out all but one reveals the answer, ask directly then" if discards == t - 1 else ""
         raise DesignError(f"discards must be a whole number from 1 to t - 2 = {t - 2}; got {discards!r}{revealed}")
+    return int(discards)
 
 
 def is_uniform(design: object) -> bool:

@@ -1,8 +1,8 @@
 """Estimates of the population from what was said.
 
-`moments` is unbiased, `maximum_likelihood` stays inside [0, 1]; `nstops`, `nstops_i` and `nstops_ii` are these under the
-names of the negative-survey literature; `stratified`, `pooled` and `independence_test` are for levels that respondents
-choose. Each returns an `Estimate`.
+`moments` is unbiased, `maximum_likelihood` stays inside [0, 1]; `nstops`, `nstops_i` and `nstops_ii` are these under
+the names of the negative-survey literature; `stratified`, `pooled` and `independence_test` are for levels that
+respondents choose. Each returns an `Estimate`.
 """
 
 from naysay.estimate.intervals import Intervals

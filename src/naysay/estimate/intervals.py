@@ -4,8 +4,9 @@
 wald            estimate ± z standard errors
 agresti_coull   where a proportion rests on one binomial share: z²/2 answers of each kind added (Agresti & Coull
                 1998); for a file the score interval of the same share
-profile         all values that the likelihood ratio does not reject, over {Σπ = 1, Lπ > 0}; where proportions are
-                means of indicators, the empirical likelihood of the mean (Owen 1988)
+profile         all values that the likelihood ratio does not reject, over {Σπ = 1, Lπ > 0}, or over the simplex
+                where answers can prove a category or are too few to do without; where proportions are means of
+                indicators, the empirical likelihood of the mean (Owen 1988)
 bootstrap       means: studentized; likelihood: percentiles of refits
 =============== ==================================================================================================
 
@@ -21,11 +22,11 @@ import numpy as np
 import scipy.stats
 from numpy.typing import NDArray
 
-from naysay import _checks
+from naysay import _checks, privacy
 from naysay.design import Levels, Table
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import profile
-from naysay.estimate.likelihood import check_identified, evidence
+from naysay.estimate.likelihood import check_identified, evidence, model_covariance
 from naysay.estimate.linear import Indicators, indicators, linear_map
 from naysay.estimate.result import Estimate
 from naysay.estimate.solver import maximize
@@ -93,6 +94,8 @@ def default_method(fit: Estimate) -> str:
     """The method whose coverage was measured to hold for an estimate like this one (see ``docs/coverage.md``)."""
     if fit.method.startswith("stratified"):
         return "profile" if fit.indicators is not None else "wald"
+    if _undetermined(fit):
+        return "profile"
     if binomial_shares(fit) is not None:
         responses = fit.tally.parts[0].design.space.size
         likely = fit.indicators is None and fit.n >= responses and responses > len(fit.categories)
@@ -194,12 +197,28 @@ def _file_score(shares: BinomialShares, z: float) -> Floats:
 def _profile(ask: _Ask) -> Floats:
     fit = ask.fit
     quantile = np.full(len(fit.categories), ask.z**2)
-    if fit.indicators is not None or _saturated(fit):
+    if fit.indicators is not None or (_saturated(fit) and not _undetermined(fit)):
         return _mean_profile(fit, quantile)
     if fit.method.startswith("stratified"):
         raise DataError("only proportional weights give a mean, which has a profile; use method='wald'")
     rows, weights, _ = evidence(fit.tally)
-    return profile.likelihood_profile(rows, weights, fit.proportions, quantile * _variance_ratio(fit))
+    quantile = quantile * _variance_ratio(fit)
+    if _proving(fit) or _undetermined(fit):
+        return profile.simplex_profile(rows, weights, fit.proportions, quantile)
+    try:
+        return profile.likelihood_profile(rows, weights, fit.proportions, quantile)
+    except NotEstimable:  # too few different answers to let proportions be negative
+        return profile.simplex_profile(rows, weights, fit.proportions, quantile)
+
+
+def _proving(fit: Estimate) -> bool:
+    """Whether some answers prove their category, so that no proportion can be negative."""
+    return any(privacy.still_possible(fit.design.channel(part.level))[0] == 1 for part in fit.tally.parts if part.n)
+
+
+def _undetermined(fit: Estimate) -> bool:
+    """Whether the likelihood leaves the split between some proportions open."""
+    return fit.maximum is not None and fit.maximum.undetermined.shape[1] > 0
 
 
 def _saturated(fit: Estimate) -> bool:
@@ -212,11 +231,9 @@ def _mean_profile(fit: Estimate, quantile: Floats) -> Floats:
     """Empirical-likelihood intervals of the mean of the indicators, category by category."""
     terms = fit.indicators or indicators(fit.tally)
     plain = _plain_variance(terms)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.diagonal(terms.covariance(fit.target)) / plain
-    ratio = (
-        np.where(np.isfinite(ratio), np.maximum(ratio, 0.0), 1.0) if fit.target == "file" or fit.tally.weighted else 1.0
-    )
+    ratio = np.ones(len(plain))
+    if fit.target == "file" or fit.tally.weighted:
+        ratio = _ratio(np.diagonal(terms.covariance(fit.target)), plain)
     extremes = _extremes(fit)
     bounds = [
         profile.mean_profile(terms.u[:, j], terms.weight, terms.n, float(q), extremes[j])
@@ -251,12 +268,13 @@ def _variance_ratio(fit: Estimate) -> Floats:
     """Variance of the estimate over that of the model (Rao & Scott): 1 for an unweighted sample of a population."""
     if fit.target == "population" and not fit.tally.weighted:
         return np.ones(len(fit.categories))
-    from naysay.estimate.likelihood import likelihood_covariance
+    return _ratio(np.diagonal(fit.covariance), np.diagonal(model_covariance(fit)))
 
-    assert fit.maximum is not None
-    model = np.diagonal(likelihood_covariance(*evidence(fit.tally), fit.maximum, weighted=False))
+
+def _ratio(variance: Floats, model: Floats) -> Floats:
+    """The variance over the model's; 1 where that is not known."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.diagonal(fit.covariance) / model
+        ratio = variance / model
     return np.where(np.isfinite(ratio), np.maximum(ratio, 0.0), 1.0)
 
 
@@ -304,7 +322,7 @@ def _refit_bootstrap(fit: Estimate, replicates: int, tail: float, rng: np.random
     for _ in range(replicates):
         drawn = rng.multinomial(n, weights / weights.sum())
         seen = drawn > 0
-        refits.append(maximize(rows[seen], drawn[seen].astype(float), tolerance=1e-3).proportions)
+        refits.append(maximize(rows[seen], drawn[seen].astype(float), tolerance=1e-3, polish=0).proportions)
     if not refits:
         raise NotEstimable("a bootstrap needs at least one replicate")
     return np.quantile(np.array(refits), [tail, 1 - tail], axis=0).T

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from naysay.design import Answerable, Levels
 from naysay.errors import DataError, StatisticalWarning
-from naysay.estimate.likelihood import evidence, likelihood_covariance, maximum_likelihood
+from naysay.estimate.likelihood import evidence, maximum_likelihood, model_covariance
 from naysay.estimate.linear import indicators, part_indicators
 from naysay.estimate.moments import moments
 from naysay.estimate.result import Estimate, answered_under, checked_target, warning
@@ -180,7 +180,7 @@ def independence_test(
     tally: Tally,
     *,
     reference: str = "auto",
-    replicates: int = 999,
+    replicates: int = 199,
     rng: np.random.Generator | None = None,
 ) -> IndependenceTest:
     """The likelihood-ratio test that the chosen level is independent of the true category.
@@ -238,8 +238,8 @@ def _ratio(evidence_by_level: list[tuple[Floats, Floats]]) -> tuple[float, Float
     """The likelihood ratio, the fit of all levels together, and whether any fit touches the boundary."""
     rows = np.vstack([rows for rows, _ in evidence_by_level])
     weights = np.concatenate([weights for _, weights in evidence_by_level])
-    together = maximize(rows, weights, tolerance=1e-4)
-    apart = [maximize(rows, weights, tolerance=1e-4) for rows, weights in evidence_by_level]
+    together = maximize(rows, weights, tolerance=1e-4, polish=0)
+    apart = [maximize(rows, weights, tolerance=1e-4, polish=0) for rows, weights in evidence_by_level]
     ratio = 2 * (sum(fit.log_likelihood for fit in apart) - together.log_likelihood)
     boundary = any((fit.proportions <= 1e-9).any() for fit in (*apart, together))
     return max(float(ratio), 0.0), together.proportions, boundary
@@ -248,7 +248,7 @@ def _ratio(evidence_by_level: list[tuple[Floats, Floats]]) -> tuple[float, Float
 def _bootstrap_p(
     parts: list[Part], proportions: Floats, statistic: float, replicates: int, rng: np.random.Generator
 ) -> tuple[float, int]:
-    """p by parametric bootstrap, stopped once enough replicates exceed the statistic."""
+    """The p-value by parametric bootstrap, stopped once enough replicates exceed the statistic."""
     exceeded = drawn = 0
     for drawn in range(1, replicates + 1):
         redrawn = [_redrawn(part, proportions, rng) for part in parts]
@@ -312,10 +312,9 @@ def _difference_errors(apart: Estimate, together: Estimate) -> Floats:
     tally = apart.tally
     if tally.n < 2:
         return np.full(len(apart.categories), np.nan)
-    rows, weights, squared = evidence(tally)
+    rows, _, _ = evidence(tally)
     terms = indicators(tally)
-    assert together.maximum is not None
-    bread = likelihood_covariance(rows, weights, squared, together.maximum, weighted=False)
+    bread = model_covariance(together)
     scores = rows / (rows @ together.proportions)[:, None] - 1
     influence = terms.u - terms.mean - tally.weight * (scores @ bread)
     centred = influence - np.average(influence, axis=0, weights=terms.weight)
@@ -329,7 +328,7 @@ def _check_levels(design: Answerable) -> None:
 
 def _levels_told(design: Answerable, tally: Tally) -> list[StatisticalWarning]:
     """Levels that nobody, or one person only, answered at."""
-    sizes: dict[Any, int] = {level: 0 for level in design.levels}
+    sizes: dict[Any, int] = dict.fromkeys(design.levels, 0)
     for part in tally.parts:
         sizes[part.level] = sizes.get(part.level, 0) + part.n
     told = []

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay.design import Answerable, Levels
-from naysay.errors import NotEstimable, StatisticalWarning
+from naysay.errors import DataError, NotEstimable, StatisticalWarning
 from naysay.estimate.linear import check_rank, tangent
 from naysay.estimate.result import Estimate, answered_under, checked_target, warning
 from naysay.estimate.solver import Maximum, maximize
@@ -144,6 +144,14 @@ def likelihood_covariance(
     return covariance
 
 
+def model_covariance(fit: Estimate) -> Floats:
+    """The covariance (t, t) of a likelihood estimate under its model alone: no weights, a population."""
+    if fit.maximum is None:
+        raise DataError(f"{fit.method} is no likelihood estimate")
+    rows, weights, squared = evidence(fit.tally)
+    return likelihood_covariance(rows, weights, squared, fit.maximum, weighted=False)
+
+
 def reservations(categories: tuple[Any, ...], maximum: Maximum) -> list[StatisticalWarning]:
     """What a reader of a maximum-likelihood estimate must be told."""
     told = []
@@ -159,7 +167,7 @@ def reservations(categories: tuple[Any, ...], maximum: Maximum) -> list[Statisti
     if zero.any():
         told.append(
             warning(
-                f"at the boundary, 0: {_named(categories, zero)}; standard errors are unreliable there, intervals are not"
+                f"at the boundary, 0: {_named(categories, zero)}; standard errors are unreliable there, see intervals"
             )
         )
     return told

@@ -139,7 +139,8 @@ def check_rank(expected: Floats, categories: tuple[Any, ...]) -> None:
     if rank == t - 1:
         return
     contrast = basis @ rows[-1]
-    contrast = contrast / np.abs(contrast).max()
+    leading = contrast[np.flatnonzero(np.abs(contrast) > 1e-9)[0]]
+    contrast = contrast / np.abs(contrast).max() * np.sign(leading)
     up = [label for label, value in zip(categories, contrast, strict=True) if value > 1e-9]
     down = [label for label, value in zip(categories, contrast, strict=True) if value < -1e-9]
     raise NotEstimable(

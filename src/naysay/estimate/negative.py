@@ -89,9 +89,7 @@ def nstops_i(design: Answerable, tally: Tally, *, tol: float | None = None, iter
         if np.abs(path[-1] - path[-2]).max() < stop:
             break
     else:
-        raise NaysayError(
-            f"NStoPS-I still moves by more than {stop:g} after {iterations} steps; raise tol= or iterations="
-        )
+        raise NaysayError(f"NStoPS-I moves by {stop:g} or more after {iterations} steps; raise tol= or iterations=")
     fitted = rows @ pi
     gap = max(float((rows.T @ (shares / fitted)).max() - 1), 0.0)
     value = float(weights @ np.log(fitted))
@@ -120,8 +118,8 @@ def nstops_ii(design: Answerable, tally: Tally) -> Estimate:
     """
     if not is_uniform(design) or tally.weighted:
         raise DataError(
-            "NStoPS-II exists for the uniform negative survey with one answer, unweighted; otherwise use maximum_likelihood, "
-            "which it computes there"
+            "NStoPS-II exists for the uniform negative survey with one answer and no weights; otherwise use "
+            "maximum_likelihood, which it computes there"
         )
     answered_under(design, tally)
     counts, rounds = _drop_negative(tally.counts.astype(float))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from naysay.estimate.intervals import Intervals
 from naysay.estimate.result import Estimate, number
@@ -58,7 +59,7 @@ def table(fit: Estimate, found: Intervals) -> Table:
         result.add_column(name, justify="right", no_wrap=True)
     for row, category in enumerate(fit.categories):
         label = " × ".join(map(str, category)) if isinstance(category, tuple) else str(category)
-        result.add_row(label, *(_shown(column[row]) for column in columns))
+        result.add_row(Text(label), *(_shown(column[row]) for column in columns))
     return result
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
-from naysay.errors import NotEstimable
+from naysay.errors import NaysayError, NotEstimable
 from naysay.estimate.likelihood import free_maximum, information
 from naysay.estimate.linear import tangent
+from naysay.estimate.solver import maximize
 
-__all__ = ["likelihood_profile", "mean_profile"]
+__all__ = ["likelihood_profile", "mean_profile", "simplex_profile"]
 
 Floats = NDArray[np.float64]
 
@@ -43,15 +45,15 @@ def mean_profile(u: Floats, weight: Floats, n: float, quantile: float, extremes:
 
 
 def _upper_end(values: Floats, share: Floats, n: float, quantile: float, extreme: float) -> float:
-    if quantile <= 0:
+    span = float(extreme - values[0])
+    if quantile <= 0 or span == 0:
         return float(share @ values)
-    span = max(extreme - values[0], 1e-300)
 
     def tilted(distance: float) -> tuple[float, float]:
         """Ratio and mean of the tilt whose θ lies `distance` beyond the extreme value."""
         tilt = share / (extreme - values + distance)
         tilt = tilt / tilt.sum()
-        return float(2 * n * share @ np.log(share / tilt)), float(tilt @ values)
+        return max(float(2 * n * share @ np.log(share / tilt)), 0.0), float(tilt @ values)
 
     observed = extreme <= values[-1]
     if not observed:  # θ may come down to the extreme value itself; beyond, mass moves there
@@ -60,12 +62,50 @@ def _upper_end(values: Floats, share: Floats, n: float, quantile: float, extreme
             moved = -np.expm1(-(quantile - ratio) / (2 * n))
             return float((1 - moved) * mean + moved * extreme)
     low, high = np.log(1e-14 * span), np.log(1e8 * span)
-    if tilted(float(np.exp(low)))[0] <= quantile:
-        return float(extreme) if observed else tilted(0.0)[1]
-    for _ in range(70):
-        middle = (low + high) / 2
-        low, high = (middle, high) if tilted(float(np.exp(middle)))[0] > quantile else (low, middle)
-    return tilted(float(np.exp(high)))[1]
+    if tilted(np.exp(low))[0] <= quantile:
+        return extreme if observed else tilted(0.0)[1]
+    if tilted(np.exp(high))[0] >= quantile:
+        return float(share @ values)
+    root = brentq(lambda log: np.sqrt(tilted(np.exp(log))[0]) - np.sqrt(quantile), low, high, xtol=1e-10)
+    return tilted(np.exp(root))[1]
+
+
+def simplex_profile(rows: Floats, weights: Floats, best: Floats, quantile: Floats) -> Floats:
+    """Profile-likelihood bounds of every proportion over the simplex, (t, 2).
+
+    For answers that can prove a category, where no proportion may be negative, and where the likelihood leaves a split
+    open. With π_j held at c the other proportions are (1 - c)ρ, so that the rows c·L[:, j] + (1 - c)·L[:, others] make
+    the profile a maximization of the same kind.
+
+    Parameters
+    ----------
+    rows, weights : (distinct, t), (distinct,) float
+        Likelihood rows and how often each occurred.
+    best : (t,) float
+        The maximizer.
+    quantile : (t,) float
+        Of χ² with one degree of freedom, times any variance ratio.
+    """
+    top = float(weights @ np.log(rows @ best))
+
+    def excess(c: float, category: int) -> float:
+        """By how much the signed root of the likelihood ratio at π_j = c exceeds that of the quantile."""
+        others = np.delete(rows, category, axis=1)
+        held = c * rows[:, [category]] + (1 - c) * others
+        if (held.max(axis=1) <= 0).any():
+            return 1e6
+        try:
+            reached = maximize(held, weights, tolerance=1e-3, polish=0).log_likelihood
+        except NaysayError:
+            return 1e6
+        return float(np.sqrt(max(2 * (top - reached), 0.0)) - np.sqrt(quantile[category]))
+
+    def end(category: int, limit: float) -> float:
+        if excess(limit, category) <= 0:
+            return limit
+        return float(brentq(excess, best[category], limit, args=(category,), xtol=1e-6, rtol=1e-6))
+
+    return np.array([[end(category, 0.0), end(category, 1.0)] for category in range(len(best))])
 
 
 def likelihood_profile(rows: Floats, weights: Floats, start: Floats, quantile: Floats) -> Floats:
@@ -85,7 +125,7 @@ def likelihood_profile(rows: Floats, weights: Floats, start: Floats, quantile: F
     """
     best = free_maximum(rows, weights, start)
     basis = tangent(len(best))
-    covariance = np.linalg.inv(basis.T @ information(rows, weights, best) @ basis)
+    covariance = np.asarray(np.linalg.inv(basis.T @ information(rows, weights, best) @ basis), dtype=float)
     top = float(weights @ np.log(rows @ best))
     result = np.empty((len(best), 2))
     for j in range(len(best)):

@@ -106,7 +106,8 @@ class Estimate:
         """Square roots of the variances, (t,); NaN where undefined."""
         variances = np.diagonal(self.covariance)
         with np.errstate(invalid="ignore"):
-            return _checks.read_only(np.sqrt(np.where(variances > -1e-12, np.maximum(variances, 0), np.nan)))
+            errors = np.sqrt(np.where(variances > -1e-12, np.maximum(variances, 0), np.nan))
+        return _checks.read_only(np.asarray(errors, dtype=float))
 
     def interval(
         self,
@@ -134,7 +135,8 @@ class Estimate:
         DataError
             A method that does not exist for this estimate; names those that do.
         """
-        return self.intervals(confidence, method=method, replicates=replicates, rng=rng).bounds
+        found = self.intervals(confidence, method=method, replicates=replicates, rng=rng)
+        return np.asarray(found.bounds)
 
     def intervals(self, confidence: float = 0.95, *, method: str | None = None, **options: Any) -> Any:
         """The intervals with the name of their method and the categories that are flagged."""
@@ -142,7 +144,7 @@ class Estimate:
 
         return intervals.intervals(self, confidence=confidence, method=method, **options)
 
-    @property
+    @cached_property
     def privacy(self) -> dict[Any, privacy.Statement]:
         """What one answer tells about its person, by level (None where there are no levels)."""
         told = privacy.statement(self.design)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -59,55 +61,59 @@ def preference_band(design: Answerable, tally: Tally) -> Floats:
         raise DataError("the band of preferences is for the two-option scheme; make the design with two_option()")
     t, s = len(design.categories), design.shown
     shares = _answer_shares(design, tally)
-    false_sets = [f for size in (s - 1, s) for f in itertools.combinations(range(t), size)]
-    equalities, right = _program(t, s, false_sets, shares)
-    slack = _least_slack(equalities, right, t)
-    right = right.copy()
-    right[:t] += slack
-    bounds = [[_end(equalities, right, category, sign) for sign in (1, -1)] for category in range(t)]
-    return np.clip(np.array(bounds), 0.0, 1.0)
+    program = _Program.of(t, s, shares)
+    bounds = [[program.end(category, sign) for sign in (1, -1)] for category in range(t)]
+    return np.asarray(np.clip(bounds, 0.0, 1.0))
 
 
 def _answer_shares(design: TwoOption, tally: Tally) -> Floats:
     part = tally.parts[0]
     weights = np.zeros(len(design.categories))
     weights[part.codes[:, 0]] = part.weight
-    return weights / weights.sum()
+    return np.asarray(weights / weights.sum())
 
 
-def _program(
-    t: int, s: int, false_sets: list[tuple[int, ...]], shares: Floats
-) -> tuple[scipy.sparse.csr_array, Floats]:
-    """Equalities over (π, φ): t for the answer shares, one for each false set, one for the sum of π."""
-    entries: list[tuple[int, int, float]] = []
-    column = t
-    for place, false in enumerate(false_sets):
-        row = t + place
-        entries += [(row, category, 1.0) for category in false]  # Σ_i φ(i, F) + π(F) = 1
-        for category in false:
-            entries += [(category, column, 1.0), (row, column, 1.0)]
-            column += 1
-    last = t + len(false_sets)
-    entries += [(last, category, 1.0) for category in range(t)]
-    rows, columns, values = (np.array(part) for part in zip(*entries, strict=True))
-    matrix = scipy.sparse.csr_array((values, (rows.astype(int), columns.astype(int))), shape=(last + 1, column))
-    shown = float(np.prod([(t - i) / (i + 1) for i in range(s)]))
-    right = np.concatenate([shown * shares, np.ones(len(false_sets) + 1)])
-    return matrix, right
+class _Program:
+    """The linear program over (π, φ): columns are the t proportions, then one φ(i, F) for each member of each F."""
+
+    def __init__(self, equalities: Any, right: Floats) -> None:
+        self._equalities = equalities
+        self._right = right
+
+    @classmethod
+    def of(cls, t: int, s: int, shares: Floats) -> _Program:
+        """The program for these answer shares, moved as little as makes it feasible."""
+        false_sets = [f for size in (s - 1, s) for f in itertools.combinations(range(t), size)]
+        entries: list[tuple[int, int]] = []  # all coefficients are 1
+        column = t
+        for row, false in enumerate(false_sets, start=t):
+            entries += [(row, category) for category in false]  # Σ_i φ(i, F) + π(F) = 1
+            for category in false:
+                entries += [(category, column), (row, column)]
+                column += 1
+        last = t + len(false_sets)
+        entries += [(last, category) for category in range(t)]
+        rows, columns = np.array(entries).T
+        equalities = scipy.sparse.csr_array((np.ones(len(entries)), (rows, columns)), shape=(last + 1, column))
+        right = np.concatenate([math.comb(t, s) * shares, np.ones(len(false_sets) + 1)])
+        right[:t] += _least_move(equalities, right, t)
+        return cls(equalities, right)
+
+    def end(self, category: int, sign: int) -> float:
+        """The smallest (sign 1) or largest (sign -1) proportion of a category."""
+        cost = np.zeros(self._equalities.shape[1])
+        cost[category] = sign
+        return float(sign * _solved(cost, self._equalities, self._right).fun)
 
 
-def _least_slack(equalities: scipy.sparse.csr_array, right: Floats, t: int) -> Floats:
-    """The least change (in sum of absolute values) of the answer shares that makes the program feasible."""
+def _least_move(equalities: Any, right: Floats, t: int) -> Floats:
+    """The least change, in sum of absolute values, of the answer shares that makes the program feasible."""
     size = equalities.shape[1]
-    spare = scipy.sparse.vstack([scipy.sparse.eye_array(t), scipy.sparse.csr_array((equalities.shape[0] - t, t))])
-    matrix = scipy.sparse.hstack([equalities, -spare, spare]).tocsr()
+    spare = scipy.sparse.eye_array(equalities.shape[0], t)
     cost = np.concatenate([np.zeros(size), np.ones(2 * t)])
-    found = linprog(cost, A_eq=matrix, b_eq=right, bounds=(0, None), method="highs")
-    return np.asarray(found.x[size : size + t] - found.x[size + t :])
+    found = _solved(cost, scipy.sparse.hstack([equalities, -spare, spare], format="csr"), right).x
+    return np.asarray(found[size : size + t] - found[size + t :], dtype=float)
 
 
-def _end(equalities: scipy.sparse.csr_array, right: Floats, category: int, sign: int) -> float:
-    cost = np.zeros(equalities.shape[1])
-    cost[category] = sign
-    found = linprog(cost, A_eq=equalities, b_eq=right, bounds=(0, None), method="highs")
-    return float(sign * found.fun)
+def _solved(cost: Floats, equalities: Any, right: Floats) -> Any:
+    return linprog(cost, A_eq=equalities, b_eq=right, bounds=(0, None), method="highs")

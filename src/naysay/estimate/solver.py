@@ -22,7 +22,6 @@ __all__ = ["Maximum", "expectation_step", "maximize"]
 
 Floats = NDArray[np.float64]
 
-_POLISH = 3  # steps beyond the tolerance, each squaring the error where the problem is regular
 _FLAT = 1e-9  # curvature below this share of the largest counts as none
 
 
@@ -52,7 +51,9 @@ class Maximum:
     undetermined: Floats
 
 
-def maximize(rows: Floats, weights: Floats, *, tolerance: float = 1e-6, iterations: int = 1_000) -> Maximum:
+def maximize(
+    rows: Floats, weights: Floats, *, tolerance: float = 1e-6, polish: int = 3, iterations: int = 1_000
+) -> Maximum:
     """The proportions that make the answers most likely.
 
     Parameters
@@ -63,6 +64,8 @@ def maximize(rows: Floats, weights: Floats, *, tolerance: float = 1e-6, iteratio
         How often each was given.
     tolerance : float
         Stop when W·gap, the certified deficit of log-likelihood, is at most this.
+    polish : int
+        Steps beyond the tolerance, each squaring the error where the problem is regular.
     iterations : int
         Give up after so many.
 
@@ -77,14 +80,14 @@ def maximize(rows: Floats, weights: Floats, *, tolerance: float = 1e-6, iteratio
     shares = weights[given] / total
     pi = np.full(rows.shape[1], 1 / rows.shape[1])
     needed = max(tolerance / total, 64 * np.finfo(float).eps)
-    best, polish, count = np.inf, _POLISH, 0
-    for count in range(1, iterations + 1):
+    best = np.inf
+    for done in range(1, iterations + 1):  # noqa: B007 (told in the result)
         fitted = scaled @ pi
         gradient = scaled.T @ (shares / fitted)
         gap = float(gradient.max() - 1)
         if gap <= needed:
             polish -= 1
-            if polish < 0 or gap >= best or gap <= 4 * np.finfo(float).eps:
+            if polish < 0 or gap > best / 4:
                 break
             best = gap
         pi = _step(scaled, shares, fitted, gradient, pi)
@@ -95,7 +98,7 @@ def maximize(rows: Floats, weights: Floats, *, tolerance: float = 1e-6, iteratio
     pi, undetermined = _most_even(scaled, shares, pi, gradient)
     value = float(total * shares @ np.log(scaled @ pi) + weights[given] @ np.log(scale))
     gap = max(gap, 0.0)
-    return Maximum(pi, value, gap, total * gap, count, undetermined)
+    return Maximum(pi, value, gap, total * gap, done, undetermined)
 
 
 def _step(rows: Floats, shares: Floats, fitted: Floats, gradient: Floats, pi: Floats) -> Floats:
@@ -129,7 +132,7 @@ def _curvature(rows: Floats, shares: Floats, fitted: Floats) -> Floats:
 
 
 def _model_minimum(curvature: Floats, linear: Floats) -> Floats | None:
-    """argmin over y ≥ 0 of ½ yᵀHy - cᵀy, as a non-negative least-squares problem in the Cholesky factor of H."""
+    """The minimizer over y ≥ 0 of ½ yᵀHy - cᵀy, as a non-negative least-squares problem in the Cholesky factor of H."""
     ridge = 1e-12 * np.trace(curvature) / len(curvature)
     try:
         factor = scipy.linalg.cholesky(curvature + ridge * np.eye(len(curvature)))
@@ -164,7 +167,7 @@ def _most_even(rows: Floats, shares: Floats, pi: Floats, gradient: Floats) -> tu
 
 
 def _least_distance(directions: Floats, bounds: Floats) -> Floats:
-    """argmin |y| subject to directions @ y ≥ bounds (Lawson & Hanson 1974, chapter 23)."""
+    """The shortest y subject to directions @ y ≥ bounds (Lawson & Hanson 1974, chapter 23)."""
     stacked = np.vstack([directions.T, bounds])
     goal = np.zeros(len(stacked))
     goal[-1] = 1.0

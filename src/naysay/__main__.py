@@ -1,0 +1,7 @@
+"""``python -m naysay`` is the command line."""
+
+import sys
+
+from naysay.cli import main
+
+sys.exit(main())

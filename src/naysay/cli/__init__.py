@@ -1,0 +1,91 @@
+"""The command line: ``naysay estimate``, ``randomize``, ``design show``, ``designs`` and ``demo``.
+
+Exit codes: 0 done, 1 a bug (with its traceback), 2 the user's input (with one line on stderr), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import naysay
+from naysay.cli import demo, design, estimate, output, randomize
+from naysay.errors import NaysayError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
+app.command("estimate")(estimate.command)
+app.command("randomize")(randomize.command)
+app.add_typer(design.app, name="design")
+app.command("designs")(design.catalog)
+app.command("demo")(demo.command)
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    """Ask sensitive questions without learning anyone's answer, and estimate the population.
+
+    \b
+    Examples:
+      naysay demo
+      naysay estimate answers.csv --response income \\
+          --design "negative(discards=2)" --categories "low,middle,high,none"
+      naysay estimate --help
+    """
+    if version:
+        output.say(f"naysay {naysay.__version__}")
+    elif context.invoked_subcommand is None:
+        output.say(context.get_help())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit code of one command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        What follows ``naysay`` on the command line; by default that of this process.
+
+    Examples
+    --------
+    >>> main(["--version"])
+    naysay ...
+    0
+    """
+    output.encodable()
+    try:
+        code = app(args=argv, prog_name="naysay", standalone_mode=False)
+        sys.stdout.flush()
+    except NaysayError as error:
+        output.complain(str(error))
+        return 2
+    except typer.TyperException as error:
+        output.complain(_usage(error))
+        return 2
+    except (BrokenPipeError, SystemExit) as error:
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            raise
+        return _pipe_closed()
+    return code if isinstance(code, int) else 0
+
+
+def _usage(error: typer.TyperException) -> str:
+    """What is wrong with the command line, in one line that points to the help."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "naysay"
+    message = error.format_message().replace("Value error, ", "").rstrip(".")
+    return f"{message}; see {command} --help" if message else f"a command is missing; see {command} --help"
+
+
+def _pipe_closed() -> int:
+    """The exit code when the reader of stdout has gone, as ``| head`` does."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the last flush does not fail
+    return 141

@@ -1,0 +1,191 @@
+"""``naysay estimate``: the population from a file of answers."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import polars as pl
+import typer
+
+from naysay import _checks, estimate, files
+from naysay.cli import output
+from naysay.cli.options import Categories, DesignText, Encoding, File, Separator, design_of
+from naysay.design import Answerable, Levels
+from naysay.errors import DataError
+from naysay.estimate import Estimate, printing
+from naysay.responses import Pair
+from naysay.tally import Tally
+
+__all__ = ["command"]
+
+Estimator = Literal["maximum_likelihood", "moments", "nstops", "nstops_i", "nstops_ii", "stratified", "pooled"]
+Interval = Literal["wald", "agresti_coull", "profile", "bootstrap"]
+Fits = dict[Any, Estimate]
+
+_CSV = ("category", "proportion", "standard_error", "low", "high", "n", "missing")
+_CSV_NAMED = ("method", "target", "confidence", "interval_method")
+
+
+def command(
+    file: File,
+    response: Annotated[
+        list[str],
+        typer.Option(
+            metavar="COLUMN",
+            help="The answers. Sets: one column such as 'a;b', or this option once for each category, in their order, "
+            "with columns of 0 and 1. Two questions: twice.",
+        ),
+    ],
+    design: DesignText,
+    categories: Categories = None,
+    level: Annotated[str | None, typer.Option(metavar="COLUMN", help="The level that each respondent chose.")] = None,
+    count: Annotated[str | None, typer.Option(metavar="COLUMN", help="How many people each row stands for.")] = None,
+    weight: Annotated[str | None, typer.Option(metavar="COLUMN", help="Survey weights.")] = None,
+    by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Groups, each estimated by itself.")] = None,
+    estimator: Annotated[
+        Estimator | None,
+        typer.Option(
+            metavar="METHOD",
+            help="maximum_likelihood (default), moments, nstops, nstops_i, nstops_ii; "
+            "for levels stratified (default) or pooled.",
+        ),
+    ] = None,
+    target: Annotated[
+        Literal["population", "file"],
+        typer.Option(help="file: the records themselves, where `naysay randomize` made the answers."),
+    ] = "population",
+    confidence: Annotated[float, typer.Option(help="Of each interval.")] = 0.95,
+    interval: Annotated[
+        Interval | None, typer.Option(help="By default the method whose coverage holds for this design.")
+    ] = None,
+    format_: Annotated[
+        Literal["table", "json", "csv"], typer.Option("--format", help="Numbers in json and csv are not rounded.")
+    ] = "table",
+    separator: Separator = ",",
+    encoding: Encoding = "utf-8",
+) -> None:
+    """Estimate the population from what people answered.
+
+    Reads a file with one row for each respondent (or, with --count, for each distinct answer). An empty cell is a
+    missing answer: it is counted, and does not enter the estimate. Messages count the rows of data from 1; in a CSV
+    file with a header, row 1 is line 2.
+
+    \b
+    Examples:
+      naysay estimate answers.csv --response income \\
+          --design "negative(discards=2)" --categories "low,middle,high,none"
+      naysay estimate answers.csv --response doping --design "warner(p=0.7)" \\
+          --by sport --weight weight --format json
+      naysay estimate levels.csv --response income --level level \\
+          --design "negative_levels()" --categories "low,middle,high,none"
+      naysay estimate counts.csv --response income --count n \\
+          --design design.json --estimator moments --interval wald
+      naysay estimate sets.parquet --design design.json \\
+          --response low --response middle --response high --response none
+    """
+    _checks.confidence(confidence)
+    asked = design_of(design, categories)
+    _check_roles(asked, response, level=level, count=count, weight=weight)
+    frame = files.scan(file, separator=separator, encoding=encoding)
+    with files.readable(file):
+        frame = _prepared(asked, frame, response, level=level, count=count, weight=weight, by=by)
+        column = response[0] if len(response) == 1 else response
+        said = asked.tally(frame, column, level=level, weights=weight, count=count, by=by)
+    fits = {
+        group: fitted(asked, tally, estimator=estimator, target=target)
+        for group, tally in (said if by is not None else {None: said}).items()
+    }
+    {"table": _table, "json": _json, "csv": _csv}[format_](fits, by, confidence, interval)
+
+
+def _check_roles(
+    asked: Answerable, response: Sequence[str], *, level: str | None, count: str | None, weight: str | None
+) -> None:
+    """Raise unless the columns are those that the design needs, each named once."""
+    named = [*response, *(name for name in (level, count, weight) if name is not None)]
+    twice = next((name for place, name in enumerate(named) if name in named[:place]), None)
+    if twice is not None:
+        raise DataError(f"column {twice!r} is named twice; each column has one role", column=twice)
+    call = asked.name or asked.kind
+    if isinstance(asked, Levels) and level is None:
+        raise DataError(f"{call} needs --level COLUMN: the level that each respondent chose")
+    if not isinstance(asked, Levels) and level is not None:
+        raise DataError(f"{call} offers no levels; leave --level out, or use a design such as negative_levels()")
+    t = len(asked.categories)
+    if isinstance(asked.space, Pair):
+        if len(response) != 2:
+            raise DataError(f"{call} asks two questions; give --response twice, got {len(response)}")
+    elif len(response) not in (1, t):
+        raise DataError(f"give --response once, or once for each of the {t} categories; got {len(response)}")
+
+
+def _prepared(
+    asked: Answerable,
+    frame: pl.LazyFrame,
+    response: Sequence[str],
+    *,
+    level: str | None,
+    count: str | None,
+    weight: str | None,
+    by: str | None,
+) -> pl.LazyFrame:
+    """The frame with answers, levels and groups as text, sets in columns as booleans, counts and weights as numbers."""
+    files.check_columns(frame, [*response, *(name for name in (level, count, weight, by) if name is not None)])
+    if len(response) > 1 and not isinstance(asked.space, Pair):
+        frame = files.as_booleans(frame, response)
+        texts = [level, by]
+    else:
+        texts = [*response, level, by]
+    frame = files.as_text(frame, list(dict.fromkeys(name for name in texts if name is not None)))
+    if count is not None:
+        frame = files.as_numbers(frame, count, what="counts")
+    if weight is not None:
+        frame = files.as_numbers(frame, weight, what="weights")
+    return frame
+
+
+def fitted(design: Answerable, tally: Tally, *, estimator: Estimator | None, target: str) -> Estimate:
+    """The estimate by the method of that name."""
+    method = estimator or ("stratified" if isinstance(design, Levels) else "maximum_likelihood")
+    if method.startswith("nstops"):
+        if target == "file":
+            raise DataError(f"{method} is for a population; with --target file use moments or maximum_likelihood")
+        return getattr(estimate, method)(design, tally)  # type: ignore[no-any-return]
+    return getattr(estimate, method)(design, tally, target=target)  # type: ignore[no-any-return]
+
+
+def _table(fits: Fits, by: str | None, confidence: float, interval: str | None) -> None:
+    texts = []
+    for group, fit in fits.items():
+        head = f"{by} = {'(missing)' if group is None else group}\n" if by is not None else ""
+        texts.append(head + printing.to_text(fit, confidence, interval))
+    output.say("\n\n".join(texts))
+
+
+def _json(fits: Fits, by: str | None, confidence: float, interval: str | None) -> None:
+    objects = {group: fit.to_dict(confidence, interval_method=interval) for group, fit in fits.items()}
+    if by is None:
+        output.say(output.json_text(objects[None]))
+    else:
+        output.say(output.json_text({"groups": [{"group": group} | told for group, told in objects.items()]}))
+
+
+def _csv(fits: Fits, by: str | None, confidence: float, interval: str | None) -> None:
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    grouped = by is not None
+    table.writerow([*(["group"] if grouped else []), *_CSV, *_CSV_NAMED])
+    for line in output.privacy_lines(next(iter(fits.values())).design):
+        output.note(line)
+    for group, fit in fits.items():
+        told = fit.to_dict(confidence, interval_method=interval)
+        for row, category in enumerate(fit.categories):
+            numbers = [told["proportions"][row], told["standard_errors"][row], *told["intervals"][row]]
+            cells = [output.label(category), *numbers, told["n"], told["missing"], *(told[name] for name in _CSV_NAMED)]
+            table.writerow([*([group] if grouped else []), *cells])
+        for warning in told["warnings"]:
+            output.note(f"{by} = {group}: {warning}" if grouped else warning)
+    output.say(out.getvalue().rstrip("\n"))

@@ -1,0 +1,68 @@
+"""Options that several commands share, and how a design is read from them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from naysay import _checks, designs
+from naysay.design import Answerable, load, read
+from naysay.errors import DesignError
+
+__all__ = ["Categories", "DesignText", "Encoding", "File", "Separator", "design_of", "record", "record_text"]
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="CSV, Parquet or JSON lines, by suffix.")]
+DesignText = Annotated[
+    str,
+    typer.Option("--design", metavar="DESIGN", help="A call, such as 'negative(discards=2)', or a design's JSON file."),
+]
+Categories = Annotated[
+    str | None,
+    typer.Option(metavar="RECORD", help="The categories as one CSV record, unless the design names them."),
+]
+Separator = Annotated[str, typer.Option(metavar="CHAR", help="Between the cells of a CSV file.")]
+Encoding = Annotated[str, typer.Option(metavar="NAME", help="Of a text file, such as utf-8, utf-16 or latin-1.")]
+
+
+def design_of(text: str, categories: str | None) -> Answerable:
+    """The design that ``--design`` and ``--categories`` describe: a call, JSON text, or the path of a JSON file."""
+    labels = None if categories is None else record(categories)
+    try:
+        found: Answerable = _read(text.strip(), labels)
+    except RecursionError:
+        raise DesignError("the design is nested too deeply to be read") from None
+    if labels is not None and tuple(map(str, found.categories)) != labels:
+        raise DesignError(
+            f"--categories says {_checks.shown(labels)}, but the design is about {_checks.shown(found.categories)}; "
+            "leave --categories out"
+        )
+    return found
+
+
+def _read(text: str, labels: tuple[str, ...] | None) -> Any:
+    if text.startswith("{"):
+        return read(text)
+    if text.lower().endswith(".json") or ("(" not in text and Path(text).is_file()):
+        return load(text)
+    return designs.parse(text, categories=labels)
+
+
+def record(text: str) -> tuple[str, ...]:
+    """The categories that one CSV record lists."""
+    try:
+        rows = list(csv.reader([text], strict=True, skipinitialspace=True))
+    except csv.Error as error:
+        raise DesignError(f"--categories must be one CSV record, as 'low,middle,\"high, or more\"'; {error}") from None
+    return tuple(map(str, _checks.categories(rows[0] if rows else (), what="categories")))
+
+
+def record_text(labels: Sequence[Any]) -> str:
+    """The CSV record that lists these categories."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="").writerow(labels)
+    return out.getvalue()

@@ -1,0 +1,70 @@
+"""What commands print: results on stdout, notes and errors on stderr, whatever the terminal can show."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from naysay import privacy
+from naysay.design import Answerable
+
+__all__ = ["complain", "encodable", "json_text", "label", "note", "privacy_lines", "say", "show"]
+
+_WIDTH = 120
+
+
+def encodable() -> None:
+    """Make both streams write what they cannot encode as an escape, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def say(text: str = "") -> None:
+    """One result on stdout, as it is: not wrapped, not cut."""
+    sys.stdout.write(text + "\n")
+
+
+def note(text: str) -> None:
+    """One note on stderr."""
+    sys.stderr.write(f"naysay: note: {_line(text)}\n")
+
+
+def complain(text: str) -> None:
+    """The error, in one line on stderr."""
+    sys.stderr.write(f"naysay: {_line(text)}\n")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split("\n")).replace("\r", " ")
+
+
+def show(table: Table, *, indent: str = "") -> None:
+    """A table on stdout."""
+    out = io.StringIO()
+    Console(file=out, width=_WIDTH, color_system=None, legacy_windows=False).print(table)
+    say("\n".join((indent + line).rstrip() for line in out.getvalue().splitlines()))
+
+
+def json_text(value: Any) -> str:
+    """JSON with letters as they are, or escaped where stdout cannot show them."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
+    return json.dumps(value, ensure_ascii=encoding != "utf8", indent=1, allow_nan=False)
+
+
+def label(category: Any) -> str:
+    """A category as text; a pair of answers as ``yes × low``."""
+    return " × ".join(map(str, category)) if isinstance(category, tuple) else str(category)
+
+
+def privacy_lines(design: Answerable) -> list[str]:
+    """What one answer tells about its person, one line for each level."""
+    told = privacy.statement(design)
+    if not isinstance(told, dict):
+        return [f"privacy: {told}"]
+    return [f"privacy, level {level}: {statement}" for level, statement in told.items()]

@@ -1,0 +1,36 @@
+"""Published counts that come with the package."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+
+__all__ = ["gvu_counts"]
+
+
+def gvu_counts() -> dict[str, dict[str, int]]:
+    """Respondents in each category of five questions of the 8th WWW User Survey, 10,108 people each.
+
+    The survey of October and November 1997 by the Graphic, Visualization & Usability Center (GVU), in the UCI KDD
+    Archive as "Internet Usage Data". The five questions are those of Esponda, Huerta & Guerrero (2016). Age is in ten
+    bins of equal width after "Not_Say" is set to 0, as they do: the bin [0, 8) holds those who did not say.
+
+    Returns
+    -------
+    {question: {category: count}}
+
+    References
+    ----------
+    Esponda, Huerta & Guerrero (2016), "A Simulated Survey".
+
+    Examples
+    --------
+    >>> counts = gvu_counts()
+    >>> list(counts)
+    ['falsification_of_information', 'race', 'sexual_preference', 'household_income', 'age']
+    >>> {sum(answers.values()) for answers in counts.values()}
+    {10108}
+    """
+    text = resources.files(__name__).joinpath("gvu8_counts.json").read_text(encoding="utf-8")
+    counts: dict[str, dict[str, int]] = json.loads(text)
+    return counts

@@ -1,0 +1,75 @@
+"""Labels as people write them, fitted into a chart: any script, any length."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+__all__ = ["full", "isolated", "shortened", "width", "wrapped"]
+
+_ISOLATE = {"ltr": "\u2066", "rtl": "\u2067"}
+_END = "\u2069"
+
+
+def full(label: Any) -> str:
+    """The label as one line of text; a pair of categories is joined by ×."""
+    text = " × ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def width(text: str) -> float:
+    """How wide a text is, in widths of an ordinary letter: East Asian characters count nearly two, marks nothing."""
+    return sum(map(_width, text))
+
+
+def _width(character: str) -> float:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Mn", "Me"):
+        return 0.0
+    return 1.8 if unicodedata.east_asian_width(character) in "WF" else 1.0
+
+
+def wrapped(text: str, room: float, *, lines: int = 3) -> list[str]:
+    """The text in at most so many lines of that width, an ellipsis where it goes on."""
+    result: list[str] = []
+    rest = text
+    while rest and len(result) < lines:
+        line = _cut(rest, room)
+        rest = rest[len(line) :].strip()
+        result.append(line.strip())
+    if rest:
+        result[-1] = shortened(result[-1] + " " + rest, room)
+    return result or [""]
+
+
+def shortened(text: str, room: float) -> str:
+    """The text, or as much of it as fits with an ellipsis."""
+    if width(text) <= room:
+        return text
+    return _fitting(text, room - 1).rstrip() + "…"
+
+
+def _cut(text: str, room: float) -> str:
+    """As much of the text as fits, up to a space where there is one in the second half of it."""
+    head = _fitting(text, room)
+    if len(head) == len(text) or text[len(head)].isspace():
+        return head
+    space = head.rfind(" ")
+    return head[:space] if space > len(head) // 3 else head
+
+
+def _fitting(text: str, room: float) -> str:
+    used = 0.0
+    for place, character in enumerate(text):
+        used += _width(character)
+        if used > room and place:
+            return text[:place]
+    return text
+
+
+def isolated(line: str, whole: str) -> str:
+    """The line in the direction of the whole label, shielded from what stands around it."""
+    for character in whole:
+        kind = unicodedata.bidirectional(character)
+        if kind in ("L", "R", "AL"):
+            return (_ISOLATE["ltr"] if kind == "L" else _ISOLATE["rtl"]) + line + _END
+    return _ISOLATE["ltr"] + line + _END

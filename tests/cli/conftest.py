@@ -1,0 +1,81 @@
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+import pytest
+
+from naysay import designs
+from naysay.cli import main
+
+CATEGORIES = ("low", "middle", "high", "none")
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def naysay(capsys, tmp_path, monkeypatch):
+    """Run one command in an empty folder: ``naysay("estimate", "answers.csv", …)``."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        capsys.readouterr()
+        code = main([str(argument) for argument in arguments])
+        return Ran(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def refused(naysay):
+    """The one line that a command with bad input gives."""
+
+    def run(*arguments):
+        code, out, err = naysay(*arguments)
+        assert (code, out) == (2, "")
+        assert err.startswith("naysay: ")
+        assert err.endswith("\n")
+        assert err.count("\n") == 1
+        return err.removeprefix("naysay: ").removesuffix("\n")
+
+    return run
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a small file: ``write("answers.csv", "income", "low", …)``, one line each."""
+
+    def text(name, *lines, encoding="utf-8"):
+        (tmp_path / name).write_bytes("".join(line + "\n" for line in lines).encode(encoding))
+        return name
+
+    return text
+
+
+@pytest.fixture
+def survey(tmp_path):
+    """The files that the help's examples read."""
+    rng = np.random.default_rng(8)
+    truth = rng.choice(CATEGORIES, 400, p=(0.4, 0.3, 0.2, 0.1))
+    pl.DataFrame({"id": np.arange(400), "income": truth}).write_csv(tmp_path / "truth.csv")
+    pairs = designs.negative(CATEGORIES, discards=2).randomize(truth, rng=rng)
+    warner = designs.warner(p=0.7).randomize(np.where(truth == "none", "yes", "no"), rng=rng)
+    answers = {
+        "income": pairs.texts(),
+        "doping": warner.texts(),
+        "sport": rng.choice(["cycling", "judo"], 400),
+        "weight": rng.uniform(0.5, 2, 400).round(2),
+    }
+    pl.DataFrame(answers).write_csv(tmp_path / "answers.csv")
+    chosen = designs.negative_levels(CATEGORIES).randomize(truth, rng=rng)
+    pl.DataFrame({"income": chosen.texts(), "level": chosen.level}).write_csv(tmp_path / "levels.csv")
+    design = designs.negative(CATEGORIES)
+    counts = design.tally(design.randomize(truth, rng=rng)).counts
+    pl.DataFrame({"income": CATEGORIES, "n": counts}).write_csv(tmp_path / "counts.csv")
+    (tmp_path / "design.json").write_text(design.to_json(), encoding="utf-8")
+    named = np.asarray(design.randomize(truth, rng=rng))
+    pl.DataFrame({label: named == label for label in CATEGORIES}).write_parquet(tmp_path / "sets.parquet")
+    return tmp_path

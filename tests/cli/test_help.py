@@ -1,0 +1,158 @@
+import json
+import shlex
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import naysay as package
+from naysay.cli import demo, design, estimate, randomize, root
+from naysay.designs import FAMILIES
+
+HELP = {
+    "": root,
+    "estimate": estimate.command,
+    "randomize": randomize.command,
+    "design": design.group,
+    "design show": design.show,
+    "designs": design.catalog,
+    "demo": demo.command,
+}
+
+
+def examples(function):
+    text = function.__doc__.partition("Example")[2].replace("\\\n", " ")
+    return [shlex.split(line)[1:] for line in text.splitlines() if line.strip().startswith("naysay ")]
+
+
+EXAMPLES = [each for function in HELP.values() for each in examples(function)]
+
+
+@pytest.fixture
+def quick_demo(monkeypatch):
+    """The demo without its work."""
+
+    def run(out, *, seed=None, console):
+        out.mkdir()
+        console.print(f"seed {seed}")
+        return out / "report.html"
+
+    fake = types.ModuleType("naysay.demo")
+    fake.run = run
+    monkeypatch.setitem(sys.modules, "naysay.demo", fake)
+    monkeypatch.setattr(package, "demo", fake, raising=False)
+
+
+@pytest.mark.parametrize("command", HELP)
+def test_every_command_has_help_with_an_example(naysay, command):
+    code, out, err = naysay(*command.split(), "--help")
+    assert (code, err) == (0, "")
+    assert examples(HELP[command])
+    for line in HELP[command].__doc__.partition("Example")[2].splitlines()[1:]:
+        assert line.strip() in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("words", EXAMPLES, ids=" ".join)
+def test_every_example_runs(naysay, survey, quick_demo, words):
+    code, out, err = naysay(*words)
+    assert code == 0, err
+    assert out
+
+
+def test_the_demo_is_run_with_its_options(naysay, quick_demo):
+    code, out, _ = naysay("demo", "--seed", 3, "--out", "shown")
+    assert code == 0
+    assert out == "seed 3\n"
+    assert Path("shown").is_dir()
+
+
+def test_the_demo_that_cannot_write_says_so(refused, quick_demo, write):
+    write("taken", "a file")
+    assert "cannot write to 'taken'" in refused("demo", "--out", "taken")
+
+
+def test_version_and_no_command(naysay):
+    assert naysay("--version").out == f"naysay {package.__version__}\n"
+    assert "estimate" in naysay().out
+    assert "show" in naysay("design").out
+
+
+def test_all_families_are_listed(naysay):
+    out = naysay("designs").out
+    assert all(f"{name}(" in out for name in FAMILIES)
+    listed = json.loads(naysay("designs", "--format", "json").out)
+    assert [entry["name"] for entry in listed] == list(FAMILIES)
+    assert set(listed[0]) == {"name", "parameters", "description"}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["estimat"], "No such command"),
+        (["estimate"], "Missing argument 'FILE'; see naysay estimate --help"),
+        (["estimate", "a.csv", "--response"], "requires an argument"),
+        (["estimate", "a.csv", "--response", "x"], "Missing option '--design'"),
+        (["estimate", "a.csv", "--respose", "x"], "No such option: --respose"),
+        (["estimate", "a.csv", "b.csv", "--response", "x", "--design", "y"], "unexpected extra argument"),
+        (["design", "show"], "Missing argument"),
+        (["randomize", "a", "--response", "x", "--design", "y", "--out", "b", "--seed", "-1"], "--seed"),
+    ],
+)
+def test_wrong_usage_is_one_line(refused, words, told):
+    assert told in refused(*words)
+
+
+def test_an_interrupt_ends_quietly(naysay, survey, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("naysay.files.scan", interrupt)
+    words = ("estimate", "answers.csv", "--response", "doping", "--design", "warner(p=0.7)")
+    assert naysay(*words) == (130, "", "")
+
+
+def test_a_bug_shows_its_traceback(naysay, survey, monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("naysay.files.scan", broken)
+    with pytest.raises(ZeroDivisionError):
+        naysay("estimate", "answers.csv", "--response", "doping", "--design", "warner(p=0.7)")
+
+
+def module(*words, cwd, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "naysay", *words], cwd=cwd, capture_output=True, env=environment or None, check=False
+    )
+
+
+def test_it_runs_as_a_module(survey):
+    ran = module("estimate", "answers.csv", "--response", "doping", "--design", "warner(p=0.7)", cwd=survey)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert "ε = " in ran.stdout.decode()
+
+
+def test_errors_of_the_module_exit_with_2_and_one_line(survey):
+    ran = module("estimate", "nothing.csv", "--response", "doping", "--design", "warner(p=0.7)", cwd=survey)
+    assert (ran.returncode, ran.stdout) == (2, b"")
+    assert ran.stderr.decode().splitlines() == ["naysay: there is no file 'nothing.csv'"]
+
+
+def test_a_terminal_without_unicode_gets_escapes(survey):
+    words = ("estimate", "answers.csv", "--response", "doping", "--design", "warner(p=0.7)")
+    ran = module(*words, cwd=survey, PYTHONIOENCODING="ascii")
+    assert ran.returncode == 0
+    assert b"\\u03b5" in ran.stdout
+    told = json.loads(module(*words, "--format", "json", cwd=survey, PYTHONIOENCODING="ascii").stdout)
+    assert told["design"] == "warner(p=0.7)"
+
+
+def test_a_closed_pipe_is_no_bug(survey):
+    reader = "import subprocess, sys; p = subprocess.Popen([sys.executable, '-m', 'naysay', 'designs'], "
+    reader += "stdout=subprocess.PIPE, stderr=subprocess.PIPE); p.stdout.close(); "
+    reader += "err = p.stderr.read(); p.stderr.close(); print(p.wait(), err)"
+    ran = subprocess.run([sys.executable, "-c", reader], cwd=survey, capture_output=True, text=True, check=True)
+    assert ran.stdout == "141 b''\n"

@@ -1,0 +1,123 @@
+"""Random bytes give the same answers everywhere, and the words in the JSON suffice to draw them."""
+
+import json
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from naysay import Design, designs
+from naysay.design import RULES, ByteSource
+from naysay.errors import DataError
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+CASES = json.loads((REFERENCE / "drawing_vectors.json").read_text(encoding="utf-8"))["designs"]
+NAMES = [case["json"]["design"]["name"] for case in CASES]
+
+plain_client = runpy.run_path(str(REFERENCE / "plain_client.py"))["draw"]
+vectors_of = pytest.mark.parametrize("case", CASES, ids=NAMES)
+
+
+class Stream:
+    """Given bytes, and how many were read."""
+
+    def __init__(self, octets):
+        self.octets = octets
+        self.position = 0
+
+    def __call__(self, n):
+        self.position += n
+        assert self.position <= len(self.octets), "more bytes were read than there are"
+        return self.octets[self.position - n : self.position]
+
+
+@vectors_of
+def test_recorded_bytes_give_the_recorded_answers(case):
+    design = Design.from_json(case["json"])
+    for vector in case["vectors"]:
+        stream = Stream(bytes.fromhex(vector["bytes"]))
+        truth = vector["truth"]
+        asked = tuple([part] for part in truth) if isinstance(truth, list) else [truth]
+        said = design.channel(vector.get("level")).randomize(asked, rng=ByteSource(stream))
+        assert said.texts() == [vector["answer"]]
+        assert stream.position == vector["read"]
+
+
+@vectors_of
+def test_an_offer_draws_as_its_levels_do(case):
+    design = Design.from_json(case["json"])
+    if design.kind != "levels":
+        pytest.raises(DataError, design.level_named, 1)
+        return
+    for vector in case["vectors"]:
+        stream = Stream(bytes.fromhex(vector["bytes"]))
+        said = design.randomize([vector["truth"]], level=vector["level"], rng=ByteSource(stream))
+        assert (said.texts(), stream.position) == ([vector["answer"]], vector["read"])
+
+
+@vectors_of
+def test_a_client_written_from_the_rules_alone_gives_the_same_answers(case):
+    text = json.dumps(case["json"])
+    for vector in case["vectors"]:
+        truth = (vector["level"], vector["truth"]) if "level" in vector else vector["truth"]
+        assert plain_client(text, truth, bytes.fromhex(vector["bytes"])) == (vector["answer"], vector["read"])
+
+
+def test_the_recorded_vectors_are_what_the_script_writes():
+    made = runpy.run_path(str(REFERENCE / "make_drawing_vectors.py"))["main"]()
+    assert json.loads(json.dumps(made["designs"])) == CASES
+
+
+def test_the_vectors_cover_every_rule_and_rejection():
+    assert set().union(*(case["json"]["drawing"] for case in CASES)) == RULES.keys()
+    rejected = [vector for case in CASES for vector in case["vectors"] if vector["bytes"].startswith("ff" * 9)]
+    usual = {case["json"]["design"]["name"]: min(vector["read"] for vector in case["vectors"]) for case in CASES}
+    assert len(rejected) > 50
+    assert any(vector["read"] > usual[NAMES[0]] for vector in CASES[0]["vectors"])
+
+
+@given(st.integers(1, 2**53), st.binary(min_size=1, max_size=7))
+def test_an_integer_is_the_low_bits_of_big_endian_bytes(bound, octets):
+    bits = (bound - 1).bit_length()
+    size = -(-bits // 8)
+    octets = (octets * 7)[:size]
+    number = int.from_bytes(octets, "big") & ((1 << bits) - 1)
+    stream = Stream(octets + bytes(size))
+    drawn = ByteSource(stream).below(bound, 1)
+    if bound == 1:
+        assert (drawn[0], stream.position) == (0, 0)
+    elif number < bound:
+        assert (drawn[0], stream.position) == (number, size)
+    else:
+        assert (drawn[0], stream.position) == (0, 2 * size)
+
+
+def test_integers_are_uniform_up_to_the_largest_bound():
+    bound = 2**53 - 1
+    drawn = ByteSource(np.random.default_rng(1).bytes).below(bound, 20_000)
+    assert 0 <= drawn.min() < drawn.max() < bound
+    assert np.bincount(drawn // (bound // 8 + 1)).min() == pytest.approx(2_500, abs=4 * 47)
+
+
+@pytest.mark.parametrize("rng", [7, "system", np.random])
+def test_a_source_is_a_generator_or_nothing(rng):
+    with pytest.raises(
+        DataError, match=r"rng must be a numpy Generator, as numpy\.random\.default_rng\(2016\), or None"
+    ):
+        designs.two_coins().randomize(["yes"], rng=rng)
+
+
+def test_large_sets_are_drawn_evenly():
+    # 70 categories need two words a set; each false category must be named with the same chance k / (t - 1).
+    design = designs.negative(range(70), discards=20)
+    said = np.asarray(design.randomize(np.full(20_000, 65), rng=np.random.default_rng(3)))
+    assert not said[:, 65].any()
+    assert (said.sum(axis=1) == 20).all()
+    share = 20 / 69
+    named = np.delete(said.mean(axis=0), 65)
+    np.testing.assert_allclose(named, share, rtol=0, atol=4.5 * np.sqrt(share * (1 - share) / 20_000))
+    together = np.corrcoef(said[:, [0, 61, 62, 69]].T)[np.triu_indices(4, 1)]
+    np.testing.assert_allclose(together, -1 / 68, rtol=0, atol=4.5 / np.sqrt(20_000))

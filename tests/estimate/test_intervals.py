@@ -1,0 +1,172 @@
+"""Intervals hold what they promise, stay inside [0, 1], and agree where two routes lead to one."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from naysay import designs, estimate
+from naysay.estimate.profile import likelihood_profile, mean_profile, simplex_profile
+from naysay.estimate.solver import maximize
+
+PATH = Path(__file__).parents[2] / "benchmarks" / "coverage.py"
+SPEC = importlib.util.spec_from_file_location("coverage_benchmark", PATH)
+coverage = importlib.util.module_from_spec(SPEC)
+sys.modules[SPEC.name] = coverage  # dataclasses look themselves up there
+SPEC.loader.exec_module(coverage)
+
+RUNS = 240
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cell", list(coverage.cells()), ids=lambda cell: f"{cell.label}, {cell.estimator}")
+def test_the_default_interval_covers_in_every_regime(cell):
+    """The cells of benchmarks/coverage.py with fewer runs; its own table has two thousand."""
+    runs = 60 if cell.estimator == "pooled" else RUNS
+    hits, _, _ = coverage.measure((cell, runs, 97, 0, ("default",)))
+    assert np.min(hits["default"] / runs) >= 0.935 - 4 * np.sqrt(0.935 * 0.065 / runs)
+
+
+@given(st.lists(st.integers(0, 60), min_size=4, max_size=4).filter(lambda c: sum(c) > 1), st.integers(1, 2))
+def test_no_interval_leaves_the_unit_interval(counts, k):
+    survey = designs.negative(tuple("abcd"), discards=k)
+    tally = survey.tally(count=counts if k == 1 else [*counts, 3, 1])
+    for method in (estimate.moments, estimate.maximum_likelihood):
+        for name in ("wald", "agresti_coull"):
+            bounds = method(survey, tally).interval(method=name)
+            defined = bounds[np.isfinite(bounds).all(axis=1)]  # wald has none where the split is not determined
+            assert (defined[:, 0] <= defined[:, 1] + 1e-12).all()
+            assert (defined >= 0).all()
+            assert (defined <= 1).all()
+        default = method(survey, tally).interval(0.9)
+        assert (default[:, 0] <= default[:, 1] + 1e-9).all()
+        assert default.min() >= 0
+        assert default.max() <= 1
+
+
+def test_agresti_coull_is_the_formula_of_the_paper():
+    survey = designs.negative(tuple("abcde"), discards=2)
+    rng = np.random.default_rng(0)
+    tally = survey.tally(survey.randomize(rng.choice(list("abcde"), 300), rng=rng))
+    members = tally.parts[0].count @ np.asarray(survey.space.decode(tally.parts[0].codes), dtype=float)
+    z = 1.959963984540054
+    padded, share = 300 + z**2, (members + z**2 / 2) / (300 + z**2)
+    half = z * np.sqrt(share * (1 - share) / padded)
+    expected = np.column_stack([1 - 2 * (share + half), 1 - 2 * (share - half)]).clip(0, 1)
+    assert estimate.moments(survey, tally).interval(method="agresti_coull") == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_file_score_interval_holds_the_shares_whose_score_is_within_z():
+    survey = designs.warner(p=0.8)
+    tally = survey.tally(count=[130, 370])
+    low, high = estimate.moments(survey, tally, target="file").interval(method="agresti_coull")[0]
+    z = 1.959963984540054
+    for share in (low, high):
+        variance = 500 * 0.8 * 0.2
+        assert abs(130 - 500 * (0.2 + 0.6 * share)) / np.sqrt(variance) == pytest.approx(z, rel=1e-6)
+
+
+def test_the_profile_of_a_mean_is_the_multinomial_profile_of_a_square_design():
+    """Two routes: the tilting of the answer shares, and Newton steps on the likelihood of the proportions."""
+    survey = designs.gaussian_negative(tuple("abcd"), sigma=1.5)
+    counts = np.array([60, 80, 110, 50])
+    tally = survey.tally(count=counts)
+    moments = estimate.moments(survey, tally)
+    newton = likelihood_profile(survey.matrix, counts.astype(float), np.full(4, 0.25), np.full(4, 3.841458820694124))
+    assert moments.interval(method="profile") == pytest.approx(newton.clip(0, 1), abs=1e-5)
+
+
+def test_the_profile_of_a_binomial_share_is_its_likelihood_ratio_interval():
+    low, high = mean_profile(np.array([0.0, 1.0]), np.array([90.0, 10.0]), 100, 3.841458820694124, np.array([0.0, 1.0]))
+
+    def ratio(p):
+        return 2 * (10 * np.log(0.1 / p) + 90 * np.log(0.9 / (1 - p)))
+
+    assert ratio(low) == pytest.approx(3.8414588, abs=1e-5)
+    assert ratio(high) == pytest.approx(3.8414588, abs=1e-5)
+    assert low < 0.1 < high
+
+
+def test_an_answer_that_nobody_gave_still_widens_the_profile():
+    """Zero of n: the likelihood ratio interval ends at 1 - exp(-q/2n)."""
+    low, high = mean_profile(np.array([0.0]), np.array([50.0]), 50, 3.841458820694124, np.array([0.0, 1.0]))
+    assert low == pytest.approx(0, abs=1e-9)
+    assert high == pytest.approx(1 - np.exp(-3.841458820694124 / 100), abs=1e-9)
+
+
+def test_the_simplex_profile_is_found_on_a_grid_too():
+    rows = np.array([[0.0, 0.5, 0.5], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])
+    weights = np.array([30.0, 25.0, 28.0, 6.0])
+    best = maximize(rows, weights).proportions
+    bounds = simplex_profile(rows, weights, best, np.full(3, 3.841458820694124))
+    grid = np.linspace(0, 1, 401)
+    a, b = np.meshgrid(grid, grid)
+    inside = a + b <= 1
+    points = np.column_stack([a[inside], b[inside], 1 - a[inside] - b[inside]])
+    with np.errstate(divide="ignore"):
+        value = np.log(np.maximum(points @ rows.T, 0)) @ weights
+    kept = points[2 * (weights @ np.log(rows @ best) - value) <= 3.841458820694124]
+    assert bounds[:, 0] == pytest.approx(kept.min(axis=0), abs=4e-3)
+    assert bounds[:, 1] == pytest.approx(kept.max(axis=0), abs=4e-3)
+
+
+def test_where_the_interval_misses_the_unit_interval_the_nearest_end_is_flagged():
+    warner = designs.warner(p=0.7)
+    fit = estimate.maximum_likelihood(warner, warner.tally(count=[250, 750]))
+    found = fit.intervals()
+    assert found.flagged.all()
+    assert found.bounds == pytest.approx(np.array([[0, 0], [1, 1]]))
+    assert "nearest boundary point" in str(fit)
+
+
+def test_more_confidence_is_a_wider_interval_by_every_method():
+    survey = designs.negative(tuple("abcd"), discards=2)
+    rng = np.random.default_rng(1)
+    tally = survey.tally(survey.randomize(rng.choice(list("abcd"), 400), rng=rng))
+    for fit in (estimate.moments(survey, tally), estimate.maximum_likelihood(survey, tally)):
+        for method in ("wald", "agresti_coull", "profile", "bootstrap"):
+            narrow, wide = (fit.interval(level, method=method, replicates=199) for level in (0.8, 0.99))
+            assert (wide[:, 0] <= narrow[:, 0]).all()
+            assert (wide[:, 1] >= narrow[:, 1]).all()
+
+
+def test_the_bootstrap_gives_the_same_numbers_twice():
+    survey = designs.negative(tuple("abcd"))
+    fit = estimate.moments(survey, survey.tally(count=[28, 24, 26, 22]))
+    assert (fit.interval(method="bootstrap") == fit.interval(method="bootstrap")).all()
+
+
+def test_weights_widen_the_profile_as_they_widen_the_error():
+    survey = designs.negative(tuple("abcd"))
+    rng = np.random.default_rng(2)
+    said = rng.choice(list("abcd"), 400)
+    weights = rng.gamma(1.0, 1.0, 400)
+    plain, heavy = survey.tally(said), survey.tally(said, weights=weights)
+    for method in (estimate.moments, estimate.maximum_likelihood):
+        for name in ("wald", "profile", "agresti_coull"):
+            narrow, wide = (np.ptp(method(survey, tally).interval(method=name), axis=1) for tally in (plain, heavy))
+            assert wide.mean() > 1.2 * narrow.mean()
+
+
+@pytest.mark.parametrize(
+    ("confidence", "method", "problem"),
+    [(95, None, "between 0 and 1"), (0.95, "exact", "interval methods are"), (0.95, "agresti_coull", "binomial share")],
+)
+def test_what_does_not_exist_is_refused_with_what_does(confidence, method, problem):
+    survey = designs.gaussian_negative(tuple("abcd"), sigma=1)
+    fit = estimate.moments(survey, survey.tally(count=[10, 20, 20, 10]))
+    with pytest.raises(ValueError, match=problem):
+        fit.interval(confidence, method=method)
+
+
+def test_the_bootstrap_refuses_a_file_and_weights():
+    survey = designs.negative(tuple("abcd"))
+    tally = survey.tally(count=[10, 20, 20, 10])
+    with pytest.raises(ValueError, match="a file is fixed"):
+        estimate.moments(survey, tally, target="file").interval(method="bootstrap")
+    with pytest.raises(ValueError, match="weighted tally"):
+        estimate.moments(survey, survey.tally(["a", "b"], weights=[1, 2])).interval(method="bootstrap")

@@ -1,0 +1,80 @@
+"""Write drawing_vectors.json: for every kind of design, random bytes and the answer that they must give.
+
+A client in any language replays them: read the design, draw for the truth from the bytes, compare the answer's text and
+how many bytes were read. The bytes come from Python's `random` with a fixed seed; a few begin with 0xff, which most
+rules must reject. Run after a change of format only:  python tests/reference/make_drawing_vectors.py
+"""
+
+import json
+import random
+from pathlib import Path
+
+from naysay import designs
+from naysay.design import ByteSource
+
+HERE = Path(__file__).parent
+ABC, ABCDE = tuple("abc"), tuple("abcde")
+SEVENTY = tuple(f"c{number:02}" for number in range(1, 71))
+
+
+def offers():
+    """The designs, and how many truths each is tried with."""
+    sets = designs.negative(ABCDE, discards=2)
+    yield designs.warner(p=0.7), 2
+    yield designs.negative(("unter 30", "30–60", "über 60", "نعم")), 4
+    yield designs.k_ary(ABC, epsilon=1), 3
+    yield designs.gaussian_negative(ABCDE, sigma=1.5), 3
+    yield designs.custom([[0.5, 0.2], [0.3, 0.2], [0.2, 0.6]], categories=(1, 2), responses=("x", "y", "z")), 2
+    yield designs.two_option(ABCDE, shown=3), 2
+    yield designs.negative_sink(ABCDE, sinks="a"), 2
+    yield sets, 5
+    yield designs.uniform(ABCDE, discards=2), 2
+    yield designs.negative(range(60), discards=30), 4
+    yield designs.negative(SEVENTY, discards=20), 5
+    yield designs.negative(ABCDE, discards=3, weights=(4, 1, 1, 7, 2)), 5
+    yield designs.negative(SEVENTY, discards=4, weights=[1 + place % 5 for place in range(70)]), 3
+    yield designs.mix((3, sets), (1, designs.uniform(ABCDE, discards=2))), 3
+    yield designs.mix((0.25, designs.negative(ABC)), (0.25, designs.uniform(ABC)), (0.5, designs.direct(ABC))), 3
+    yield designs.k_ary(ABCDE, epsilon=2).then(sets), 3
+    yield designs.warner(p="2/3") * sets, 4
+    yield designs.negative_levels(ABCDE), 2
+    yield designs.levels({"masked": designs.warner(p=0.7), "open": designs.direct(("yes", "no"))}), 2
+
+
+def vectors(design, truths, chance):
+    """Draws with plain random bytes, and with bytes of which the first are rejected where rejection happens."""
+    for level in design.levels:
+        places = [0, *(chance.randrange(len(design.categories)) for _ in range(truths - 1))]
+        for place in places:
+            for opening in (b"", b"\xff" * 9):
+                octets = opening + chance.randbytes(1_000)
+                yield vector(design, design.categories[place], level, octets)
+
+
+def vector(design, truth, level, octets):
+    read = 0
+
+    def give(n):
+        nonlocal read
+        read += n
+        return octets[read - n : read]
+
+    asked = ([truth[0]], [truth[1]]) if isinstance(truth, tuple) else [truth]
+    said = design.channel(level).randomize(asked, rng=ByteSource(give))
+    entry = {"truth": list(truth) if isinstance(truth, tuple) else truth}
+    entry |= {} if level is None else {"level": level}
+    return entry | {"bytes": octets[: read + 8].hex(), "answer": said.texts()[0], "read": read}
+
+
+def main():
+    chance = random.Random(1965)
+    cases = [
+        {"json": json.loads(design.to_json()), "vectors": list(vectors(design, truths, chance))}
+        for design, truths in offers()
+    ]
+    return {"about": (__doc__ or "").strip(), "designs": cases}
+
+
+if __name__ == "__main__":
+    text = json.dumps(main(), ensure_ascii=False, indent=1) + "\n"
+    (HERE / "drawing_vectors.json").write_text(text, encoding="utf-8")

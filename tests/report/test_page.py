@@ -1,0 +1,181 @@
+import importlib
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from naysay import designs, estimate, report
+from naysay.errors import DataError
+
+VOID = {"meta", "br", "img", "link", "hr", "input"}
+
+
+class Reader(HTMLParser):
+    """Reads a page strictly: what is opened is closed, in order."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.tags, self.cells, self.attributes = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attrs]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and {"td", "th"} & set(self.open):
+            self.cells[-1] += data
+
+
+def loads_nothing(text):
+    """Whether a page asks nobody for anything."""
+    reader = Reader(text)
+    assert not {"script", "link", "img", "iframe", "object", "embed"} & set(reader.tags)
+    addressed = [value for _, name, value in reader.attributes if name in ("src", "href", "srcset", "xlink:href")]
+    assert all(value.startswith("#") for value in addressed)
+    assert not [name for _, name, _ in reader.attributes if name.startswith("on")]
+    return not re.search(r"url\(|@import", text)
+
+
+@pytest.fixture(scope="module")
+def page(difficult):
+    return report.estimate_html(difficult, truth=np.full(8, 1 / 8))
+
+
+@pytest.fixture(scope="module")
+def simple():
+    survey = designs.negative(("a", "b", "c", "d"))
+    return estimate.moments(survey, survey.tally(count=[280, 240, 260, 220]))
+
+
+def test_a_page_is_well_formed_and_loads_nothing(page):
+    assert loads_nothing(page)
+
+
+def test_a_page_has_one_title_a_language_and_a_width_for_phones(page):
+    reader = Reader(page)
+    assert reader.tags.count("h1") == 1
+    assert ("html", "lang", "en") in reader.attributes
+    assert ("meta", "name", "viewport") in reader.attributes
+
+
+def test_what_users_wrote_is_text(page):
+    assert "<script" not in page.lower()
+    assert "<i>كم" not in page
+    assert "{{ this }}" in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+def test_every_label_finds_its_own_direction(page, difficult):
+    directed = re.findall(r'<th scope="row"><bdi dir="auto">', page)
+    assert len(directed) == len(difficult.categories) + len(difficult.privacy)
+
+
+def test_every_label_stands_there_in_full(page, difficult):
+    assert {label.strip() for label in difficult.categories} <= set(Reader(page).cells)
+
+
+def test_the_numbers_are_those_of_the_estimate(page, difficult):
+    cells = [cell.replace("−", "-") for cell in Reader(page).cells]
+    bounds = difficult.interval()
+    for place, label in enumerate(difficult.categories):
+        row = cells[cells.index(label.strip()) :][:10]
+        assert row[1] == "12.50"
+        assert row[2] == f"{100 * difficult.proportions[place]:.2f}"
+        assert row[3] == f"{100 * difficult.standard_errors[place]:.2f}"
+        assert row[4] == f"{100 * bounds[place, 0]:.2f} to {100 * bounds[place, 1]:.2f}"
+        assert row[5] == ("yes" if bounds[place, 0] <= 1 / 8 <= bounds[place, 1] else "no")
+        assert row[6] == f"{100 * difficult.comparison.pooled.proportions[place]:.2f}"
+        assert row[8] == f"{100 * difficult.comparison.difference[place]:.2f}"
+        assert row[9] == f"{100 * difficult.comparison.standard_errors[place]:.2f}"
+
+
+def test_difficult_labels_print_in_the_terminal_as_they_are(difficult):
+    told = str(difficult)
+    assert "[/red] & \"quoted\" 'so' {{ this }}" in told
+    assert "לעתים קרובות 50-74" in told
+    assert max(map(len, told.splitlines()[5:14])) <= 120
+
+
+def test_the_confidence_is_the_one_asked_for(simple):
+    cells = Reader(report.estimate_html(simple, confidence=0.9)).cells
+    low, high = simple.interval(0.9)[0]
+    assert "90 % interval" in cells
+    assert f"{100 * low:.2f} to {100 * high:.2f}" in cells
+
+
+def test_levels_bring_the_test_and_a_line_of_privacy_each(page, difficult):
+    assert str(difficult.comparison.test)[1:] in page
+    assert [f"{left} of 8" in page for left in range(1, 8)] == [True] * 7
+    assert "this reveals your answer" in page
+
+
+def test_one_design_brings_neither_levels_nor_pooled(simple):
+    page = report.estimate_html(simple)
+    assert loads_nothing(page)
+    assert "pooled" not in Reader(page).cells
+    assert "3 of 4" in page
+    assert "16.00" in Reader(page).cells
+
+
+def test_an_iteration_brings_its_path():
+    survey = designs.negative(("a", "b", "c", "d"))
+    fit = estimate.nstops_i(survey, survey.tally(count=[280, 240, 260, 220]))
+    assert "Convergence" in report.estimate_html(fit)
+
+
+def test_reservations_stand_below_the_numbers():
+    choice = designs.negative_levels(("a", "b", "c", "d"))
+    fit = estimate.stratified(choice, choice.tally(["a", "b", "c", "d"] * 20, level=[1] * 80))
+    assert "nobody chose level 2, 3" in report.estimate_html(fit)
+
+
+def test_truth_must_fit_the_categories(simple):
+    with pytest.raises(DataError, match="4 categories"):
+        report.estimate_html(simple, truth=(0.5, 0.5))
+
+
+def test_sections_are_reached_from_the_top():
+    page = report.html("t", [report.Section("one", "<p>1</p>"), report.Section("<two>", "<p>2</p>")])
+    assert 'href="#section-2"' in page
+    assert "&lt;two&gt;" in page
+    assert loads_nothing(page)
+
+
+def test_facts_and_footnotes_are_text():
+    page = report.html("t", [], facts=[("<1>", "<of>")], footnotes=[("<a>", "<b>")], lead=["<c>"])
+    assert not {"1", "of", "c"} & set(Reader(page).tags)
+    assert loads_nothing(page)
+
+
+@pytest.mark.parametrize("library", ["altair", "jinja2", "vl_convert"])
+def test_a_missing_extra_is_named_with_the_way_to_get_it(simple, library, monkeypatch):
+    without(library, monkeypatch)
+    with pytest.raises(report.ExtraMissing, match=r"pip install 'naysay\[plots\]'"):
+        report.estimate_html(simple)
+
+
+def without(library, monkeypatch):
+    """Let a library be missing."""
+    found = importlib.import_module
+
+    def missing(name, package=None):
+        if name == library:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return found(name, package)
+
+    monkeypatch.setattr(importlib, "import_module", missing)
