@@ -8,6 +8,7 @@ The machine's seconds mean little elsewhere; the ratios of one run do.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import platform
 import resource
@@ -127,7 +128,7 @@ def peer(rows: np.ndarray, weights: np.ndarray, method: str) -> tuple[str, float
     if method == "trust-constr":
         exact["hess"] = lambda x: (rows * (share / fitted(x) ** 2)[:, None]).T @ rows
     options = {"maxiter": 2_000, **({"ftol": 1e-16} if method == "SLSQP" else {"gtol": 1e-12, "xtol": 1e-14})}
-    try:
+    with contextlib.suppress(StopIteration):
         minimize(
             lambda x: -share @ np.log(fitted(x)),
             best.copy(),
@@ -138,8 +139,6 @@ def peer(rows: np.ndarray, weights: np.ndarray, method: str) -> tuple[str, float
             options=options,
             **exact,
         )
-    except StopIteration:
-        pass
     return f"scipy {method}", time.perf_counter() - begun, gap_of(rows, weights, np.maximum(best, 1e-15))
 
 

@@ -21,7 +21,6 @@ ONE = designs.negative(ABC)
 SETS = designs.negative(ABCD, discards=2)
 CHOICE = designs.negative_levels(ABCD)
 BOTH = designs.two_coins() * ONE
-DATABASE = duckdb.connect()
 
 ENGINES = {
     "mapping": lambda table: table.to_pydict(),
@@ -31,7 +30,7 @@ ENGINES = {
     "polars": pl.from_arrow,
     "polars lazy": lambda table: pl.from_arrow(table).lazy(),
     "pyarrow": lambda table: table,
-    "duckdb": DATABASE.from_arrow,
+    "duckdb": duckdb.from_arrow,
 }
 every_engine = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES.keys())
 
@@ -128,18 +127,19 @@ CODED = {
     "polars enum": pl.DataFrame({"q": pl.Series(["a", "b", None, "a"], dtype=pl.Enum(["z", "b", "a", "c"]))}),
     "lazy enum": pl.LazyFrame({"q": pl.Series(["a", "b", None, "a"], dtype=pl.Enum(["z", "b", "a", "c"]))}),
     "arrow dictionary": pa.table({"q": pa.array(["a", "b", None, "a"]).dictionary_encode()}),
-    "duckdb enum": DATABASE.sql("SELECT unnest(['a', 'b', NULL, 'a'])::ENUM('z', 'b', 'a') AS q"),
+    "duckdb enum": lambda: duckdb.sql("SELECT unnest(['a', 'b', NULL, 'a'])::ENUM('z', 'b', 'a') AS q"),
     "pandas objects": pd.DataFrame({"q": pd.Series(["a", "b", None, "a"], dtype=object)}),
     "pandas NaN": pd.DataFrame({"q": pd.Series(["a", "b", math.nan, "a"], dtype=object)}),
     "pandas NA": pd.DataFrame({"q": pd.Series(["a", "b", pd.NA, "a"], dtype="string")}),
     "empty text": pl.DataFrame({"q": ["a", "b", "", "a"]}),
-    "empty text in duckdb": DATABASE.sql("SELECT unnest(['a', 'b', '', 'a']) AS q"),
+    "empty text in duckdb": lambda: duckdb.sql("SELECT unnest(['a', 'b', '', 'a']) AS q"),
     "lists of one": pl.DataFrame({"q": [["a"], ["b"], None, ["a"]]}),
 }
 
 
 @pytest.mark.parametrize("frame", CODED.values(), ids=CODED.keys())
 def test_coded_columns_and_every_kind_of_gap(frame):
+    frame = frame() if callable(frame) else frame
     assert same(ONE.tally(frame, "q"), ONE.tally(["a", "b", None, "a"]))
 
 
@@ -149,8 +149,8 @@ NUMBERS = {
     "polars": pl.DataFrame({"q": [1, 2, None, 1]}),
     "polars floats": pl.DataFrame({"q": [1.0, 2.0, math.nan, 1.0]}),
     "arrow": pa.table({"q": [1, 2, None, 1]}),
-    "duckdb": DATABASE.sql("SELECT unnest([1, 2, NULL, 1]) AS q"),
-    "duckdb decimals": DATABASE.sql("SELECT unnest([1.0, 2.0, NULL, 1.0])::DECIMAL(4, 1) AS q"),
+    "duckdb": lambda: duckdb.sql("SELECT unnest([1, 2, NULL, 1]) AS q"),
+    "duckdb decimals": lambda: duckdb.sql("SELECT unnest([1.0, 2.0, NULL, 1.0])::DECIMAL(4, 1) AS q"),
     "texts": pl.DataFrame({"q": ["1", "2", None, "1"]}),
 }
 
@@ -158,6 +158,7 @@ NUMBERS = {
 @pytest.mark.parametrize("frame", NUMBERS.values(), ids=NUMBERS.keys())
 @pytest.mark.parametrize("labels", [(1, 2, 3), ("1", "2", "3")])
 def test_columns_of_numbers(frame, labels):
+    frame = frame() if callable(frame) else frame
     design = designs.negative(labels)
     assert same(design.tally(frame, "q"), design.tally([labels[0], labels[1], None, labels[0]]))
 
@@ -174,19 +175,20 @@ SET_COLUMNS = {
     ),
     "fixed lists in arrow": pa.table({"q": pa.array([["a", "b"], ["d", "c"], None], pa.list_(pa.string(), 2))}),
     "large lists in arrow": pa.table({"q": pa.array([["a", "b"], ["d", "c"], None], pa.large_list(pa.string()))}),
-    "lists in duckdb": DATABASE.sql("SELECT unnest([['a', 'b'], ['d', 'c'], NULL]) AS q"),
+    "lists in duckdb": lambda: duckdb.sql("SELECT unnest([['a', 'b'], ['d', 'c'], NULL]) AS q"),
 }
 
 
 @pytest.mark.parametrize("frame", SET_COLUMNS.values(), ids=SET_COLUMNS.keys())
 def test_columns_of_sets(frame):
+    frame = frame() if callable(frame) else frame
     assert same(SETS.tally(frame, "q"), SETS.tally(["a;b", "c;d", None]))
 
 
 def test_columns_of_sets_of_numbers():
     design = designs.negative(range(4), discards=2)
     frame = pl.DataFrame({"q": [[0, 1], [3, 2], None]})
-    for each in (frame, frame.lazy(), frame.to_arrow(), frame.to_pandas(), DATABASE.from_arrow(frame.to_arrow())):
+    for each in (frame, frame.lazy(), frame.to_arrow(), frame.to_pandas(), duckdb.from_arrow(frame.to_arrow())):
         assert same(design.tally(each, "q"), design.tally([{0, 1}, {2, 3}, None]))
 
 
@@ -248,8 +250,11 @@ ORDERED = {"polars": FRAME, "polars lazy": FRAME.lazy(), "pandas": FRAME.to_pand
 
 
 @pytest.mark.parametrize(("tally", "message"), BAD.values(), ids=BAD.keys())
-@pytest.mark.parametrize("frame", [*ORDERED.values(), DATABASE.from_arrow(FRAME.to_arrow())], ids=[*ORDERED, "duckdb"])
+@pytest.mark.parametrize(
+    "frame", [*ORDERED.values(), lambda: duckdb.from_arrow(FRAME.to_arrow())], ids=[*ORDERED, "duckdb"]
+)
 def test_what_cannot_be_tallied_is_said_with_its_column(frame, tally, message):
+    frame = frame() if callable(frame) else frame
     with pytest.raises(DataError, match=message):
         tally(frame)
 
@@ -259,7 +264,7 @@ def test_the_row_of_a_bad_answer_is_told_where_rows_have_an_order(frame):
     with pytest.raises(DataError, match="column 'income', row 3, is 'd'") as caught:
         ONE.tally(frame, "income")
     assert (caught.value.row, caught.value.column, caught.value.value) == (2, "income", "d")
-    with pytest.raises(DataError, match="row 3$") as caught:
+    with pytest.raises(DataError, match=r"row 3$") as caught:
         ONE.tally(frame, "ok", weights="weight")
     assert caught.value.row == 2
 

@@ -15,9 +15,10 @@ from naysay.responses import Subsets
 
 ABC, ABCDE = tuple("abc"), tuple("abcde")
 JUST = 1e-9
+FEW = st.integers(2, 4)
 
 
-def channels(t, responses=st.integers(2, 4)):
+def channels(t, responses=FEW):
     """Random designs over t categories, zeros included."""
 
     def design(weights):

@@ -161,7 +161,7 @@ BAD = {
     "no answers": (lambda: ONE.tally([]), "at least one answer is needed; there are none"),
     "all missing": (lambda: ONE.tally([None, "", math.nan]), "at least one answer is needed; all 3 are missing"),
     "no counts": (lambda: ONE.tally(count=[0, 0, 0]), "at least one answer is needed"),
-    "nothing": (lambda: ONE.tally(), "answers must be a sequence"),
+    "nothing": (ONE.tally, "answers must be a sequence"),
     "negative count": (
         lambda: ONE.tally(count=[1, -2, 3]),
         "counts must be finite and not negative; got -2 in place 2",

@@ -165,6 +165,7 @@ def run(out: Path, *, seed: int | None = None, console: Console, collect: Collec
     results = survey(questions(), simulated(seed) if collect is None else collect, console=console)
     for result in results.each:
         _show(result, console)
+    _say(console, "estimate: stratified over the levels; diff.: that less the pooled estimate; !: misses the truth")
     told = f"{results.holding} of {results.intervals} intervals hold the truth; about 95 in 100 should."
     console.print(Text(told, style="bold"))
     try:
@@ -231,8 +232,7 @@ def _show(result: Result, console: Console) -> None:
             *compared,
         )
     console.print(table)
-    missed = "" if result.holds.all() else "! the interval misses the truth\n"
-    _say(console, f"{missed}diff. = stratified estimate - pooled; {beside.test}\n")
+    _say(console, f"{beside.test}\n")
 
 
 def page(results: Results, *, seed: int | None = None, simulation: bool = True) -> str:

@@ -39,6 +39,7 @@ __all__ = [
 
 _DRAWS = 200_000  # Monte Carlo draws for the information of designs too large to list
 _SEED = 2006
+_ROUNDING = 1e-14  # more than floating point can be off in a product of a few tables
 
 
 def _each_level(measure: Callable[..., Any]) -> Callable[..., Any]:
@@ -87,7 +88,8 @@ def epsilon(design: Design) -> float:
     rows = rows[rows.max(axis=1) > 0]
     if (rows == 0).any():
         return math.inf
-    return float(np.log((rows.max(axis=1) / rows.min(axis=1)).max()))
+    largest = float(np.log((rows.max(axis=1) / rows.min(axis=1)).max()))
+    return largest * (1 + _ROUNDING)
 
 
 def _log_ratio(above: int, below: int) -> float:

@@ -148,7 +148,7 @@ class Labels(Space):
             return MISSING
         if found is None and isinstance(value, frozenset | tuple) and len(value) == 1:
             return self.position(next(iter(value)))
-        if found is None and isinstance(value, int | float | Decimal | np.number) and value % 1 == 0:
+        if found is None and isinstance(value, int | float | Decimal | np.integer | np.floating) and value % 1 == 0:
             return self._positions.get(str(int(value)))
         return found
 

@@ -135,7 +135,7 @@ class Part:
 
     def same_kind(self, other: Part) -> bool:
         """Whether both parts count answers to the same design at the same level."""
-        return str(self.level) == str(other.level) and _same_design(self.design, other.design)
+        return str(self.level) == str(other.level) and self.design == other.design
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,7 +401,3 @@ def _unique(codes: Codes) -> tuple[Codes, NDArray[np.intp]]:
     inverse = np.empty(len(codes), dtype=np.intp)
     inverse[order] = np.cumsum(new) - 1
     return ranked[new], inverse
-
-
-def _same_design(one: Channel, other: Channel) -> bool:
-    return one is other or one.form() == other.form()

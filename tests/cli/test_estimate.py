@@ -481,7 +481,7 @@ def test_levels_must_be_named_where_they_are_and_only_there(refused, write):
         ("negative(discards=().__class__)", "nothing is run"),
         ("negative(discards=9**9**9**9)", "nothing is run"),
         ("(lambda: 0)()", "a design is named by a plain word"),
-        ("negative_matrix([[1]])", "wrong kind"),
+        ("negative_matrix([[1]])", "each row of the matrix must have 3 entries"),
         ("warner(p=0.7)", "takes two categories"),
         ("none.json", "cannot read the design file 'none.json'"),
         ("{", "a design's JSON must be readable"),

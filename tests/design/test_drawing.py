@@ -50,7 +50,7 @@ def test_recorded_bytes_give_the_recorded_answers(case):
 def test_an_offer_draws_as_its_levels_do(case):
     design = Design.from_json(case["json"])
     if design.kind != "levels":
-        pytest.raises(DataError, design.level_named, 1)
+        assert design.levels == (None,)
         return
     for vector in case["vectors"]:
         stream = Stream(bytes.fromhex(vector["bytes"]))

@@ -120,7 +120,7 @@ def test_columns_sum_to_one(case):
 @every_design
 def test_a_table_is_its_integers(case):
     if not isinstance(case.design, Table):
-        pytest.raises(AttributeError, getattr, case.design, "denominator")
+        assert not hasattr(case.design, "denominator")
         return
     assert set(case.design.weights.sum(axis=0).tolist()) == {case.design.denominator}
     assert 1 <= case.design.denominator <= 2**53

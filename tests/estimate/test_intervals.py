@@ -6,10 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
 from naysay import designs, estimate
+from naysay.estimate.intervals import degrees_of_freedom
+from naysay.estimate.linear import Indicators
 from naysay.estimate.profile import likelihood_profile, mean_profile, simplex_profile
 from naysay.estimate.solver import maximize
 
@@ -76,8 +79,16 @@ def test_the_profile_of_a_mean_is_the_multinomial_profile_of_a_square_design():
     counts = np.array([60, 80, 110, 50])
     tally = survey.tally(count=counts)
     moments = estimate.moments(survey, tally)
-    newton = likelihood_profile(survey.matrix, counts.astype(float), np.full(4, 0.25), np.full(4, 3.841458820694124))
+    quantile = scipy.stats.f.ppf(0.95, 1, degrees_of_freedom(moments.indicators))
+    newton = likelihood_profile(survey.matrix, counts.astype(float), np.full(4, 0.25), quantile)
     assert moments.interval(method="profile") == pytest.approx(newton.clip(0, 1), abs=1e-5)
+
+
+def test_a_variance_is_worth_what_its_own_spread_says():
+    """For normal values the sample variance has n degrees of freedom, give or take chance."""
+    values = np.random.default_rng(0).normal(size=(40_000, 1))
+    ones = np.ones(40_000)
+    assert degrees_of_freedom(Indicators(values, ones, ones, ones))[0] == pytest.approx(40_000, rel=0.05)
 
 
 def test_the_profile_of_a_binomial_share_is_its_likelihood_ratio_interval():

@@ -77,7 +77,8 @@ class Answerable(ABC):
         """P(response | category) for each response, (n, t); a row of ones where it is missing."""
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Answerable) and self.form() == other.form())
+        """Whether both draw the same answers with the same chances, however they are called."""
+        return self is other or (isinstance(other, Answerable) and unnamed(self.form()) == unnamed(other.form()))
 
     def __hash__(self) -> int:
         return hash((self.kind, self.categories))
@@ -382,3 +383,10 @@ def check_channel(design: object, role: str) -> Design:
         what = "an offer of levels, not one design" if isinstance(design, Answerable) else type(design).__name__
         raise DesignError(f"{role} must be a single design; got {what}")
     return design
+
+
+def unnamed(node: Any) -> Any:
+    """A design's JSON form without names and notes."""
+    if isinstance(node, dict):
+        return {key: unnamed(value) for key, value in node.items() if key not in ("name", "notes")}
+    return [unnamed(value) for value in node] if isinstance(node, list) else node

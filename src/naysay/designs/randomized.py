@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ __all__ = ["k_ary", "two_coins", "warner"]
 def warner(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
     """Warner's design: chance decides whether a statement or its negation is answered with yes or no.
 
-    P(yes | yes) = p, P(yes | no) = 1 - p; ε = |ln(p / (1 - p))|.
+    P(yes | yes) = p, P(yes | no) = 1 - p, so that ε = abs(ln(p / (1 - p))).
 
     Parameters
     ----------
@@ -89,7 +90,9 @@ def k_ary(categories: Sequence[Any] = YES_NO, *, epsilon: Any) -> Design:
     a, b = odds_within(epsilon, others=len(labels) - 1)
     weights = np.full((len(labels), len(labels)), b, dtype=np.int64)
     np.fill_diagonal(weights, a)
-    return of_weights(weights, labels, name=call("k_ary", epsilon=epsilon))
+    capped = float(as_fraction(epsilon)) - math.log(a / b) > 1e-9
+    notes = (f"ε = {math.log(a / b):.4g} is the largest that can be drawn, less than asked",) if capped else ()
+    return of_weights(weights, labels, name=call("k_ary", epsilon=epsilon), notes=notes)
 
 
 def _two(categories: Sequence[Any]) -> tuple[Any, ...]:

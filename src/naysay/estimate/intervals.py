@@ -6,7 +6,8 @@ agresti_coull   where a proportion rests on one binomial share: z²/2 answers of
                 1998); for a file the score interval of the same share
 profile         all values that the likelihood ratio does not reject, over {Σπ = 1, Lπ > 0}, or over the simplex
                 where answers can prove a category or are too few to do without; where proportions are means of
-                indicators, the empirical likelihood of the mean (Owen 1988)
+                indicators, the empirical likelihood of the mean (Owen 1988), referred to F(1, df) with the degrees of
+                freedom that their variance is worth
 bootstrap       means: studentized; likelihood: percentiles of refits
 =============== ==================================================================================================
 
@@ -31,7 +32,7 @@ from naysay.estimate.linear import Indicators, indicators, linear_map
 from naysay.estimate.result import Estimate
 from naysay.estimate.solver import maximize
 
-__all__ = ["METHODS", "Intervals", "default_method", "intervals"]
+__all__ = ["METHODS", "Intervals", "default_method", "degrees_of_freedom", "intervals"]
 
 Floats = NDArray[np.float64]
 
@@ -198,7 +199,7 @@ def _profile(ask: _Ask) -> Floats:
     fit = ask.fit
     quantile = np.full(len(fit.categories), ask.z**2)
     if fit.indicators is not None or (_saturated(fit) and not _undetermined(fit)):
-        return _mean_profile(fit, quantile)
+        return _mean_profile(ask)
     if fit.method.startswith("stratified"):
         raise DataError("only proportional weights give a mean, which has a profile; use method='wald'")
     rows, weights, _ = evidence(fit.tally)
@@ -227,9 +228,11 @@ def _saturated(fit: Estimate) -> bool:
     return len(fit.tally.parts) == 1 and isinstance(design, Table) and design.weights.shape[0] == len(fit.categories)
 
 
-def _mean_profile(fit: Estimate, quantile: Floats) -> Floats:
+def _mean_profile(ask: _Ask) -> Floats:
     """Empirical-likelihood intervals of the mean of the indicators, category by category."""
+    fit = ask.fit
     terms = fit.indicators or indicators(fit.tally)
+    quantile = scipy.stats.f.ppf(ask.confidence, 1, degrees_of_freedom(terms))
     plain = _plain_variance(terms)
     ratio = np.ones(len(plain))
     if fit.target == "file" or fit.tally.weighted:
@@ -240,6 +243,20 @@ def _mean_profile(fit: Estimate, quantile: Floats) -> Floats:
         for j, q in enumerate(quantile * ratio)
     ]
     return np.array(bounds)
+
+
+def degrees_of_freedom(terms: Indicators) -> Floats:
+    """Degrees of freedom that the variances are worth, (t,): few where it hangs on a few large indicators.
+
+    2 V²/Var(V) of the variance V, by the fourth moments of the indicators (Satterthwaite 1946).
+    """
+    share = terms.weight / terms.weight.sum()
+    squares = (terms.u - terms.mean) ** 2
+    second = share @ squares
+    spread = share @ (squares - second) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        df = 2 * terms.n * second**2 / spread
+    return np.clip(np.where(np.isfinite(df), df, np.inf), 1.0, 1e9)
 
 
 def _plain_variance(terms: Indicators) -> Floats:

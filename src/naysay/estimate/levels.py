@@ -134,7 +134,7 @@ def pooled(design: Answerable, tally: Tally, *, target: str = "population", tole
     >>> choice = designs.negative_levels(("a", "b", "c"))
     >>> tally = choice.tally(["a", "b", "c", "a;b"], level=[1, 1, 1, 2])
     >>> estimate.pooled(choice, tally).proportions.round(3)
-    array([0.167, 0.167, 0.667])
+    array([0.18, 0.18, 0.64])
     """
     _check_levels(design)
     fit = maximum_likelihood(design, tally, target=target, tolerance=tolerance)

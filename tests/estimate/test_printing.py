@@ -1,0 +1,92 @@
+"""A printed number carries its error, its assumptions and its source."""
+
+import json
+
+import pytest
+
+from naysay import designs, estimate
+
+FIELDS = [
+    "question",
+    "design",
+    "n",
+    "missing",
+    "target",
+    "method",
+    "categories",
+    "proportions",
+    "standard_errors",
+    "standard_error_kind",
+    "covariance",
+    "intervals",
+    "confidence",
+    "interval_method",
+    "privacy",
+    "warnings",
+]
+
+
+@pytest.fixture
+def fit():
+    survey = designs.negative(tuple("abcd"))
+    return estimate.moments(survey, survey.tally(["a", "b", "c", "d", "a", "b", None]))
+
+
+def test_the_json_object_has_the_promised_fields(fit):
+    told = json.loads(json.dumps(fit.to_dict(), allow_nan=False))
+    assert list(told)[: len(FIELDS)] == FIELDS
+    assert told["privacy"]["epsilon"] == "inf"
+    assert told["privacy"]["still_possible"] == [3, 3]
+    assert told["privacy"]["prior"] == "uniform"
+    assert told["n"] == 6
+    assert told["missing"] == 1
+    assert len(told["intervals"]) == 4
+    assert all(len(bounds) == 2 for bounds in told["intervals"])
+
+
+def test_undefined_numbers_are_null():
+    survey = designs.negative(tuple("abcd"))
+    told = estimate.moments(survey, survey.tally(["a"])).to_dict()
+    assert told["standard_errors"] == [None] * 4
+    json.dumps(told, allow_nan=False)
+
+
+def test_a_finite_epsilon_is_a_number():
+    coins = designs.two_coins()
+    assert estimate.moments(coins, coins.tally(count=[3, 5])).to_dict()["privacy"]["epsilon"] == pytest.approx(
+        1.0986, abs=1e-4
+    )
+
+
+def test_for_levels_the_json_has_one_privacy_value_per_level_and_the_comparison():
+    choice = designs.negative_levels(tuple("abc"))
+    told = estimate.stratified(choice, choice.tally(["a", "b", "a;b"], level=[1, 1, 2])).to_dict()
+    assert list(told["privacy"]["by_level"]) == ["1", "2"]
+    assert told["privacy"]["still_possible"] == [1, 1]  # of the level that tells most
+    assert {"stratified", "pooled", "difference", "difference_standard_errors", "independence"} <= set(told["levels"])
+
+
+def test_the_text_names_what_the_numbers_rest_on(fit):
+    text = str(fit)
+    for word in ("6 answers, 1 missing", "target: the population", "moments (closed form)", "n - 1", "agresti_coull"):
+        assert word in text
+    assert "3 of 4 categories stay possible" in text
+    assert "ε = ∞ (an answer rules categories out for certain)" in text
+
+
+@pytest.mark.parametrize(
+    "label", ["نعم، دائماً", "לא", "收入很高", "[red]x[/red]", "<b>", "x" * 300, "a|b", "tab\there"]
+)
+def test_any_label_can_be_printed(label):
+    survey = designs.negative((label, "b", "c"))
+    fit = estimate.moments(survey, survey.tally(count=[3, 4, 5]))
+    assert label[:10].split("\t")[0] in str(fit)
+    assert "<b>" not in fit._repr_html_()
+    assert max(map(len, str(fit).splitlines())) < 250
+
+
+def test_printing_is_the_same_twice():
+    choice = designs.negative_levels(tuple("abcd"))
+    tally = choice.tally(list("abcdabcd"), level=[1] * 8) + choice.tally([set("abc"), set("bcd")], level=[3, 3])
+    fit, again = (estimate.stratified(choice, tally) for _ in range(2))
+    assert str(fit) == str(again)
