@@ -1,0 +1,33 @@
+"""Response spaces: what a person may report, and how reports are held compactly.
+
+A space turns reports into integer codes and back, and owns the *linear statistic* T of a response from which unbiased
+estimators are built. Codes are int64 arrays of shape (n, width); a first word of -1 is a missing answer.
+
+=========== ============================================== =================== =======================
+space       a report is                                    T(response)         d
+=========== ============================================== =================== =======================
+`Labels`    one label                                      indicator           number of labels
+`Subsets`   a set of labels, as text ``"a;b"`` in a file   membership          number of labels
+`Bits`      any set of labels, the empty and full too      membership          number of labels
+`Pair`      two reports, one in each of two spaces         Kronecker product   product of the two
+=========== ============================================== =================== =======================
+"""
+
+from naysay.responses.cells import cells_of, columns_of
+from naysay.responses.said import Responses
+from naysay.responses.sets import JOINER, WORD, Bits, Subsets
+from naysay.responses.spaces import Codes, Labels, Pair, Space
+
+__all__ = [
+    "JOINER",
+    "WORD",
+    "Bits",
+    "Codes",
+    "Labels",
+    "Pair",
+    "Responses",
+    "Space",
+    "Subsets",
+    "cells_of",
+    "columns_of",
+]

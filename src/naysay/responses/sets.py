@@ -1,0 +1,202 @@
+"""Spaces of sets, held as one bit per label."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import AnswerError, DesignError
+from naysay.responses.cells import cells_of, key_of, membership_of, unknown_label
+from naysay.responses.spaces import MISSING, Codes, Labels, Space
+
+__all__ = ["JOINER", "WORD", "Bits", "Subsets"]
+
+JOINER = ";"
+WORD = 62  # labels per int64 word of a set: sign bit free, so that -1 can mean missing
+
+
+@dataclass(frozen=True)
+class Subsets(Space):
+    """A set of labels, held as one bit per label.
+
+    Parameters
+    ----------
+    labels : sequence of label
+        The t labels of which sets are formed.
+    least, most : int
+        Smallest and largest size of a set.
+
+    Examples
+    --------
+    >>> space = Subsets(("a", "b", "c", "d"), 2, 2)
+    >>> codes = space.encode([{"a", "c"}, "b;d", None])
+    >>> space.texts(codes)
+    ['a;c', 'b;d', None]
+    >>> space.statistic(codes[:2]).astype(int)
+    array([[1, 0, 1, 0],
+           [0, 1, 0, 1]])
+    """
+
+    labels: tuple[Any, ...]
+    least: int
+    most: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", _checks.categories(self.labels))
+        if not 0 <= self.least <= self.most <= len(self.labels):
+            raise DesignError(f"set sizes must rise from 0 to {len(self.labels)}; got {self.least} to {self.most}")
+
+    @property
+    def width(self) -> int:
+        return -(-len(self.labels) // WORD)
+
+    @property
+    def dimension(self) -> int:
+        return len(self.labels)
+
+    @property
+    def size(self) -> int:
+        return sum(math.comb(len(self.labels), size) for size in range(self.least, self.most + 1))
+
+    @cached_property
+    def _single(self) -> Labels:
+        return Labels(self.labels)
+
+    @property
+    def sized(self) -> str:
+        """The allowed sizes in words."""
+        return str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
+
+    def encode(self, values: Any) -> Codes:
+        cells = cells_of(values)
+        if isinstance(cells, np.ndarray):
+            membership, missing = membership_of(cells, self.labels)
+            codes = self.pack(membership)
+            codes[missing] = 0
+            codes[missing, 0] = MISSING
+            return self._checked(codes, cells)
+        known: dict[Any, tuple[int, ...]] = {}
+        rows = []
+        for row, cell in enumerate(cells):
+            key = key_of(cell)
+            if key not in known:
+                known[key] = self._encode_cell(cell, row, len(cells))
+            rows.append(known[key])
+        return self._checked(np.array(rows, dtype=np.int64).reshape(-1, self.width), cells)
+
+    def _encode_cell(self, cell: Any, row: int, total: int) -> tuple[int, ...]:
+        words = [0] * self.width
+        if _checks.is_missing(cell):
+            words[0] = MISSING
+            return tuple(words)
+        for label in self._members(cell, row, total):
+            position = self._single.position(label)
+            if position is None or position == MISSING:
+                raise unknown_label(label, self.labels, row=row, total=total)
+            bit = 1 << (position % WORD)
+            if words[position // WORD] & bit:
+                raise AnswerError(f"names {label!r} twice in {cell!r}", row=row, total=total, value=cell)
+            words[position // WORD] |= bit
+        return tuple(words)
+
+    def _members(self, cell: Any, row: int, total: int) -> Sequence[Any]:
+        if isinstance(cell, str) and not cell.strip(JOINER):
+            return []  # a lone joiner is how a text says "the empty set": an empty text is a missing answer
+        if isinstance(cell, str):
+            holding = [label for label in self.labels if JOINER in str(label)]
+            if JOINER in cell and holding:
+                raise AnswerError(
+                    f"is {cell!r}, which cannot be split at ';' because the label {holding[0]!r} holds one; "
+                    "rename the label, or give sets, lists or boolean columns",
+                    row=row,
+                    total=total,
+                    value=cell,
+                )
+            return [part.strip() if self._single.position(part) is None else part for part in cell.split(JOINER)]
+        if isinstance(cell, Iterable):
+            return list(cell)
+        return [cell]
+
+    def _checked(self, codes: Codes, cells: Sequence[Any] | NDArray[Any]) -> Codes:
+        sizes = self.statistic(codes).sum(axis=1)
+        wrong = ((sizes < self.least) | (sizes > self.most)) & ~self.missing(codes)
+        if wrong.any():
+            row = int(wrong.argmax())
+            what = "is empty" if sizes[row] == 0 else f"names {int(sizes[row])} categories"
+            if sizes[row] == len(self.labels):
+                what = "names every category, so that none is left"
+            raise AnswerError(
+                f"{what}; it must be a set of {self.sized} of the {len(self.labels)} categories",
+                row=row,
+                total=len(codes),
+                value=cells[row],
+            )
+        return codes
+
+    def pack(self, membership: NDArray[np.bool_]) -> Codes:
+        """Codes of a boolean membership array (n, t)."""
+        codes = np.zeros((len(membership), self.width), dtype=np.int64)
+        for position in range(len(self.labels)):
+            codes[:, position // WORD] |= membership[:, position].astype(np.int64) << (position % WORD)
+        return codes
+
+    def decode(self, codes: Codes) -> NDArray[Any]:
+        result = np.empty((len(codes), len(self.labels)), dtype=bool)
+        for position in range(len(self.labels)):
+            result[:, position] = (codes[:, position // WORD] >> (position % WORD)) & 1
+        result[self.missing(codes)] = False
+        return result
+
+    def texts(self, codes: Codes) -> list[str | None]:
+        names = [str(label) for label in self.labels]
+        return [
+            None if gone else JOINER.join(itertools.compress(names, row)) or JOINER
+            for row, gone in zip(self.decode(codes).tolist(), self.missing(codes).tolist(), strict=True)
+        ]
+
+    def statistic(self, codes: Codes) -> NDArray[np.float64]:
+        result = self.decode(codes).astype(np.float64)
+        result[self.missing(codes)] = np.nan
+        return result
+
+    def _all_codes(self) -> Codes:
+        t = len(self.labels)
+        sets = [
+            members for size in range(self.least, self.most + 1) for members in itertools.combinations(range(t), size)
+        ]
+        membership = np.zeros((len(sets), t), dtype=bool)
+        for row, members in enumerate(sets):
+            membership[row, list(members)] = True
+        return self.pack(membership)
+
+    def form(self) -> dict[str, Any]:
+        return {"space": "subsets", "labels": list(self.labels), "least": self.least, "most": self.most}
+
+
+@dataclass(frozen=True)
+class Bits(Subsets):
+    """Any set of labels, one bit each; the empty set and the full set are reports too.
+
+    Examples
+    --------
+    >>> Bits(("a", "b")).size
+    4
+    """
+
+    least: int = 0
+    most: int = -1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "most", len(tuple(self.labels)))
+        super().__post_init__()
+
+    def form(self) -> dict[str, Any]:
+        return {"space": "bits", "labels": list(self.labels)}

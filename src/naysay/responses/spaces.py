@@ -1,0 +1,262 @@
+"""Spaces of single reports and of pairs."""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import AnswerError, DataError, DesignError
+from naysay.responses.cells import cells_of, columns_of, membership_of, unknown_label
+
+__all__ = ["LISTABLE", "MISSING", "Codes", "Labels", "Pair", "Space"]
+
+Codes = NDArray[np.int64]
+MISSING = -1
+LISTABLE = 200_000  # a space with more responses than this is never written out
+
+
+class Space(ABC):
+    """What may be reported. Subclasses say how reports are encoded and what their linear statistic is."""
+
+    labels: tuple[Any, ...]
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Words per code."""
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """Length d of the linear statistic."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many different responses there are."""
+
+    @abstractmethod
+    def encode(self, values: Any) -> Codes:
+        """Codes (n, width) of reports; -1 where a report is missing."""
+
+    @abstractmethod
+    def decode(self, codes: Codes) -> NDArray[Any]:
+        """The reports that the codes stand for: labels (n,), or a boolean array (n, t) for sets."""
+
+    @abstractmethod
+    def texts(self, codes: Codes) -> list[str | None]:
+        """Each report as one text (sets joined by ``;``), None where it is missing."""
+
+    @abstractmethod
+    def statistic(self, codes: Codes) -> NDArray[np.float64]:
+        """The linear statistic T of each response, (n, d)."""
+
+    @abstractmethod
+    def _all_codes(self) -> Codes: ...
+
+    @abstractmethod
+    def form(self) -> dict[str, Any]:
+        """The space as a JSON object."""
+
+    def missing(self, codes: Codes) -> NDArray[np.bool_]:
+        """Whether each report is missing, (n,)."""
+        return np.asarray(codes[:, 0] == MISSING)
+
+    @property
+    def listable(self) -> bool:
+        """Whether the space is small enough to be written out."""
+        return self.size <= LISTABLE
+
+    def listing(self) -> Codes:
+        """The codes of all responses, in the order of a design's matrix rows."""
+        if not self.listable:
+            raise DesignError(
+                f"there are {self.size:.3g} possible responses, too many to list; `likelihood`, `randomize`, `tally` "
+                "and the estimators work without the list"
+            )
+        return self._all_codes()
+
+
+@dataclass(frozen=True)
+class Labels(Space):
+    """One label out of several.
+
+    Parameters
+    ----------
+    labels : sequence of label
+        What may be reported, in the order of the design matrix's rows.
+
+    Examples
+    --------
+    >>> space = Labels(("yes", "no"))
+    >>> space.encode(["no", "yes", None]).ravel()
+    array([ 1,  0, -1])
+    """
+
+    labels: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", _checks.categories(self.labels, least=1, what="responses"))
+
+    width = 1
+
+    @property
+    def dimension(self) -> int:
+        return len(self.labels)
+
+    @property
+    def size(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def _positions(self) -> dict[Any, int]:
+        by_text = {str(label): position for position, label in enumerate(self.labels)}
+        return by_text | {label: position for position, label in enumerate(self.labels)}
+
+    def position(self, value: Any) -> int | None:
+        """Place of one label, -1 if `value` is missing, None if it is not a label."""
+        try:
+            found = self._positions.get(value)
+        except TypeError:  # an unhashable cell: a set or list that holds one label
+            members = list(value)
+            return self.position(members[0]) if len(members) == 1 else None
+        if found is None and _checks.is_missing(value):
+            return MISSING
+        if found is None and isinstance(value, frozenset | tuple) and len(value) == 1:
+            return self.position(next(iter(value)))
+        if found is None and isinstance(value, int | float | Decimal | np.integer | np.floating) and value % 1 == 0:
+            return self._positions.get(str(int(value)))
+        return found
+
+    def encode(self, values: Any) -> Codes:
+        cells = cells_of(values)
+        if isinstance(cells, np.ndarray):
+            return self._encode_one_hot(cells)
+        known = self._positions
+        try:
+            found = [known.get(cell) for cell in cells]
+        except TypeError:
+            found = [self.position(cell) for cell in cells]
+        unresolved = [row for row, place in enumerate(found) if place is None]
+        for row in unresolved:
+            place = self.position(cells[row])
+            if place is None:
+                raise unknown_label(cells[row], self.labels, row=row, total=len(cells))
+            found[row] = place
+        return np.array(found, dtype=np.int64).reshape(-1, 1)
+
+    def _encode_one_hot(self, cells: NDArray[Any]) -> Codes:
+        membership, missing = membership_of(cells, self.labels)
+        sizes = membership.sum(axis=1)
+        wrong = (sizes != 1) & ~missing
+        if wrong.any():
+            row = int(wrong.argmax())
+            names = f"names {int(sizes[row])} labels; it must name one"
+            raise AnswerError(names, row=row, total=len(cells), value=self.labels)
+        return np.where(missing, MISSING, membership.argmax(axis=1)).astype(np.int64).reshape(-1, 1)
+
+    def decode(self, codes: Codes) -> NDArray[Any]:
+        known = np.empty(len(self.labels) + 1, dtype=object)
+        known[:-1] = self.labels
+        values = known[codes[:, 0]]  # -1 picks the trailing None
+        if self.missing(codes).any() or any(isinstance(label, tuple) for label in self.labels):
+            return values
+        return values.astype(np.asarray(self.labels).dtype)
+
+    def texts(self, codes: Codes) -> list[str | None]:
+        names = [*map(str, self.labels), None]
+        return [names[code] for code in codes[:, 0].tolist()]
+
+    def statistic(self, codes: Codes) -> NDArray[np.float64]:
+        result = np.zeros((len(codes), len(self.labels)))
+        missing = self.missing(codes)
+        result[np.arange(len(codes)), codes[:, 0]] = 1.0
+        result[missing] = np.nan
+        return result
+
+    def _all_codes(self) -> Codes:
+        return np.arange(len(self.labels), dtype=np.int64).reshape(-1, 1)
+
+    def form(self) -> dict[str, Any]:
+        return {"space": "labels", "labels": list(self.labels)}
+
+
+@dataclass(frozen=True)
+class Pair(Space):
+    """Two reports of one person.
+
+    Examples
+    --------
+    >>> space = Pair(Labels(("yes", "no")), Labels(("a", "b", "c")))
+    >>> space.texts(space.encode((["no", "yes"], ["c", None])))
+    ['no × c', 'yes × ?']
+    """
+
+    first: Space
+    second: Space
+
+    @property
+    def labels(self) -> tuple[Any, ...]:  # type: ignore[override]
+        return tuple(itertools.product(self.first.labels, self.second.labels))
+
+    @property
+    def width(self) -> int:
+        return self.first.width + self.second.width
+
+    @property
+    def dimension(self) -> int:
+        return self.first.dimension * self.second.dimension
+
+    @property
+    def size(self) -> int:
+        return self.first.size * self.second.size
+
+    def split(self, codes: Codes) -> tuple[Codes, Codes]:
+        """The codes of the two reports."""
+        return codes[:, : self.first.width], codes[:, self.first.width :]
+
+    def encode(self, values: Any) -> Codes:
+        first, second = columns_of(values)
+        one, two = self.first.encode(first), self.second.encode(second)
+        if len(one) != len(two):
+            raise DataError(f"two questions to one person need two answers each; got {len(one)} and {len(two)} answers")
+        return np.hstack([one, two])
+
+    def decode(self, codes: Codes) -> NDArray[Any]:
+        if not (isinstance(self.first, Labels) and isinstance(self.second, Labels)):
+            raise DesignError("a pair that holds sets has no single array; use `.parts` of the responses")
+        one, two = (
+            space.decode(part) for space, part in zip((self.first, self.second), self.split(codes), strict=True)
+        )
+        return np.column_stack([one.astype(object), two.astype(object)])
+
+    def texts(self, codes: Codes) -> list[str | None]:
+        one, two = self.split(codes)
+        return [
+            None if a is None and b is None else f"{'?' if a is None else a} × {'?' if b is None else b}"
+            for a, b in zip(self.first.texts(one), self.second.texts(two), strict=True)
+        ]
+
+    def missing(self, codes: Codes) -> NDArray[np.bool_]:
+        one, two = self.split(codes)
+        return self.first.missing(one) & self.second.missing(two)
+
+    def statistic(self, codes: Codes) -> NDArray[np.float64]:
+        one, two = self.split(codes)
+        product = self.first.statistic(one)[:, :, None] * self.second.statistic(two)[:, None, :]
+        return product.reshape(len(codes), self.dimension)
+
+    def _all_codes(self) -> Codes:
+        one, two = self.first.listing(), self.second.listing()
+        return np.hstack([np.repeat(one, len(two), axis=0), np.tile(two, (len(one), 1))])
+
+    def form(self) -> dict[str, Any]:
+        return {"space": "pair", "first": self.first.form(), "second": self.second.form()}
