@@ -241,3 +241,39 @@ def test_information_by_simulation_agrees_with_the_sum(unlistable):
 def test_privacy_is_a_property_of_a_design(measure):
     with pytest.raises(DesignError, match="privacy is a property of a design; got str"):
         measure("negative()")
+
+
+@given(st.integers(3, 7), st.integers(0, 1000))
+def test_the_vulnerability_of_sets_is_the_sum_over_all_of_them(t, seed):
+    pi = np.random.default_rng(seed).dirichlet(np.ones(t))
+    for k in range(1, t - 1):
+        design = designs.negative([str(i) for i in range(t)], discards=k)
+        assert privacy.vulnerability(design, pi)[0] == pytest.approx((design.matrix * pi).max(axis=1).sum())
+
+
+def test_choosing_a_level_tells_at_most_the_level_and_the_most_telling_answer():
+    choice = designs.negative_levels(tuple("abcdefgh"), most=2)
+    assert privacy.choosing(choice) == pytest.approx(1 + np.log2(8 / 6))
+    assert privacy.choosing(designs.negative_levels(tuple("abcd"))) == pytest.approx(2)  # the last level tells all
+    rng = np.random.default_rng(0)
+    for _ in range(50):  # however the level goes with the category, and whatever the prior
+        pi, chances = rng.dirichlet(np.ones(8)), rng.dirichlet(np.ones(2), 8)
+        rows = np.vstack([choice.channel(k).matrix * chances[:, i] for i, k in enumerate(choice.levels)]) * pi
+        told = rows.sum(axis=1, keepdims=True)
+        left = -np.sum(rows * np.log2(np.where(rows > 0, rows / told, 1)))
+        assert -np.sum(pi * np.log2(pi)) - left <= privacy.choosing(choice) + 1e-9
+
+
+def test_large_products_have_a_statement_from_their_parts():
+    labels = [str(i) for i in range(30)]
+    both = designs.negative(labels, discards=10) * designs.warner(p=0.7)
+    told = privacy.statement(both)
+    assert told.still_possible == (40, 40)
+    assert told.bits == pytest.approx(np.log2(30 / 20) + privacy.information(designs.warner(p=0.7)))
+
+
+def test_what_is_too_large_to_compute_is_said_and_not_raised():
+    labels = [str(i) for i in range(30)]
+    first = designs.k_ary(labels, epsilon=1)
+    told = privacy.statement(first.then(designs.negative(labels, discards=10)))
+    assert "not computed" in str(told)

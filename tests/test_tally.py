@@ -238,3 +238,27 @@ def test_a_level_that_nobody_chose_has_an_empty_part():
 def test_a_tally_shows_itself():
     assert repr(ONE.tally(["a", "b", None])) == "<Tally: 2 answers, 1 missing, 2 distinct>"
     assert repr(ONE.tally({"q": ["a"]}, "q")) == "<Tally: 1 answers to 'q', 1 distinct>"
+
+
+def test_an_answer_that_no_category_gives_is_refused():
+    design = designs.custom([[1, 0], [0, 1], [0, 0]], categories=("a", "b"), responses=("x", "y", "z"))
+    with pytest.raises(DataError, match="nobody can have answered 'z'"):
+        design.tally(["x", "y", "z"])
+
+
+def test_more_people_than_floating_point_can_count_are_refused():
+    with pytest.raises(DataError, match=r"at most 2\*\*53"):
+        designs.two_coins().tally(count=[9e18, 1])
+
+
+def test_labels_that_are_tuples_survive_saving(tmp_path):
+    choice = designs.negative_levels(((1, 2), (3, 4), (5, 6)))
+    tally = choice.tally(choice.randomize([(1, 2), (3, 4)], level=[1, 1], rng=np.random.default_rng(0)))
+    tally.save(tmp_path / "said.tally")
+    assert Tally.load(tmp_path / "said.tally").categories == ((1, 2), (3, 4), (5, 6))
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_tally_that_cannot_be_written_says_where(tmp_path):
+    with pytest.raises(DataError, match="cannot write"):
+        designs.two_coins().tally(["yes"]).save(tmp_path / "nowhere" / "said.tally")

@@ -12,7 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay.errors import DataError, DesignError
 
-__all__ = ["amounts", "categories", "confidence", "is_missing", "nearest", "probability_vector", "read_only", "shown"]
+__all__ = [
+    "amounts",
+    "categories",
+    "confidence",
+    "is_missing",
+    "nearest",
+    "probability_vector",
+    "read_only",
+    "shown",
+    "whole",
+]
 
 
 def categories(labels: Iterable[Any], *, least: int = 2, what: str = "categories") -> tuple[Any, ...]:
@@ -85,7 +95,10 @@ def amounts(values: ArrayLike, *, what: str, length: int | None = None) -> NDArr
 
 def probability_vector(values: ArrayLike, size: int, *, what: str) -> NDArray[np.float64]:
     """Probabilities (size,), none negative, that sum to one."""
-    result = np.asarray(values, dtype=np.float64)
+    try:
+        result = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{what} must be {size} probabilities; got {shown([values])}") from None
     if result.shape != (size,):
         raise DataError(f"{what} must have {size} probabilities; got an array of shape {result.shape}")
     if not np.isfinite(result).all() or (result < 0).any():
@@ -95,9 +108,16 @@ def probability_vector(values: ArrayLike, size: int, *, what: str) -> NDArray[np
     return result
 
 
-def confidence(value: float) -> float:
+def whole(value: Any, least: int, most: int, *, what: str) -> int:
+    """A whole number from `least` to `most`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
+        raise DesignError(f"{what} must be a whole number from {least} to {most}; got {value!r}")
+    return int(value)
+
+
+def confidence(value: Any) -> float:
     """A level of confidence strictly between 0 and 1."""
-    if not 0 < value < 1:
+    if not isinstance(value, int | float | np.number) or not 0 < value < 1:
         raise DataError(f"confidence must lie between 0 and 1, as 0.95; got {value!r}")
     return float(value)
 

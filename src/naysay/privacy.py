@@ -18,17 +18,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design import Answerable, Design, Levels, Table
+from naysay.design import Answerable, Design, Levels, Product, Subset, Table
+from naysay.design.base import check_channel
+from naysay.design.drawing import GeneratorSource
 from naysay.errors import DesignError
 from naysay.responses import Responses
 
 __all__ = [
     "Composition",
     "Statement",
+    "choosing",
     "compose",
     "epsilon",
     "gain",
     "information",
+    "lines",
     "odds",
     "posterior",
     "statement",
@@ -82,6 +86,8 @@ def epsilon(design: Design) -> float:
     >>> round(epsilon(designs.two_coins()), 6), epsilon(designs.negative(("a", "b", "c")))
     (1.098612, inf)
     """
+    if isinstance(design, Product):
+        return float(epsilon(design.first)) + float(epsilon(design.second))
     if isinstance(design, Table):
         return max(_log_ratio(int(row.max()), int(row.min())) for row in design.weights if row.any())
     rows = design.rows(design.typical_codes)
@@ -117,6 +123,9 @@ def still_possible(design: Design) -> tuple[int, int]:
     >>> still_possible(designs.negative(("a", "b", "c", "d", "e"), discards=3))
     (2, 2)
     """
+    if isinstance(design, Product):
+        (few, many), (fewer, more) = still_possible(design.first), still_possible(design.second)
+        return few * fewer, many * more
     possible = (design.rows(design.typical_codes) > 0).sum(axis=1)
     possible = possible[possible > 0]
     return int(possible.min()), int(possible.max())
@@ -216,6 +225,8 @@ def information(design: Design, prior: ArrayLike | None = None) -> float:
     1.0
     """
     pi = _prior(prior, design)
+    if isinstance(design, Product) and prior is None:
+        return float(information(design.first)) + float(information(design.second))
     if design.exchangeable and prior is None:
         return float(gain(design, Responses(design.typical_codes[:1], design.space), pi)[0])
     if design.space.listable:
@@ -223,8 +234,6 @@ def information(design: Design, prior: ArrayLike | None = None) -> float:
     else:
         rng = np.random.default_rng(_SEED)
         truth = rng.choice(len(pi), size=_DRAWS, p=pi)
-        from naysay.design.drawing import GeneratorSource
-
         codes, chance = design.draw(truth, GeneratorSource(rng)), 1 / _DRAWS
     rows = design.rows(codes) * pi
     totals = rows.sum(axis=1)
@@ -270,11 +279,23 @@ def vulnerability(design: Design, prior: ArrayLike | None = None) -> tuple[float
     (0.85, 0.85)
     """
     pi = _prior(prior, design)
+    if isinstance(design, Subset) and design.truthful:
+        return _subset_vulnerability(design, pi), float(pi.max())
     if design.exchangeable and prior is None:
         share = float(posterior(design, Responses(design.typical_codes[:1], design.space)).max())
         return share, 1 / len(pi)
     codes = design.space.listing()
     return float((design.rows(codes) * pi).max(axis=1).sum()), float(pi.max())
+
+
+def _subset_vulnerability(design: Subset, pi: NDArray[np.float64]) -> float:
+    """Σ_r π_(r) C(t - r, k - r + 1) / C(t - 1, k), the categories ranked from the likeliest on.
+
+    The r-th likeliest category is the best guess if those before it are ruled out and it is not.
+    """
+    t, k = len(pi), design.discards
+    ranked = np.sort(pi)[::-1]
+    return math.fsum(ranked[r] * math.comb(t - r - 1, k - r) for r in range(k + 1)) / math.comb(t - 1, k)
 
 
 @dataclass(frozen=True)
@@ -284,11 +305,11 @@ class Statement:
     Parameters
     ----------
     epsilon : float
-        In nats; ∞ where an answer rules something out.
+        In nats; ∞ where an answer rules something out, NaN where it was not computed.
     reason : str
         Why ε is what it is.
     bits : float
-        Information under the prior.
+        Information under the prior; NaN where it was not computed.
     prior : str
         The prior of `bits`.
     categories : int
@@ -308,6 +329,8 @@ class Statement:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        if math.isnan(self.epsilon):
+            return "; ".join((self.reason, *self.notes))
         few, many = self.still_possible
         left = str(few) if few == many else f"{few} to {many}"
         value = "∞" if math.isinf(self.epsilon) else f"{self.epsilon:.4g}"
@@ -330,16 +353,76 @@ def statement(design: Design) -> Statement:
     2 of 2 categories stay possible, from this answer alone; ε = 1.099 (an answer changes the odds between two \
 categories by 3 at most); 0.189 of 1 bits under a uniform prior
     """
-    value, possible = epsilon(design), still_possible(design)
+    t = len(design.categories)
+    try:
+        value, possible, bits = epsilon(design), still_possible(design), information(design)
+    except DesignError as error:
+        return Statement(math.nan, f"not computed: {error}", math.nan, "uniform", t, (1, t), design.notes)
+    return Statement(value, _reason(value, possible), bits, "uniform", t, possible, design.notes)
+
+
+def _reason(value: float, possible: tuple[int, int]) -> str:
+    """Why ε is what it is."""
     if math.isinf(value):
-        reason = "an answer rules categories out for certain"
-        if possible[0] == 1:
-            reason = "an answer can reveal the truth"
-    elif value == 0:
-        reason = "an answer says nothing"
-    else:
-        reason = f"an answer changes the odds between two categories by {math.exp(value):.3g} at most"
-    return Statement(value, reason, information(design), "uniform", len(design.categories), possible, design.notes)
+        return "an answer can reveal the truth" if possible[0] == 1 else "an answer rules categories out for certain"
+    if value == 0:
+        return "an answer says nothing"
+    return f"an answer changes the odds between two categories by {math.exp(value):.3g} at most"
+
+
+def lines(design: Answerable) -> list[str]:
+    """The privacy of one answer as text: one line, or one for each level and one about choosing it.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> print(lines(designs.negative_levels(("a", "b", "c")))[-1])
+    privacy: choosing a level tells something of its own where the choice goes with the category; level and answer \
+together tell 1.58 of 1.58 bits at most
+    """
+    if not isinstance(design, Levels):
+        return [f"privacy: {statement(design)}"]
+    told = [f"privacy, level {level}: {each}" for level, each in statement(design).items()]
+    return [
+        *told,
+        "privacy: choosing a level tells something of its own where the choice goes with the category; level and "
+        f"answer together tell {choosing(design):.3g} of {math.log2(len(design.categories)):.3g} bits at most",
+    ]
+
+
+def choosing(choice: Levels) -> float:
+    """Bits that level and answer together can tell about a person, at most, however she chooses her level.
+
+    The level tells log₂ (levels) at most, and the answer at level k at most its capacity, bounded by
+    max_j D(P_k[:, j] ‖ λ_k) with λ_k the answers under equal shares; together never more than log₂ t.
+
+    Parameters
+    ----------
+    choice : Levels
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> round(choosing(designs.negative_levels(tuple("abcdefgh"), most=2)), 3)
+    1.415
+    """
+    if not isinstance(choice, Levels):
+        raise DesignError(f"only an offer of levels is chosen from; got {getattr(choice, 'name', choice)!s}")
+    most = max(_capacity(choice.channel(level)) for level in choice.levels)
+    return min(math.log2(len(choice.categories)), math.log2(len(choice.levels)) + most)
+
+
+def _capacity(design: Design) -> float:
+    """An upper bound on the information of an answer under any prior, in bits."""
+    if design.exchangeable:
+        return float(information(design))
+    if not design.space.listable:
+        return math.log2(len(design.categories))
+    rows = design.matrix
+    answers = rows.mean(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(rows > 0, rows * np.log2(rows / answers), 0.0)
+    return float(terms.sum(axis=0).max())
 
 
 @dataclass(frozen=True)
@@ -378,6 +461,8 @@ def compose(designs: Sequence[Design]) -> Composition:
     """
     if not designs:
         raise DesignError("at least one design is needed")
+    for design in designs:
+        check_channel(design, "an answer to compose")
     return Composition(
         epsilon=math.fsum(epsilon(design) for design in designs),
         bits=math.fsum(information(design) for design in designs),

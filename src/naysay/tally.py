@@ -25,6 +25,7 @@ from naysay.responses import Codes, Pair, Responses, Space
 __all__ = ["Asked", "Channel", "Part", "Tally"]
 
 _FORMAT = 1
+_MOST = 2**53  # people: beyond it floating point skips whole numbers
 _read_design: list[Callable[[Any], Any]] = []
 """How to read a design's JSON; filled in by the design layer above, for `Tally.load`."""
 
@@ -40,6 +41,7 @@ class Channel(Protocol):
     def expected_statistic(self) -> NDArray[np.float64]: ...
     def rows(self, codes: Codes) -> NDArray[np.float64]: ...
     def form(self) -> dict[str, Any]: ...
+    def impossible(self, codes: Codes) -> NDArray[np.bool_]: ...
 
 
 class Asked(Protocol):
@@ -110,6 +112,12 @@ class Part:
         missing, missing_weight = int(count[gone].sum()), float(weight[gone].sum())
         keep = ~gone & (count > 0)
         distinct, inverse = _unique(codes[keep])
+        impossible = design.impossible(distinct)
+        if impossible.any():
+            answer = design.space.texts(distinct[impossible.argmax()].reshape(1, -1))[0]
+            raise DataError(
+                f"nobody can have answered {answer!r}: under this design no category gives it", value=answer
+            )
 
         def total(amounts: NDArray[Any]) -> NDArray[np.float64]:
             return np.bincount(inverse, amounts[keep], minlength=len(distinct)).astype(np.float64)
@@ -259,8 +267,15 @@ class Tally:
             }
         )
         target = Path(path)
-        with target.open("wb") as file:  # an open file keeps numpy from adding a suffix
-            np.savez_compressed(file, head=np.array(head_text), **arrays)  # type: ignore[arg-type]
+        unfinished = target.with_name(f"{target.name}.part")
+        try:
+            with unfinished.open("wb") as file:  # an open file keeps numpy from adding a suffix
+                np.savez_compressed(file, head=np.array(head_text), **arrays)  # type: ignore[arg-type]
+            unfinished.replace(target)
+        except OSError as error:
+            raise DataError(f"cannot write {str(path)!r}: {error}") from None
+        finally:
+            unfinished.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: str | Path) -> Tally:
@@ -350,6 +365,8 @@ def whole(counts: NDArray[np.float64]) -> NDArray[np.int64]:
             row=row,
             value=float(counts[row]),
         )
+    if counts.sum() > _MOST:
+        raise DataError(f"counts must sum to at most 2**53; they sum to {counts.sum():g}")
     return counts.astype(np.int64)
 
 

@@ -103,7 +103,7 @@ def test_no_field_may_be_left_out(design):
         (changed(TABLE, "columns", to="73"), "whole numbers only"),
         (changed(TABLE, "denominator", to=20), "must sum to the denominator 20"),
         (changed(TABLE, "categories", to=["yes", "yes"]), "must differ"),
-        (changed(TABLE, "categories", to=["yes", ["no"]]), "must be texts or numbers"),
+        (changed(TABLE, "categories", to=["yes", {"no": 1}]), "must be texts or numbers"),
         (changed(SETS, "discards", to=2.5), r"whole numbers only; got 2\.5"),
         (changed(SETS, "discards", to=4), "between 1 and 3 for 4 categories; got 4"),
         (changed(SETS, "truthful", to="false"), "must be true or false; got 'false'"),

@@ -148,8 +148,8 @@ def test_two_options_are_what_showing_them_gives():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"shown": 1}, "from 2 to 3 of 4 categories can be shown; got shown=1"),
-        ({"shown": 4}, "from 2 to 3 of 4"),
+        ({"shown": 1}, "shown must be a whole number from 2 to 3; got 1"),
+        ({"shown": 4}, "from 2 to 3; got 4"),
         ({"preferences": np.full((3, 3), 0.5)}, "a matrix of 4 × 4"),
         ({"preferences": np.full((4, 4), 0.4)}, "got 0.4 and 0.4 for categories 1 and 2"),
         ({"preferences": np.full((4, 4), 0.5), "shown": 3}, "need shown=2"),
@@ -207,7 +207,7 @@ def test_levels_run_from_the_most_private_to_the_truth():
 
 @pytest.mark.parametrize(("least", "most"), [(0, 2), (3, 2), (1, 5)])
 def test_levels_stay_between_one_and_all_but_one(least, most):
-    with pytest.raises(DesignError, match=f"from 1 to 4 discards for 5 categories; got {least} to {most}"):
+    with pytest.raises(DesignError, match="must be a whole number from"):
         designs.negative_levels(ABCDE, least=least, most=most)
 
 

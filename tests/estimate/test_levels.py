@@ -1,6 +1,7 @@
 """Levels that respondents choose: the GVU counts, self-selection, and the test of independence."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import scipy.linalg
 from naysay import designs, estimate
 from naysay.data import gvu_counts
 from naysay.design.drawing import GeneratorSource
-from naysay.estimate.levels import compare
+from naysay.estimate.levels import compare, difference_errors
 from naysay.estimate.solver import maximize
 from naysay.tally import Part, Tally
 
@@ -217,3 +218,45 @@ def test_level_methods_need_levels_and_known_weights():
     choice = designs.negative_levels(tuple("abc"))
     with pytest.raises(ValueError, match="'proportional', 'equal' or 'variance'"):
         estimate.stratified(choice, choice.tally(["a"], level=[1]), weights="best")
+
+
+@pytest.mark.parametrize("weights", ["proportional", "equal", "variance"])
+def test_the_difference_has_the_error_of_the_weights_that_were_asked_for(weights):
+    choice = designs.negative_levels(tuple("abcd"))
+    rng = np.random.default_rng(12)
+    differences, errors = [], []
+    for _ in range(200):
+        truth = rng.choice(4, 1_500, p=[0.4, 0.3, 0.2, 0.1])
+        tally = drawn(choice, truth, np.minimum(rng.integers(4, size=1_500), 2), rng)  # uneven levels
+        apart, together = estimate.stratified(choice, tally, weights=weights), estimate.pooled(choice, tally)
+        differences.append(apart.proportions - together.proportions)
+        errors.append(difference_errors(apart, together))
+    assert np.mean(errors, axis=0) == pytest.approx(np.std(differences, axis=0), rel=5 / np.sqrt(400))
+
+
+def test_the_bootstrap_is_refused_where_it_would_be_that_of_another_estimate():
+    choice = designs.negative_levels(tuple("abc"))
+    tally = choice.tally(["a", "b", "c", "a;b", "b;c"], level=[1, 1, 1, 2, 2])
+    with pytest.raises(ValueError, match="proportional weights"):
+        estimate.stratified(choice, tally, weights="equal").interval(method="bootstrap")
+
+
+def test_a_level_of_pure_noise_leaves_pooled_to_be_printed_alone():
+    labels = tuple("abc")
+    choice = designs.levels({"noise": designs.uniform(labels), "negative": designs.negative(labels)})
+    tally = choice.tally(["a", "b", "c", "c", "b"], level=["noise", "noise", "negative", "negative", "negative"])
+    fit = estimate.pooled(choice, tally)
+    assert fit.comparison is None
+    assert "not available" in str(fit)
+    assert estimate.independence_test(choice, tally).degrees_of_freedom == 0
+
+
+def test_large_surveys_with_levels_are_printed_in_seconds():
+    labels = [str(i) for i in range(40)]
+    choice = designs.negative_levels(labels)
+    rng = np.random.default_rng(1)
+    tally = drawn(choice, rng.integers(40, size=50_000), rng.integers(39, size=50_000), rng)
+    began = time.perf_counter()
+    text = str(estimate.stratified(choice, tally))
+    assert time.perf_counter() - began < 30
+    assert "χ², doubtful here" in text

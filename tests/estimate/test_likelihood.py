@@ -163,3 +163,84 @@ def test_sixty_categories_thirty_discarded_cost_nothing_special():
     assert fit.maximum.total_gap <= 1e-6
     assert np.abs(fit.proportions - 1 / 60).max() < 5 * np.nanmax(fit.standard_errors)
     assert estimate.moments(survey, tally).interval().shape == (60, 2)
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        designs.gaussian_negative(tuple("abcdefghij"), sigma=1.5),
+        designs.gaussian_negative([str(i) for i in range(15)], sigma=3),
+        designs.k_ary(tuple("abcdefghij"), epsilon=0.001),
+        designs.negative([str(i) for i in range(60)]),
+    ],
+)
+@pytest.mark.parametrize("n", [10**3, 10**6, 10**8])
+def test_the_certificate_is_reached_from_a_thousand_answers_to_a_hundred_million(design, n):
+    rng = np.random.default_rng(n)
+    for concentration in (0.2, 1, 5):
+        pi = rng.dirichlet(np.full(len(design.categories), concentration))
+        fit = estimate.maximum_likelihood(design, design.tally(count=rng.multinomial(n, design.matrix @ pi)))
+        assert fit.maximum.total_gap <= 1e-6
+        assert fit.maximum.iterations < 50
+
+
+def test_nstops_i_says_too_what_is_not_determined():
+    survey = designs.negative(tuple("abcde"))
+    fit = estimate.nstops_i(survey, survey.tally(count=[0, 0, 20, 30, 40]))
+    assert any("not determined" in str(told) for told in fit.warnings)
+    assert fit.interval()[:2] == pytest.approx(np.array([[0, 1], [0, 1]]), abs=1e-3)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-3, 1e9])
+def test_nothing_depends_on_the_unit_of_the_weights(unit):
+    survey = designs.negative(tuple("abcde"), discards=2)
+    rng = np.random.default_rng(3)
+    said = survey.randomize(rng.choice(list("abcde"), 300), rng=rng)
+    weights = rng.gamma(1.0, 1.0, 300)
+    one, other = (estimate.maximum_likelihood(survey, survey.tally(said, weights=w)) for w in (weights, weights * unit))
+    assert other.proportions == pytest.approx(one.proportions, abs=1e-8)
+    assert other.covariance == pytest.approx(one.covariance, rel=1e-6)
+    assert other.interval(method="profile") == pytest.approx(one.interval(method="profile"), abs=1e-6)
+
+
+def test_answers_without_weight_count_for_nothing():
+    survey = designs.direct(tuple("abc"))
+    weighted = estimate.maximum_likelihood(survey, survey.tally(["a", "b", "a", "c"], weights=[1, 2, 1, 0]))
+    assert np.isfinite(weighted.standard_errors).all()
+    assert weighted.proportions == pytest.approx([0.5, 0.5, 0])
+
+
+def test_a_weighted_file_asked_directly_has_no_error():
+    survey = designs.direct(tuple("abc"))
+    tally = survey.tally(list("aabbbc"), weights=[1, 2, 3, 1, 2, 5])
+    for method in (estimate.moments, estimate.maximum_likelihood):
+        assert method(survey, tally, target="file").standard_errors == pytest.approx(np.zeros(3), abs=1e-7)
+
+
+def test_weighted_file_errors_describe_randomizing_again():
+    survey, rng = designs.negative(tuple("abcd")), np.random.default_rng(5)
+    truth, weights = np.repeat(list("abcd"), [160, 120, 80, 40]), rng.gamma(2.0, 1.0, 400)
+    fits = [
+        estimate.maximum_likelihood(
+            survey, survey.tally(survey.randomize(truth, rng=rng), weights=weights), target="file"
+        )
+        for _ in range(400)
+    ]
+    claimed = np.mean([fit.standard_errors for fit in fits], axis=0)
+    assert claimed[:2] == pytest.approx(np.std([fit.proportions for fit in fits], axis=0)[:2], rel=4 / np.sqrt(800))
+
+
+def test_the_interval_of_a_likelihood_estimate_holds_the_estimate():
+    survey = designs.negative(tuple("abcde"))
+    fit = estimate.maximum_likelihood(survey, survey.tally(count=[2, 8, 16, 29, 45]))
+    for method in ("agresti_coull", "profile"):
+        bounds = fit.interval(method=method)
+        assert (bounds[:, 0] <= fit.proportions).all()
+        assert (fit.proportions <= bounds[:, 1]).all()
+
+
+def test_a_negative_variance_of_the_randomization_is_told_and_gives_no_empty_interval():
+    survey = designs.negative(tuple("abcde"), weights=[1, 2, 3, 4, 5])
+    fit = estimate.moments(survey, survey.tally(count=[0, 2, 0, 9, 9]), target="file")
+    assert any("below zero" in str(told) for told in fit.warnings)
+    assert (np.ptp(fit.interval(), axis=1) > 0.01).all()

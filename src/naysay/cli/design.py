@@ -82,7 +82,7 @@ def _channel(design: Design) -> None:
     _matrix(design)
     output.say()
     try:
-        for line in output.privacy_lines(design):
+        for line in privacy.lines(design):
             output.say(line)
         output.say(f"largest odds: {_largest_odds(design)}")
     except DesignError as error:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import polars as pl
 import typer
 
-from naysay import _checks, estimate, files
+from naysay import _checks, estimate, files, privacy
 from naysay.cli import output
 from naysay.cli.options import Categories, DesignText, Encoding, File, Separator, design_of
 from naysay.design import Answerable, Levels
@@ -178,7 +178,7 @@ def _csv(fits: Fits, by: str | None, confidence: float, interval: str | None) ->
     table = csv.writer(out, lineterminator="\n")
     grouped = by is not None
     table.writerow([*(["group"] if grouped else []), *_CSV, *_CSV_NAMED])
-    for line in output.privacy_lines(next(iter(fits.values())).design):
+    for line in privacy.lines(next(iter(fits.values())).design):
         output.note(line)
     for group, fit in fits.items():
         told = fit.to_dict(confidence, interval_method=interval)

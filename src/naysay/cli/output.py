@@ -10,10 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from naysay import privacy
-from naysay.design import Answerable
-
-__all__ = ["complain", "encodable", "json_text", "label", "note", "privacy_lines", "say", "show"]
+__all__ = ["complain", "encodable", "json_text", "label", "note", "say", "show"]
 
 _WIDTH = 120
 
@@ -60,11 +57,3 @@ def json_text(value: Any) -> str:
 def label(category: Any) -> str:
     """A category as text; a pair of answers as ``yes × low``."""
     return " × ".join(map(str, category)) if isinstance(category, tuple) else str(category)
-
-
-def privacy_lines(design: Answerable) -> list[str]:
-    """What one answer tells about its person, one line for each level."""
-    told = privacy.statement(design)
-    if not isinstance(told, dict):
-        return [f"privacy: {told}"]
-    return [f"privacy, level {level}: {statement}" for level, statement in told.items()]

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import typer
 
-from naysay import _checks, files
+from naysay import _checks, files, privacy
 from naysay.cli import output
 from naysay.cli.options import Categories, DesignText, Encoding, File, Separator, design_of, record_text
 from naysay.design import Answerable, Design, Levels
@@ -162,7 +162,7 @@ def _report(asked: Answerable, said: Responses, out: Path, response: str, kept: 
         f"{out}: {len(said):,} records, {response!r} randomized by {asked.name or asked.kind}, "
         f"{f'{missing:,} missing (kept so)' if missing else 'none missing'}"
     )
-    for line in output.privacy_lines(asked):
+    for line in privacy.lines(asked):
         output.say(line)
     others = f"other columns ({_checks.shown(kept)}) and the order of the rows" if kept else "the order of the rows"
     output.say(f"note: kept as before: {others}; they may give the answer away")

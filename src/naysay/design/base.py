@@ -249,6 +249,10 @@ class Design(Answerable):
         """Whether one response stands for all: its probability depends only on its being compatible with the truth."""
         return False
 
+    def impossible(self, codes: Codes) -> NDArray[np.bool_]:
+        """Whether no category at all could give each of these responses, (n,)."""
+        return np.asarray(self.rows(codes).max(axis=1) <= 0)
+
     levels = (None,)
 
     def channel(self, level: Any = None) -> Design:

@@ -177,6 +177,9 @@ class Subset(Design):
             _set_bits(codes, (first + step) % t, taken)
         return codes
 
+    def impossible(self, codes: Codes) -> NDArray[np.bool_]:
+        return np.zeros(len(codes), dtype=bool)  # any set of the right size leaves a category that gives it
+
     @cached_property
     def expected_statistic(self) -> NDArray[np.float64]:
         """E[M_i | X = j] = k / (t - 1) for i ≠ j, and 0 for i = j."""
@@ -290,6 +293,9 @@ class WeightedSubset(Design):
             needed -= taken
             _set_bits(codes, np.full(n, candidate), taken)
         return codes
+
+    def impossible(self, codes: Codes) -> NDArray[np.bool_]:
+        return np.zeros(len(codes), dtype=bool)  # any set of the right size leaves a category that gives it
 
     @cached_property
     def expected_statistic(self) -> NDArray[np.float64]:

@@ -51,7 +51,8 @@ def load(path: str | Path) -> Any:
 def of_node(node: Any) -> Answerable:
     """The design that one object of the tree describes."""
     try:
-        return _KINDS[node["kind"]](node)
+        labels = {key: _labels(node[key]) for key in ("categories", "responses") if key in node}
+        return _KINDS[node["kind"]]({**node, **labels})
     except DesignError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, RecursionError) as error:
@@ -60,6 +61,11 @@ def of_node(node: Any) -> Answerable:
             f"a design's JSON must be of a known kind ({', '.join(_KINDS)}) with its fields complete; "
             f"got kind {kind!r} and stumbled over {error!r}"
         ) from None
+
+
+def _labels(labels: Any) -> tuple[Any, ...]:
+    """Labels as they were before JSON made lists of tuples."""
+    return tuple(_labels(label) if isinstance(label, list) else label for label in labels)
 
 
 def _mixture(node: Any) -> Answerable:

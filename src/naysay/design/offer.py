@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design.base import Answerable, Design, check_channel
+from naysay.design.base import Answerable, Design, Truth, check_channel
 from naysay.design.drawing import Source, source_of
 from naysay.design.exact import rounded
 from naysay.errors import AnswerError, DataError, DesignError
@@ -186,6 +186,9 @@ class Levels(Answerable):
             return self.level_named(cell)
         except DataError as error:
             raise AnswerError(f"is at a level that is not on offer: {error}", row=row, total=size, value=cell) from None
+
+    def positions(self, truth: Any) -> Truth:
+        return self.designs[0].positions(truth)
 
     def randomize(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,7 @@ def uniform(categories: Sequence[Any], *, discards: int | None = None) -> Design
     labels = _checks.categories(categories)
     name = call("uniform", discards=discards)
     if discards is not None:
+        discards = _checks.whole(discards, 1, len(labels) - 1, what="discards")
         return Subset.of(labels, discards, truthful=False, name=name)
     return of_weights(np.ones((len(labels), len(labels)), dtype=np.int64), labels, name=name)
 
@@ -80,7 +82,10 @@ def custom(matrix: Any, *, categories: Sequence[Any] | None = None, responses: S
     >>> custom([[0.8, 0.1], [0.2, 0.9]], categories=("yes", "no")).denominator
     10
     """
-    rows = [list(row) for row in matrix]
+    try:
+        rows = [list(row) for row in matrix]
+    except TypeError:
+        raise DesignError(f"the matrix must be rows of probabilities, one row a response; got {matrix!r}") from None
     if not rows or not rows[0] or len({len(row) for row in rows}) != 1:
         raise DesignError("the matrix must have rows (responses) of one length t, the number of categories")
     labels = tuple(range(1, len(rows[0]) + 1)) if categories is None else _checks.categories(categories)
@@ -106,4 +111,6 @@ def levels(offer: Mapping[Any, Answerable] | None = None, **named: Answerable) -
     ('masked', 'open')
     """
     chosen: dict[Any, Any] = {**(offer or {}), **named}
-    return Levels.of(chosen, name=f"levels({', '.join(f'{k}={v.name or v.kind}' for k, v in chosen.items())})")
+    made = Levels.of(chosen)
+    calls = ", ".join(f"{level}={design.name or design.kind}" for level, design in chosen.items())
+    return replace(made, name=f"levels({calls})")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import operator
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -64,7 +63,10 @@ def negative(categories: Sequence[Any], *, discards: int = 1, weights: Sequence[
 
 
 def _weighted(labels: tuple[Any, ...], discards: int, weights: Sequence[int], name: str) -> Design:
-    checked = WeightedSubset.of(labels, discards, weights, name=name)
+    try:
+        checked = WeightedSubset.of(labels, discards, weights, name=name)
+    except TypeError:
+        raise DesignError(f"weights must be {len(labels)} positive integers, one a category; got {weights!r}") from None
     if discards > 1:
         return checked
     w = checked.weights
@@ -167,9 +169,7 @@ def two_option(categories: Sequence[Any], *, shown: int = 2, preferences: Any = 
     """
     labels = _at_least_three(categories)
     t = len(labels)
-    if not 2 <= shown <= t - 1:
-        raise DesignError(f"from 2 to {t - 1} of {t} categories can be shown; got shown={shown}")
-    shown = operator.index(shown)
+    shown = _checks.whole(shown, 2, t - 1, what="shown")
     name = call("two_option", shown=None if shown == 2 else shown)
     if preferences is None:
         return TwoOption(
@@ -197,7 +197,10 @@ def two_option(categories: Sequence[Any], *, shown: int = 2, preferences: Any = 
 
 
 def _preferences(preferences: Any, t: int) -> list[list[Fraction]]:
-    rows = [list(row) for row in preferences]
+    try:
+        rows = [list(row) for row in preferences]
+    except TypeError:
+        raise DesignError(f"preferences must be a matrix of {t} × {t}; got {preferences!r}") from None
     if len(rows) != t or any(len(row) != t for row in rows):
         raise DesignError(f"preferences must be a matrix of {t} × {t}")
     theta = [
@@ -312,9 +315,8 @@ def negative_levels(categories: Sequence[Any], *, least: int = 1, most: int | No
     labels = _at_least_three(categories)
     t = len(labels)
     top = t - 1 if most is None else most
-    if not 1 <= least <= top <= t - 1:
-        raise DesignError(f"levels run from 1 to {t - 1} discards for {t} categories; got {least} to {top}")
-    least, top = operator.index(least), operator.index(top)
+    least = _checks.whole(least, 1, t - 1, what="least")
+    top = _checks.whole(top, least, t - 1, what="most")
     offer: dict[Any, Design] = {}
     for k in range(least, top + 1):
         notes = ("this reveals your answer",) if k == t - 1 else ()

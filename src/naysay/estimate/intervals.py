@@ -11,7 +11,8 @@ profile         all values that the likelihood ratio does not reject, over {Σπ
 bootstrap       means: studentized; likelihood: percentiles of refits
 =============== ==================================================================================================
 
-Every interval is intersected with [0, 1]; where nothing is left the nearest boundary point is given, flagged.
+Every interval is intersected with [0, 1]; where nothing is left the nearest boundary point is given, flagged. Intervals
+of likelihood estimates are extended to hold the estimate, from which those of the unbounded one can stand apart.
 """
 
 from __future__ import annotations
@@ -88,7 +89,11 @@ def intervals(
     chosen = default_method(fit) if method is None else method
     raw = _COMPUTED[chosen](_Ask(fit, confidence, replicates, rng))
     outside = (raw[:, 1] < 0) | (raw[:, 0] > 1)
-    return Intervals(np.clip(raw, 0.0, 1.0), chosen, confidence, outside)
+    bounds = np.clip(raw, 0.0, 1.0) + 0.0  # no negative zeros
+    if fit.maximum is not None:  # the interval may rest on the unbounded estimate; it should hold the one beside it
+        bounds[:, 0] = np.fmin(bounds[:, 0], fit.proportions)
+        bounds[:, 1] = np.fmax(bounds[:, 1], fit.proportions)
+    return Intervals(bounds, chosen, confidence, outside)
 
 
 def default_method(fit: Estimate) -> str:
@@ -289,16 +294,18 @@ def _variance_ratio(fit: Estimate) -> Floats:
 
 
 def _ratio(variance: Floats, model: Floats) -> Floats:
-    """The variance over the model's; 1 where that is not known."""
+    """The variance over the model's; 1 where it is not known, or was estimated below zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = variance / model
-    return np.where(np.isfinite(ratio), np.maximum(ratio, 0.0), 1.0)
+    return np.where(np.isfinite(ratio) & (ratio > -1e-9), np.maximum(ratio, 0.0), 1.0)
 
 
 def _bootstrap(ask: _Ask) -> Floats:
     fit = ask.fit
     if fit.target == "file":
         raise DataError("the bootstrap redraws respondents, but a file is fixed; use agresti_coull, profile or wald")
+    if fit.level_weights is not None:
+        raise DataError("the bootstrap is for proportional weights of the levels; use method='wald'")
     if fit.tally.weighted:
         raise DataError("the bootstrap of a weighted tally needs the rows; use wald or profile")
     rng = np.random.default_rng(SEED) if ask.rng is None else ask.rng

@@ -15,15 +15,24 @@ import scipy.stats
 from numpy.typing import NDArray
 
 from naysay.design import Answerable, Levels
-from naysay.errors import DataError, StatisticalWarning
+from naysay.design.drawing import GeneratorSource
+from naysay.errors import DataError, NotEstimable, StatisticalWarning
 from naysay.estimate.likelihood import evidence, maximum_likelihood, model_covariance
-from naysay.estimate.linear import indicators, part_indicators
+from naysay.estimate.linear import Indicators, part_indicators, rank_of
 from naysay.estimate.moments import moments
 from naysay.estimate.result import Estimate, answered_under, checked_target, warning
 from naysay.estimate.solver import maximize
 from naysay.tally import Part, Tally
 
-__all__ = ["Comparison", "IndependenceTest", "compare", "independence_test", "pooled", "stratified"]
+__all__ = [
+    "Comparison",
+    "IndependenceTest",
+    "compare",
+    "difference_errors",
+    "independence_test",
+    "pooled",
+    "stratified",
+]
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +40,7 @@ SEED = 2016
 """Seed of Monte Carlo parts for which no generator is given, so that a printed number can be printed again."""
 
 _SMALL = 5  # expected answers per response category below which the χ² reference is not trusted
+_AFFORDABLE = 1e8  # distinct answers × categories × replicates that "auto" spends on a bootstrap
 _ENOUGH = 20  # exceedances after which a bootstrap p-value is settled (Besag & Clifford 1991)
 
 
@@ -112,6 +122,7 @@ def _combined(design: Answerable, tally: Tally, weights: str, target: str) -> Es
         covariance=np.sum([share**2 * cov for share, _, cov in used], axis=0),
         standard_error_kind="moments within levels, n - 1" if target == "population" else "moments, randomization only",
         warnings=tuple(told),
+        level_weights={part.level: share for part, share in zip(parts, z.tolist(), strict=True)},
     )
 
 
@@ -153,7 +164,7 @@ class IndependenceTest:
     statistic : float
         Likelihood ratio: levels apart against levels together.
     degrees_of_freedom : int
-        (levels answered at - 1)(t - 1).
+        (levels answered at - 1)(t - 1), less what a level cannot tell apart by itself.
     p_value : float
         NaN when fewer than two levels were answered at.
     reference : str
@@ -220,15 +231,19 @@ def independence_test(
         raise DataError(f"reference must be 'auto', 'chi2' or 'bootstrap'; got {reference!r}")
     parts = [part for part in tally.parts if part.n]
     t = len(design.categories)
-    df = (len(parts) - 1) * (t - 1)
+    ranks = [rank_of(part.design.expected_statistic) for part in parts]
+    df = sum(ranks) - rank_of(np.vstack([part.design.expected_statistic for part in parts]))
     if len(parts) < 2:
         return IndependenceTest(float("nan"), 0, float("nan"), "answers at one level only")
     if tally.weighted:
         return IndependenceTest(float("nan"), df, float("nan"), "survey weights make the ratio no likelihood ratio")
     statistic, together, at_boundary = _ratio([(part.design.rows(part.codes), part.weight) for part in parts])
     small = any(part.n < _SMALL * min(part.design.space.size, 4 * t) for part in parts)
-    if reference == "chi2" or (reference == "auto" and not at_boundary and not small):
-        return IndependenceTest(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), "χ²")
+    work = sum(len(part.codes) for part in parts) * t * replicates
+    trusted = not at_boundary and not small
+    if reference == "chi2" or (reference == "auto" and (trusted or work > _AFFORDABLE)):
+        name = "χ²" if trusted else "χ², doubtful here: a fit touches the boundary or a level is small"
+        return IndependenceTest(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), name)
     source = np.random.default_rng(SEED) if rng is None else rng
     p_value, drawn = _bootstrap_p(parts, together, statistic, replicates, source)
     return IndependenceTest(statistic, df, p_value, f"parametric bootstrap, {drawn} replicates")
@@ -267,8 +282,9 @@ def _redrawn(part: Part, proportions: Floats, rng: np.random.Generator) -> tuple
         seen = counts > 0
         return rows[seen], counts[seen].astype(float)
     truth = rng.choice(len(proportions), size=part.n, p=proportions / proportions.sum())
-    said = design.randomize([design.categories[place] for place in truth.tolist()], rng=rng)
-    again = design.tally(said).parts[0]
+    ones = np.ones(part.n)
+    codes = design.draw(truth, GeneratorSource(rng))
+    again = Part.of(design, codes, count=ones.astype(np.int64), weight=ones, weight_squared=ones)
     return design.rows(again.codes), again.weight
 
 
@@ -293,32 +309,45 @@ class Comparison:
     test: IndependenceTest
 
 
-def compare(fit: Estimate) -> Comparison:
-    """Stratified beside pooled for the answers of an estimate."""
+def compare(fit: Estimate) -> Comparison | None:
+    """Stratified beside pooled for the answers of an estimate; None where a level alone is not estimable."""
     design, tally = fit.design, fit.tally
-    apart = fit if fit.method.startswith("stratified") else stratified(design, tally, target=fit.target)
+    try:
+        apart = fit if fit.method.startswith("stratified") else stratified(design, tally, target=fit.target)
+    except NotEstimable:
+        return None
     together = fit if fit.method.startswith("pooled") else pooled(design, tally, target=fit.target)
     return Comparison(
         stratified=apart,
         pooled=together,
         difference=apart.proportions - together.proportions,
-        standard_errors=_difference_errors(apart, together),
+        standard_errors=difference_errors(apart, together),
         test=independence_test(design, tally),
     )
 
 
-def _difference_errors(apart: Estimate, together: Estimate) -> Floats:
+def difference_errors(apart: Estimate, together: Estimate) -> Floats:
     """Standard errors of stratified - pooled from the influence of each answer on both."""
     tally = apart.tally
     if tally.n < 2:
         return np.full(len(apart.categories), np.nan)
-    rows, _, _ = evidence(tally)
-    terms = indicators(tally)
-    bread = model_covariance(together)
+    pieces = {part.level: part_indicators(part).with_weight() for part in tally.parts if part.n}
+    weight = np.concatenate([piece.weight for piece in pieces.values()])
+    squared = np.concatenate([piece.weight_squared for piece in pieces.values()])
+    own = np.vstack([_influence(apart, level, piece) for level, piece in pieces.items()])
+    rows, weights, _ = evidence(tally)
     scores = rows / (rows @ together.proportions)[:, None] - 1
-    influence = terms.u - terms.mean - tally.weight * (scores @ bread)
-    centred = influence - np.average(influence, axis=0, weights=terms.weight)
-    return np.asarray(np.sqrt(terms.weight_squared @ centred**2 * terms.n / (terms.n - 1)) / terms.weight.sum())
+    influence = own - weights.sum() * (scores @ model_covariance(together))
+    centred = influence - np.average(influence, axis=0, weights=weight)
+    return np.asarray(np.sqrt(squared @ centred**2 * tally.n / (tally.n - 1)) / weight.sum())
+
+
+def _influence(apart: Estimate, level: Any, piece: Indicators) -> Floats:
+    """Influence of each answer at a level on the stratified estimate, per respondent."""
+    if apart.level_weights is None:
+        return piece.u - apart.proportions
+    share = piece.weight.sum() / apart.tally.weight
+    return np.asarray(apart.level_weights.get(level, 0.0) / share * (piece.u - piece.mean))
 
 
 def _check_levels(design: Answerable) -> None:

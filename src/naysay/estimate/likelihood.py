@@ -67,7 +67,9 @@ def maximum_likelihood(
     rows, weights, squared = evidence(tally)
     maximum = maximize(rows, weights, tolerance=tolerance)
     method = "pooled maximum likelihood" if isinstance(design, Levels) else "maximum likelihood"
-    return of_maximum(design, tally, maximum, (rows, weights, squared), method=method, target=target)
+    return of_maximum(
+        design, tally, maximum, (rows, weights, squared), method=method, target=target, tolerance=tolerance
+    )
 
 
 def of_maximum(
@@ -78,14 +80,21 @@ def of_maximum(
     *,
     method: str,
     target: str,
+    tolerance: float = np.inf,
     path: Floats | None = None,
 ) -> Estimate:
     """The estimate at a maximum of the likelihood."""
     covariance = likelihood_covariance(*seen, maximum, weighted=tally.weighted)
     kind = "observed information" if not tally.weighted else "sandwich, linearized for the weights"
     if target == "file":
-        shares = maximum.proportions
-        covariance = covariance - (np.diag(shares) - np.outer(shares, shares)) / tally.n
+        covariance = (
+            file_covariance(*seen, maximum)
+            if tally.weighted
+            else (
+                covariance
+                - (np.diag(maximum.proportions) - np.outer(maximum.proportions, maximum.proportions)) / tally.n
+            )
+        )
         kind += ", randomization only"
     return Estimate(
         design=design,
@@ -95,19 +104,32 @@ def of_maximum(
         proportions=maximum.proportions,
         covariance=covariance,
         standard_error_kind=kind,
-        warnings=tuple(reservations(tally.categories, maximum)),
+        warnings=tuple(reservations(tally.categories, maximum, tolerance)),
         maximum=maximum,
         path=path,
     )
 
 
 def evidence(tally: Tally) -> tuple[Floats, Floats, Floats]:
-    """Likelihood rows of all distinct answers, with the sums of their weights and of the squared weights."""
+    """Likelihood rows of all distinct answers, with the sums of their weights and of the squared weights.
+
+    Weights are scaled to sum to the number of respondents, so that nothing depends on their unit; answers without
+    weight are left out.
+    """
     parts = [part for part in tally.parts if part.n]
+    weight = np.concatenate([part.weight for part in parts]).astype(float)
+    squared = np.concatenate([part.weight_squared for part in parts]).astype(float)
+    scale = tally.n / weight.sum()
+    heavy = weight > 0
+    rows = np.vstack([part.design.rows(part.codes) for part in parts])
     return (
-        np.vstack([part.design.rows(part.codes) for part in parts]),
-        np.concatenate([part.weight for part in parts]).astype(float),
-        np.concatenate([part.weight_squared for part in parts]).astype(float),
+        (rows, weight * scale, squared * scale**2)
+        if heavy.all()
+        else (
+            rows[heavy],
+            weight[heavy] * scale,
+            squared[heavy] * scale**2,
+        )
     )
 
 
@@ -144,6 +166,14 @@ def likelihood_covariance(
     return covariance
 
 
+def file_covariance(rows: Floats, weights: Floats, squared: Floats, maximum: Maximum) -> Floats:
+    """The randomization's part of a weighted covariance: Σw²(uuᵀ - Diag u)/(Σw)², u the efficient indicators."""
+    bread = likelihood_covariance(rows, weights, squared, maximum, weighted=False)
+    scores = rows / (rows @ maximum.proportions)[:, None] - 1
+    u = maximum.proportions + weights.sum() * (scores @ bread)
+    return np.asarray((u.T @ (u * squared[:, None]) - np.diag(squared @ u)) / weights.sum() ** 2)
+
+
 def model_covariance(fit: Estimate) -> Floats:
     """The covariance (t, t) of a likelihood estimate under its model alone: no weights, a population."""
     if fit.maximum is None:
@@ -152,9 +182,13 @@ def model_covariance(fit: Estimate) -> Floats:
     return likelihood_covariance(rows, weights, squared, fit.maximum, weighted=False)
 
 
-def reservations(categories: tuple[Any, ...], maximum: Maximum) -> list[StatisticalWarning]:
+def reservations(categories: tuple[Any, ...], maximum: Maximum, tolerance: float) -> list[StatisticalWarning]:
     """What a reader of a maximum-likelihood estimate must be told."""
     told = []
+    if maximum.total_gap > tolerance:
+        told.append(
+            warning(f"floating point ended the search {maximum.total_gap:.1e} of log-likelihood from the maximum")
+        )
     open_ = np.abs(maximum.undetermined).max(axis=1, initial=0.0) > 1e-6
     if open_.any():
         told.append(

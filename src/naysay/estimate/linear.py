@@ -70,6 +70,15 @@ class Indicators:
         """The weighted mean of u, (t,): the estimate."""
         return np.asarray(self.weight @ self.u / self.weight.sum())
 
+    def with_weight(self) -> Indicators:
+        """Those that carry weight."""
+        heavy = self.weight > 0
+        return (
+            self
+            if heavy.all()
+            else Indicators(self.u[heavy], self.count[heavy], self.weight[heavy], self.weight_squared[heavy])
+        )
+
     def covariance(self, target: str) -> Floats:
         """Estimated covariance of the mean (t, t), linearized where there are weights.
 
@@ -130,14 +139,20 @@ def _closed_form(design: Channel, expected: Floats) -> LinearMap | None:
     return LinearMap(np.full(t, -beta / alpha), np.eye(t) / alpha, "closed form")
 
 
+def rank_of(expected: Floats) -> int:
+    """Rank of the expected statistic on the proportions that sum to one; t - 1 tells all of them apart."""
+    values = np.linalg.svd(expected @ tangent(expected.shape[1]), compute_uv=False)
+    return int((values > 1e-11 * max(1.0, values.max(initial=0.0))).sum())
+
+
 def check_rank(expected: Floats, categories: tuple[Any, ...]) -> None:
     """Raise `NotEstimable` unless the expected statistic tells all proportions apart."""
     t = len(categories)
     basis = tangent(t)
-    _, values, rows = np.linalg.svd(expected @ basis, full_matrices=True)
-    rank = int((values > 1e-11 * max(1.0, values.max(initial=0.0))).sum())
+    rank = rank_of(expected)
     if rank == t - 1:
         return
+    _, _, rows = np.linalg.svd(expected @ basis, full_matrices=True)
     contrast = basis @ rows[-1]
     leading = contrast[np.flatnonzero(np.abs(contrast) > 1e-9)[0]]
     contrast = contrast / np.abs(contrast).max() * np.sign(leading)
@@ -153,7 +168,7 @@ def check_rank(expected: Floats, categories: tuple[Any, ...]) -> None:
 
 def indicators(tally: Tally) -> Indicators:
     """The unbiased indicators of all distinct answers of a tally, over all its parts."""
-    return stacked([part_indicators(part) for part in tally.parts if part.n])
+    return stacked([part_indicators(part) for part in tally.parts if part.n]).with_weight()
 
 
 def part_indicators(part: Part) -> Indicators:

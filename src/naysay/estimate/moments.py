@@ -66,12 +66,12 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population") -> 
         proportions=terms.mean,
         covariance=terms.covariance(target),
         standard_error_kind=kind,
-        warnings=tuple(reservations(terms.mean, tally)),
+        warnings=tuple(reservations(terms.mean, tally, np.diagonal(terms.covariance(target)))),
         indicators=terms,
     )
 
 
-def reservations(proportions: np.ndarray, tally: Tally) -> list[StatisticalWarning]:
+def reservations(proportions: np.ndarray, tally: Tally, variances: np.ndarray) -> list[StatisticalWarning]:
     """What a reader of an unbiased estimate must be told."""
     told = []
     outside = [str(label) for label, value in zip(tally.categories, proportions, strict=True) if not 0 <= value <= 1]
@@ -79,6 +79,14 @@ def reservations(proportions: np.ndarray, tally: Tally) -> list[StatisticalWarni
         told.append(
             warning(
                 f"outside [0, 1], as an unbiased estimate may be: {', '.join(outside)}; maximum_likelihood stays inside"
+            )
+        )
+    below = [str(label) for label, value in zip(tally.categories, variances, strict=True) if value < -1e-12]
+    if below:
+        told.append(
+            warning(
+                f"the variance of the randomization comes out below zero, so few are the answers: {', '.join(below)}; "
+                "intervals are those for a population"
             )
         )
     if tally.n == 1:

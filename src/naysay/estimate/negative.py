@@ -13,7 +13,7 @@ from naysay.errors import DataError, NaysayError
 from naysay.estimate.likelihood import check_identified, evidence, maximum_likelihood, of_maximum
 from naysay.estimate.moments import moments
 from naysay.estimate.result import Estimate, answered_under
-from naysay.estimate.solver import Maximum, expectation_step
+from naysay.estimate.solver import Maximum, expectation_step, maximize
 from naysay.tally import Tally
 
 __all__ = ["nstops", "nstops_i", "nstops_ii"]
@@ -93,7 +93,8 @@ def nstops_i(design: Answerable, tally: Tally, *, tol: float | None = None, iter
     fitted = rows @ pi
     gap = max(float((rows.T @ (shares / fitted)).max() - 1), 0.0)
     value = float(weights @ np.log(fitted))
-    maximum = Maximum(pi, value, gap, total * gap, len(path) - 1, np.zeros((len(pi), 0)))
+    undetermined = maximize(rows, weights).undetermined
+    maximum = Maximum(pi, value, gap, total * gap, len(path) - 1, undetermined)
     seen = (rows, weights, squared)
     return of_maximum(design, tally, maximum, seen, method="NStoPS-I", target="population", path=np.array(path))
 

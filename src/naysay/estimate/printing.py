@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from naysay import privacy
+from naysay.design import Levels, TwoOption
 from naysay.estimate.intervals import Intervals
 from naysay.estimate.result import Estimate, number
 
@@ -66,13 +68,13 @@ def table(fit: Estimate, found: Intervals) -> Table:
 def below(fit: Estimate, found: Intervals) -> list[str]:
     """What stands below the numbers: the test, the band, privacy, reservations."""
     lines = [str(fit.comparison.test)] if fit.comparison is not None else []
+    if isinstance(fit.design, Levels) and fit.comparison is None:
+        lines.append("stratified beside pooled: not available, some level alone does not tell all categories apart")
+    if isinstance(fit.design, TwoOption) and fit.sensitivity is None:
+        lines.append("band of preferences: takes long here, ask estimate.preference_band(design, tally)")
     if fit.sensitivity is not None:
         lines.append("band: what the share could be if people chose between two false categories as they like")
-    for level, statement in fit.privacy.items():
-        at = "" if level is None else f", level {level}"
-        lines.append(f"privacy{at}: {statement}")
-    if len(fit.privacy) > 1:
-        lines.append("privacy: choosing a level tells something of its own where the choice goes with the category")
+    lines += privacy.lines(fit.design)
     return lines + [f"note: {text}" for text in reservations(fit, found)]
 
 
@@ -129,9 +131,9 @@ def to_dict(fit: Estimate, confidence: float = 0.95, method: str | None = None) 
 def _privacy(fit: Estimate) -> dict[str, Any]:
     told = {
         level: {
-            "epsilon": "inf" if math.isinf(statement.epsilon) else statement.epsilon,
+            "epsilon": "inf" if math.isinf(statement.epsilon) else number(statement.epsilon),
             "reason": statement.reason,
-            "bits": statement.bits,
+            "bits": number(statement.bits),
             "prior": statement.prior,
             "still_possible": list(statement.still_possible),
         }

@@ -101,7 +101,7 @@ def simplex_profile(rows: Floats, weights: Floats, best: Floats, quantile: Float
         return float(np.sqrt(max(2 * (top - reached), 0.0)) - np.sqrt(quantile[category]))
 
     def end(category: int, limit: float) -> float:
-        if excess(limit, category) <= 0:
+        if excess(limit, category) <= 0 or excess(best[category], category) >= 0:
             return limit
         return float(brentq(excess, best[category], limit, args=(category,), xtol=1e-6, rtol=1e-6))
 

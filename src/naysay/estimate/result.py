@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -51,6 +52,8 @@ class Estimate:
         For likelihood methods: the certificate.
     path : (iterations + 1, t) float, optional
         Counts per category after each step of an iterative method.
+    level_weights : {level: float}, optional
+        Weights of the levels where they are not in proportion to the answers.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class Estimate:
     indicators: Indicators | None = field(default=None, repr=False)
     maximum: Maximum | None = field(default=None, repr=False)
     path: Floats | None = field(default=None, repr=False)
+    level_weights: Mapping[Any, float] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("proportions", "covariance"):
@@ -159,10 +163,13 @@ class Estimate:
 
     @cached_property
     def sensitivity(self) -> Floats | None:
-        """For the two-option scheme the band (t, 2) over all ways of choosing between two false categories."""
+        """For the two-option scheme the band (t, 2) over all ways of choosing between two false categories.
+
+        None for other designs, and where it would take long: ask `preference_band` then.
+        """
         from naysay.estimate import sensitivity
 
-        return sensitivity.preference_band(self.design, self.tally) if sensitivity.applies(self.design) else None
+        return sensitivity.preference_band(self.design, self.tally) if sensitivity.quick(self.design) else None
 
     def to_dict(self, confidence: float = 0.95, *, interval_method: str | None = None) -> dict[str, Any]:
         """The estimate as one JSON object with stable names; undefined numbers are None."""

@@ -15,14 +15,20 @@ from naysay.design import Answerable, TwoOption
 from naysay.errors import DataError
 from naysay.tally import Tally
 
-__all__ = ["applies", "preference_band"]
+__all__ = ["preference_band", "quick"]
 
 Floats = NDArray[np.float64]
 
 
-def applies(design: Answerable) -> bool:
-    """Whether a design has a band of preferences."""
-    return isinstance(design, TwoOption)
+_QUICK = 50_000  # unknowns × programs that take about a second
+
+
+def quick(design: Answerable) -> bool:
+    """Whether a design has a band of preferences that is soon computed."""
+    if not isinstance(design, TwoOption):
+        return False
+    t, s = len(design.categories), design.shown
+    return (math.comb(t, s) * s + math.comb(t, s - 1) * (s - 1)) * 2 * t <= _QUICK
 
 
 def preference_band(design: Answerable, tally: Tally) -> Floats:

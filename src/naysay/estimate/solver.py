@@ -22,6 +22,9 @@ __all__ = ["Maximum", "expectation_step", "maximize"]
 
 Floats = NDArray[np.float64]
 
+_FLOOR = 64 * np.finfo(float).eps  # a relative gap below which there is nothing but rounding
+_NEAR = 1e-9  # a relative gap at which the set of positive proportions is settled
+_PATIENCE = 25  # steps without progress near the maximum before rounding is blamed
 _FLAT = 1e-9  # curvature below this share of the largest counts as none
 
 
@@ -69,32 +72,38 @@ def maximize(
     iterations : int
         Give up after so many.
 
+    Returns
+    -------
+    Maximum
+        Its `total_gap` exceeds the tolerance only where floating point goes no further (billions of answers).
+
     Raises
     ------
     NaysayError
-        If the tolerance is not reached.
+        If no maximum is in sight.
     """
     given = weights > 0
     scale = rows[given].max(axis=1)
     scaled, total = rows[given] / scale[:, None], float(weights[given].sum())
     shares = weights[given] / total
     pi = np.full(rows.shape[1], 1 / rows.shape[1])
-    needed = max(tolerance / total, 64 * np.finfo(float).eps)
-    best = np.inf
+    needed = max(tolerance / total, _FLOOR)
+    best, stalled, polish = np.inf, 0, polish + 1
     for done in range(1, iterations + 1):  # noqa: B007 (told in the result)
         fitted = scaled @ pi
         gradient = scaled.T @ (shares / fitted)
         gap = float(gradient.max() - 1)
-        if gap <= needed:
-            polish -= 1
-            if polish < 0 or gap > best / 4:
-                break
-            best = gap
+        stalled = 0 if gap < best / 4 else stalled + 1
+        polish -= gap <= needed
+        if gap <= needed and (polish <= 0 or stalled):
+            break
+        if gap <= _NEAR and stalled > _PATIENCE:
+            break  # floating point goes no further; the gap that was reached is told
+        best = min(best, gap)
         pi = _step(scaled, shares, fitted, gradient, pi)
     else:
-        raise NaysayError(
-            f"maximum likelihood did not reach W·gap ≤ {tolerance:g} in {iterations} steps; W·gap is {total * gap:.3g}"
-        )
+        if gap > _NEAR:
+            raise NaysayError(f"maximum likelihood did not get near its maximum in {iterations} steps (gap {gap:.1e})")
     pi, undetermined = _most_even(scaled, shares, pi, gradient)
     value = float(total * shares @ np.log(scaled @ pi) + weights[given] @ np.log(scale))
     gap = max(gap, 0.0)
@@ -104,6 +113,10 @@ def maximize(
 def _step(rows: Floats, shares: Floats, fitted: Floats, gradient: Floats, pi: Floats) -> Floats:
     """One step: the exact minimum of the quadratic model over π ≥ 0, then a backtracking line search."""
     curvature = _curvature(rows, shares, fitted)
+    if gradient.max() - 1 < _NEAR:  # the non-negative least squares below stops short of this precision
+        finished = _face_step(curvature, gradient, pi)
+        if finished is not None and (rows @ finished > 0).all():
+            return finished
     target = _model_minimum(curvature, 2 * gradient - 1)
     if target is None:
         return expectation_step(rows, shares, pi)
@@ -123,6 +136,28 @@ def _step(rows: Floats, shares: Floats, fitted: Floats, gradient: Floats, pi: Fl
                 return np.asarray(stepped / stepped.sum())
         length /= 2
     return expectation_step(rows, shares, pi)
+
+
+def _face_step(curvature: Floats, gradient: Floats, pi: Floats) -> Floats | None:
+    """Newton's step among the categories that are positive or want to be, stopping at the first that becomes zero."""
+    free = (pi > 0) | (gradient > 1)
+    while True:
+        step = np.zeros_like(pi)
+        try:
+            step[free] = scipy.linalg.solve(curvature[np.ix_(free, free)], gradient[free] - 1, assume_a="pos")
+        except (np.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
+            return None
+        stuck = (pi <= 0) & (step < 0)
+        if not stuck.any():
+            break
+        free &= ~stuck
+    falling = step < 0
+    limits = np.where(falling, -pi / np.where(falling, step, -1.0), np.inf)
+    length = min(1.0, float(limits.min()))
+    moved = np.maximum(pi + length * step, 0.0)
+    if length < 1:
+        moved[limits.argmin()] = 0.0
+    return np.asarray(moved / moved.sum())
 
 
 def _curvature(rows: Floats, shares: Floats, fitted: Floats) -> Floats:

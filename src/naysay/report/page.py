@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from naysay import privacy
+from naysay.design import Levels
 from naysay.errors import DataError
 from naysay.estimate import Estimate, Intervals, printing
 from naysay.report import charts, labels
@@ -128,6 +130,7 @@ def estimate_section(
         privacy=_privacy(fit),
         bits=math.log2(len(fit.categories)),
         levels=len(fit.privacy) > 1,
+        choosing=privacy.choosing(fit.design) if isinstance(fit.design, Levels) else None,
         notes=printing.reservations(fit, found),
     )
     return Section(title, body)
@@ -261,9 +264,9 @@ def _privacy(fit: Estimate) -> list[_Told]:
                 chosen=f"{fit.n if level is None else chosen.get(str(level), 0):,}",
                 left=f"{few if few == many else f'{few} to {many}'} of {told.categories}",
                 possible=few / told.categories,
-                bits=f"{told.bits:.2f}",
-                share=min(1.0, told.bits / most),
-                epsilon="∞" if math.isinf(told.epsilon) else f"{told.epsilon:.3g}",
+                bits="–" if math.isnan(told.bits) else f"{told.bits:.2f}",
+                share=0.0 if math.isnan(told.bits) else min(1.0, told.bits / most),
+                epsilon="∞" if math.isinf(told.epsilon) else "–" if math.isnan(told.epsilon) else f"{told.epsilon:.3g}",
                 words="; ".join((told.reason, *told.notes)),
             )
         )

@@ -167,7 +167,8 @@ class Labels(Space):
         known = np.empty(len(self.labels) + 1, dtype=object)
         known[:-1] = self.labels
         values = known[codes[:, 0]]  # -1 picks the trailing None
-        if self.missing(codes).any() or any(isinstance(label, tuple) for label in self.labels):
+        kinds = {type(label) for label in self.labels}
+        if self.missing(codes).any() or len(kinds) > 1 or tuple in kinds:
             return values
         return values.astype(np.asarray(self.labels).dtype)
 
