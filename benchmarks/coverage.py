@@ -1,6 +1,6 @@
 """Coverage and width of every interval, regime by regime: the measurement behind the defaults.
 
-    python benchmarks/coverage.py [--runs 2000] [--only TEXT] [--out benchmarks/coverage.md]
+    python benchmarks/coverage.py [--runs 2000] [--only PATTERN] [--out benchmarks/coverage.md]
 
 In each cell the population is fixed, and each run draws respondents (or, for a file, only their answers), estimates,
 and asks whether the interval of each category holds the true share. Shown are the worst coverage over the categories
@@ -14,6 +14,7 @@ import argparse
 import dataclasses
 import multiprocessing
 import os
+import re
 import sys
 import time
 from collections import Counter
@@ -186,16 +187,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=2_000)
     parser.add_argument("--replicates", type=int, default=999, help="of the bootstrap")
-    parser.add_argument("--only", default="", help="cells whose label or estimator holds this text")
+    parser.add_argument("--only", default="", help="cells whose label and estimator match this pattern")
     parser.add_argument("--seed", type=int, default=2016)
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
-    chosen = [cell for cell in cells() if options.only in f"{cell.label} {cell.estimator}"]
+    chosen = [(i, cell) for i, cell in enumerate(cells()) if re.search(options.only, f"{cell.label} {cell.estimator}")]
     promise = PROMISE - 2 * np.sqrt(PROMISE * (1 - PROMISE) / options.runs)
     begun = time.perf_counter()
     results = []
     with multiprocessing.Pool() as pool, Progress(transient=True) as progress:
-        for number, cell in enumerate(progress.track(chosen, description="cells")):
+        for number, cell in progress.track(chosen, description="cells"):
             results.append(run(cell, options.runs, options.seed + 1_000 * number, pool, options.replicates))
             progress.console.print(as_row(results[-1], promise), soft_wrap=True)
     lines = [

@@ -215,6 +215,7 @@ FRAME = pl.DataFrame(
         "half": [1.0, 1.0, 0.5, 1.0],
         "nan": [1.0, math.nan, 1.0, 1.0],
         "none": [None] * 4,
+        "zero": [0] * 4,
         "sets": ["a;b", "a;x", "c;d", "a"],
         "lists": [["a", "b"], [], ["c", "d"], ["a", "a"]],
         "ok": ["a", "b", "c", None],
@@ -243,7 +244,12 @@ BAD = {
         "column 'lists'.* is empty; it must be a set of 2|names 'a' twice",
     ),
     "no level": (lambda f: CHOICE.tally(f, "ok"), "need `level`"),
-    "wrong level": (lambda f: CHOICE.tally(f, "ok", level="age"), "at a level that is not on offer"),
+    "wrong level": (
+        lambda f: CHOICE.tally(f, "ok", level="age"),
+        "^column 'age'.* which is no level on offer; the levels are '1'",
+    ),
+    "empty level": (lambda f: CHOICE.tally(f, "ok", level="none"), "^column 'none'.* is empty; say which level"),
+    "no counts": (lambda f: ONE.tally(f, "ok", count="zero"), "at least one answer is needed; all counts are 0"),
     "levels not offered": (lambda f: ONE.tally(f, "ok", level="age"), "offers no levels"),
 }
 ORDERED = {"polars": FRAME, "polars lazy": FRAME.lazy(), "pandas": FRAME.to_pandas(), "pyarrow": FRAME.to_arrow()}
@@ -320,3 +326,24 @@ assert time.perf_counter() - start < 10, "it took too long"
 assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1_000_000, "it took too much memory"
 """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("level", "told"),
+    [
+        ("7", "column 'l', row 3, is '7', which is no level on offer; the levels are '1', '2', '3'"),
+        ("", "column 'l', row 3, is empty; say which level was chosen"),
+        (None, "column 'l', row 3, is empty; say which level was chosen"),
+    ],
+)
+def test_a_level_that_cannot_be_is_told_with_its_own_column(level, told):
+    with pytest.raises(DataError) as caught:
+        CHOICE.tally({"r": ["a", "b;c", "a"], "l": ["1", "2", level]}, "r", level="l")
+    assert str(caught.value) == told
+    assert (caught.value.row, caught.value.column, caught.value.value) == (2, "l", level)
+
+
+def test_an_answer_that_its_level_cannot_give_is_told_with_the_column_of_answers():
+    with pytest.raises(DataError, match=r"^column 'r', row 2, at level 2 names 1 category; it must") as caught:
+        CHOICE.tally({"r": ["a", "b"], "l": ["1", "2"]}, "r", level="l")
+    assert caught.value.column == "r"

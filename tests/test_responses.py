@@ -116,7 +116,7 @@ def test_missing_answers_have_no_statistic():
 SET_ERRORS = {
     "unknown": ([{"a", "b"}, {"a", "Łodź"}], "answer 2 of 2 is 'Łodź', which is not a response here"),
     "nearest": (["a;b", "a;Bb"], "is 'Bb', which is not"),
-    "too few": ([{"a", "b"}, {"a"}], "answer 2 of 2 names 1 categories; it must be a set of 2 of the 4 categories"),
+    "too few": ([{"a", "b"}, {"a"}], "answer 2 of 2 names 1 category; it must be a set of 2 of the 4 categories"),
     "too many": ([{"a", "b", "c"}], "answer 1 of 1 names 3 categories; it must be a set of 2"),
     "empty": ([{"a", "b"}, set()], "answer 2 of 2 is empty; it must be a set of 2"),
     "empty list": ([[]], "answer 1 of 1 is empty"),
@@ -126,7 +126,7 @@ SET_ERRORS = {
     "twice in text": (["a;b;a"], "names 'a' twice in 'a;b;a'"),
     "a gap": (["a;;b"], "is '', which is not a response here"),
     "no set": ([3], "is '3', which is not a response here"),
-    "a dict": ([{"a": 1}], "names 1 categories"),
+    "a dict": ([{"a": 1}], "names 1 category;"),
     "nested": ([["a", ["b", "c"]]], "not a response here"),
 }
 

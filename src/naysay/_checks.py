@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,11 @@ __all__ = [
     "categories",
     "confidence",
     "is_missing",
+    "label",
     "nearest",
     "probability_vector",
     "read_only",
+    "several",
     "shown",
     "whole",
 ]
@@ -52,6 +54,11 @@ def is_missing(value: object) -> bool:
     if isinstance(value, float | np.floating):
         return math.isnan(value)
     return type(value).__name__ in {"NAType", "NaTType"}
+
+
+def label(category: object) -> str:
+    """A category as text; a pair of answers as ``yes × low``."""
+    return " × ".join(map(str, category)) if isinstance(category, tuple) else str(category)
 
 
 def nearest(value: object, known: Iterable[object]) -> str:
@@ -128,7 +135,6 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def listed(values: Sequence[object]) -> str:
-    """Values in running text: ``a, b and c``."""
-    texts = [str(value) for value in values]
-    return texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + " and " + texts[-1]
+def several(number: int, one: str, many: str) -> str:
+    """A number with its noun: ``1 cell``, ``2 cells``."""
+    return f"{number} {one if number == 1 else many}"

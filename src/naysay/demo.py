@@ -205,6 +205,8 @@ def _say(console: Console, text: str) -> None:
 def _show(result: Result, console: Console) -> None:
     """One question as a table: truth beside estimate, in percent."""
     fit, beside = result.fit, result.fit.comparison
+    if beside is None:
+        raise DataError("the demo compares stratified with pooled; its questions offer levels that are estimable alone")
     table = Table(title=Text(result.question.title, style="bold"), title_justify="left", box=None, pad_edge=False)
     table.add_column("percent", overflow="fold", min_width=12, max_width=40)
     for name in ("truth", "estimate", "s.e.", "95 % interval", "pooled", "s.e.", "diff.", "s.e."):
@@ -232,7 +234,17 @@ def _show(result: Result, console: Console) -> None:
             *compared,
         )
     console.print(table)
-    _say(console, f"{beside.test}\n")
+    _say(console, f"{beside.test}")
+    _say(console, f"{_given_away(fit)}\n")
+
+
+def _given_away(fit: Estimate) -> str:
+    """What one answer at each level tells, in one line."""
+    told = [
+        f"{level}: reveals the answer" if each.still_possible[0] == 1 else f"{level}: {each.still_possible[0]} left"
+        for level, each in fit.privacy.items()
+    ]
+    return f"privacy by level, ε = ∞ throughout; of {len(fit.categories)} categories {', '.join(told)}"
 
 
 def page(results: Results, *, seed: int | None = None, simulation: bool = True) -> str:

@@ -69,6 +69,8 @@ class AnswerError(DataError):
         Its position, counted from 0, and how many answers there are.
     value : object
         The answer.
+    about : str
+        What the problem is with: the "answer", or the "level" at which it was given.
 
     Examples
     --------
@@ -79,9 +81,10 @@ class AnswerError(DataError):
     column 'income', row 70, is empty
     """
 
-    def __init__(self, problem: str, *, row: int, total: int, value: object) -> None:
-        super().__init__(f"answer {row + 1} of {total} {problem}", row=row, value=value)
+    def __init__(self, problem: str, *, row: int, total: int, value: object, about: str = "answer") -> None:
+        super().__init__(f"{about} {row + 1} of {total} {problem}", row=row, value=value)
         self.problem = problem
+        self.about = about
 
     def at(self, place: str, *, row: int | None = None, column: str | None = None) -> DataError:
         """The same error with another name for the place."""

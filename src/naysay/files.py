@@ -191,8 +191,8 @@ def _check_width(path: Path, cells: Sequence[str], width: int, line: int, blank:
         raise DataError(f"{str(path)!r} has a blank line above line {line}; every row needs its {width} cells")
     if len(cells) not in (width, 0):
         raise DataError(
-            f"{str(path)!r}, line {line}, has {len(cells)} cells where the header has {width}; a cell that holds the "
-            "separator must stand in quotes"
+            f"{str(path)!r}, line {line}, has {_checks.several(len(cells), 'cell', 'cells')} where the header has "
+            f"{width}; a cell that holds the separator must stand in quotes"
         )
 
 

@@ -20,7 +20,7 @@ from naysay.errors import AnswerError, DataError
 from naysay.responses import JOINER, Pair, Space, cells_of
 from naysay.tally import Asked, Tally, answered, group_order, in_group, parts_of, whole
 
-__all__ = ["is_frame", "tally_frame"]
+__all__ = ["is_frame", "located", "tally_frame"]
 
 _COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 _N, _W, _W2 = "__naysay_n", "__naysay_w", "__naysay_w2"
@@ -78,10 +78,10 @@ def tally_frame(
         try:
             with in_group(group):
                 tally = _tally_rows(asked, totals, rows, weighted=weights is not None, question=question)
-                tallies[group] = answered(tally)
+                tallies[group] = answered(tally, rows=len(rows))
         except AnswerError as error:
             keys = _keys(totals, int(rows[error.row or 0]), answers, level)
-            raise _located(error, frame, answers, keys) from None
+            raise located(error, answers, level, row=_first_row(frame, keys)) from None
     return tallies if groups else tallies[None]
 
 
@@ -247,11 +247,11 @@ def _keys(totals: _Totals, row: int, answers: Sequence[str], level: str | None) 
     return cells if level is None or totals.levels is None else cells | {level: totals.levels[row]}
 
 
-def _located(error: AnswerError, frame: Any, answers: Sequence[str], keys: Mapping[str, Any]) -> DataError:
+def located(error: AnswerError, answers: Sequence[str], level: str | None, *, row: int | None) -> DataError:
     """The same error, told with the column and row of the data instead of a place among distinct answers."""
-    place = f"column {answers[0]!r}" if len(answers) == 1 else f"columns {_checks.shown(answers)}"
-    row = _first_row(frame, keys)
-    return error.at(place if row is None else f"{place}, row {row + 1},", row=row, column=answers[0])
+    columns = [level] if error.about == "level" and level is not None else answers
+    place = f"column {columns[0]!r}" if len(columns) == 1 else f"columns {_checks.shown(columns)}"
+    return error.at(place if row is None else f"{place}, row {row + 1},", row=row, column=columns[0])
 
 
 def _first_row(frame: Any, keys: Mapping[str, Any]) -> int | None:

@@ -117,6 +117,14 @@ def still_possible(design: Design) -> tuple[int, int]:
 
     From this answer alone; they need not be equally likely.
 
+    Parameters
+    ----------
+    design : Design or Levels
+
+    Returns
+    -------
+    (int, int), or {level: (int, int)}
+
     Examples
     --------
     >>> from naysay import designs
@@ -250,6 +258,21 @@ def odds(design: Design, prior: ArrayLike | None = None) -> NDArray[np.float64]:
     P(y | j) / P(y | not j), the second averaged over the other categories by the prior: 0 where the answer rules the
     category out, ∞ where it proves it. Where responses are too many to list, of one that stands for all.
 
+    Parameters
+    ----------
+    design : Design or Levels
+    prior : (t,) float, optional
+        Uniform by default.
+
+    Returns
+    -------
+    (responses, t) float, or {level: (responses, t) float}
+
+    Raises
+    ------
+    DataError
+        A prior that is no vector of t probabilities.
+
     Examples
     --------
     >>> from naysay import designs
@@ -271,6 +294,24 @@ def vulnerability(design: Design, prior: ArrayLike | None = None) -> tuple[float
     """How often the best guess of a person's category is right: after her answer, and before it.
 
     Bayes vulnerability Σ_y max_j π_j P(y | j), against max_j π_j.
+
+    Parameters
+    ----------
+    design : Design or Levels
+    prior : (t,) float, optional
+        Uniform by default.
+
+    Returns
+    -------
+    (float, float), or {level: (float, float)}
+        Shares of one.
+
+    Raises
+    ------
+    DataError
+        A prior that is no vector of t probabilities.
+    DesignError
+        Responses too many to list, where no closed form does without.
 
     Examples
     --------
@@ -333,9 +374,10 @@ class Statement:
             return "; ".join((self.reason, *self.notes))
         few, many = self.still_possible
         left = str(few) if few == many else f"{few} to {many}"
+        stay = "stays" if many == 1 else "stay"
         value = "∞" if math.isinf(self.epsilon) else f"{self.epsilon:.4g}"
         line = (
-            f"{left} of {self.categories} categories stay possible, from this answer alone; "
+            f"{left} of {self.categories} categories {stay} possible, from this answer alone; "
             f"ε = {value} ({self.reason}); {self.bits:.3g} of {math.log2(self.categories):.3g} bits "
             f"under a {self.prior} prior"
         )
@@ -345,6 +387,15 @@ class Statement:
 @_each_level
 def statement(design: Design) -> Statement:
     """The privacy of one answer under a design, to be printed beside every estimate.
+
+    Parameters
+    ----------
+    design : Design or Levels
+
+    Returns
+    -------
+    Statement, or {level: Statement}
+        ε in nats, information in bits under a uniform prior; NaN with the reason where they cannot be computed.
 
     Examples
     --------
@@ -373,6 +424,14 @@ def _reason(value: float, possible: tuple[int, int]) -> str:
 def lines(design: Answerable) -> list[str]:
     """The privacy of one answer as text: one line, or one for each level and one about choosing it.
 
+    Parameters
+    ----------
+    design : Design or Levels
+
+    Returns
+    -------
+    list of str
+
     Examples
     --------
     >>> from naysay import designs
@@ -399,6 +458,15 @@ def choosing(choice: Levels) -> float:
     Parameters
     ----------
     choice : Levels
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    DesignError
+        If the design is no offer of levels.
 
     Examples
     --------
@@ -453,6 +521,20 @@ def compose(designs: Sequence[Design]) -> Composition:
     Likelihood rows multiply, so ε and bits add. Where one ε is ∞ the sum says nothing more; look at the categories
     left and at the odds.
 
+    Parameters
+    ----------
+    designs : sequence of Design
+        One a question; a design that is answered again is repeated.
+
+    Returns
+    -------
+    Composition
+
+    Raises
+    ------
+    DesignError
+        No design, or an offer of levels: choose one of its designs.
+
     Examples
     --------
     >>> from naysay import designs
@@ -483,6 +565,15 @@ def unexcluded(categories: int, waves: int) -> float:
         t, at least 3.
     waves : int
         w, how often the question is answered.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    DesignError
+        Fewer than three categories, or a negative number of waves.
 
     Examples
     --------

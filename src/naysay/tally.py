@@ -26,8 +26,14 @@ __all__ = ["Asked", "Channel", "Part", "Tally"]
 
 _FORMAT = 1
 _MOST = 2**53  # people: beyond it floating point skips whole numbers
-_read_design: list[Callable[[Any], Any]] = []
-"""How to read a design's JSON; filled in by the design layer above, for `Tally.load`."""
+_design_of_form: Callable[[Any], Any]
+"""How to read a design's JSON, for `Tally.load`: the layer of designs, above this one, registers it."""
+
+
+def register_reader(read: Callable[[Any], Any]) -> None:
+    """Let saved tallies be loaded by `read`, which makes a design of its JSON object."""
+    global _design_of_form  # noqa: PLW0603 (one reader, registered once, at import)
+    _design_of_form = read
 
 
 class Channel(Protocol):
@@ -298,7 +304,7 @@ class Tally:
 
 def _stored_part(stored: Mapping[str, NDArray[Any]], number: int, head: dict[str, Any]) -> Part:
     return Part(
-        design=_read_design[0](head["design"]),
+        design=_design_of_form(head["design"]),
         level=head["level"],
         codes=stored[f"codes{number}"],
         count=stored[f"count{number}"],
@@ -319,7 +325,7 @@ def of_responses(
         people = whole(_checks.amounts(count, what="counts", length=size))
     each = np.ones(size) if weights is None else _checks.amounts(weights, what="weights", length=size)
     parts = parts_of(asked, responses, people, each * people, each * each * people)
-    return answered(Tally(parts, weighted=weights is not None))
+    return answered(Tally(parts, weighted=weights is not None), rows=size)
 
 
 def parts_of(
@@ -345,10 +351,12 @@ def parts_of(
     return tuple(parts)
 
 
-def answered(tally: Tally) -> Tally:
-    """The tally itself, if anybody answered."""
+def answered(tally: Tally, *, rows: int) -> Tally:
+    """The tally of so many rows itself, if anybody answered."""
     if tally.n == 0:
-        came = f"all {tally.missing} are missing" if tally.missing else "there are none"
+        came = "all counts are 0" if rows else "there are none"
+        if tally.missing:
+            came = "the one answer is missing" if tally.missing == 1 else f"all {tally.missing} are missing"
         raise DataError(f"at least one answer is needed; {came}")
     if tally.weighted and tally.weight == 0:
         raise DataError("the weights of the answers must not all be zero")

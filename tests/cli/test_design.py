@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from naysay import Design, designs
-from naysay.cli.design import variances
 from naysay.errors import DesignError
 
 FOUR = ("--categories", "a,b,c,d")
@@ -95,11 +94,9 @@ def test_a_sink_shows_its_odds_and_its_cost(naysay):
     assert told == pytest.approx((errors[0] / errors[1]) ** 2, rel=0.03)
 
 
-def test_variances_are_those_of_the_negative_survey():
-    t = 5
-    share = 1 / t
-    expected = (t - 1) ** 2 * share * (1 - share)
-    assert variances(designs.negative(tuple("abcde"))) == pytest.approx(np.full(t, expected))
+def test_a_sink_that_leaves_the_others_unknown_is_shown_without_variance(naysay):
+    out = naysay("design", "show", "negative_sink(sinks={'a': 'none'}, members=0.5, others=1)", *FOUR).out
+    assert "variance: not computed; the answers cannot tell" in out
 
 
 def test_brackets_in_labels_are_labels(naysay):

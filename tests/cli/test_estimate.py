@@ -89,6 +89,22 @@ def test_csv_has_one_row_a_category(naysay, survey):
     assert [[float(row["low"]), float(row["high"])] for row in table] == told["intervals"]
 
 
+LEVELED = [("a", 1), ("b", 1), ("c", 1), ("a;b", 2), ("b;c", 2), ("a;c", 2), ("b", 1)]
+
+
+def test_csv_of_levels_holds_both_estimates_their_difference_and_the_test(naysay, write):
+    write("l.csv", "said,level", *(f"{said},{level}" for said, level in LEVELED * 20))
+    words = ("estimate", "l.csv", "--response", "said", "--level", "level", "--design", "negative_levels()")
+    code, out, err = naysay(*words, "--categories", "a,b,c", "--format", "csv")
+    assert code == 0
+    assert "independence of level and category" in err
+    for row in rows(out):
+        assert float(row["stratified"]) - float(row["pooled"]) == pytest.approx(float(row["difference"]), abs=1e-12)
+        assert float(row["difference_standard_error"]) > 0
+        assert row["design"] == "negative_levels()"
+        assert "moments" in row["standard_error_kind"]
+
+
 def test_groups_in_csv_and_in_the_table(naysay, survey):
     words = ("estimate", "answers.csv", "--response", "doping", "--design", "warner(p=0.7)", "--by", "sport")
     assert [row["group"] for row in rows(naysay(*words, "--format", "csv").out)] == ["cycling"] * 2 + ["judo"] * 2
@@ -275,8 +291,8 @@ def test_wide_and_right_to_left_labels_print(naysay, write):
         ("head.csv", b"x,y\n", "holds no rows"),
         ("blank.csv", b"x,y\n\n\n", "holds no rows"),
         ("long.csv", b"x,y\na,1\nb,2,3\n", "'long.csv', line 3, has 3 cells where the header has 2"),
-        ("short.csv", b"x,y\na\nb,2\n", "'short.csv', line 2, has 1 cells where the header has 2"),
-        ("quoted.csv", b'x,y\n"a\n,",1\nb\n', "'quoted.csv', line 4, has 1 cells where the header has 2"),
+        ("short.csv", b"x,y\na\nb,2\n", "'short.csv', line 2, has 1 cell where the header has 2"),
+        ("quoted.csv", b'x,y\n"a\n,",1\nb\n', "'quoted.csv', line 4, has 1 cell where the header has 2"),
         ("open.csv", b'x,y\n"a,1\nb,2\n', "'open.csv', line 2: a quoted cell is not closed"),
         ("inner.csv", b"x,y\na,1\n\nb,2\n", "a blank line above line 4"),
         ("latin.csv", "x,y\na,1\né,2\n".encode("latin-1"), "byte 0xe9 at byte 9, line 3"),
@@ -361,7 +377,7 @@ def test_unknown_labels(refused, write, cells, told):
 @pytest.mark.parametrize(
     ("cell", "told"),
     [
-        ("a", "row 2, names 1 categories; it must be a set of 2 of the 4"),
+        ("a", "row 2, names 1 category; it must be a set of 2 of the 4"),
         ("a;b;c", "row 2, names 3 categories"),
         ("a;b;c;d", "row 2, names every category"),
         ("a;a", "row 2, names 'a' twice"),
@@ -449,9 +465,9 @@ def test_levels_nobody_or_one_person_chose_are_noted(naysay, write):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("b,9", "row 3, is at a level that is not on offer: level '9' is not on offer; the levels are '1', '2', '3'"),
-        ("b,", "row 3, has no level; say which level was chosen"),
-        ("a,2", "row 3, at level 2 names 1 categories"),
+        ("b,9", "column 'k', row 3, is '9', which is no level on offer; the levels are '1', '2', '3'"),
+        ("b,", "column 'k', row 3, is empty; say which level was chosen"),
+        ("a,2", "column 'x', row 3, at level 2 names 1 category;"),
     ],
 )
 def test_levels_that_cannot_be(refused, write, line, told):
@@ -483,7 +499,7 @@ def test_levels_must_be_named_where_they_are_and_only_there(refused, write):
         ("(lambda: 0)()", "a design is named by a plain word"),
         ("negative_matrix([[1]])", "each row of the matrix must have 3 entries"),
         ("warner(p=0.7)", "takes two categories"),
-        ("none.json", "cannot read the design file 'none.json'"),
+        ("none.json", "there is no design file 'none.json'"),
         ("{", "a design's JSON must be readable"),
         ("{}", '"naysay": "design"'),
         ('{"naysay": "design", "version": 99}', "this naysay reads designs of version 1; got version 99"),

@@ -150,7 +150,10 @@ def test_numbers_are_categories_too(naysay):
         (("--out", "p.csv", "--level", "age"), "offers no levels"),
         (("--out", "p.csv", "--preferences", "1"), "offers no levels"),
         (("--out", "p.csv", "--response", "incom"), "there is no column 'incom'"),
-        (("--out", "p.csv", "--response", "age"), "column 'age', row 1, is '30', which is not a category"),
+        (
+            ("--out", "p.csv", "--response", "age"),
+            "column 'age', row 1, is '30', which is not a category here; known are",
+        ),
         (("--out", "p.csv", "--encoding", "ascii", "--response", "é"), "there is no column 'é'"),
     ],
 )
@@ -173,7 +176,7 @@ def test_requests_that_are_refused(refused, truth, tmp_path, options, told):
         (("--preferences", "a,b,c"), "--preferences must be numbers with commas"),
         (("--preferences", "1,1,-1"), "must not be negative"),
         (("--preferences", "1,0,0", "--level", "k"), "not both"),
-        (("--level", "k"), "column 'k', row 2, is at a level that is not on offer"),
+        (("--level", "k"), "column 'k', row 2, is '9', which is no level on offer; the levels are '1'"),
         (("--level", "z"), "there is no column 'z'"),
         ((), "the column 'income_level', for the levels drawn, exists"),
     ],
@@ -185,7 +188,14 @@ def test_levels_that_are_refused(refused, write, options, told):
 
 def test_a_record_needs_its_level(refused, write):
     write("t.csv", "income,k", "low,1", ",", "none,")
-    assert "column 'k', row 3, has no level" in refused("randomize", "t.csv", *LEVELS, "--level", "k", "--out", "p.csv")
+    told = refused("randomize", "t.csv", *LEVELS, "--level", "k", "--out", "p.csv")
+    assert told == "column 'k', row 3, is empty; say which level was chosen"
+
+
+def test_with_levels_a_wrong_category_is_found_in_its_own_column(refused, write):
+    write("t.csv", "income,k", "low,1", "Low,2")
+    told = refused("randomize", "t.csv", *LEVELS, "--level", "k", "--out", "p.csv")
+    assert told == "column 'income', row 2, is 'Low', which is not a category here; did you mean 'low'?"
 
 
 def test_labels_with_semicolons_cannot_be_in_sets(refused, naysay, write):

@@ -159,8 +159,8 @@ class TestLevels:
         ("options", "message"),
         [
             ({"level": [1]}, "each of the 2 respondents needs a level; got 1"),
-            ({"level": [1, 7]}, "answer 2 of 2 is at a level that is not on offer: level 7 is not on offer"),
-            ({"level": [1, None]}, "answer 2 of 2 has no level; say which level was chosen"),
+            ({"level": [1, 7]}, "level 2 of 2 is '7', which is no level on offer; the levels are '1', '2', '3'"),
+            ({"level": [1, None]}, "level 2 of 2 is empty; say which level was chosen"),
             ({"level": 1, "preferences": (1, 0, 0)}, "not both"),
             ({"preferences": (0.5, 0.5)}, "preferences must have 3"),
             ({"preferences": (0.5, 0.5, 0.5)}, "sum to one"),
@@ -178,7 +178,7 @@ class TestLevels:
             self.choice.tally(designs.negative(ABCD, discards=2).randomize(["a"]))
 
     def test_a_set_must_be_of_the_size_of_its_level(self):
-        with pytest.raises(DataError, match=r"answer 2 of 2 at level 2 names 1 categories; it must be a set of 2 of"):
+        with pytest.raises(DataError, match=r"answer 2 of 2 at level 2 names 1 category; it must be a set of 2 of"):
             self.choice.tally(["a", "b"], level=[1, 2])
 
     def test_a_missing_answer_may_be_without_level(self):

@@ -125,7 +125,7 @@ def test_every_integer_is_checked_again(text, message):
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
-    with pytest.raises(DesignError, match=r"cannot read the design file '.*nowhere\.json'"):
+    with pytest.raises(DesignError, match=r"there is no design file '.*nowhere\.json'"):
         load(tmp_path / "nowhere.json")
     (tmp_path / "latin.json").write_bytes(b"\xe9")
     with pytest.raises(DesignError, match="cannot read the design file"):

@@ -234,7 +234,8 @@ def test_after_and_before_are_statements_about_one_person(case):
     possible = (case.design.matrix > 0).sum(axis=1)
     possible = possible[possible > 0]
     assert privacy.still_possible(case.design) == (possible.min(), possible.max())
-    assert f"of {len(case.design.categories)} categories stay possible" in str(privacy.statement(case.design))
+    stay = "stays" if possible.max() == 1 else "stay"
+    assert f"of {len(case.design.categories)} categories {stay} possible" in str(privacy.statement(case.design))
 
 
 @every_design

@@ -131,7 +131,7 @@ def test_where_the_interval_misses_the_unit_interval_the_nearest_end_is_flagged(
     found = fit.intervals()
     assert found.flagged.all()
     assert found.bounds == pytest.approx(np.array([[0, 0], [1, 1]]))
-    assert "nearest boundary point" in str(fit)
+    assert "nearest boundary point shown: yes, no; these answers hardly fit this design" in str(fit)
 
 
 def test_more_confidence_is_a_wider_interval_by_every_method():

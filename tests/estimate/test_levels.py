@@ -260,3 +260,27 @@ def test_large_surveys_with_levels_are_printed_in_seconds():
     text = str(estimate.stratified(choice, tally))
     assert time.perf_counter() - began < 30
     assert "χ², doubtful here" in text
+
+
+def test_a_share_outside_the_unit_interval_names_pooled_and_its_price():
+    choice = designs.negative_levels(tuple("abc"))
+    tally = choice.tally(["a", "b", "a", "a", "a;b", "a;b"], level=[1, 1, 1, 1, 2, 2])
+    told = [str(warning) for warning in estimate.stratified(choice, tally).warnings]
+    assert any(
+        text.endswith("pooled stays inside, but is biased if the choice goes with the category") for text in told
+    )
+
+
+@pytest.mark.parametrize(("replicates", "told"), [(199, "stopped early after 20 replicates"), (20, ", 20 replicates")])
+def test_a_bootstrap_that_is_settled_says_that_it_stopped(replicates, told):
+    choice = designs.negative_levels(tuple("abc"))
+    tally = choice.tally(["a", "b", "a", "a", "a;b", "a;b"], level=[1, 1, 1, 1, 2, 2])  # LR = 0: all replicates exceed
+    assert estimate.independence_test(choice, tally, replicates=replicates).reference.endswith(told)
+
+
+def test_variance_weights_say_which_level_they_leave_out():
+    choice = designs.negative_levels(tuple("abc"))
+    tally = choice.tally(["a", "b", "c", "a;b", "a;b"], level=[1, 1, 1, 2, 2])
+    fit = estimate.stratified(choice, tally, weights="variance")
+    assert fit.level_weights == {1: 1.0, 2: 0.0}
+    assert any("alike at level 2" in str(warning) for warning in fit.warnings)

@@ -66,6 +66,27 @@ def test_for_levels_the_json_has_one_privacy_value_per_level_and_the_comparison(
     assert {"stratified", "pooled", "difference", "difference_standard_errors", "independence"} <= set(told["levels"])
 
 
+@pytest.mark.parametrize("method", [estimate.stratified, estimate.pooled])
+def test_for_levels_both_estimates_carry_their_standard_errors(method):
+    choice = designs.negative_levels(tuple("abc"))
+    tally = choice.tally(["a", "b", "c", "a;b", "b;c"], level=[1, 1, 1, 2, 2])
+    told = method(choice, tally).to_dict()["levels"]
+    for beside in (estimate.stratified, estimate.pooled):
+        errors = beside(choice, tally).standard_errors
+        assert told[f"{beside.__name__}_standard_errors"] == pytest.approx(errors.tolist(), rel=1e-9)
+    header = str(method(choice, tally)).splitlines()[5]
+    assert ("pooled" if method is estimate.stratified else "stratified ") in header
+
+
+def test_pairs_of_answers_are_named_alike_in_rows_and_in_notes():
+    both = designs.negative(tuple("abc")) * designs.warner(p=0.7)
+    tally = both.tally((["a"] * 50, ["yes"] * 50))
+    for fit in (estimate.moments(both, tally), estimate.maximum_likelihood(both, tally)):
+        assert "c × yes" in str(fit.warnings[0])
+        assert str(fit).count("c × yes") >= 2
+        assert "('" not in str(fit)
+
+
 def test_the_text_names_what_the_numbers_rest_on(fit):
     text = str(fit)
     for word in ("6 answers, 1 missing", "target: the population", "moments (closed form)", "n - 1", "agresti_coull"):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import numpy as np
 import typer
 from rich.table import Table as Grid
 from rich.text import Text
@@ -13,17 +12,16 @@ from rich.text import Text
 from naysay import designs, privacy
 from naysay.cli import output
 from naysay.cli.options import Categories, design_of
-from naysay.design import Design, Levels, Table
-from naysay.errors import DesignError
-from naysay.estimate.linear import linear_map
-from naysay.responses import Labels, Pair, Subsets
+from naysay.design import Design, Levels
+from naysay.errors import DesignError, NotEstimable
+from naysay.estimate.negative import sinks
+from naysay.responses import Pair, Subsets
 
 __all__ = ["app", "catalog"]
 
 app = typer.Typer(rich_markup_mode=None)
 
 _ROWS, _COLUMNS = 66, 12  # the largest matrix that a terminal shows readably
-_SINK = "negative_sink("
 
 
 @app.callback(invoke_without_command=True)
@@ -57,7 +55,7 @@ def show(
       naysay design show "negative(discards=2)" --categories "a,b,c,d"
       naysay design show "k_ary(epsilon=1)" --categories "a,b,c" --format json
     """
-    asked: Any = design_of(design, categories)
+    asked = design_of(design, categories)
     if format_ == "json":
         output.say(asked.to_json(indent=1))
         return
@@ -69,8 +67,10 @@ def show(
             output.say()
             output.say(f"level {level}: {asked.channel(level).name or asked.channel(level).kind}")
             _channel(asked.channel(level))
+        output.say()
+        output.say(privacy.lines(asked)[-1])
     else:
-        _channel(asked)
+        _channel(asked.channel())
     for text in asked.notes if isinstance(asked, Levels) else ():
         output.say(f"note: {text}")
 
@@ -124,26 +124,14 @@ def _largest_odds(design: Design) -> str:
 
 def _sinks(design: Design) -> list[str]:
     """For each category that a sink replaces: the odds of naming it, and what it costs in variance."""
-    if not (design.name.startswith(_SINK) and isinstance(design, Table) and isinstance(design.space, Labels)):
-        return []
-    plain = variances(designs.negative(design.categories))
-    costs = variances(design) / plain
-    lines = []
-    for place, (category, reported) in enumerate(zip(design.categories, design.space.labels, strict=True)):
-        if str(category) != str(reported):
-            row = design.matrix[place]
-            lines.append(
-                f"sink {str(reported)!r} for {str(category)!r}: odds a/b = {row[place] / row[place - 1]:.4g}; "
-                f"the variance of its estimate is {costs[place]:.4g} times that of negative() at equal shares"
-            )
-    return lines
-
-
-def variances(design: Design) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Variance of one answer's unbiased indicator of each category (t,), where all categories are equally common."""
-    u = linear_map(design)(design.space.statistic(design.space.listing()))
-    chance = design.matrix.mean(axis=1)
-    return np.asarray(chance @ u**2 - (chance @ u) ** 2)
+    try:
+        return [
+            f"sink {str(sink.response)!r} for {str(sink.category)!r}: odds a/b = {sink.odds:.4g}; the variance of its "
+            f"estimate is {sink.variance_ratio:.4g} times that of negative() at equal shares"
+            for sink in sinks(design)
+        ]
+    except NotEstimable as error:
+        return [f"variance: not computed; {error}"]
 
 
 def catalog(

@@ -26,7 +26,15 @@ Interval = Literal["wald", "agresti_coull", "profile", "bootstrap"]
 Fits = dict[Any, Estimate]
 
 _CSV = ("category", "proportion", "standard_error", "low", "high", "n", "missing")
-_CSV_NAMED = ("method", "target", "confidence", "interval_method")
+_CSV_NAMED = ("design", "method", "target", "standard_error_kind", "confidence", "interval_method")
+_CSV_LEVELS = {
+    "stratified": "stratified",
+    "stratified_standard_error": "stratified_standard_errors",
+    "pooled": "pooled",
+    "pooled_standard_error": "pooled_standard_errors",
+    "difference": "difference",
+    "difference_standard_error": "difference_standard_errors",
+}
 
 
 def command(
@@ -94,10 +102,8 @@ def command(
         frame = _prepared(asked, frame, response, level=level, count=count, weight=weight, by=by)
         column = response[0] if len(response) == 1 else response
         said = asked.tally(frame, column, level=level, weights=weight, count=count, by=by)
-    fits = {
-        group: fitted(asked, tally, estimator=estimator, target=target)
-        for group, tally in (said if by is not None else {None: said}).items()
-    }
+    tallies = said if isinstance(said, dict) else {None: said}
+    fits = {group: fitted(asked, tally, estimator=estimator, target=target) for group, tally in tallies.items()}
     {"table": _table, "json": _json, "csv": _csv}[format_](fits, by, confidence, interval)
 
 
@@ -177,15 +183,19 @@ def _csv(fits: Fits, by: str | None, confidence: float, interval: str | None) ->
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     grouped = by is not None
-    table.writerow([*(["group"] if grouped else []), *_CSV, *_CSV_NAMED])
-    for line in privacy.lines(next(iter(fits.values())).design):
+    design = next(iter(fits.values())).design
+    compared = _CSV_LEVELS if isinstance(design, Levels) else {}
+    table.writerow([*(["group"] if grouped else []), *_CSV, *compared, *_CSV_NAMED])
+    for line in privacy.lines(design):
         output.note(line)
     for group, fit in fits.items():
         told = fit.to_dict(confidence, interval_method=interval)
         for row, category in enumerate(fit.categories):
             numbers = [told["proportions"][row], told["standard_errors"][row], *told["intervals"][row]]
-            cells = [output.label(category), *numbers, told["n"], told["missing"], *(told[name] for name in _CSV_NAMED)]
-            table.writerow([*([group] if grouped else []), *cells])
-        for warning in told["warnings"]:
+            beside = [told["levels"][name][row] if "levels" in told else None for name in compared.values()]
+            cells = [output.label(category), *numbers, told["n"], told["missing"], *beside]
+            table.writerow([*([group] if grouped else []), *cells, *(told[name] for name in _CSV_NAMED)])
+        tested = [str(fit.comparison.test)] if fit.comparison is not None else []
+        for warning in [*tested, *told["warnings"]]:
             output.note(f"{by} = {group}: {warning}" if grouped else warning)
     output.say(out.getvalue().rstrip("\n"))

@@ -10,6 +10,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from naysay._checks import label
+
 __all__ = ["complain", "encodable", "json_text", "label", "note", "say", "show"]
 
 _WIDTH = 120
@@ -52,8 +54,3 @@ def json_text(value: Any) -> str:
     """JSON with letters as they are, or escaped where stdout cannot show them."""
     encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
     return json.dumps(value, ensure_ascii=encoding != "utf8", indent=1, allow_nan=False)
-
-
-def label(category: Any) -> str:
-    """A category as text; a pair of answers as ``yes × low``."""
-    return " × ".join(map(str, category)) if isinstance(category, tuple) else str(category)

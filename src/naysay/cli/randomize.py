@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import polars as pl
 import typer
 
-from naysay import _checks, files, privacy
+from naysay import _checks, files, frames, privacy
 from naysay.cli import output
 from naysay.cli.options import Categories, DesignText, Encoding, File, Separator, design_of, record_text
-from naysay.design import Answerable, Design, Levels
+from naysay.design import Answerable, Levels
 from naysay.errors import AnswerError, DataError
 from naysay.responses import JOINER, Pair, Responses, Subsets
 
@@ -130,29 +130,13 @@ def _said(
     named = [response] if level is None else [response, level]
     texts = files.as_text(table.lazy().select(named), named).collect()
     truth = texts[response].to_list()
-    _check_truth(truth, asked, response)
-    if isinstance(asked, Design):
-        return asked.randomize(truth, rng=rng)
-    chosen: Any = None if level is None else texts[level].to_list()
+    chosen = None if level is None else texts[level].to_list()
     try:
-        return asked.randomize(truth, level=chosen, preferences=chances, rng=rng)  # type: ignore[attr-defined,no-any-return]
+        if isinstance(asked, Levels):
+            return asked.randomize(truth, level=chosen, preferences=chances, rng=rng)
+        return asked.channel().randomize(truth, rng=rng)
     except AnswerError as error:
-        row = error.row or 0
-        raise error.at(f"column {level!r}, row {row + 1},", row=row, column=level) from None
-
-
-def _check_truth(truth: list[str | None], asked: Answerable, column: str) -> None:
-    """Raise for the first cell that is no category."""
-    known = {str(label) for label in asked.categories}
-    for row, cell in enumerate(truth):
-        if cell not in known and not _checks.is_missing(cell):
-            raise DataError(
-                f"column {column!r}, row {row + 1}, is {str(cell)[:80]!r}, which is not a category; "
-                f"{_checks.nearest(cell, asked.categories)}",
-                row=row,
-                column=column,
-                value=cell,
-            )
+        raise frames.located(error, [response], level, row=error.row) from None
 
 
 def _report(asked: Answerable, said: Responses, out: Path, response: str, kept: list[str]) -> None:

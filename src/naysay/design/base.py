@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from naysay import tally as tallies
 from naysay.design.drawing import RULES, Source, source_of
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Labels, Pair, Responses, Space, cells_of
+from naysay.tally import Tally
 
 __all__ = ["Answerable", "Design"]
 
@@ -86,6 +87,28 @@ class Answerable(ABC):
     def __repr__(self) -> str:
         return f"<{self.name or self.kind}: {len(self.categories)} categories>"
 
+    @overload
+    def tally(
+        self,
+        said: Any = None,
+        column: str | Sequence[str] | None = None,
+        *,
+        level: Any = None,
+        weights: Any = None,
+        count: Any = None,
+        by: None = None,
+    ) -> Tally: ...
+    @overload
+    def tally(
+        self,
+        said: Any = None,
+        column: str | Sequence[str] | None = None,
+        *,
+        level: Any = None,
+        weights: Any = None,
+        count: Any = None,
+        by: ArrayLike,
+    ) -> dict[Any, Tally]: ...
     def tally(
         self,
         said: Any = None,
@@ -95,7 +118,7 @@ class Answerable(ABC):
         weights: Any = None,
         count: Any = None,
         by: Any = None,
-    ) -> Any:
+    ) -> Tally | dict[Any, Tally]:
         """The tally of what was said: distinct answers and how often.
 
         Parameters
@@ -149,7 +172,7 @@ class Answerable(ABC):
             return tallies.of_responses(self, responses, weights=weights, count=count)
         return self._tally_by(responses, by, weights=weights, count=count)
 
-    def _tally_by(self, responses: Responses, by: Any, *, weights: Any, count: Any) -> dict[Any, Any]:
+    def _tally_by(self, responses: Responses, by: Any, *, weights: Any, count: Any) -> dict[Any, Tally]:
         size = len(responses)
         groups = [None if _checks.is_missing(group) else group for group in cells_of(by)]
         if len(groups) != size:
@@ -204,7 +227,7 @@ class Answerable(ABC):
 
     def positions(self, truth: Any) -> Truth:
         """Place of each true category (n,), -1 where it is missing."""
-        places: Truth = self._truth_space.encode(truth)[:, 0]
+        places: Truth = self._truth_space.encode(truth, what="category")[:, 0]
         return places
 
     @cached_property
@@ -360,7 +383,7 @@ class Design(Answerable):
         return self.space.listing() if listing else self.draw(np.zeros(1, dtype=np.int64), _First())
 
     @staticmethod
-    def from_json(text: str | Mapping[str, Any]) -> Any:
+    def from_json(text: str | Mapping[str, Any]) -> Answerable:
         """The design that `to_json` wrote, checked again from its integers."""
         from naysay.design.form import read
 

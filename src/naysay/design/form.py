@@ -20,13 +20,28 @@ __all__ = ["VERSION", "load", "read"]
 VERSION = 1
 
 
-def read(text: str | Mapping[str, Any]) -> Any:
+def read(text: str | Mapping[str, Any]) -> Answerable:
     """The design, or offer of levels, that a JSON text or object describes.
+
+    Parameters
+    ----------
+    text : str or mapping
+        What `to_json` wrote, as text or as the object that it stands for.
+
+    Returns
+    -------
+    Design or Levels
 
     Raises
     ------
     DesignError
         Text that is no JSON, or JSON that is no design of this version; says what is wrong.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> read(designs.warner(p=0.7).to_json())
+    <warner(p=0.7): 2 categories>
     """
     try:
         whole = json.loads(text) if isinstance(text, str) else text
@@ -39,10 +54,37 @@ def read(text: str | Mapping[str, Any]) -> Any:
     return of_node(whole.get("design"))
 
 
-def load(path: str | Path) -> Any:
-    """The design in a JSON file."""
+def load(path: str | Path) -> Answerable:
+    """The design, or offer of levels, in a JSON file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file of UTF-8 text, as `to_json` writes it.
+
+    Returns
+    -------
+    Design or Levels
+
+    Raises
+    ------
+    DesignError
+        No such file, one that cannot be read, or one that holds no design of this version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from naysay import designs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "income.json")
+    ...     written = path.write_text(designs.negative(("low", "middle", "high")).to_json(), encoding="utf-8")
+    ...     load(path)
+    <negative(): 3 categories>
+    """
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise DesignError(f"there is no design file {str(path)!r}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise DesignError(f"cannot read the design file {str(path)!r}: {error}") from None
     return read(text)
@@ -99,4 +141,4 @@ _KINDS: dict[str, Callable[[Any], Answerable]] = {
     "levels": _levels,
 }
 
-tally._read_design[:] = [of_node]
+tally.register_reader(of_node)

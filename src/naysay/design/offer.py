@@ -150,13 +150,16 @@ class Levels(Answerable):
         DataError
             A level outside the offer; the message lists the offer.
         """
+        found = self._found(name)
+        if found is None:
+            raise DataError(f"level {name!r} is not on offer; the levels are {_checks.shown(self.names)}", value=name)
+        return found
+
+    def _found(self, name: Any) -> Any:
+        """The level of that name, None if it is not on offer."""
         if isinstance(name, float | np.floating) and float(name).is_integer():
             name = int(name)
-        text = str(name)
-        for level in self.names:
-            if str(level) == text:
-                return level
-        raise DataError(f"level {name!r} is not on offer; the levels are {_checks.shown(self.names)}", value=name)
+        return next((level for level in self.names if str(level) == str(name)), None)
 
     def _chosen(self, level: Any, size: int, missing: NDArray[np.bool_]) -> NDArray[Any]:
         """The level of each respondent, checked; a respondent without answer and level stands at the first level."""
@@ -178,14 +181,16 @@ class Levels(Answerable):
         return np.int64 if all(isinstance(name, int) for name in self.names) else object
 
     def _level_of(self, cell: Any, row: int, size: int, *, answered: bool) -> Any:
-        if _checks.is_missing(cell):
-            if answered:
-                raise AnswerError("has no level; say which level was chosen", row=row, total=size, value=cell)
+        if _checks.is_missing(cell) and not answered:
             return self.names[0]
-        try:
-            return self.level_named(cell)
-        except DataError as error:
-            raise AnswerError(f"is at a level that is not on offer: {error}", row=row, total=size, value=cell) from None
+        found = self._found(cell)
+        if found is None:
+            problem = "is empty; say which level was chosen"
+            if not _checks.is_missing(cell):
+                offer = _checks.shown(self.names)
+                problem = f"is {str(cell)[:80]!r}, which is no level on offer; the levels are {offer}"
+            raise AnswerError(problem, row=row, total=size, value=cell, about="level")
+        return found
 
     def positions(self, truth: Any) -> Truth:
         return self.designs[0].positions(truth)

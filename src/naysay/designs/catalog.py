@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from naysay import _checks
-from naysay.design import Answerable, mix
+from naysay.design import Answerable, Design, mix
 from naysay.designs import general, negative, randomized
 from naysay.errors import DesignError
 
@@ -36,7 +36,8 @@ FAMILIES: dict[str, Callable[..., Answerable]] = {
 }
 """Every family that a design call may name."""
 
-_COMPOSITIONS = {"levels", "mix"}
+_COMPOSITIONS = {"levels": "name=design, …", "mix": "(weight, design), …"}  # with what each is made of
+_MOST_PAIRS = 10_000  # categories of a product
 _AROUND = 100  # characters of an unreadable text that are shown before and after the place
 
 
@@ -49,29 +50,34 @@ def catalog() -> list[tuple[str, str, str]]:
     'The two coins: if the first shows heads tell the truth, otherwise let the second one answer.'
     """
     return [
-        (name, _parameters(family), (inspect.getdoc(family) or "").split("\n")[0]) for name, family in FAMILIES.items()
+        (name, _COMPOSITIONS.get(name) or _parameters(family), (inspect.getdoc(family) or "").split("\n")[0])
+        for name, family in FAMILIES.items()
     ]
 
 
 def _parameters(family: Callable[..., Any]) -> str:
     shown = []
     for name, parameter in inspect.signature(family).parameters.items():
-        if name == "categories" or parameter.kind is parameter.VAR_KEYWORD:
-            continue
-        required = parameter.default is parameter.empty
-        shown.append(name if required else f"{name}={parameter.default!r}")
+        if name != "categories":
+            required = parameter.default is parameter.empty
+            shown.append(name if required else f"{name}={parameter.default!r}")
     return ", ".join(shown)
 
 
-def parse(text: str, *, categories: Sequence[Any] | None = None) -> Any:
+def parse(text: str, *, categories: Sequence[Any] | None = None) -> Answerable:
     """The design that a call describes, as ``negative(discards=2)`` or ``mix((3, negative()), (1, uniform()))``.
 
     Parameters
     ----------
     text : str
         A family and its arguments; numbers, texts, fractions such as ``1/3``, lists and dicts of these, nested calls.
+        Two questions are ``warner(p=0.7) * two_coins()``, one design after another ``warner(p=0.7).then(two_coins())``.
     categories : sequence of label, optional
         The categories, for families that take any number of them.
+
+    Returns
+    -------
+    Design or Levels
 
     Raises
     ------
@@ -89,10 +95,8 @@ def parse(text: str, *, categories: Sequence[Any] | None = None) -> Any:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         offset = (getattr(error, "offset", None) or 1) - 1 if getattr(error, "lineno", 1) == 1 else len(stripped)
         raise _unreadable(stripped, offset, "this is not a call such as negative(discards=2)") from None
-    if not isinstance(tree, ast.Call):
-        raise _unreadable(stripped, tree, "a design is a call with parentheses, such as direct()")
     try:
-        return _Reader(stripped, None if categories is None else tuple(categories)).call(tree)
+        return _Reader(stripped, None if categories is None else tuple(categories)).design(tree)
     except RecursionError:
         raise _unreadable(stripped, 0, "this is nested too deeply") from None
 
@@ -104,7 +108,28 @@ class _Reader:
         self.text = text
         self.categories = categories
 
-    def call(self, node: ast.Call) -> Answerable:
+    def design(self, node: ast.expr) -> Answerable:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            return self._product(node)
+        if not isinstance(node, ast.Call):
+            raise _unreadable(self.text, node, "a design is a call with parentheses, such as direct()")
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "then":
+            return self._then(node, node.func.value)
+        return self._call(node)
+
+    def _product(self, node: ast.BinOp) -> Design:
+        first, second = self.design(node.left), self.design(node.right)
+        pairs = len(first.categories) * len(second.categories)
+        if pairs > _MOST_PAIRS:
+            raise _unreadable(self.text, node, f"a product may have {_MOST_PAIRS:,} categories, not {pairs:,}")
+        return first * second
+
+    def _then(self, node: ast.Call, first: ast.expr) -> Design:
+        if len(node.args) != 1 or node.keywords:
+            raise _unreadable(self.text, node, "one design follows another, as in warner(p=0.7).then(two_coins())")
+        return self.design(first).then(self.design(node.args[0]))
+
+    def _call(self, node: ast.Call) -> Answerable:
         if not isinstance(node.func, ast.Name):
             raise _unreadable(self.text, node.func, "a design is named by a plain word")
         name = node.func.id
@@ -118,17 +143,29 @@ class _Reader:
         positional = [self.value(argument) for argument in node.args]
         accepted = inspect.signature(family).parameters
         if name not in _COMPOSITIONS:
-            self._check_names(node, name, list(accepted), arguments)
+            self._check_names(node, name, list(accepted))
+            self._check_places(node, name, positional)
             taken = [*arguments, *list(accepted)[: len(positional)]]
             if self.categories is not None and "categories" in accepted and "categories" not in taken:
                 arguments["categories"] = self.categories
         return self._made(node, name, positional, arguments)
 
-    def _check_names(self, node: ast.Call, name: str, accepted: list[str], arguments: dict[str, Any]) -> None:
+    def _check_names(self, node: ast.Call, name: str, accepted: list[str]) -> None:
         for keyword in node.keywords:
             if keyword.arg not in accepted:
                 problem = f"{name} has no parameter {keyword.arg!r}; {_checks.nearest(keyword.arg, accepted)}"
-                raise _unreadable(self.text, keyword.col_offset, problem)
+                raise _unreadable(self.text, keyword, problem)
+
+    def _check_places(self, node: ast.Call, name: str, positional: list[Any]) -> None:
+        """Raise for the first argument that needs its name; only categories and matrices go without."""
+        accepted = inspect.signature(FAMILIES[name]).parameters.values()
+        places = [each.name for each in accepted if each.kind is each.POSITIONAL_OR_KEYWORD]
+        named = [each.name for each in accepted if each.kind is each.KEYWORD_ONLY] or places
+        for number, (argument, value) in enumerate(zip(node.args, positional, strict=True)):
+            labels = isinstance(value, list | tuple | str)  # of a single text, the family says what is wrong
+            if number >= len(places) or (places[number] == "categories" and not labels):
+                problem = f"parameters are written with their name, as {name}({named[0]}=…)"
+                raise _unreadable(self.text, argument, problem)
 
     def _made(self, node: ast.Call, name: str, positional: list[Any], arguments: dict[str, Any]) -> Answerable:
         family = FAMILIES[name]
@@ -146,8 +183,8 @@ class _Reader:
             raise _unreadable(self.text, node, f"the arguments of {name} are of the wrong kind") from None
 
     def value(self, node: ast.expr) -> Any:
-        if isinstance(node, ast.Call):
-            return self.call(node)
+        if _is_design(node):
+            return self.design(node)
         if isinstance(node, ast.Tuple):
             return tuple(self.value(element) for element in node.elts)
         if isinstance(node, ast.List):
@@ -170,6 +207,13 @@ class _Reader:
         if not isinstance(above, int | Fraction) or not isinstance(below, int | Fraction) or below == 0:
             raise _unreadable(self.text, node, "a fraction is one whole number over another, as 1/3")
         return Fraction(above) / Fraction(below)
+
+
+def _is_design(node: ast.expr) -> bool:
+    """Whether an argument is a call, or a product that begins with one."""
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        node = node.left
+    return isinstance(node, ast.Call)
 
 
 def _unreadable(text: str, where: int | ast.expr | ast.keyword, problem: str) -> DesignError:

@@ -104,6 +104,11 @@ def levels(offer: Mapping[Any, Answerable] | None = None, **named: Answerable) -
     offer : {name: Design}
         The levels, most private first, all with the same categories.
 
+    Raises
+    ------
+    DesignError
+        No level, or levels with different categories.
+
     Examples
     --------
     >>> from naysay import designs

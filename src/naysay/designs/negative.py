@@ -82,6 +82,12 @@ def negative_matrix(matrix: Any, *, categories: Sequence[Any]) -> Design:
     matrix : (t, t) float, str or Fraction
         Columns sum to one; the diagonal is zero.
     categories : (t,) sequence of label
+        At least three.
+
+    Raises
+    ------
+    DesignError
+        Fewer than three categories, another shape, a column that does not sum to one, or a diagonal that is not zero.
 
     References
     ----------
@@ -115,6 +121,11 @@ def gaussian_negative(categories: Sequence[Any], *, sigma: float) -> Design:
         Ordered, as ages are.
     sigma : float
         Standard deviation, in categories.
+
+    Raises
+    ------
+    DesignError
+        Fewer than three categories; σ not positive, or so small that far categories would never be named.
 
     References
     ----------
@@ -157,6 +168,11 @@ def two_option(categories: Sequence[Any], *, shown: int = 2, preferences: Any = 
     preferences : (t, t) array, optional
         θ[i, k], the chance of rejecting i when i and k are shown and both are false; θ[i, k] + θ[k, i] = 1. One half
         everywhere by default. For s = 2 only.
+
+    Raises
+    ------
+    DesignError
+        Fewer than three categories, s outside 2 to t - 1, or preferences that are no such chances.
 
     References
     ----------
@@ -240,6 +256,12 @@ def negative_sink(
     others : probability, optional
         b, 1/(t-1) by default.
 
+    Raises
+    ------
+    DesignError
+        Fewer than three categories, a sink for none of them, a = b, or chances that do not fit beside the categories
+        that can still be named, of which two are needed.
+
     References
     ----------
     Esponda, Huerta & Guerrero (2016), "Negative Surveys", on the sink.
@@ -301,6 +323,11 @@ def negative_levels(categories: Sequence[Any], *, least: int = 1, most: int | No
         At least three.
     least, most : int
         The levels on offer, from the most private, 1, to the most open, t - 1, by default.
+
+    Raises
+    ------
+    DesignError
+        Fewer than three categories, or levels outside 1 to t - 1.
 
     References
     ----------

@@ -29,6 +29,11 @@ def warner(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
     categories : two labels
         The sensitive one first.
 
+    Raises
+    ------
+    DesignError
+        p outside [0, 1], or 1/2; other than two categories.
+
     References
     ----------
     Warner (1965).
@@ -57,6 +62,11 @@ def two_coins(*, categories: Sequence[Any] = YES_NO) -> Design:
     categories : two labels
         The sensitive one first.
 
+    Raises
+    ------
+    DesignError
+        Other than two categories.
+
     Examples
     --------
     >>> two_coins().matrix[0]
@@ -76,6 +86,11 @@ def k_ary(categories: Sequence[Any] = YES_NO, *, epsilon: Any) -> Design:
     categories : (t,) sequence of label
     epsilon : float
         ε in nats, positive.
+
+    Raises
+    ------
+    DesignError
+        ε that is not positive, too small to be drawn, or above 700.
 
     References
     ----------

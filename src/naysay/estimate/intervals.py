@@ -6,8 +6,8 @@ agresti_coull   where a proportion rests on one binomial share: z²/2 answers of
                 1998); for a file the score interval of the same share
 profile         all values that the likelihood ratio does not reject, over {Σπ = 1, Lπ > 0}, or over the simplex
                 where answers can prove a category or are too few to do without; where proportions are means of
-                indicators, the empirical likelihood of the mean (Owen 1988), referred to F(1, df) with the degrees of
-                freedom that their variance is worth
+                indicators, the empirical likelihood of the mean (Owen 1988); referred to F(1, df) with the degrees of
+                freedom that the variance is worth
 bootstrap       means: studentized; likelihood: percentiles of refits
 =============== ==================================================================================================
 
@@ -28,9 +28,9 @@ from naysay import _checks, privacy
 from naysay.design import Levels, Table
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import profile
-from naysay.estimate.likelihood import check_identified, evidence, model_covariance
+from naysay.estimate.likelihood import certified, check_identified, efficient_indicators, evidence, model_covariance
 from naysay.estimate.linear import Indicators, indicators, linear_map
-from naysay.estimate.result import Estimate
+from naysay.estimate.result import Estimate, is_stratified
 from naysay.estimate.solver import maximize
 
 __all__ = ["METHODS", "Intervals", "default_method", "degrees_of_freedom", "intervals"]
@@ -98,7 +98,7 @@ def intervals(
 
 def default_method(fit: Estimate) -> str:
     """The method whose coverage was measured to hold for an estimate like this one (see ``docs/coverage.md``)."""
-    if fit.method.startswith("stratified"):
+    if is_stratified(fit):
         return "profile" if fit.indicators is not None else "wald"
     if _undetermined(fit):
         return "profile"
@@ -202,13 +202,12 @@ def _file_score(shares: BinomialShares, z: float) -> Floats:
 
 def _profile(ask: _Ask) -> Floats:
     fit = ask.fit
-    quantile = np.full(len(fit.categories), ask.z**2)
     if fit.indicators is not None or (_saturated(fit) and not _undetermined(fit)):
         return _mean_profile(ask)
-    if fit.method.startswith("stratified"):
+    if is_stratified(fit):
         raise DataError("only proportional weights give a mean, which has a profile; use method='wald'")
-    rows, weights, _ = evidence(fit.tally)
-    quantile = quantile * _variance_ratio(fit)
+    rows, weights, squared = evidence(fit.tally)
+    quantile = _quantile(ask, efficient_indicators(rows, weights, squared, certified(fit))) * _variance_ratio(fit)
     if _proving(fit) or _undetermined(fit):
         return profile.simplex_profile(rows, weights, fit.proportions, quantile)
     try:
@@ -237,7 +236,7 @@ def _mean_profile(ask: _Ask) -> Floats:
     """Empirical-likelihood intervals of the mean of the indicators, category by category."""
     fit = ask.fit
     terms = fit.indicators or indicators(fit.tally)
-    quantile = scipy.stats.f.ppf(ask.confidence, 1, degrees_of_freedom(terms))
+    quantile = _quantile(ask, terms)
     plain = _plain_variance(terms)
     ratio = np.ones(len(plain))
     if fit.target == "file" or fit.tally.weighted:
@@ -248,6 +247,11 @@ def _mean_profile(ask: _Ask) -> Floats:
         for j, q in enumerate(quantile * ratio)
     ]
     return np.array(bounds)
+
+
+def _quantile(ask: _Ask, terms: Indicators) -> Floats:
+    """What the likelihood ratio is referred to, (t,): F(1, df) rather than χ², for variances that few answers make."""
+    return np.asarray(scipy.stats.f.ppf(ask.confidence, 1, degrees_of_freedom(terms)))
 
 
 def degrees_of_freedom(terms: Indicators) -> Floats:

@@ -20,7 +20,7 @@ from naysay.errors import DataError, NotEstimable, StatisticalWarning
 from naysay.estimate.likelihood import evidence, maximum_likelihood, model_covariance
 from naysay.estimate.linear import Indicators, part_indicators, rank_of
 from naysay.estimate.moments import moments
-from naysay.estimate.result import Estimate, answered_under, checked_target, warning
+from naysay.estimate.result import Estimate, answered_under, checked_target, is_pooled, is_stratified, warning
 from naysay.estimate.solver import maximize
 from naysay.tally import Part, Tally
 
@@ -63,6 +63,14 @@ def stratified(
     Returns
     -------
     Estimate
+        ``fit.comparison`` puts `pooled` beside it.
+
+    Raises
+    ------
+    DataError
+        If the design is no offer of levels, the tally was collected under another one, or there are no such weights.
+    NotEstimable
+        If a level that was answered at cannot tell some proportions apart by itself.
 
     References
     ----------
@@ -95,24 +103,13 @@ def _combined(design: Answerable, tally: Tally, weights: str, target: str) -> Es
     if not parts:
         raise DataError("variance weights need a level with at least two answers; use weights='proportional'")
     terms = [part_indicators(part) for part in parts]
-    covariances = [term.covariance(target) for term in terms]
-    told = [*_levels_told(design, tally)]
-    z = np.full(len(parts), 1 / len(parts))
+    z, told = np.full(len(parts), 1 / len(parts)), list[StatisticalWarning]()
     if weights == "variance":
-        traces = np.array([np.trace(term.covariance("population")) for term in terms])
-        usable = traces > 0
-        if not usable.all():
-            gone = ", ".join(str(part.level) for part, keep in zip(parts, usable, strict=True) if not keep)
-            told.append(warning(f"all answers are alike at level {gone}, whose variance is unknown: left out"))
-        if not usable.any():
-            raise DataError("at every level all answers are alike; use weights='proportional'")
-        z = np.where(usable, 1 / np.where(usable, traces, 1), 0)
-        z /= z.sum()
-        told.append(warning("variance weights come from the same data, which biases the estimate somewhat"))
-    told.append(
-        warning(f"{weights} weights estimate the population only if the choice of level is independent of the category")
+        z, told = _inverse_variances(parts, terms)
+    independent = (
+        f"{weights} weights estimate the population only if the choice of level is independent of the category"
     )
-    used = [(share, term, cov) for share, term, cov in zip(z, terms, covariances, strict=True) if share > 0]
+    used = [(share, term, term.covariance(target)) for share, term in zip(z, terms, strict=True) if share > 0]
     return Estimate(
         design=design,
         tally=tally,
@@ -121,9 +118,24 @@ def _combined(design: Answerable, tally: Tally, weights: str, target: str) -> Es
         proportions=np.sum([share * term.mean for share, term, _ in used], axis=0),
         covariance=np.sum([share**2 * cov for share, _, cov in used], axis=0),
         standard_error_kind="moments within levels, n - 1" if target == "population" else "moments, randomization only",
-        warnings=tuple(told),
+        warnings=(*_levels_told(design, tally), *told, warning(independent)),
         level_weights={part.level: share for part, share in zip(parts, z.tolist(), strict=True)},
     )
+
+
+def _inverse_variances(parts: list[Part], terms: list[Indicators]) -> tuple[Floats, list[StatisticalWarning]]:
+    """Weights of the levels (levels,) in inverse proportion to the traces of their covariances, and what to tell."""
+    traces = np.array([np.trace(term.covariance("population")) for term in terms])
+    usable = traces > 0
+    if not usable.any():
+        raise DataError("at every level all answers are alike; use weights='proportional'")
+    told = []
+    if not usable.all():
+        gone = ", ".join(str(part.level) for part, keep in zip(parts, usable, strict=True) if not keep)
+        told.append(warning(f"all answers are alike at level {gone}, whose variance is unknown: left out"))
+    told.append(warning("variance weights come from the same data, which biases the estimate somewhat"))
+    z = np.where(usable, 1 / np.where(usable, traces, 1), 0)
+    return z / z.sum(), told
 
 
 def pooled(design: Answerable, tally: Tally, *, target: str = "population", tolerance: float = 1e-6) -> Estimate:
@@ -138,6 +150,18 @@ def pooled(design: Answerable, tally: Tally, *, target: str = "population", tole
     target : {"population", "file"}
     tolerance : float
         Certified deficit of log-likelihood.
+
+    Returns
+    -------
+    Estimate
+        ``fit.comparison`` puts `stratified` beside it.
+
+    Raises
+    ------
+    DataError
+        If the design is no offer of levels, or the tally was collected under another one.
+    NotEstimable
+        If all levels together cannot tell some proportions apart.
 
     Examples
     --------
@@ -168,7 +192,7 @@ class IndependenceTest:
     p_value : float
         NaN when fewer than two levels were answered at.
     reference : str
-        χ², or the parametric bootstrap with its replicates.
+        χ², or the parametric bootstrap with its replicates: fewer where enough exceeded to settle p.
     """
 
     statistic: float
@@ -213,6 +237,12 @@ def independence_test(
     Returns
     -------
     IndependenceTest
+        With p NaN where fewer than two levels were answered at, or there are survey weights.
+
+    Raises
+    ------
+    DataError
+        If the design is no offer of levels, the tally was collected under another one, or there is no such reference.
 
     Examples
     --------
@@ -246,7 +276,8 @@ def independence_test(
         return IndependenceTest(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), name)
     source = np.random.default_rng(SEED) if rng is None else rng
     p_value, drawn = _bootstrap_p(parts, together, statistic, replicates, source)
-    return IndependenceTest(statistic, df, p_value, f"parametric bootstrap, {drawn} replicates")
+    ended = "stopped early after " if drawn < replicates else ""
+    return IndependenceTest(statistic, df, p_value, f"parametric bootstrap, {ended}{drawn} replicates")
 
 
 def _ratio(evidence_by_level: list[tuple[Floats, Floats]]) -> tuple[float, Floats, bool]:
@@ -308,15 +339,19 @@ class Comparison:
     standard_errors: Floats
     test: IndependenceTest
 
+    def beside(self, fit: Estimate) -> Estimate:
+        """The one of the two to show beside an estimate: pooled beside stratified, and the reverse."""
+        return self.stratified if is_pooled(fit) else self.pooled
+
 
 def compare(fit: Estimate) -> Comparison | None:
     """Stratified beside pooled for the answers of an estimate; None where a level alone is not estimable."""
     design, tally = fit.design, fit.tally
     try:
-        apart = fit if fit.method.startswith("stratified") else stratified(design, tally, target=fit.target)
+        apart = fit if is_stratified(fit) else stratified(design, tally, target=fit.target)
     except NotEstimable:
         return None
-    together = fit if fit.method.startswith("pooled") else pooled(design, tally, target=fit.target)
+    together = fit if is_pooled(fit) else pooled(design, tally, target=fit.target)
     return Comparison(
         stratified=apart,
         pooled=together,

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naysay import _checks
 from naysay.design import Answerable, Levels
 from naysay.errors import DataError, NotEstimable, StatisticalWarning
-from naysay.estimate.linear import check_rank, tangent
+from naysay.estimate.linear import Indicators, check_rank, tangent
 from naysay.estimate.result import Estimate, answered_under, checked_target, warning
 from naysay.estimate.solver import Maximum, maximize
 from naysay.tally import Tally
@@ -84,17 +85,8 @@ def of_maximum(
     path: Floats | None = None,
 ) -> Estimate:
     """The estimate at a maximum of the likelihood."""
-    covariance = likelihood_covariance(*seen, maximum, weighted=tally.weighted)
     kind = "observed information" if not tally.weighted else "sandwich, linearized for the weights"
     if target == "file":
-        covariance = (
-            file_covariance(*seen, maximum)
-            if tally.weighted
-            else (
-                covariance
-                - (np.diag(maximum.proportions) - np.outer(maximum.proportions, maximum.proportions)) / tally.n
-            )
-        )
         kind += ", randomization only"
     return Estimate(
         design=design,
@@ -102,12 +94,23 @@ def of_maximum(
         method=method,
         target=target,
         proportions=maximum.proportions,
-        covariance=covariance,
+        covariance=_covariance(tally, maximum, seen, target),
         standard_error_kind=kind,
         warnings=tuple(reservations(tally.categories, maximum, tolerance)),
         maximum=maximum,
         path=path,
     )
+
+
+def _covariance(tally: Tally, maximum: Maximum, seen: tuple[Floats, Floats, Floats], target: str) -> Floats:
+    """The covariance (t, t) for a target; for a file without what drawing the respondents adds."""
+    if target == "file" and tally.weighted:
+        return efficient_indicators(*seen, maximum).covariance("file")
+    covariance = likelihood_covariance(*seen, maximum, weighted=tally.weighted)
+    if target == "file":
+        pi = maximum.proportions
+        return covariance - (np.diag(pi) - np.outer(pi, pi)) / tally.n
+    return covariance
 
 
 def evidence(tally: Tally) -> tuple[Floats, Floats, Floats]:
@@ -122,15 +125,9 @@ def evidence(tally: Tally) -> tuple[Floats, Floats, Floats]:
     scale = tally.n / weight.sum()
     heavy = weight > 0
     rows = np.vstack([part.design.rows(part.codes) for part in parts])
-    return (
-        (rows, weight * scale, squared * scale**2)
-        if heavy.all()
-        else (
-            rows[heavy],
-            weight[heavy] * scale,
-            squared[heavy] * scale**2,
-        )
-    )
+    if not heavy.all():
+        rows, weight, squared = rows[heavy], weight[heavy], squared[heavy]
+    return rows, weight * scale, squared * scale**2
 
 
 def check_identified(tally: Tally) -> None:
@@ -166,20 +163,26 @@ def likelihood_covariance(
     return covariance
 
 
-def file_covariance(rows: Floats, weights: Floats, squared: Floats, maximum: Maximum) -> Floats:
-    """The randomization's part of a weighted covariance: Σw²(uuᵀ - Diag u)/(Σw)², u the efficient indicators."""
+def efficient_indicators(rows: Floats, weights: Floats, squared: Floats, maximum: Maximum) -> Indicators:
+    """Each answer's indicator of its category under the model: π plus its influence on the estimate.
+
+    Their mean is the estimate and their spread its variance, as of the unbiased indicators of moments.
+    """
     bread = likelihood_covariance(rows, weights, squared, maximum, weighted=False)
     scores = rows / (rows @ maximum.proportions)[:, None] - 1
-    u = maximum.proportions + weights.sum() * (scores @ bread)
-    return np.asarray((u.T @ (u * squared[:, None]) - np.diag(squared @ u)) / weights.sum() ** 2)
+    return Indicators(maximum.proportions + weights.sum() * (scores @ bread), weights, weights, squared)
 
 
 def model_covariance(fit: Estimate) -> Floats:
     """The covariance (t, t) of a likelihood estimate under its model alone: no weights, a population."""
+    return likelihood_covariance(*evidence(fit.tally), certified(fit), weighted=False)
+
+
+def certified(fit: Estimate) -> Maximum:
+    """The maximum that a likelihood estimate stands on."""
     if fit.maximum is None:
         raise DataError(f"{fit.method} is no likelihood estimate")
-    rows, weights, squared = evidence(fit.tally)
-    return likelihood_covariance(rows, weights, squared, fit.maximum, weighted=False)
+    return fit.maximum
 
 
 def reservations(categories: tuple[Any, ...], maximum: Maximum, tolerance: float) -> list[StatisticalWarning]:
@@ -208,7 +211,7 @@ def reservations(categories: tuple[Any, ...], maximum: Maximum, tolerance: float
 
 
 def _named(categories: tuple[Any, ...], chosen: NDArray[np.bool_]) -> str:
-    return ", ".join(str(label) for label, keep in zip(categories, chosen, strict=True) if keep)
+    return ", ".join(_checks.label(category) for category, keep in zip(categories, chosen, strict=True) if keep)
 
 
 def free_maximum(rows: Floats, weights: Floats, start: Floats) -> Floats:

@@ -14,11 +14,12 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay.design import Design
 from naysay.errors import DataError, NotEstimable
 from naysay.responses import Labels, Subsets
 from naysay.tally import Channel, Part, Tally
 
-__all__ = ["Indicators", "LinearMap", "indicators", "linear_map", "tangent"]
+__all__ = ["Indicators", "LinearMap", "indicator_variances", "indicators", "linear_map", "tangent"]
 
 Floats = NDArray[np.float64]
 
@@ -73,11 +74,9 @@ class Indicators:
     def with_weight(self) -> Indicators:
         """Those that carry weight."""
         heavy = self.weight > 0
-        return (
-            self
-            if heavy.all()
-            else Indicators(self.u[heavy], self.count[heavy], self.weight[heavy], self.weight_squared[heavy])
-        )
+        if heavy.all():
+            return self
+        return Indicators(self.u[heavy], self.count[heavy], self.weight[heavy], self.weight_squared[heavy])
 
     def covariance(self, target: str) -> Floats:
         """Estimated covariance of the mean (t, t), linearized where there are weights.
@@ -95,6 +94,21 @@ class Indicators:
 
     def _cross(self, rows: Floats) -> Floats:
         return np.asarray(rows.T @ (rows * self.weight_squared[:, None]))
+
+
+def indicator_variances(design: Design) -> Floats:
+    """Variance of one answer's unbiased indicator of each category, (t,), where all categories are equally common.
+
+    Over n it is the variance of the estimated proportion. Only for responses that can be listed.
+
+    Raises
+    ------
+    NotEstimable
+        Where the design cannot tell some proportions apart.
+    """
+    u = linear_map(design)(design.space.statistic(design.space.listing()))
+    chance = design.matrix.mean(axis=1)
+    return np.asarray(chance @ u**2 - (chance @ u) ** 2)
 
 
 def tangent(t: int) -> Floats:
@@ -156,8 +170,8 @@ def check_rank(expected: Floats, categories: tuple[Any, ...]) -> None:
     contrast = basis @ rows[-1]
     leading = contrast[np.flatnonzero(np.abs(contrast) > 1e-9)[0]]
     contrast = contrast / np.abs(contrast).max() * np.sign(leading)
-    up = [label for label, value in zip(categories, contrast, strict=True) if value > 1e-9]
-    down = [label for label, value in zip(categories, contrast, strict=True) if value < -1e-9]
+    up = [_checks.label(label) for label, value in zip(categories, contrast, strict=True) if value > 1e-9]
+    down = [_checks.label(label) for label, value in zip(categories, contrast, strict=True) if value < -1e-9]
     raise NotEstimable(
         f"the answers cannot tell {_checks.shown(up)} from {_checks.shown(down)}: shares can move between them without "
         f"changing any response probability (rank {rank}, {t - 1} needed); merge these categories or change the design",

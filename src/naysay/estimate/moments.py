@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from naysay import _checks
 from naysay.design import Answerable, Levels
 from naysay.errors import StatisticalWarning
 from naysay.estimate.linear import indicators, linear_map
@@ -11,6 +12,8 @@ from naysay.estimate.result import Estimate, answered_under, checked_target, war
 from naysay.tally import Tally
 
 __all__ = ["moments"]
+
+_INSIDE = "maximum_likelihood stays inside"
 
 
 def moments(design: Answerable, tally: Tally, *, target: str = "population") -> Estimate:
@@ -58,6 +61,7 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population") -> 
     if target == "file":
         kind = "moments, randomization only"
     levels = isinstance(design, Levels)
+    inside = "pooled stays inside, but is biased if the choice goes with the category" if levels else _INSIDE
     return Estimate(
         design=design,
         tally=tally,
@@ -66,22 +70,21 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population") -> 
         proportions=terms.mean,
         covariance=terms.covariance(target),
         standard_error_kind=kind,
-        warnings=tuple(reservations(terms.mean, tally, np.diagonal(terms.covariance(target)))),
+        warnings=tuple(reservations(terms.mean, tally, np.diagonal(terms.covariance(target)), inside=inside)),
         indicators=terms,
     )
 
 
-def reservations(proportions: np.ndarray, tally: Tally, variances: np.ndarray) -> list[StatisticalWarning]:
-    """What a reader of an unbiased estimate must be told."""
+def reservations(
+    proportions: np.ndarray, tally: Tally, variances: np.ndarray, *, inside: str = _INSIDE
+) -> list[StatisticalWarning]:
+    """What a reader of an unbiased estimate must be told, and which estimate stays inside [0, 1]."""
     told = []
-    outside = [str(label) for label, value in zip(tally.categories, proportions, strict=True) if not 0 <= value <= 1]
+    names = [_checks.label(category) for category in tally.categories]
+    outside = [name for name, value in zip(names, proportions, strict=True) if not 0 <= value <= 1]
     if outside:
-        told.append(
-            warning(
-                f"outside [0, 1], as an unbiased estimate may be: {', '.join(outside)}; maximum_likelihood stays inside"
-            )
-        )
-    below = [str(label) for label, value in zip(tally.categories, variances, strict=True) if value < -1e-12]
+        told.append(warning(f"outside [0, 1], as an unbiased estimate may be: {', '.join(outside)}; {inside}"))
+    below = [name for name, value in zip(names, variances, strict=True) if value < -1e-12]
     if below:
         told.append(
             warning(

@@ -11,10 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from naysay import privacy
+from naysay import _checks, privacy
 from naysay.design import Levels, TwoOption
 from naysay.estimate.intervals import Intervals
-from naysay.estimate.result import Estimate, number
+from naysay.estimate.levels import Comparison
+from naysay.estimate.result import Estimate, is_pooled, number
 
 __all__ = ["heading", "reservations", "table", "to_dict", "to_html", "to_text"]
 
@@ -39,8 +40,10 @@ def reservations(fit: Estimate, found: Intervals) -> list[str]:
     """Warnings of the estimate and of its intervals."""
     told = [str(warning) for warning in fit.warnings]
     if found.flagged.any():
-        names = ", ".join(str(c) for c, flag in zip(fit.categories, found.flagged, strict=True) if flag)
-        told.append(f"interval outside [0, 1], nearest boundary point shown: {names}")
+        names = ", ".join(_checks.label(c) for c, flag in zip(fit.categories, found.flagged, strict=True) if flag)
+        told.append(
+            f"interval outside [0, 1], nearest boundary point shown: {names}; these answers hardly fit this design"
+        )
     return told
 
 
@@ -51,8 +54,8 @@ def table(fit: Estimate, found: Intervals) -> Table:
     names = ["estimate", "s.e.", "low", "high"]
     columns = [fit.proportions, fit.standard_errors, found.bounds[:, 0], found.bounds[:, 1]]
     if fit.comparison is not None:
-        other = fit.comparison.pooled if fit is not fit.comparison.pooled else fit.comparison.stratified
-        names += [other.method.split()[0], "s.e.", "stratified-pooled", "s.e."]
+        other = fit.comparison.beside(fit)
+        names += ["pooled" if is_pooled(other) else "stratified", "s.e.", "stratified-pooled", "s.e."]
         columns += [other.proportions, other.standard_errors, fit.comparison.difference, fit.comparison.standard_errors]
     if fit.sensitivity is not None:
         names += ["band low", "band high"]
@@ -60,8 +63,7 @@ def table(fit: Estimate, found: Intervals) -> Table:
     for name in names:
         result.add_column(name, justify="right", no_wrap=True)
     for row, category in enumerate(fit.categories):
-        label = " × ".join(map(str, category)) if isinstance(category, tuple) else str(category)
-        result.add_row(Text(label), *(_shown(column[row]) for column in columns))
+        result.add_row(Text(_checks.label(category)), *(_shown(column[row]) for column in columns))
     return result
 
 
@@ -122,7 +124,7 @@ def to_dict(fit: Estimate, confidence: float = 0.95, method: str | None = None) 
         "warnings": reservations(fit, found),
     }
     if fit.comparison is not None:
-        result["levels"] = _comparison(fit)
+        result["levels"] = _comparison(fit.comparison)
     if fit.sensitivity is not None:
         result["preference_band"] = [_numbers(row) for row in fit.sensitivity]
     return result
@@ -146,10 +148,10 @@ def _privacy(fit: Estimate) -> dict[str, Any]:
     return {**overall, "by_level": {str(level): value for level, value in told.items()}}
 
 
-def _comparison(fit: Estimate) -> dict[str, Any]:
-    found = fit.comparison
+def _comparison(found: Comparison) -> dict[str, Any]:
     return {
         "stratified": _numbers(found.stratified.proportions),
+        "stratified_standard_errors": _numbers(found.stratified.standard_errors),
         "pooled": _numbers(found.pooled.proportions),
         "pooled_standard_errors": _numbers(found.pooled.standard_errors),
         "difference": _numbers(found.difference),

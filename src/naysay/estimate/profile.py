@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
@@ -126,26 +128,24 @@ def likelihood_profile(rows: Floats, weights: Floats, start: Floats, quantile: F
     best = free_maximum(rows, weights, start)
     basis = tangent(len(best))
     covariance = np.asarray(np.linalg.inv(basis.T @ information(rows, weights, best) @ basis), dtype=float)
-    top = float(weights @ np.log(rows @ best))
-    result = np.empty((len(best), 2))
-    for j in range(len(best)):
-        for side, sign in enumerate((-1.0, 1.0)):
-            result[j, side] = _bound(rows, weights, best, basis, covariance, top, j, sign, float(quantile[j]))
-    return result
+    summit = _Summit(rows, weights, best, basis, covariance, float(weights @ np.log(rows @ best)))
+    return np.array([[_bound(summit, j, sign, float(quantile[j])) for sign in (-1.0, 1.0)] for j in range(len(best))])
 
 
-def _bound(
-    rows: Floats,
-    weights: Floats,
-    best: Floats,
-    basis: Floats,
-    covariance: Floats,
-    top: float,
-    category: int,
-    sign: float,
-    quantile: float,
-) -> float:
+class _Summit(NamedTuple):
+    """A likelihood around its maximum: the covariance is of the coordinates in the basis."""
+
+    rows: Floats
+    weights: Floats
+    best: Floats
+    basis: Floats
+    covariance: Floats
+    top: float
+
+
+def _bound(summit: _Summit, category: int, sign: float, quantile: float) -> float:
     """One end of one interval: maximize sign·π_j subject to ℓ(π) = top - quantile/2, by Newton's method."""
+    rows, weights, best, basis, covariance, top = summit
     if quantile <= 0:
         return float(best[category])
     along = sign * basis[category]

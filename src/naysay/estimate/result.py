@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,11 @@ from naysay.estimate.linear import Indicators
 from naysay.estimate.solver import Maximum
 from naysay.tally import Tally
 
-__all__ = ["TARGETS", "Estimate", "answered_under", "checked_target"]
+if TYPE_CHECKING:  # these modules look at estimates
+    from naysay.estimate.intervals import Intervals
+    from naysay.estimate.levels import Comparison
+
+__all__ = ["TARGETS", "Estimate", "answered_under", "checked_target", "is_pooled", "is_stratified"]
 
 Floats = NDArray[np.float64]
 
@@ -142,7 +146,7 @@ class Estimate:
         found = self.intervals(confidence, method=method, replicates=replicates, rng=rng)
         return np.asarray(found.bounds)
 
-    def intervals(self, confidence: float = 0.95, *, method: str | None = None, **options: Any) -> Any:
+    def intervals(self, confidence: float = 0.95, *, method: str | None = None, **options: Any) -> Intervals:
         """The intervals with the name of their method and the categories that are flagged."""
         from naysay.estimate import intervals  # which looks at estimates
 
@@ -155,7 +159,7 @@ class Estimate:
         return told if isinstance(told, dict) else {None: told}
 
     @cached_property
-    def comparison(self) -> Any:
+    def comparison(self) -> Comparison | None:
         """For levels: stratified beside pooled, their difference and the test of independence; otherwise None."""
         from naysay.estimate import levels
 
@@ -190,6 +194,16 @@ class Estimate:
     def __repr__(self) -> str:
         shares = ", ".join(f"{value:.3f}" for value in self.proportions[:8])
         return f"<{self.method}: {shares}{', …' if len(self.proportions) > 8 else ''} (n = {self.n})>"
+
+
+def is_stratified(fit: Estimate) -> bool:
+    """Whether an estimate combines the levels' own estimates, by whatever weights."""
+    return isinstance(fit.design, Levels) and fit.maximum is None
+
+
+def is_pooled(fit: Estimate) -> bool:
+    """Whether an estimate maximizes one likelihood over all levels."""
+    return isinstance(fit.design, Levels) and fit.maximum is not None
 
 
 def checked_target(target: str) -> str:

@@ -52,6 +52,12 @@ def preference_band(design: Answerable, tally: Tally) -> Floats:
     Returns
     -------
     (t, 2) float
+        Shares of one, within [0, 1].
+
+    Raises
+    ------
+    DataError
+        If the design is not from `designs.two_option`.
 
     Examples
     --------

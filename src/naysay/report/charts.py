@@ -117,6 +117,17 @@ def differences(
     truth : (t,) float
     labeled : bool
         False for an image beside `dots` of the same categories and room: its rows stand level with theirs.
+
+    Raises
+    ------
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> svg = differences(("a", "b"), [Mark("estimate", "estimate", (0.3, 0.7))], (0.25, 0.75), title="A survey")
+    >>> svg[:4], "+5.0 points" in svg
+    ('<svg', True)
     """
     true = np.asarray(truth, dtype=float)
     moved = [Mark("truth", "truth", np.zeros_like(true))]
@@ -251,7 +262,20 @@ def convergence(path: ArrayLike, categories: Sequence[Any], *, title: str, size:
         Counts after each step, as `Estimate.path`.
     categories : (t,) sequence of label
     title : str
+        Read aloud for the whole image.
     size : int
+        Width in pixels at which text has its natural size.
+
+    Raises
+    ------
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> svg = convergence([(50, 50), (40, 60), (35, 65)], ("a", "b"), title="A survey")
+    >>> svg[:4], "2 steps" in svg
+    ('<svg', True)
     """
     alt = need("altair")
     steps = np.asarray(path, dtype=float)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
+from naysay import _checks
+
 __all__ = ["full", "isolated", "shortened", "width", "wrapped"]
 
 _ISOLATE = {"ltr": "\u2066", "rtl": "\u2067"}
@@ -13,8 +15,7 @@ _END = "\u2069"
 
 def full(label: Any) -> str:
     """The label as one line of text; a pair of categories is joined by ×."""
-    text = " × ".join(map(str, label)) if isinstance(label, tuple) else str(label)
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return " ".join("".join(c if c.isprintable() else " " for c in _checks.label(label)).split())
 
 
 def width(text: str) -> float:

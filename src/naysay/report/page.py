@@ -14,6 +14,7 @@ from naysay import privacy
 from naysay.design import Levels
 from naysay.errors import DataError
 from naysay.estimate import Estimate, Intervals, printing
+from naysay.estimate.result import is_pooled
 from naysay.report import charts, labels
 from naysay.report.extra import need
 
@@ -111,7 +112,36 @@ def estimate_html(
 def estimate_section(
     fit: Estimate, *, truth: ArrayLike | None = None, heading: str | None = None, confidence: float = 0.95
 ) -> Section:
-    """One estimate as a part of a page."""
+    """One estimate as a part of a page, to stand beside others.
+
+    Parameters
+    ----------
+    fit : Estimate
+    truth : (t,) float, optional
+        The true proportions, where they are known.
+    heading : str, optional
+        By default the question's name.
+    confidence : float
+
+    Returns
+    -------
+    Section
+
+    Raises
+    ------
+    DataError
+        A truth of another length.
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> from naysay import designs, estimate
+    >>> coins = designs.two_coins()
+    >>> section = estimate_section(estimate.moments(coins, coins.tally(count=[65, 135])), heading="Theft")
+    >>> section.heading, "15.00" in section.body
+    ('Theft', True)
+    """
     true = None if truth is None else np.asarray(truth, dtype=float)
     if true is not None and true.shape != fit.proportions.shape:
         raise DataError(
@@ -140,9 +170,10 @@ def _plots(
     fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None, title: str
 ) -> tuple[list[str], list[str]]:
     """Images for a wide page, side by side, and for a phone, below each other."""
-    marks = [charts.Mark("estimate", _short(fit.method), fit.proportions, found.bounds)]
-    if (other := _other(fit)) is not None:
-        marks.append(charts.Mark("pooled", _short(other.method), other.proportions))
+    marks = [charts.Mark("estimate", _short(fit), fit.proportions, found.bounds)]
+    if fit.comparison is not None:
+        other = fit.comparison.beside(fit)
+        marks.append(charts.Mark("pooled", _short(other), other.proportions))
     shares = f"{title}: shares with {confidence_name(found)}"
     if truth is None:
         return [charts.dots(fit.categories, marks, title=shares)], [
@@ -159,17 +190,9 @@ def _plots(
     ]
 
 
-def _short(method: str) -> str:
+def _short(fit: Estimate) -> str:
     """The method as a heading: without its options."""
-    return "pooled" if method.startswith("pooled") else method.partition(" (")[0]
-
-
-def _other(fit: Estimate) -> Estimate | None:
-    """What stands beside an estimate over levels: pooled beside stratified, and the reverse."""
-    if fit.comparison is None:
-        return None
-    other = fit.comparison.stratified if fit.method.startswith("pooled") else fit.comparison.pooled
-    return other if isinstance(other, Estimate) else None
+    return "pooled" if is_pooled(fit) else fit.method.partition(" (")[0]
 
 
 class _Column(NamedTuple):
@@ -183,15 +206,16 @@ def _columns(fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None)
     low, high = found.bounds.T
     columns = [] if truth is None else [_Column("truth", _percents(truth), "truth")]
     columns += [
-        _Column(_short(fit.method), _percents(fit.proportions), "estimate"),
+        _Column(_short(fit), _percents(fit.proportions), "estimate"),
         _Column("s.e.", _percents(fit.standard_errors)),
         _Column(confidence_name(found, many=False), _ranges(low, high)),
     ]
     if truth is not None:
         columns.append(_Column("holds the truth", ["yes" if yes else "no" for yes in holds(found, truth)], "holds"))
-    if (other := _other(fit)) is not None:
+    if fit.comparison is not None:
+        other = fit.comparison.beside(fit)
         columns += [
-            _Column(_short(other.method), _percents(other.proportions), "pooled"),
+            _Column(_short(other), _percents(other.proportions), "pooled"),
             _Column("s.e.", _percents(other.standard_errors)),
             _Column("stratified − pooled", _percents(fit.comparison.difference)),
             _Column("s.e.", _percents(fit.comparison.standard_errors)),

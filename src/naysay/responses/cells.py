@@ -73,7 +73,7 @@ def membership_of(cells: NDArray[Any], labels: Sequence[Any]) -> tuple[NDArray[n
     return np.asarray(filled, dtype=bool), np.asarray(missing)
 
 
-def unknown_label(value: Any, labels: Sequence[Any], *, row: int, total: int) -> AnswerError:
+def unknown_label(value: Any, labels: Sequence[Any], *, row: int, total: int, what: str = "response") -> AnswerError:
     """The error for a report that is not a label."""
-    problem = f"is {str(value)[:80]!r}, which is not a response here; {_checks.nearest(value, labels)}"
+    problem = f"is {str(value)[:80]!r}, which is not a {what} here; {_checks.nearest(value, labels)}"
     return AnswerError(problem, row=row, total=total, value=value)

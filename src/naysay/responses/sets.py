@@ -130,7 +130,9 @@ class Subsets(Space):
         wrong = ((sizes < self.least) | (sizes > self.most)) & ~self.missing(codes)
         if wrong.any():
             row = int(wrong.argmax())
-            what = "is empty" if sizes[row] == 0 else f"names {int(sizes[row])} categories"
+            what = (
+                "is empty" if sizes[row] == 0 else f"names {_checks.several(int(sizes[row]), 'category', 'categories')}"
+            )
             if sizes[row] == len(self.labels):
                 what = "names every category, so that none is left"
             raise AnswerError(

@@ -136,7 +136,8 @@ class Labels(Space):
             return self._positions.get(str(int(value)))
         return found
 
-    def encode(self, values: Any) -> Codes:
+    def encode(self, values: Any, *, what: str = "response") -> Codes:
+        """Codes of labels; an error says that a cell is not a `what` here."""
         cells = cells_of(values)
         if isinstance(cells, np.ndarray):
             return self._encode_one_hot(cells)
@@ -149,7 +150,7 @@ class Labels(Space):
         for row in unresolved:
             place = self.position(cells[row])
             if place is None:
-                raise unknown_label(cells[row], self.labels, row=row, total=len(cells))
+                raise unknown_label(cells[row], self.labels, row=row, total=len(cells), what=what)
             found[row] = place
         return np.array(found, dtype=np.int64).reshape(-1, 1)
 
