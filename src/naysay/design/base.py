@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, ClassVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks, frames
 from naysay import tally as tallies
