@@ -109,6 +109,17 @@ class Answerable(ABC):
         count: Any = None,
         by: ArrayLike,
     ) -> dict[Any, Tally]: ...
+    @overload
+    def tally(
+        self,
+        said: Any = None,
+        column: str | Sequence[str] | None = None,
+        *,
+        level: Any = None,
+        weights: Any = None,
+        count: Any = None,
+        by: ArrayLike | None,
+    ) -> Tally | dict[Any, Tally]: ...
     def tally(
         self,
         said: Any = None,
