@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from naysay import Design, designs
-from naysay.errors import DesignError
 
 FOUR = ("--categories", "a,b,c,d")
 SHOWN = {
@@ -109,11 +108,10 @@ def test_a_design_that_is_none(refused):
     assert "--categories" in refused("design", "show", "negative()")
 
 
-def test_privacy_that_cannot_be_computed_is_said(naysay, monkeypatch):
-    def refuse(design):
-        raise DesignError("too many responses")
-
-    monkeypatch.setattr("naysay.privacy.statement", refuse)
-    code, out, _ = naysay("design", "show", "warner(p=0.7)")
+def test_privacy_that_cannot_be_computed_is_said(naysay):
+    labels = ",".join(map(str, range(30)))
+    text = "k_ary(epsilon=1).then(negative(discards=10))"
+    code, out, _ = naysay("design", "show", text, "--categories", labels)
     assert code == 0
-    assert "privacy: not computed; too many responses" in out
+    assert "privacy: not computed: there are" in out
+    assert "largest odds: not computed" in out

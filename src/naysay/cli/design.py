@@ -81,12 +81,12 @@ def _channel(design: Design) -> None:
     output.say()
     _matrix(design)
     output.say()
+    for line in privacy.lines(design):
+        output.say(line)
     try:
-        for line in privacy.lines(design):
-            output.say(line)
         output.say(f"largest odds: {_largest_odds(design)}")
-    except DesignError as error:
-        output.say(f"privacy: not computed; {error}")
+    except DesignError:
+        output.say("largest odds: not computed, for the same reason")
     for line in _sinks(design):
         output.say(line)
 

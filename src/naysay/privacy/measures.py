@@ -1,16 +1,10 @@
-"""What an answer tells about the person who gave it.
-
-The same rows P(response | category) that estimation reads, read from the other side. An ε of ∞ is legal, and always
-comes with its reason and with what the answer does leave open. For an offer of levels every function answers level by
-level, as a dict.
-"""
+"""Numbers: ε, what stays possible, posterior, information, odds, Bayes vulnerability."""
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import Any
 
@@ -19,25 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.design import Answerable, Design, Levels, Product, Subset, Table
-from naysay.design.base import check_channel
 from naysay.design.drawing import GeneratorSource
 from naysay.errors import DesignError
 from naysay.responses import Responses
 
 __all__ = [
-    "Composition",
-    "Statement",
-    "choosing",
-    "compose",
+    "each_level",
     "epsilon",
     "gain",
     "information",
-    "lines",
     "odds",
     "posterior",
-    "statement",
     "still_possible",
-    "unexcluded",
     "vulnerability",
 ]
 
@@ -46,7 +33,7 @@ _SEED = 2006
 _ROUNDING = 1e-14  # more than floating point can be off in a product of a few tables
 
 
-def _each_level(measure: Callable[..., Any]) -> Callable[..., Any]:
+def each_level(measure: Callable[..., Any]) -> Callable[..., Any]:
     """Let a measure of one design answer for an offer, as ``{level: value}``."""
 
     @functools.wraps(measure)
@@ -65,7 +52,7 @@ def _prior(prior: ArrayLike | None, design: Answerable) -> NDArray[np.float64]:
     return np.full(t, 1 / t) if prior is None else _checks.probability_vector(prior, t, what="the prior")
 
 
-@_each_level
+@each_level
 def epsilon(design: Design) -> float:
     """Local differential privacy of one answer, in nats: ε = ln max P[y, j] / P[y, j'].
 
@@ -111,7 +98,7 @@ def _log_ratio(above: int, below: int) -> float:
     return nearest if Decimal(nearest) >= exact else math.nextafter(nearest, math.inf)
 
 
-@_each_level
+@each_level
 def still_possible(design: Design) -> tuple[int, int]:
     """How many categories stay possible after an answer: the fewest and the most over all answers.
 
@@ -208,7 +195,7 @@ def _entropy(probabilities: NDArray[np.float64]) -> Any:
     return -(probabilities * logs).sum(axis=-1)
 
 
-@_each_level
+@each_level
 def information(design: Design, prior: ArrayLike | None = None) -> float:
     """Bits that an answer tells about its person on average: I(X; Y) = H(π) - Σ_y λ_y H(π | y).
 
@@ -251,7 +238,7 @@ def information(design: Design, prior: ArrayLike | None = None) -> float:
     return float(_entropy(pi) - expected)
 
 
-@_each_level
+@each_level
 def odds(design: Design, prior: ArrayLike | None = None) -> NDArray[np.float64]:
     """Posterior odds over prior odds of each category, for each response, (responses, t).
 
@@ -289,7 +276,7 @@ def odds(design: Design, prior: ArrayLike | None = None) -> NDArray[np.float64]:
     return np.asarray(np.where(rows == 0, 0.0, ratio))
 
 
-@_each_level
+@each_level
 def vulnerability(design: Design, prior: ArrayLike | None = None) -> tuple[float, float]:
     """How often the best guess of a person's category is right: after her answer, and before it.
 
@@ -337,249 +324,3 @@ def _subset_vulnerability(design: Subset, pi: NDArray[np.float64]) -> float:
     t, k = len(pi), design.discards
     ranked = np.sort(pi)[::-1]
     return math.fsum(ranked[r] * math.comb(t - r - 1, k - r) for r in range(k + 1)) / math.comb(t - 1, k)
-
-
-@dataclass(frozen=True)
-class Statement:
-    """The privacy of one answer, in numbers and in one line.
-
-    Parameters
-    ----------
-    epsilon : float
-        In nats; ∞ where an answer rules something out, NaN where it was not computed.
-    reason : str
-        Why ε is what it is.
-    bits : float
-        Information under the prior; NaN where it was not computed.
-    prior : str
-        The prior of `bits`.
-    categories : int
-        t.
-    still_possible : (int, int)
-        Fewest and most categories that an answer leaves.
-    notes : tuple of str
-        What the design adds.
-    """
-
-    epsilon: float
-    reason: str
-    bits: float
-    prior: str
-    categories: int
-    still_possible: tuple[int, int]
-    notes: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        if math.isnan(self.epsilon):
-            return "; ".join((self.reason, *self.notes))
-        few, many = self.still_possible
-        left = str(few) if few == many else f"{few} to {many}"
-        stay = "stays" if many == 1 else "stay"
-        value = "∞" if math.isinf(self.epsilon) else f"{self.epsilon:.4g}"
-        line = (
-            f"{left} of {self.categories} categories {stay} possible, from this answer alone; "
-            f"ε = {value} ({self.reason}); {self.bits:.3g} of {math.log2(self.categories):.3g} bits "
-            f"under a {self.prior} prior"
-        )
-        return "; ".join((line, *self.notes))
-
-
-@_each_level
-def statement(design: Design) -> Statement:
-    """The privacy of one answer under a design, to be printed beside every estimate.
-
-    Parameters
-    ----------
-    design : Design or Levels
-
-    Returns
-    -------
-    Statement, or {level: Statement}
-        ε in nats, information in bits under a uniform prior; NaN with the reason where they cannot be computed.
-
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> print(statement(designs.warner(p=0.75)))
-    2 of 2 categories stay possible, from this answer alone; ε = 1.099 (an answer changes the odds between two \
-categories by 3 at most); 0.189 of 1 bits under a uniform prior
-    """
-    t = len(design.categories)
-    try:
-        value, possible, bits = epsilon(design), still_possible(design), information(design)
-    except DesignError as error:
-        return Statement(math.nan, f"not computed: {error}", math.nan, "uniform", t, (1, t), design.notes)
-    return Statement(value, _reason(value, possible), bits, "uniform", t, possible, design.notes)
-
-
-def _reason(value: float, possible: tuple[int, int]) -> str:
-    """Why ε is what it is."""
-    if math.isinf(value):
-        return "an answer can reveal the truth" if possible[0] == 1 else "an answer rules categories out for certain"
-    if value == 0:
-        return "an answer says nothing"
-    return f"an answer changes the odds between two categories by {math.exp(value):.3g} at most"
-
-
-def lines(design: Answerable) -> list[str]:
-    """The privacy of one answer as text: one line, or one for each level and one about choosing it.
-
-    Parameters
-    ----------
-    design : Design or Levels
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> print(lines(designs.negative_levels(("a", "b", "c")))[-1])
-    privacy: choosing a level tells something of its own where the choice goes with the category; level and answer \
-together tell 1.58 of 1.58 bits at most
-    """
-    if not isinstance(design, Levels):
-        return [f"privacy: {statement(design)}"]
-    told = [f"privacy, level {level}: {each}" for level, each in statement(design).items()]
-    return [
-        *told,
-        "privacy: choosing a level tells something of its own where the choice goes with the category; level and "
-        f"answer together tell {choosing(design):.3g} of {math.log2(len(design.categories)):.3g} bits at most",
-    ]
-
-
-def choosing(choice: Levels) -> float:
-    """Bits that level and answer together can tell about a person, at most, however she chooses her level.
-
-    The level tells log₂ (levels) at most, and the answer at level k at most its capacity, bounded by
-    max_j D(P_k[:, j] ‖ λ_k) with λ_k the answers under equal shares; together never more than log₂ t.
-
-    Parameters
-    ----------
-    choice : Levels
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    DesignError
-        If the design is no offer of levels.
-
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> round(choosing(designs.negative_levels(tuple("abcdefgh"), most=2)), 3)
-    1.415
-    """
-    if not isinstance(choice, Levels):
-        raise DesignError(f"only an offer of levels is chosen from; got {getattr(choice, 'name', choice)!s}")
-    most = max(_capacity(choice.channel(level)) for level in choice.levels)
-    return min(math.log2(len(choice.categories)), math.log2(len(choice.levels)) + most)
-
-
-def _capacity(design: Design) -> float:
-    """An upper bound on the information of an answer under any prior, in bits."""
-    if design.exchangeable:
-        return float(information(design))
-    if not design.space.listable:
-        return math.log2(len(design.categories))
-    rows = design.matrix
-    answers = rows.mean(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(rows > 0, rows * np.log2(rows / answers), 0.0)
-    return float(terms.sum(axis=0).max())
-
-
-@dataclass(frozen=True)
-class Composition:
-    """The privacy of several answers of one person.
-
-    Parameters
-    ----------
-    epsilon : float
-        The sum of the questions' ε: about all answers together; ∞ if one of them is.
-    bits : float
-        At most so many bits in all about the answers; other answers may add about one question.
-    still_possible : tuple of (int, int)
-        Categories left, question by question.
-    largest_odds : tuple of float
-        Worst-case posterior over prior odds, question by question, under uniform priors.
-    """
-
-    epsilon: float
-    bits: float
-    still_possible: tuple[tuple[int, int], ...]
-    largest_odds: tuple[float, ...]
-
-
-def compose(designs: Sequence[Design]) -> Composition:
-    """The privacy of one person's answers to several questions, randomized independently.
-
-    Likelihood rows multiply, so ε and bits add. Where one ε is ∞ the sum says nothing more; look at the categories
-    left and at the odds.
-
-    Parameters
-    ----------
-    designs : sequence of Design
-        One a question; a design that is answered again is repeated.
-
-    Returns
-    -------
-    Composition
-
-    Raises
-    ------
-    DesignError
-        No design, or an offer of levels: choose one of its designs.
-
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> round(compose([designs.two_coins()] * 2).epsilon, 4)
-    2.1972
-    """
-    if not designs:
-        raise DesignError("at least one design is needed")
-    for design in designs:
-        check_channel(design, "an answer to compose")
-    return Composition(
-        epsilon=math.fsum(epsilon(design) for design in designs),
-        bits=math.fsum(information(design) for design in designs),
-        still_possible=tuple(still_possible(design) for design in designs),
-        largest_odds=tuple(float(odds(design).max()) for design in designs),
-    )
-
-
-def unexcluded(categories: int, waves: int) -> float:
-    """Probability that a false category is never ruled out in so many fresh uniform negative answers.
-
-    ((t - 2) / (t - 1))^w. Asked again with fresh chance, a negative answer wears thin; the same draw repeated adds
-    nothing.
-
-    Parameters
-    ----------
-    categories : int
-        t, at least 3.
-    waves : int
-        w, how often the question is answered.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    DesignError
-        Fewer than three categories, or a negative number of waves.
-
-    Examples
-    --------
-    >>> round(unexcluded(5, waves=10), 4)
-    0.0563
-    """
-    if categories < 3 or waves < 0:
-        raise DesignError(f"three categories and no negative number of waves are needed; got {categories} and {waves}")
-    return ((categories - 2) / (categories - 1)) ** waves

@@ -1,0 +1,27 @@
+"""What an answer tells about the person who gave it.
+
+The same rows P(response | category) that estimation reads, read from the other side. An ε of ∞ is legal, and always
+comes with its reason and with what the answer does leave open. For an offer of levels every function answers level by
+level, as a dict.
+"""
+
+from naysay.privacy.composition import Composition, compose, unexcluded
+from naysay.privacy.measures import epsilon, gain, information, odds, posterior, still_possible, vulnerability
+from naysay.privacy.statement import Statement, choosing, lines, statement
+
+__all__ = [
+    "Composition",
+    "Statement",
+    "choosing",
+    "compose",
+    "epsilon",
+    "gain",
+    "information",
+    "lines",
+    "odds",
+    "posterior",
+    "statement",
+    "still_possible",
+    "unexcluded",
+    "vulnerability",
+]
