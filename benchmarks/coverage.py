@@ -95,7 +95,6 @@ def draw(cell: Cell, rng: np.random.Generator) -> tuple[Tally, np.ndarray]:
     counts = rng.multinomial(cell.n, shares) if cell.target == "population" else fixed_file(shares, cell.n)
     truth = np.repeat(np.arange(len(shares)), counts)
     source = GeneratorSource(rng)
-    ones, floats = np.ones(cell.n, dtype=np.int64), np.ones(cell.n)
     parts = []
     chosen = np.zeros(cell.n, dtype=int)
     if isinstance(cell.design, Levels):
@@ -106,9 +105,7 @@ def draw(cell: Cell, rng: np.random.Generator) -> tuple[Tally, np.ndarray]:
         channel = cell.design.channel(level)
         here = chosen == place
         codes = channel.draw(truth[here], source)
-        size = int(here.sum())
-        totals = {"count": ones[:size], "weight": floats[:size], "weight_squared": floats[:size]}
-        parts.append(Part.of(channel, codes, level=level, **totals))
+        parts.append(Part.of(channel, codes, level=level, count=np.ones(len(codes), dtype=np.int64)))
     return Tally(tuple(parts)), shares if cell.target == "population" else counts / cell.n
 
 

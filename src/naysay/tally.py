@@ -110,10 +110,15 @@ class Part:
         *,
         level: Any = None,
         count: NDArray[np.int64],
-        weight: NDArray[np.float64],
-        weight_squared: NDArray[np.float64],
+        weights: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
     ) -> Part:
-        """The part that rows of answers (each standing for `count` people) add up to."""
+        """The part that rows of answers add up to.
+
+        Each row stands for `count` people; `weights` are the sums of their weights and of the squares, the counts
+        themselves where there are no weights.
+        """
+        each = count.astype(np.float64)
+        weight, weight_squared = (each, each) if weights is None else weights
         gone = design.space.missing(codes)
         missing, missing_weight = int(count[gone].sum()), float(weight[gone].sum())
         keep = ~gone & (count > 0)
@@ -138,8 +143,10 @@ class Part:
             np.vstack([self.codes, other.codes]),
             level=self.level,
             count=np.concatenate([self.count, other.count]),
-            weight=np.concatenate([self.weight, other.weight]),
-            weight_squared=np.concatenate([self.weight_squared, other.weight_squared]),
+            weights=(
+                np.concatenate([self.weight, other.weight]),
+                np.concatenate([self.weight_squared, other.weight_squared]),
+            ),
         )
         return replace(
             merged,
@@ -339,15 +346,8 @@ def parts_of(
     parts = []
     for level in asked.levels:
         chosen, codes = asked.codes_at(level, responses)
-        part = Part.of(
-            asked.channel(level),
-            codes,
-            level=level,
-            count=count[chosen],
-            weight=weight[chosen],
-            weight_squared=squared[chosen],
-        )
-        parts.append(part)
+        weights = (weight[chosen], squared[chosen])
+        parts.append(Part.of(asked.channel(level), codes, level=level, count=count[chosen], weights=weights))
     return tuple(parts)
 
 

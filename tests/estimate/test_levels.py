@@ -30,9 +30,8 @@ def drawn(choice, truth, chosen, rng):
     for place, level in enumerate(choice.levels):
         here = chosen == place
         codes = choice.channel(level).draw(truth[here], GeneratorSource(rng))
-        ones = np.ones(len(codes))
-        totals = {"count": ones.astype(np.int64), "weight": ones, "weight_squared": ones}
-        parts.append(Part.of(choice.channel(level), codes, level=level, **totals))
+        count = np.ones(len(codes), dtype=np.int64)
+        parts.append(Part.of(choice.channel(level), codes, level=level, count=count))
     return Tally(tuple(parts))
 
 

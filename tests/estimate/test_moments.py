@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from naysay import designs, estimate
 from naysay.estimate.linear import indicator_variances, linear_map, tangent
-from naysay.estimate.negative import sinks
 
 LABELS = tuple("abcdef")
 SHARES = np.array([0.3, 0.25, 0.2, 0.15, 0.09, 0.01])
@@ -163,38 +162,3 @@ def test_the_variances_of_indicators_are_those_of_the_negative_survey():
     share = 1 / t
     expected = (t - 1) ** 2 * share * (1 - share)
     assert indicator_variances(designs.negative(tuple("abcde"))) == pytest.approx(np.full(t, expected))
-
-
-@pytest.mark.parametrize(("members", "others"), [(None, None), ("1/10", "1/5"), (0, "1/4"), (0.3, 0.1)])
-def test_a_sink_costs_what_a_binomial_share_of_its_odds_costs(members, others):
-    """π = (λ - b)/(a - b), so the variance of an indicator is λ(1 - λ)/(a - b)², against (t-1)² μ(1 - μ)."""
-    design = designs.negative_sink(tuple("abcde"), sinks={"b": "x", "e": "y"}, members=members, others=others)
-    found = sinks(design)
-    assert [(sink.category, sink.response) for sink in found] == [("b", "x"), ("e", "y")]
-    a, b = design.matrix[1, 1], design.matrix[1, 0]
-    share = a / 5 + b * 4 / 5
-    for sink in found:
-        assert sink.odds == pytest.approx(a / b)
-        assert sink.variance_ratio == pytest.approx(share * (1 - share) / (a - b) ** 2 / (16 * 0.2 * 0.8))
-
-
-def test_sinks_are_told_by_their_structure():
-    labels = tuple("abcd")
-    rows = [
-        ["1/6", "1/3", "1/3", "1/3"],
-        ["5/18", 0, "1/3", "1/3"],
-        ["5/18", "1/3", 0, "1/3"],
-        ["5/18", "1/3", "1/3", 0],
-    ]
-    written_out = designs.custom(rows, categories=labels, responses=("none", "b", "c", "d"))
-    assert sinks(written_out) == sinks(designs.negative_sink(labels, sinks={"a": "none"}))
-    others = [
-        designs.negative(labels),
-        designs.negative(labels, discards=2),
-        designs.k_ary(labels, epsilon=1),
-        designs.negative_levels(labels),
-        designs.warner(p=0.7),
-        designs.custom([[0.8, 0.1], [0.2, 0.9]], responses=("x", "y")),
-        designs.custom(rows, categories=labels, responses=("x", "y", "z", "w")),
-    ]
-    assert [sinks(other) for other in others] == [()] * len(others)

@@ -14,7 +14,7 @@ from naysay.cli import output
 from naysay.cli.options import Categories, design_of
 from naysay.design import Design, Levels
 from naysay.errors import DesignError, NotEstimable
-from naysay.estimate.negative import sinks
+from naysay.estimate.sinks import sinks
 from naysay.responses import Pair, Subsets
 
 __all__ = ["app", "catalog"]

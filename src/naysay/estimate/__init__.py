@@ -5,8 +5,9 @@ the names of the negative-survey literature; `stratified`, `pooled` and `indepen
 respondents choose. Each returns an `Estimate`.
 """
 
+from naysay.estimate.independence import IndependenceTest, independence_test
 from naysay.estimate.intervals import Intervals
-from naysay.estimate.levels import Comparison, IndependenceTest, independence_test, pooled, stratified
+from naysay.estimate.levels import Comparison, pooled, stratified
 from naysay.estimate.likelihood import maximum_likelihood
 from naysay.estimate.moments import moments
 from naysay.estimate.negative import nstops, nstops_i, nstops_ii

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.design import Answerable, Levels
-from naysay.errors import DataError, NotEstimable, StatisticalWarning
+from naysay.errors import DataError, StatisticalWarning
 from naysay.estimate.linear import Indicators, check_rank, tangent
 from naysay.estimate.result import Estimate, answered_under, checked_target, warning
 from naysay.estimate.solver import Maximum, maximize
@@ -156,7 +155,7 @@ def likelihood_covariance(
         scores = rows / (rows @ pi)[:, None] - 1
         n = weights.sum() ** 2 / squared.sum()
         covariance = bread @ (scores.T @ (scores * squared[:, None])) @ bread * (n / max(n - 1, 1))
-    open_ = np.abs(maximum.undetermined).max(axis=1, initial=0.0) > 1e-6
+    open_ = maximum.open
     covariance = np.array(covariance)
     covariance[open_, :] = np.nan
     covariance[:, open_] = np.nan
@@ -192,7 +191,7 @@ def reservations(categories: tuple[Any, ...], maximum: Maximum, tolerance: float
         told.append(
             warning(f"floating point ended the search {maximum.total_gap:.1e} of log-likelihood from the maximum")
         )
-    open_ = np.abs(maximum.undetermined).max(axis=1, initial=0.0) > 1e-6
+    open_ = maximum.open
     if open_.any():
         told.append(
             warning(
@@ -212,46 +211,3 @@ def reservations(categories: tuple[Any, ...], maximum: Maximum, tolerance: float
 
 def _named(categories: tuple[Any, ...], chosen: NDArray[np.bool_]) -> str:
     return ", ".join(_checks.label(category) for category, keep in zip(categories, chosen, strict=True) if keep)
-
-
-def free_maximum(rows: Floats, weights: Floats, start: Floats) -> Floats:
-    """The maximizer over {Σπ = 1, Lπ > 0}, where proportions may be negative.
-
-    Raises
-    ------
-    NotEstimable
-        If the likelihood has no maximum there: too few different answers.
-    """
-    basis = tangent(len(start))
-    pi = start
-    for _ in range(200):
-        fitted = rows @ pi
-        slope = basis.T @ (rows.T @ (weights / fitted))
-        curvature = basis.T @ information(rows, weights, pi) @ basis
-        try:
-            step = basis @ np.linalg.solve(curvature, slope)
-        except np.linalg.LinAlgError:
-            break
-        decrement = float(slope @ (basis.T @ step))
-        if decrement < 1e-11:
-            return pi
-        pi = pi + _length(lambda s: rows @ (pi + s * step), weights, decrement) * step  # noqa: B023
-        if np.abs(pi).max() > 1e4:
-            break
-    raise NotEstimable(
-        "a profile interval needs every proportion to be determined by the answers alone; there are too few different "
-        "answers here, use method='agresti_coull', 'wald' or 'bootstrap'"
-    )
-
-
-def _length(fitted_at: Callable[[float], Floats], weights: Floats, decrement: float) -> float:
-    """A step length that keeps Lπ > 0 and raises the likelihood."""
-    value, length = float(weights @ np.log(fitted_at(0.0))), 1.0
-    for _ in range(60):
-        moved = fitted_at(length)
-        if (moved > 0).all() and float(weights @ np.log(moved)) >= value + 1e-4 * length * decrement - 1e-10 * abs(
-            value
-        ):
-            return length
-        length /= 2
-    return 0.0

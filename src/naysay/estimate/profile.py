@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from naysay.errors import NaysayError, NotEstimable
-from naysay.estimate.likelihood import free_maximum, information
+from naysay.estimate.likelihood import information
 from naysay.estimate.linear import tangent
 from naysay.estimate.solver import maximize
 
@@ -175,3 +175,45 @@ def _inside(rows: Floats, pi: Floats, step: Floats) -> Floats:
     falling = change < 0
     longest = float((fitted[falling] / -change[falling]).min()) if falling.any() else np.inf
     return pi + step * min(1.0, 0.9 * longest)
+
+
+def free_maximum(rows: Floats, weights: Floats, start: Floats) -> Floats:
+    """The maximizer over {Σπ = 1, Lπ > 0}, where proportions may be negative.
+
+    Raises
+    ------
+    NotEstimable
+        If the likelihood has no maximum there: too few different answers.
+    """
+    basis = tangent(len(start))
+    pi = start
+    for _ in range(200):
+        fitted = rows @ pi
+        slope = basis.T @ (rows.T @ (weights / fitted))
+        curvature = basis.T @ information(rows, weights, pi) @ basis
+        try:
+            step = basis @ np.linalg.solve(curvature, slope)
+        except np.linalg.LinAlgError:
+            break
+        decrement = float(slope @ (basis.T @ step))
+        if decrement < 1e-11:
+            return pi
+        pi = pi + _length(fitted, rows @ step, weights, decrement) * step
+        if np.abs(pi).max() > 1e4:
+            break
+    raise NotEstimable(
+        "a profile interval needs every proportion to be determined by the answers alone; there are too few different "
+        "answers here, use method='agresti_coull', 'wald' or 'bootstrap'"
+    )
+
+
+def _length(fitted: Floats, change: Floats, weights: Floats, decrement: float) -> float:
+    """A step length that keeps Lπ > 0 and raises the likelihood."""
+    value, length = float(weights @ np.log(fitted)), 1.0
+    for _ in range(60):
+        moved = fitted + length * change
+        wanted = value + 1e-4 * length * decrement - 1e-10 * abs(value)
+        if (moved > 0).all() and float(weights @ np.log(moved)) >= wanted:
+            return length
+        length /= 2
+    return 0.0

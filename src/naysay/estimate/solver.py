@@ -53,6 +53,11 @@ class Maximum:
     iterations: int
     undetermined: Floats
 
+    @property
+    def open(self) -> NDArray[np.bool_]:
+        """Categories whose proportions the likelihood leaves open, (t,)."""
+        return np.asarray(np.abs(self.undetermined).max(axis=1, initial=0.0) > 1e-6)
+
 
 def maximize(
     rows: Floats, weights: Floats, *, tolerance: float = 1e-6, polish: int = 3, iterations: int = 1_000
