@@ -246,7 +246,7 @@ BAD = {
     "no level": (lambda f: CHOICE.tally(f, "ok"), "need `level`"),
     "wrong level": (
         lambda f: CHOICE.tally(f, "ok", level="age"),
-        "^column 'age'.* which is no level on offer; the levels are '1'",
+        "^column 'age'.* which is not on offer; the levels are '1'",
     ),
     "empty level": (lambda f: CHOICE.tally(f, "ok", level="none"), "^column 'none'.* is empty; say which level"),
     "no counts": (lambda f: ONE.tally(f, "ok", count="zero"), "at least one answer is needed; all counts are 0"),
@@ -331,7 +331,7 @@ assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1_000_000, "it took 
 @pytest.mark.parametrize(
     ("level", "told"),
     [
-        ("7", "column 'l', row 3, is '7', which is no level on offer; the levels are '1', '2', '3'"),
+        ("7", "column 'l', row 3, is '7', which is not on offer; the levels are '1', '2', '3'"),
         ("", "column 'l', row 3, is empty; say which level was chosen"),
         (None, "column 'l', row 3, is empty; say which level was chosen"),
     ],

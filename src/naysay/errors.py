@@ -70,7 +70,7 @@ class AnswerError(DataError):
     value : object
         The answer.
     about : str
-        What the problem is with: the "answer", or the "level" at which it was given.
+        What the problem is with: the "answer", or the "level" or "sample" in which it was given.
 
     Examples
     --------

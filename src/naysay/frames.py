@@ -249,7 +249,7 @@ def _keys(totals: _Totals, row: int, answers: Sequence[str], level: str | None) 
 
 def located(error: AnswerError, answers: Sequence[str], level: str | None, *, row: int | None) -> DataError:
     """The same error, told with the column and row of the data instead of a place among distinct answers."""
-    columns = [level] if error.about == "level" and level is not None else answers
+    columns = [level] if error.about != "answer" and level is not None else answers
     place = f"column {columns[0]!r}" if len(columns) == 1 else f"columns {_checks.shown(columns)}"
     return error.at(place if row is None else f"{place}, row {row + 1},", row=row, column=columns[0])
 

@@ -176,7 +176,7 @@ def test_requests_that_are_refused(refused, truth, tmp_path, options, told):
         (("--preferences", "a,b,c"), "--preferences must be numbers with commas"),
         (("--preferences", "1,1,-1"), "must not be negative"),
         (("--preferences", "1,0,0", "--level", "k"), "not both"),
-        (("--level", "k"), "column 'k', row 2, is '9', which is no level on offer; the levels are '1'"),
+        (("--level", "k"), "column 'k', row 2, is '9', which is not on offer; the levels are '1'"),
         (("--level", "z"), "there is no column 'z'"),
         ((), "the column 'income_level', for the levels drawn, exists"),
     ],

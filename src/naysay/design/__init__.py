@@ -1,28 +1,42 @@
 """Designs: P(response | category), its algebra, its JSON form and exact drawing.
 
-`Design` is one channel, `Levels` an offer of several. Families of designs are functions in `naysay.designs`.
+`Design` is one channel, `Levels` an offer of several, `Samples` several put to samples of their own. Families of designs
+are functions in `naysay.designs`.
 """
 
-from naysay.design.algebra import Mixture, Product, Then, mix
+from naysay.design.algebra import Both, Mixture, Product, Then, mix
 from naysay.design.base import Answerable, Design
 from naysay.design.channels import Subset, Table, TwoOption, WeightedSubset
 from naysay.design.drawing import RULES, ByteSource
 from naysay.design.form import load, read
 from naysay.design.offer import Levels
+from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step, draw_lots
+from naysay.design.stacked import Samples, Share
 
 __all__ = [
     "RULES",
     "Answerable",
+    "Both",
+    "Branch",
     "ByteSource",
+    "Chance",
     "Design",
+    "Do",
+    "Fork",
     "Levels",
     "Mixture",
     "Product",
+    "Protocol",
+    "Samples",
+    "Say",
+    "Share",
+    "Step",
     "Subset",
     "Table",
     "Then",
     "TwoOption",
     "WeightedSubset",
+    "draw_lots",
     "load",
     "mix",
     "read",

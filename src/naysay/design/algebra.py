@@ -1,4 +1,4 @@
-"""Designs made of designs: a lottery between them, one after another, two questions to one person."""
+"""Designs made of designs: a lottery between them, one after another, two questions or two answers of one person."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from naysay.design.exact import LIMIT, as_fraction, rounded
 from naysay.errors import DesignError
 from naysay.responses import Codes, Labels, Pair, columns_of
 
-__all__ = ["Mixture", "Product", "Then", "mix"]
+__all__ = ["Both", "Mixture", "Product", "Then", "mix"]
 
 
 def mix(*weighted: tuple[Any, Design]) -> Mixture:
@@ -207,16 +207,8 @@ class Product(Design):
 
     def rows(self, codes: Codes) -> NDArray[np.float64]:
         one, two = self.space.split(codes)
-        rows = [self._known(design, part) for design, part in ((self.first, one), (self.second, two))]
+        rows = [_known(design, part) for design, part in ((self.first, one), (self.second, two))]
         return np.asarray((rows[0][:, :, None] * rows[1][:, None, :]).reshape(len(codes), len(self.categories)))
-
-    @staticmethod
-    def _known(design: Design, codes: Codes) -> NDArray[np.float64]:
-        """Likelihood rows of one of the questions; ones where only the other was answered."""
-        known = ~design.space.missing(codes)
-        rows = np.ones((len(codes), len(design.categories)))
-        rows[known] = design.rows(codes[known])
-        return rows
 
     def draw(self, truth: Truth, source: Source) -> Codes:
         first, second = np.divmod(truth, len(self.second.categories))
@@ -228,6 +220,62 @@ class Product(Design):
 
     def form(self) -> dict[str, Any]:
         return {"kind": self.kind, "name": self.name, "first": self.first.form(), "second": self.second.form()}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Both(Design):
+    """Two answers about one category, each randomized on its own; two columns of answers.
+
+    P(y, y' | j) = P(y | j) P(y' | j).
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> twice = Both.of(designs.warner(p=0.7), designs.warner(p=0.7))
+    >>> twice.matrix[:, 0].round(2)
+    array([0.49, 0.21, 0.21, 0.09])
+    """
+
+    first: Design
+    second: Design
+    space: Pair
+    kind: ClassVar[str] = "both"
+
+    @classmethod
+    def of(cls, first: Answerable, second: Answerable) -> Both:
+        """The design of both answers."""
+        first, second = check_channel(first, "the first answer"), check_channel(second, "the second answer")
+        if first.categories != second.categories:
+            raise DesignError(
+                "two answers about one category need the same categories; got "
+                f"{_checks.shown(first.categories)} and {_checks.shown(second.categories)}"
+            )
+        name = f"both({first.name or first.kind}, {second.name or second.kind})"
+        space = Pair(first.space, second.space)
+        return cls(categories=first.categories, space=space, first=first, second=second, name=name)
+
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        one, two = self.space.split(codes)
+        return _known(self.first, one) * _known(self.second, two)
+
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        return np.hstack([self.first.draw(truth, source), self.second.draw(truth, source)])
+
+    @cached_property
+    def expected_statistic(self) -> NDArray[np.float64]:
+        first, second = self.first.expected_statistic, self.second.expected_statistic
+        return _checks.read_only((first[:, None, :] * second[None, :, :]).reshape(-1, len(self.categories)))
+
+    def form(self) -> dict[str, Any]:
+        return {"kind": self.kind, "name": self.name, "first": self.first.form(), "second": self.second.form()}
+
+
+def _known(design: Design, codes: Codes) -> NDArray[np.float64]:
+    """Likelihood rows of one of two answers; ones where only the other was given."""
+    known = ~design.space.missing(codes)
+    rows = np.ones((len(codes), len(design.categories)))
+    rows[known] = design.rows(codes[known])
+    return rows
 
 
 def mixture_of_form(weights: Sequence[int], components: Sequence[Answerable], name: str) -> Mixture:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks, frames
 from naysay import tally as tallies
 from naysay.design.drawing import RULES, Source, source_of
+from naysay.design.protocol import Protocol
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Labels, Pair, Responses, Space, cells_of
 from naysay.tally import Tally
@@ -22,6 +23,8 @@ from naysay.tally import Tally
 __all__ = ["Answerable", "Design"]
 
 Truth = NDArray[np.int64]
+
+_TOLD = ("name", "notes", "protocol", "alternatives")  # fields that change no answer
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -38,12 +41,18 @@ class Answerable(ABC):
         The design as a call, such as ``warner(p=0.7)``.
     notes : tuple of str
         What a reader must know beside the numbers.
+    protocol : Protocol, optional
+        What a respondent does to answer, on what that rests, and who proposed it.
+    alternatives : tuple of design
+        The same design with a probability that is not known for certain at either end of its range.
     """
 
     categories: tuple[Any, ...]
     space: Space
     name: str = ""
     notes: tuple[str, ...] = field(default=())
+    protocol: Protocol | None = None
+    alternatives: tuple[Answerable, ...] = ()
 
     kind: ClassVar[str]
     """Name of the JSON form."""
@@ -94,6 +103,7 @@ class Answerable(ABC):
         column: str | Sequence[str] | None = None,
         *,
         level: Any = None,
+        sample: Any = None,
         weights: Any = None,
         count: Any = None,
         by: None = None,
@@ -105,6 +115,7 @@ class Answerable(ABC):
         column: str | Sequence[str] | None = None,
         *,
         level: Any = None,
+        sample: Any = None,
         weights: Any = None,
         count: Any = None,
         by: ArrayLike,
@@ -116,6 +127,7 @@ class Answerable(ABC):
         column: str | Sequence[str] | None = None,
         *,
         level: Any = None,
+        sample: Any = None,
         weights: Any = None,
         count: Any = None,
         by: ArrayLike | None,
@@ -126,6 +138,7 @@ class Answerable(ABC):
         column: str | Sequence[str] | None = None,
         *,
         level: Any = None,
+        sample: Any = None,
         weights: Any = None,
         count: Any = None,
         by: Any = None,
@@ -141,6 +154,8 @@ class Answerable(ABC):
             With a frame, the column of answers: text, lists, or one boolean column for each category.
         level : (n,) sequence or column name
             The level that each respondent chose, for designs with levels.
+        sample : (n,) sequence or column name
+            The sample that each respondent was in, for designs of several samples.
         weights : (n,) float or column name
             Survey weights, not negative.
         count : (n,) int or column name
@@ -169,6 +184,7 @@ class Answerable(ABC):
         >>> designs.negative(("a", "b", "c")).tally(count=[5, 7, 9])
         <Tally: 21 answers, 3 distinct>
         """
+        level = self._given(level, sample)
         if column is not None:
             return frames.tally_frame(self, said, column, level=level, weights=weights, count=count, by=by)
         if frames.is_frame(said):
@@ -182,6 +198,16 @@ class Answerable(ABC):
         if by is None:
             return tallies.of_responses(self, responses, weights=weights, count=count)
         return self._tally_by(responses, by, weights=weights, count=count)
+
+    def _given(self, level: Any, sample: Any) -> Any:
+        """What tells the designs of this one apart, under the name that it has here."""
+        given, other = (sample, level) if self.kind == "samples" else (level, sample)
+        if other is not None:
+            right, wrong = ("sample", "level") if self.kind == "samples" else ("level", "sample")
+            raise DataError(
+                f"{self.name or 'this design'} has no {wrong}s; leave `{wrong}` out (or was {right}= meant?)"
+            )
+        return given
 
     def _tally_by(self, responses: Responses, by: Any, *, weights: Any, count: Any) -> dict[Any, Tally]:
         size = len(responses)
@@ -235,6 +261,13 @@ class Answerable(ABC):
             return json.dumps(whole, ensure_ascii=False, indent=indent)
         except TypeError as error:
             raise DesignError(f"labels must be texts or numbers to be written as JSON; {error}") from None
+
+    def _told(self) -> dict[str, Any]:
+        """The fields of the JSON form that only some designs have, and that change no answer."""
+        told: dict[str, Any] = {} if self.protocol is None else {"protocol": self.protocol.form()}
+        if self.alternatives:
+            told["alternatives"] = [design.form() for design in self.alternatives]
+        return told
 
     def positions(self, truth: Any) -> Truth:
         """Place of each true category (n,), -1 where it is missing."""
@@ -424,7 +457,7 @@ def check_channel(design: object, role: str) -> Design:
 
 
 def unnamed(node: Any) -> Any:
-    """A design's JSON form without names and notes."""
+    """A design's JSON form without what only tells about it."""
     if isinstance(node, dict):
-        return {key: unnamed(value) for key, value in node.items() if key not in ("name", "notes")}
+        return {key: unnamed(value) for key, value in node.items() if key not in _TOLD}
     return [unnamed(value) for value in node] if isinstance(node, list) else node

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay.design import protocol
 from naysay.design.base import Design, Truth
 from naysay.design.drawing import Source
 from naysay.design.exact import LIMIT, integer
@@ -19,6 +21,8 @@ from naysay.errors import DesignError
 from naysay.responses import WORD, Codes, Labels, Subsets
 
 __all__ = ["Subset", "Table", "TwoOption", "WeightedSubset"]
+
+_ROUNDED = Fraction(1, 2**50)  # what rounding to a denominator of 2**53 may change
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -49,6 +53,17 @@ class Table(Design):
                 f"integer columns must be non-negative and share one sum up to 2**53; sums are {sums.tolist()}"
             )
         object.__setattr__(self, "weights", _checks.read_only(weights))
+        self._check_protocol()
+
+    def _check_protocol(self) -> None:
+        """Raise if the steps that a respondent is told add up to other probabilities than the table's."""
+        if self.protocol is None or not self.protocol.complete:
+            return
+        told = protocol.probabilities(self.protocol.first, self.categories, self.space.labels)
+        for row, response in zip(told, self.space.labels, strict=True):
+            for share, weight in zip(row, self.weights[self.space.labels.index(response)].tolist(), strict=True):
+                if abs(share - Fraction(weight, self.denominator)) > _ROUNDED:
+                    raise DesignError(f"the protocol does not give {response!r} the probabilities of the table")
 
     @property
     def denominator(self) -> int:
@@ -76,15 +91,22 @@ class Table(Design):
         return result.reshape(-1, 1)
 
     def form(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "name": self.name,
-            "notes": list(self.notes),
-            "categories": list(self.categories),
-            "responses": list(self.space.labels),
-            "denominator": self.denominator,
-            "columns": self.weights.T.tolist(),
-        }
+        return (
+            {
+                "kind": self.kind,
+                "name": self.name,
+                "notes": list(self.notes),
+                "categories": list(self.categories),
+                "responses": list(self.space.labels),
+                "denominator": self.denominator,
+                "columns": self.weights.T.tolist(),
+            }
+            | self._yes_no()
+            | self._told()
+        )
+
+    def _yes_no(self) -> dict[str, Any]:
+        return {"yes_no": True} if self.space.yes_no else {}
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Table:
@@ -99,8 +121,9 @@ class Table(Design):
             "name": node.get("name", ""),
             "notes": tuple(node.get("notes", ())),
             "categories": tuple(node["categories"]),
-            "space": Labels(tuple(node["responses"])),
+            "space": Labels(tuple(node["responses"]), yes_no=_flag(node.get("yes_no", False))),
             "weights": np.array([[integer(weight) for weight in column] for column in node["columns"]]).T,
+            "protocol": protocol.read(node.get("protocol")),
         }
 
 
@@ -197,7 +220,7 @@ class Subset(Design):
             "categories": list(self.categories),
             "discards": self.discards,
             "truthful": self.truthful,
-        }
+        } | self._told()
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Subset:
@@ -207,6 +230,7 @@ class Subset(Design):
             truthful=_flag(node["truthful"]),
             name=node.get("name", ""),
             notes=tuple(node.get("notes", ())),
+            protocol=protocol.read(node.get("protocol")),
         )
 
 
@@ -317,7 +341,7 @@ class WeightedSubset(Design):
             "categories": list(self.categories),
             "discards": self.discards,
             "weights": list(self.weights),
-        }
+        } | self._told()
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> WeightedSubset:
@@ -327,12 +351,13 @@ class WeightedSubset(Design):
             node["weights"],
             name=node.get("name", ""),
             notes=tuple(node.get("notes", ())),
+            protocol=protocol.read(node.get("protocol")),
         )
 
 
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise DesignError(f"truthful must be true or false; got {value!r}")
+        raise DesignError(f"a flag must be true or false; got {value!r}")
     return value
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from naysay import tally
-from naysay.design.algebra import Product, Then, mixture_of_form
+from naysay.design.algebra import Both, Product, Then, mixture_of_form
 from naysay.design.base import Answerable
 from naysay.design.channels import Subset, Table, TwoOption, WeightedSubset
 from naysay.design.exact import integer
 from naysay.design.offer import Levels
+from naysay.design.stacked import Samples, Share
 from naysay.errors import DesignError
 
 __all__ = ["VERSION", "load", "read"]
@@ -21,7 +23,7 @@ VERSION = 1
 
 
 def read(text: str | Mapping[str, Any]) -> Answerable:
-    """The design, or offer of levels, that a JSON text or object describes.
+    """The design, offer of levels or design of samples that a JSON text or object describes.
 
     Parameters
     ----------
@@ -30,7 +32,7 @@ def read(text: str | Mapping[str, Any]) -> Answerable:
 
     Returns
     -------
-    Design or Levels
+    Design, Levels or Samples
 
     Raises
     ------
@@ -55,7 +57,7 @@ def read(text: str | Mapping[str, Any]) -> Answerable:
 
 
 def load(path: str | Path) -> Answerable:
-    """The design, or offer of levels, in a JSON file.
+    """The design, offer of levels or design of samples in a JSON file.
 
     Parameters
     ----------
@@ -64,7 +66,7 @@ def load(path: str | Path) -> Answerable:
 
     Returns
     -------
-    Design or Levels
+    Design, Levels or Samples
 
     Raises
     ------
@@ -94,7 +96,9 @@ def of_node(node: Any) -> Answerable:
     """The design that one object of the tree describes."""
     try:
         labels = {key: _labels(node[key]) for key in ("categories", "responses") if key in node}
-        return _KINDS[node["kind"]]({**node, **labels})
+        design = _KINDS[node["kind"]]({**node, **labels})
+        ends = tuple(of_node(end) for end in node.get("alternatives", ()))
+        return replace(design, alternatives=ends) if ends else design
     except DesignError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, RecursionError) as error:
@@ -123,11 +127,32 @@ def _product(node: Any) -> Answerable:
     return Product.of(of_node(node["first"]), of_node(node["second"]))
 
 
+def _both(node: Any) -> Answerable:
+    return Both.of(of_node(node["first"]), of_node(node["second"]))
+
+
 def _levels(node: Any) -> Answerable:
     offer = {entry["level"]: of_node(entry["design"]) for entry in node["levels"]}
     if len(offer) != len(node["levels"]):
         raise DesignError("the levels of an offer must differ")
     return Levels.of(offer, name=node.get("name", ""), notes=tuple(node.get("notes", ())))
+
+
+def _samples(node: Any) -> Answerable:
+    samples = {_key(entry["sample"]): of_node(entry["design"]) for entry in node["samples"]}
+    if len(samples) != len(node["samples"]):
+        raise DesignError("the samples of a design must differ")
+    shares, nuisance = ([_share(entry) for entry in node[field]] for field in ("shares", "nuisance"))
+    notes = tuple(node.get("notes", ()))
+    return Samples.of(samples, shares=shares, nuisance=nuisance, name=node.get("name", ""), notes=notes)
+
+
+def _share(node: Any) -> Share:
+    return Share(_key(node["share"]), _labels(node["of"]), _labels(node["among"]))
+
+
+def _key(label: Any) -> Any:
+    return _labels(label) if isinstance(label, list) else label
 
 
 _KINDS: dict[str, Callable[[Any], Answerable]] = {
@@ -139,6 +164,8 @@ _KINDS: dict[str, Callable[[Any], Answerable]] = {
     "then": _then,
     "product": _product,
     "levels": _levels,
+    "samples": _samples,
+    "both": _both,
 }
 
 tally.register_reader(of_node)

@@ -1,19 +1,21 @@
-"""From probabilities to a table design, in one line for every family."""
+"""From probabilities, or from the steps of a protocol, to a table design, in one line for every family."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from naysay import _checks
-from naysay.design import Table
-from naysay.design.exact import table_weights
+from naysay.design import Branch, Fork, Protocol, Say, Step, Table
+from naysay.design.exact import as_fraction, table_weights
+from naysay.design.protocol import probabilities
 from naysay.errors import DesignError
 from naysay.responses import Labels
 
-__all__ = ["call", "of_probabilities", "of_weights"]
+__all__ = ["HONESTLY", "YES_NO", "ask", "chance", "of_probabilities", "of_steps", "of_weights", "truth", "two"]
 
 YES_NO = ("yes", "no")
 
@@ -38,7 +40,51 @@ def of_weights(weights: Any, categories: Sequence[Any], responses: Sequence[Any]
     return Table(categories=labels, space=Labels(reported), weights=np.asarray(weights), **fields)
 
 
-def call(family: str, **arguments: Any) -> str:
-    """A design as a call, such as ``warner(p=0.7)``; arguments that are None are left out."""
-    given = ", ".join(f"{name}={value!r}" for name, value in arguments.items() if value is not None)
-    return f"{family}({given})"
+def of_steps(
+    first: Step,
+    categories: Sequence[Any],
+    responses: Sequence[Any] | None = None,
+    *,
+    yes_no: bool = False,
+    **fields: Any,
+) -> Table:
+    """The design that a respondent follows step by step; its probabilities are read from the steps."""
+    labels = _checks.categories(categories)
+    reported = labels if responses is None else tuple(responses)
+    weights = table_weights(probabilities(first, labels, reported), columns=labels)
+    space = Labels(reported, yes_no=yes_no)
+    return Table(categories=labels, space=space, weights=weights, protocol=Protocol(first), **fields)
+
+
+def two(categories: Sequence[Any]) -> tuple[Any, Any]:
+    """Two categories, the sensitive one first."""
+    labels = _checks.categories(categories)
+    if len(labels) != 2:
+        raise DesignError(f"this design takes two categories, the sensitive one first; got {len(labels)}")
+    return labels[0], labels[1]
+
+
+SENSITIVE = "Is the sensitive statement true of you?"
+HONESTLY = "say truthfully whether the sensitive statement is true of you"
+
+
+def ask(*ways: tuple[Any, Step], question: str = SENSITIVE, told: str = "") -> Fork:
+    """A question that each category answers to herself in her own way: (category, what she does then)."""
+    branches = (Branch(_checks.label(category), step, members=(category,)) for category, step in ways)
+    return Fork(question, tuple(branches), told)
+
+
+def truth(categories: Sequence[Any]) -> Fork:
+    """Every category says its own name."""
+    ways = [(category, Say(category)) for category in categories]
+    if len(categories) == 2:
+        return ask(*ways, told=HONESTLY)
+    return ask(*ways, question="Which category is yours?", told="say truthfully which category is yours")
+
+
+def chance(value: Any, *, name: str, inside: bool = False) -> Fraction:
+    """A probability as it is written, in [0, 1], or strictly inside."""
+    exact = as_fraction(value, what=name)
+    if not 0 <= exact <= 1 or (inside and exact in (0, 1)):
+        raise DesignError(f"{name} must lie {'strictly between 0 and 1' if inside else 'in [0, 1]'}; got {value!r}")
+    return exact

@@ -13,30 +13,18 @@ from typing import Any
 
 from naysay import _checks
 from naysay.design import Answerable, Design, mix
-from naysay.designs import general, negative, randomized
+from naysay.designs._family import ASSUMPTIONS, FAMILIES, SOURCES
 from naysay.errors import DesignError
 
-__all__ = ["FAMILIES", "catalog", "parse"]
+__all__ = ["catalog", "parse"]
 
-FAMILIES: dict[str, Callable[..., Answerable]] = {
-    "direct": general.direct,
-    "uniform": general.uniform,
-    "negative": negative.negative,
-    "negative_matrix": negative.negative_matrix,
-    "gaussian_negative": negative.gaussian_negative,
-    "two_option": negative.two_option,
-    "negative_sink": negative.negative_sink,
-    "negative_levels": negative.negative_levels,
-    "warner": randomized.warner,
-    "two_coins": randomized.two_coins,
-    "k_ary": randomized.k_ary,
-    "custom": general.custom,
-    "levels": general.levels,
-    "mix": mix,
-}
-"""Every family that a design call may name."""
+FAMILIES["mix"], SOURCES["mix"], ASSUMPTIONS["mix"] = mix, "Warner (1986)", ()
 
-_COMPOSITIONS = {"levels": "name=design, …", "mix": "(weight, design), …"}  # with what each is made of
+_COMPOSITIONS = {
+    "levels": "name=design, …",
+    "samples": "name=design, …",
+    "mix": "(weight, design), …",
+}  # with what each is made of
 _MOST_PAIRS = 10_000  # categories of a product
 _AROUND = 100  # characters of an unreadable text that are shown before and after the place
 
@@ -77,7 +65,7 @@ def parse(text: str, *, categories: Sequence[Any] | None = None) -> Answerable:
 
     Returns
     -------
-    Design or Levels
+    Design, Levels or Samples
 
     Raises
     ------

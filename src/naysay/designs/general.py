@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from naysay import _checks
-from naysay.design import Answerable, Design, Levels, Subset
-from naysay.designs._table import call, of_probabilities, of_weights
+from naysay.design import Answerable, Design, Do, Levels, Protocol, Say, Subset, draw_lots
+from naysay.designs._family import family
+from naysay.designs._table import of_probabilities, of_steps, truth
 from naysay.errors import DesignError
 
 __all__ = ["custom", "direct", "levels", "uniform"]
 
 
+@family("direct questioning", assumes=("people answer truthfully although everybody can see their answer",))
 def direct(categories: Sequence[Any]) -> Design:
     """The direct question: the response is the true category.
 
@@ -32,10 +33,10 @@ def direct(categories: Sequence[Any]) -> Design:
            [0., 1.]])
     """
     labels = _checks.categories(categories)
-    note = "this reveals your answer"
-    return of_weights(np.eye(len(labels), dtype=np.int64), labels, name="direct()", notes=(note,))
+    return of_steps(truth(labels), labels, notes=("this reveals your answer",))
 
 
+@family("noise, for mixtures")
 def uniform(categories: Sequence[Any], *, discards: int | None = None) -> Design:
     """Pure noise: every response is equally likely, whatever the truth.
 
@@ -53,13 +54,14 @@ def uniform(categories: Sequence[Any], *, discards: int | None = None) -> Design
     array([0.25, 0.25, 0.25, 0.25])
     """
     labels = _checks.categories(categories)
-    name = call("uniform", discards=discards)
     if discards is not None:
         discards = _checks.whole(discards, 1, len(labels) - 1, what="discards")
-        return Subset.of(labels, discards, truthful=False, name=name)
-    return of_weights(np.ones((len(labels), len(labels)), dtype=np.int64), labels, name=name)
+        lots = Do(f"draw {discards} of the {len(labels)} categories by lot, and name them")
+        return Subset.of(labels, discards, truthful=False, protocol=Protocol(lots))
+    return of_steps(draw_lots(*((Fraction(1, len(labels)), Say(label)) for label in labels)), labels)
 
 
+@family("any matrix")
 def custom(matrix: Any, *, categories: Sequence[Any] | None = None, responses: Sequence[Any] | None = None) -> Design:
     """The design with any matrix of probabilities.
 
@@ -96,6 +98,7 @@ def custom(matrix: Any, *, categories: Sequence[Any] | None = None, responses: S
     return of_probabilities(rows, labels, responses, name="custom()")
 
 
+@family("Esponda, Huerta & Guerrero (2016)")
 def levels(offer: Mapping[Any, Answerable] | None = None, **named: Answerable) -> Levels:
     """An offer of designs by name, from which each respondent chooses her level of privacy.
 

@@ -10,15 +10,19 @@ from typing import Any
 import numpy as np
 
 from naysay import _checks
-from naysay.design import Design, Levels, Subset, Table, TwoOption, WeightedSubset
+from naysay.design import Design, Do, Levels, Protocol, Subset, Table, TwoOption, WeightedSubset
 from naysay.design.exact import as_fraction, rounded, table_weights
-from naysay.designs._table import call, of_probabilities, of_weights
+from naysay.designs._family import call, family
+from naysay.designs._table import of_probabilities, of_weights
 from naysay.errors import DesignError
 from naysay.responses import Labels
 
 __all__ = ["gaussian_negative", "negative", "negative_levels", "negative_matrix", "negative_sink", "two_option"]
 
+_REJECT = "look at {} of the categories, drawn by lot, and reject one that is not yours; if several are not, draw lots"
 
+
+@family("Esponda (2006); Esponda, Huerta & Guerrero (2016)")
 def negative(categories: Sequence[Any], *, discards: int = 1, weights: Sequence[int] | None = None) -> Design:
     """The negative survey: each respondent names k categories that she does not belong to.
 
@@ -58,8 +62,10 @@ def negative(categories: Sequence[Any], *, discards: int = 1, weights: Sequence[
         )
     name = call("negative", discards=shown)
     if discards > 1:
-        return Subset.of(labels, discards, name=name)
-    return of_weights(1 - np.eye(len(labels), dtype=np.int64), labels, name=name)
+        lots = Do(f"draw by lot {discards} of the {len(labels) - 1} categories that are not yours, and name them")
+        return Subset.of(labels, discards, name=name, protocol=Protocol(lots))
+    die = Do(f"throw a die with {len(labels) - 1} sides; at m, name the m-th category from the top that is not yours")
+    return of_weights(1 - np.eye(len(labels), dtype=np.int64), labels, name=name, protocol=Protocol(die))
 
 
 def _weighted(labels: tuple[Any, ...], discards: int, weights: Sequence[int], name: str) -> Design:
@@ -74,6 +80,7 @@ def _weighted(labels: tuple[Any, ...], discards: int, weights: Sequence[int], na
     return of_probabilities(list(zip(*columns, strict=True)), labels, name=name)
 
 
+@family("Esponda (2006)")
 def negative_matrix(matrix: Any, *, categories: Sequence[Any]) -> Design:
     """The negative survey with any zero-diagonal matrix: P[i, j] is the chance that a member of j names i.
 
@@ -109,6 +116,7 @@ def negative_matrix(matrix: Any, *, categories: Sequence[Any]) -> Design:
     return design
 
 
+@family("Xie, Kulik & Tanin (2011)")
 def gaussian_negative(categories: Sequence[Any], *, sigma: float) -> Design:
     """The Gaussian negative survey: false categories near the true one are named more often.
 
@@ -152,6 +160,7 @@ def gaussian_negative(categories: Sequence[Any], *, sigma: float) -> Design:
     return of_weights(np.array(columns).T, labels, name=call("gaussian_negative", sigma=sigma))
 
 
+@family("Esponda (2006)")
 def two_option(categories: Sequence[Any], *, shown: int = 2, preferences: Any = None) -> Design:
     """The two-option scheme: a few categories are shown at random, the respondent rejects one that is false for her.
 
@@ -194,6 +203,7 @@ def two_option(categories: Sequence[Any], *, shown: int = 2, preferences: Any = 
             weights=1 - np.eye(t, dtype=np.int64),
             shown=shown,
             name=name,
+            protocol=Protocol(Do(_REJECT.format(shown))),
         )
     if shown != 2:
         raise DesignError("preferences are between two categories; they need shown=2")
@@ -208,7 +218,12 @@ def two_option(categories: Sequence[Any], *, shown: int = 2, preferences: Any = 
     ]
     weights = table_weights(matrix, columns=labels)
     return TwoOption(
-        categories=labels, space=Labels(labels), weights=weights, shown=2, name="two_option(preferences=…)"
+        categories=labels,
+        space=Labels(labels),
+        weights=weights,
+        shown=2,
+        name="two_option(preferences=…)",
+        protocol=Protocol(Do(_REJECT.format(2))),
     )
 
 
@@ -231,6 +246,7 @@ def _preferences(preferences: Any, t: int) -> list[list[Fraction]]:
     return theta
 
 
+@family("Esponda, Huerta & Guerrero (2016)")
 def negative_sink(
     categories: Sequence[Any],
     *,
@@ -311,6 +327,7 @@ def _sink_column(
     return [named.get(label, rest if label in false else Fraction(0)) for label in labels]
 
 
+@family("Esponda, Huerta & Guerrero (2016)")
 def negative_levels(categories: Sequence[Any], *, least: int = 1, most: int | None = None) -> Levels:
     """The offer in which each respondent chooses how many categories she discards.
 

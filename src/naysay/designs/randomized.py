@@ -1,22 +1,27 @@
-"""Randomized response: answers that chance has changed, with known probabilities."""
+"""Randomized response with a device: answers that chance has changed, with known probabilities."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from naysay import _checks
-from naysay.design import Design
+from naysay.design import Branch, Chance, Design, Say, Step, draw_lots
 from naysay.design.exact import as_fraction, odds_within
-from naysay.designs._table import YES_NO, call, of_probabilities, of_weights
+from naysay.designs._family import family
+from naysay.designs._table import YES_NO, ask, chance, of_steps, truth, two
 from naysay.errors import DesignError
 
-__all__ = ["k_ary", "two_coins", "warner"]
+__all__ = ["forced_response", "k_ary", "kuk", "mangat", "two_coins", "warner"]
+
+_MOST_DRAWS = 100
 
 
+@family("Warner (1965)")
 def warner(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
     """Warner's design: chance decides whether a statement or its negation is answered with yes or no.
 
@@ -44,14 +49,23 @@ def warner(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
     array([[0.7, 0.3],
            [0.3, 0.7]])
     """
-    chance = as_fraction(p, what="p")
-    if not 0 <= chance <= 1:
-        raise DesignError(f"p must lie in [0, 1]; got {p!r}")
-    if 2 * chance == 1:
+    yes, no = two(categories)
+    statement, negation = (
+        truth((yes, no)),
+        ask(
+            (yes, Say(no)),
+            (no, Say(yes)),
+            question="Is its negation true of you?",
+            told="say truthfully whether its negation is",
+        ),
+    )
+    share = chance(p, name="p")
+    if 2 * share == 1:
         raise DesignError(f"p must not be 1/2; got {p!r} (a fair coin carries no information)")
-    return of_probabilities([[chance, 1 - chance], [1 - chance, chance]], _two(categories), name=call("warner", p=p))
+    return of_steps(draw_lots((share, statement), (1 - share, negation)), (yes, no), yes_no=True)
 
 
+@family("Greenberg, Abul-Ela, Simmons & Horvitz (1969), with coins")
 def two_coins(*, categories: Sequence[Any] = YES_NO) -> Design:
     """The two coins: if the first shows heads tell the truth, otherwise let the second one answer.
 
@@ -72,9 +86,177 @@ def two_coins(*, categories: Sequence[Any] = YES_NO) -> Design:
     >>> two_coins().matrix[0]
     array([0.75, 0.25])
     """
-    return of_weights([[3, 1], [1, 3]], _two(categories), name="two_coins()")
+    yes, no = two(categories)
+    second = draw_lots((Fraction(1, 2), Say(yes)), (Fraction(1, 2), Say(no)), again=True)
+    return of_steps(draw_lots((Fraction(1, 2), truth((yes, no))), (Fraction(1, 2), second)), (yes, no), yes_no=True)
 
 
+@family("Boruch (1971); Bourke & Dalenius (1976) for several categories")
+def forced_response(
+    categories: Sequence[Any] = YES_NO, *, forced_yes: Any = None, forced_no: Any = None, forced: Any = None
+) -> Design:
+    """Forced response: chance makes some respondents say a given answer, whatever the truth; the others tell it.
+
+    P(y | j) = f_y + (1 - Σf) [y = j]. All f are shares of *all* respondents (unconditional): a die that shows 5 for a
+    forced yes has ``forced_yes=1/6``. With two categories P(yes | yes) = 1 - f_no and P(yes | no) = f_yes.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label
+        With two, the sensitive one first.
+    forced_yes, forced_no : probability
+        Of two categories: the shares of all respondents who must say the first, and the second.
+    forced : (t,) sequence of probability
+        Of any number of categories: the share of all respondents who must say each.
+
+    Raises
+    ------
+    DesignError
+        Probabilities outside [0, 1], or that sum to one or more: nobody would tell the truth.
+
+    References
+    ----------
+    Boruch (1971); Bourke & Dalenius (1976).
+
+    Examples
+    --------
+    >>> forced_response(forced_yes="1/6", forced_no="1/12").matrix.round(4)
+    array([[0.9167, 0.1667],
+           [0.0833, 0.8333]])
+    """
+    labels = _checks.categories(categories)
+    shares = _forced(labels, forced_yes, forced_no, forced)
+    told = sum(shares, Fraction(0))
+    if told >= 1:
+        raise DesignError(
+            f"the forced probabilities must sum to less than one, or nobody tells the truth; they sum to "
+            f"{float(told):g} (they are shares of all respondents: multiply conditional ones by 1 - P(truth))"
+        )
+    lots: list[tuple[Any, Step]] = [(1 - told, truth(labels))]
+    lots += [(share, Say(label)) for share, label in zip(shares, labels, strict=True)]
+    return of_steps(draw_lots(*lots), labels, yes_no=len(labels) == 2)
+
+
+def _forced(labels: tuple[Any, ...], yes: Any, no: Any, forced: Any) -> list[Fraction]:
+    """The forced shares in category order, however they were given."""
+    if (forced is None) == (yes is None and no is None):
+        raise DesignError("give forced_yes and forced_no, or forced with one probability a category")
+    if forced is None:
+        two(labels)
+        forced = (yes or 0, no or 0)
+    if isinstance(forced, str) or not isinstance(forced, Sequence) or len(forced) != len(labels):
+        raise DesignError(f"forced must be {len(labels)} probabilities, one a category; got {forced!r}")
+    return [
+        chance(share, name=f"the forced probability of {label!r}") for share, label in zip(forced, labels, strict=True)
+    ]
+
+
+@family("Mangat (1994)", assumes=("everybody in the sensitive category says so",))
+def mangat(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
+    """Mangat's design: members of the sensitive category say yes; the others answer as Warner's device says.
+
+    P(yes | yes) = 1, P(yes | no) = 1 - p: a no proves that its giver is not a member.
+
+    Parameters
+    ----------
+    p : probability
+        That the device points at the sensitive statement; not 0.
+    categories : two labels
+        The sensitive one first.
+
+    Raises
+    ------
+    DesignError
+        p outside [0, 1], or 0; other than two categories.
+
+    References
+    ----------
+    Mangat (1994).
+
+    Examples
+    --------
+    >>> mangat(p=0.7).matrix[0].round(2)
+    array([1. , 0.3])
+    """
+    yes, no = two(categories)
+    share = chance(p, name="p")
+    if share == 0:
+        raise DesignError("p must not be 0: everybody would say yes")
+    other = draw_lots((share, Say(no)), (1 - share, Say(yes)))
+    return of_steps(ask((yes, Say(yes)), (no, other)), (yes, no), yes_no=True)
+
+
+@family("Kuk (1990)")
+def kuk(*, p: Sequence[Any], draws: int = 1, categories: Sequence[Any] = YES_NO) -> Design:
+    """Kuk's design: two packs of cards; the respondent draws from the pack of her category and names the color.
+
+    The number of red cards in r draws with replacement is binomial, with p₁ for members and p₂ for others. Nobody says
+    yes or no to anything sensitive.
+
+    Parameters
+    ----------
+    p : (2,) sequence of probability
+        Share of red cards in the pack of the sensitive category, and in the other; they differ.
+    draws : int
+        r, how many cards are drawn, with replacement. With one the response is a color, with more how many are red.
+    categories : two labels
+        The sensitive one first.
+
+    Raises
+    ------
+    DesignError
+        Probabilities outside [0, 1], or alike; other than two categories; too many draws.
+
+    References
+    ----------
+    Kuk (1990).
+
+    Examples
+    --------
+    >>> kuk(p=(0.8, 0.2), draws=2).matrix.round(2)
+    array([[0.04, 0.64],
+           [0.32, 0.32],
+           [0.64, 0.04]])
+    """
+    yes, no = two(categories)
+    red = pair(p, what="p, the shares of red cards")
+    if red[0] == red[1]:
+        raise DesignError(f"the two packs must hold different shares of red cards; got {p[0]!r} twice")
+    draws = _checks.whole(draws, 1, _MOST_DRAWS, what="draws")
+    told = "take the first pack of cards if the sensitive statement is true of you, otherwise the second; "
+    told += (
+        "draw a card and say its color"
+        if draws == 1
+        else f"draw {draws} cards, each put back, and say how many are red"
+    )
+    first = ask((yes, _cards(red[0], draws)), (no, _cards(red[1], draws)), told=told)
+    if draws == 1:
+        return of_steps(first, (yes, no), ("red", "black"), yes_no=True)
+    return of_steps(first, (yes, no), range(draws + 1))
+
+
+def _cards(red: Fraction, draws: int) -> Chance:
+    """So many cards from one pack, each put back."""
+    if draws == 1:
+        device, ways = "draw a card from your pack", [("red", Say("red"), red), ("black", Say("black"), 1 - red)]
+    else:
+        device = f"draw {draws} cards from your pack, each put back, and count the red ones"
+        ways = [(f"{k} red", Say(k), _binomial(draws, k, red)) for k in range(draws + 1)]
+    return Chance(device, tuple(Branch(event, then, chance=share) for event, then, share in ways if share))
+
+
+def _binomial(n: int, k: int, p: Fraction) -> Fraction:
+    return math.comb(n, k) * p**k * (1 - p) ** (n - k)
+
+
+def pair(p: Any, *, what: str) -> tuple[Fraction, Fraction]:
+    """Two probabilities."""
+    if isinstance(p, str) or np.ndim(p) != 1 or len(p) != 2:
+        raise DesignError(f"{what} must be two probabilities; got {p!r}")
+    return chance(p[0], name=what), chance(p[1], name=what)
+
+
+@family("Kairouz, Bonawitz & Ramage (2016)")
 def k_ary(categories: Sequence[Any] = YES_NO, *, epsilon: Any) -> Design:
     """k-ary randomized response: the truth with odds e^ε against each other category.
 
@@ -103,15 +285,9 @@ def k_ary(categories: Sequence[Any] = YES_NO, *, epsilon: Any) -> Design:
     """
     labels = _checks.categories(categories)
     a, b = odds_within(epsilon, others=len(labels) - 1)
-    weights = np.full((len(labels), len(labels)), b, dtype=np.int64)
-    np.fill_diagonal(weights, a)
+    each = Fraction(b, a + (len(labels) - 1) * b)
+    noise = draw_lots(*((Fraction(1, len(labels)), Say(label)) for label in labels))
+    first = draw_lots((1 - len(labels) * each, truth(labels)), (len(labels) * each, noise))
     capped = float(as_fraction(epsilon)) - math.log(a / b) > 1e-9
     notes = (f"ε = {math.log(a / b):.4g} is the largest that can be drawn, less than asked",) if capped else ()
-    return of_weights(weights, labels, name=call("k_ary", epsilon=epsilon), notes=notes)
-
-
-def _two(categories: Sequence[Any]) -> tuple[Any, ...]:
-    labels = _checks.categories(categories)
-    if len(labels) != 2:
-        raise DesignError(f"this design takes two categories, the sensitive one first; got {len(labels)}")
-    return labels
+    return of_steps(first, labels, notes=notes)

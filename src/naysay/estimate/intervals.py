@@ -25,10 +25,11 @@ import scipy.stats
 from numpy.typing import NDArray
 
 from naysay import _checks, privacy
-from naysay.design import Levels, Table
+from naysay.design import Levels, Samples, Table
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate import profile
-from naysay.estimate.likelihood import certified, check_identified, efficient_indicators, evidence, model_covariance
+from naysay.estimate import profile, samples
+from naysay.estimate.information import evidence
+from naysay.estimate.likelihood import certified, check_identified, efficient_indicators, model_covariance
 from naysay.estimate.linear import Indicators, indicators, linear_map
 from naysay.estimate.result import Estimate, is_stratified
 from naysay.estimate.solver import maximize
@@ -100,7 +101,7 @@ def default_method(fit: Estimate) -> str:
     """The method whose coverage was measured to hold for an estimate like this one (see ``docs/coverage.md``)."""
     if is_stratified(fit):
         return "profile" if fit.indicators is not None else "wald"
-    if _undetermined(fit):
+    if fit.cells is not None or _undetermined(fit):
         return "profile"
     if binomial_shares(fit) is not None:
         responses = fit.tally.parts[0].design.space.size
@@ -133,7 +134,7 @@ class BinomialShares(NamedTuple):
 
 def binomial_shares(fit: Estimate) -> BinomialShares | None:
     """The shares behind an estimate, if its design has them: indicators that take two values only."""
-    if isinstance(fit.design, Levels) or len(fit.tally.parts) != 1:
+    if isinstance(fit.design, Levels | Samples) or len(fit.tally.parts) != 1:
         return None
     design = fit.tally.parts[0].design
     mapping = linear_map(design)
@@ -202,6 +203,8 @@ def _file_score(shares: BinomialShares, z: float) -> Floats:
 
 def _profile(ask: _Ask) -> Floats:
     fit = ask.fit
+    if fit.cells is not None:
+        return samples.bounds(fit, ask.confidence)[: len(fit.categories)]
     if fit.indicators is not None or (_saturated(fit) and not _undetermined(fit)):
         return _mean_profile(ask)
     if is_stratified(fit):

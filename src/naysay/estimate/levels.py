@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from naysay.design import Answerable
 from naysay.errors import DataError, NotEstimable, StatisticalWarning
 from naysay.estimate.independence import IndependenceTest, check_levels, independence_test
-from naysay.estimate.likelihood import evidence, maximum_likelihood, model_covariance
+from naysay.estimate.information import evidence
+from naysay.estimate.likelihood import maximum_likelihood, model_covariance
 from naysay.estimate.linear import Indicators, part_indicators
 from naysay.estimate.moments import moments
 from naysay.estimate.result import Estimate, answered_under, checked_target, is_pooled, is_stratified, warning

@@ -8,20 +8,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.design import Answerable, Levels
+from naysay.design import Answerable, Levels, Samples
 from naysay.errors import DataError, StatisticalWarning
-from naysay.estimate.linear import Indicators, check_rank, tangent
+from naysay.estimate import samples
+from naysay.estimate.information import (
+    KINDS,
+    evidence,
+    expected_information,
+    likelihood_covariance,
+    standard_error_kind,
+)
+from naysay.estimate.linear import Indicators, check_rank
 from naysay.estimate.result import Estimate, answered_under, checked_target, warning
 from naysay.estimate.solver import Maximum, maximize
 from naysay.tally import Tally
 
-__all__ = ["evidence", "maximum_likelihood"]
+__all__ = ["maximum_likelihood"]
 
 Floats = NDArray[np.float64]
 
 
 def maximum_likelihood(
-    design: Answerable, tally: Tally, *, target: str = "population", tolerance: float = 1e-6
+    design: Answerable,
+    tally: Tally,
+    *,
+    target: str = "population",
+    tolerance: float = 1e-6,
+    standard_errors: str | None = None,
 ) -> Estimate:
     """The proportions that make the answers most likely, within [0, 1] always.
 
@@ -36,13 +49,15 @@ def maximum_likelihood(
     target : {"population", "file"}
     tolerance : float
         Certified: the log-likelihood is at most this far below its maximum.
+    standard_errors : {"observed", "expected", "outer_product", "sandwich"}, optional
+        What they rest on: the observed or the expected information, the outer product of the scores, or the sandwich of
+        both. By default the observed information, and with survey weights the sandwich, the only one valid then.
 
     Returns
     -------
     Estimate
-        ``fit.maximum`` holds the certificate. Standard errors from the observed information, a sandwich where there
-        are survey weights. Where several proportions are equally likely the most even ones are returned, flagged, with
-        undefined standard errors.
+        ``fit.maximum`` holds the certificate; for several samples ``fit.nuisance`` what else they tell. Where several
+        proportions are equally likely the most even ones are returned, flagged, with undefined standard errors.
 
     Raises
     ------
@@ -63,13 +78,15 @@ def maximum_likelihood(
     """
     answered_under(design, tally)
     checked_target(target)
+    kind = checked_kind(standard_errors, tally)
+    if isinstance(design, Samples):
+        return samples.maximum_likelihood(design, tally, target=target, tolerance=tolerance, kind=kind)
     check_identified(tally)
     rows, weights, squared = evidence(tally)
     maximum = maximize(rows, weights, tolerance=tolerance)
     method = "pooled maximum likelihood" if isinstance(design, Levels) else "maximum likelihood"
-    return of_maximum(
-        design, tally, maximum, (rows, weights, squared), method=method, target=target, tolerance=tolerance
-    )
+    seen = (rows, weights, squared)
+    return of_maximum(design, tally, maximum, seen, method=method, target=target, tolerance=tolerance, kind=kind)
 
 
 def of_maximum(
@@ -82,51 +99,44 @@ def of_maximum(
     target: str,
     tolerance: float = np.inf,
     path: Floats | None = None,
+    kind: str | None = None,
 ) -> Estimate:
     """The estimate at a maximum of the likelihood."""
-    kind = "observed information" if not tally.weighted else "sandwich, linearized for the weights"
-    if target == "file":
-        kind += ", randomization only"
+    kind = checked_kind(kind, tally)
     return Estimate(
         design=design,
         tally=tally,
         method=method,
         target=target,
         proportions=maximum.proportions,
-        covariance=_covariance(tally, maximum, seen, target),
-        standard_error_kind=kind,
+        covariance=_covariance(tally, maximum, seen, target, kind),
+        standard_error_kind=standard_error_kind(kind, weighted=tally.weighted, target=target),
         warnings=tuple(reservations(tally.categories, maximum, tolerance)),
         maximum=maximum,
         path=path,
     )
 
 
-def _covariance(tally: Tally, maximum: Maximum, seen: tuple[Floats, Floats, Floats], target: str) -> Floats:
+def checked_kind(kind: str | None, tally: Tally) -> str:
+    """The kind of standard errors, by default the one that is valid."""
+    valid = "sandwich" if tally.weighted else "observed"
+    if kind is not None and kind not in KINDS:
+        raise DataError(f"standard_errors must be one of {', '.join(KINDS)}; got {kind!r}")
+    if tally.weighted and kind not in (None, "sandwich"):
+        raise DataError(f"with survey weights only the sandwich is valid; got standard_errors={kind!r}")
+    return kind or valid
+
+
+def _covariance(tally: Tally, maximum: Maximum, seen: tuple[Floats, Floats, Floats], target: str, kind: str) -> Floats:
     """The covariance (t, t) for a target; for a file without what drawing the respondents adds."""
     if target == "file" and tally.weighted:
         return efficient_indicators(*seen, maximum).covariance("file")
-    covariance = likelihood_covariance(*seen, maximum, weighted=tally.weighted)
+    curvature = expected_information(tally, maximum.proportions) if kind == "expected" else None
+    covariance = likelihood_covariance(*seen, maximum, kind=kind, curvature=curvature)
     if target == "file":
         pi = maximum.proportions
         return covariance - (np.diag(pi) - np.outer(pi, pi)) / tally.n
     return covariance
-
-
-def evidence(tally: Tally) -> tuple[Floats, Floats, Floats]:
-    """Likelihood rows of all distinct answers, with the sums of their weights and of the squared weights.
-
-    Weights are scaled to sum to the number of respondents, so that nothing depends on their unit; answers without
-    weight are left out.
-    """
-    parts = [part for part in tally.parts if part.n]
-    weight = np.concatenate([part.weight for part in parts]).astype(float)
-    squared = np.concatenate([part.weight_squared for part in parts]).astype(float)
-    scale = tally.n / weight.sum()
-    heavy = weight > 0
-    rows = np.vstack([part.design.rows(part.codes) for part in parts])
-    if not heavy.all():
-        rows, weight, squared = rows[heavy], weight[heavy], squared[heavy]
-    return rows, weight * scale, squared * scale**2
 
 
 def check_identified(tally: Tally) -> None:
@@ -136,45 +146,19 @@ def check_identified(tally: Tally) -> None:
     check_rank(stacked, tally.categories)
 
 
-def information(rows: Floats, weights: Floats, proportions: Floats) -> Floats:
-    """Observed Fisher information Σ_r w_r L[r]ᵀL[r] / (L[r]·π)², (t, t)."""
-    scaled = rows * (np.sqrt(weights) / (rows @ proportions))[:, None]
-    return np.asarray(scaled.T @ scaled)
-
-
-def likelihood_covariance(
-    rows: Floats, weights: Floats, squared: Floats, maximum: Maximum, *, weighted: bool
-) -> Floats:
-    """Inverse information on the directions that keep Σπ = 1; NaN for proportions that are not determined."""
-    pi = maximum.proportions
-    basis = tangent(len(pi))
-    observed = basis.T @ information(rows, weights, pi) @ basis
-    bread = basis @ np.linalg.pinv(observed, rcond=1e-12, hermitian=True) @ basis.T
-    covariance = bread
-    if weighted:
-        scores = rows / (rows @ pi)[:, None] - 1
-        n = weights.sum() ** 2 / squared.sum()
-        covariance = bread @ (scores.T @ (scores * squared[:, None])) @ bread * (n / max(n - 1, 1))
-    open_ = maximum.open
-    covariance = np.array(covariance)
-    covariance[open_, :] = np.nan
-    covariance[:, open_] = np.nan
-    return covariance
-
-
 def efficient_indicators(rows: Floats, weights: Floats, squared: Floats, maximum: Maximum) -> Indicators:
     """Each answer's indicator of its category under the model: π plus its influence on the estimate.
 
     Their mean is the estimate and their spread its variance, as of the unbiased indicators of moments.
     """
-    bread = likelihood_covariance(rows, weights, squared, maximum, weighted=False)
+    bread = likelihood_covariance(rows, weights, squared, maximum)
     scores = rows / (rows @ maximum.proportions)[:, None] - 1
     return Indicators(maximum.proportions + weights.sum() * (scores @ bread), weights, weights, squared)
 
 
 def model_covariance(fit: Estimate) -> Floats:
     """The covariance (t, t) of a likelihood estimate under its model alone: no weights, a population."""
-    return likelihood_covariance(*evidence(fit.tally), certified(fit), weighted=False)
+    return likelihood_covariance(*evidence(fit.tally), certified(fit))
 
 
 def certified(fit: Estimate) -> Maximum:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from naysay import _checks
-from naysay.design import Answerable, Levels
+from naysay.design import Answerable, Levels, Samples
 from naysay.errors import StatisticalWarning
+from naysay.estimate import samples
 from naysay.estimate.linear import indicators, linear_map
 from naysay.estimate.result import Estimate, answered_under, checked_target, warning
 from naysay.tally import Tally
@@ -20,7 +21,8 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population") -> 
     """The unbiased estimate π̂ = A⁺ T̄ under Σπ = 1, the mean of one unbiased indicator per respondent.
 
     For the uniform negative survey π̂_i = 1 - (t-1) λ̂_i; for a square design P⁻¹ λ̂; otherwise least squares under the
-    constraint. For levels this is `stratified`. May leave [0, 1]: a value below zero is the price of being unbiased.
+    constraint. For levels this is `stratified`, for several samples A⁺ on
+    their stacked means. May leave [0, 1]: a value below zero is the price of being unbiased.
 
     Parameters
     ----------
@@ -55,6 +57,8 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population") -> 
     """
     answered_under(design, tally)
     checked_target(target)
+    if isinstance(design, Samples):
+        return samples.moments(design, tally, target=target)
     terms = indicators(tally)
     structures = sorted({linear_map(part.design).structure for part in tally.parts if part.n})
     kind = "moments, n - 1" if not tally.weighted else "moments, linearized for the weights"

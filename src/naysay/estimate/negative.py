@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from naysay.design import Answerable, Table
 from naysay.designs.negative import is_uniform
 from naysay.errors import DataError, NaysayError
-from naysay.estimate.likelihood import check_identified, evidence, maximum_likelihood, of_maximum
+from naysay.estimate.information import evidence
+from naysay.estimate.likelihood import check_identified, maximum_likelihood, of_maximum
 from naysay.estimate.moments import moments
 from naysay.estimate.result import Estimate, answered_under
 from naysay.estimate.solver import Maximum, expectation_step, maximize

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from naysay.errors import NaysayError, NotEstimable
-from naysay.estimate.likelihood import information
+from naysay.estimate.information import information
 from naysay.estimate.linear import tangent
 from naysay.estimate.solver import maximize
 
-__all__ = ["likelihood_profile", "mean_profile", "simplex_profile"]
+__all__ = ["likelihood_profile", "mean_profile", "share_profile", "simplex_profile"]
 
 Floats = NDArray[np.float64]
 
@@ -125,11 +125,57 @@ def likelihood_profile(rows: Floats, weights: Floats, start: Floats, quantile: F
     quantile : (t,) float
         Of χ² with one degree of freedom, times any variance ratio.
     """
-    best = free_maximum(rows, weights, start)
-    basis = tangent(len(best))
-    covariance = np.asarray(np.linalg.inv(basis.T @ information(rows, weights, best) @ basis), dtype=float)
-    summit = _Summit(rows, weights, best, basis, covariance, float(weights @ np.log(rows @ best)))
-    return np.array([[_bound(summit, j, sign, float(quantile[j])) for sign in (-1.0, 1.0)] for j in range(len(best))])
+    summit = summit_of(rows, weights, start, tangent(rows.shape[1]))
+    unit = np.eye(rows.shape[1])
+    return np.array(
+        [
+            [_bound(summit, sign * unit[j], float(quantile[j])) @ unit[j] for sign in (-1.0, 1.0)]
+            for j in range(len(unit))
+        ]
+    )
+
+
+def share_profile(
+    rows: Floats, weights: Floats, start: Floats, above: Floats, below: Floats, quantile: float
+) -> tuple[float, float]:
+    """Profile-likelihood bounds of a share of cells, above·c / below·c, over {Σc = 1, Lc > 0}.
+
+    The largest share r that is not rejected is where (above - r below)·c, as large as it can be, is 0 (Dinkelbach
+    1967). Only directions that the answers can tell are moved in.
+
+    Parameters
+    ----------
+    rows, weights : (distinct, cells), (distinct,) float
+        Likelihood rows and how often each occurred.
+    start : (cells,) float
+        Cells with Lc > 0.
+    above, below : (cells,) float
+        Numerator and denominator.
+    quantile : float
+        Of χ² with one degree of freedom, times any variance ratio.
+    """
+    summit = summit_of(rows, weights, start, _told_directions(rows))
+    low, high = (_share_bound(summit, above, below, sign, quantile) for sign in (-1.0, 1.0))
+    return low, high
+
+
+def _share_bound(summit: _Summit, above: Floats, below: Floats, sign: float, quantile: float) -> float:
+    share = float(above @ summit.best / (below @ summit.best))
+    for _ in range(50):
+        cells = _bound(summit, sign * (above - share * below), quantile)
+        moved = float(above @ cells / (below @ cells))
+        if abs(moved - share) < 1e-9:
+            return moved
+        share = moved
+    return share
+
+
+def _told_directions(rows: Floats) -> Floats:
+    """An orthonormal basis of the directions that keep Σc = 1 and change some likelihood."""
+    basis = tangent(rows.shape[1])
+    _, values, vectors = np.linalg.svd(rows @ basis)
+    rank = int((values > 1e-11 * max(values.max(initial=0.0), 1.0)).sum())
+    return np.asarray(basis @ vectors[:rank].T)
 
 
 class _Summit(NamedTuple):
@@ -143,12 +189,19 @@ class _Summit(NamedTuple):
     top: float
 
 
-def _bound(summit: _Summit, category: int, sign: float, quantile: float) -> float:
-    """One end of one interval: maximize sign·π_j subject to ℓ(π) = top - quantile/2, by Newton's method."""
+def summit_of(rows: Floats, weights: Floats, start: Floats, basis: Floats) -> _Summit:
+    """The free maximum and the likelihood around it, in the coordinates of a basis."""
+    best = free_maximum(rows, weights, start, basis)
+    covariance = np.asarray(np.linalg.inv(basis.T @ information(rows, weights, best) @ basis), dtype=float)
+    return _Summit(rows, weights, best, basis, covariance, float(weights @ np.log(rows @ best)))
+
+
+def _bound(summit: _Summit, contrast: Floats, quantile: float) -> Floats:
+    """Where contrast·π is largest subject to ℓ(π) = top - quantile/2, by Newton's method."""
     rows, weights, best, basis, covariance, top = summit
     if quantile <= 0:
-        return float(best[category])
-    along = sign * basis[category]
+        return best
+    along = contrast @ basis
     spread = float(np.sqrt(along @ covariance @ along))
     multiplier = np.sqrt(quantile) / spread
     pi = _inside(rows, best, basis @ (covariance @ along) * (np.sqrt(quantile) / spread))
@@ -165,7 +218,7 @@ def _bound(summit: _Summit, category: int, sign: float, quantile: float) -> floa
         settled = abs(excess) < 1e-7 and np.abs(step).max() < 1e-7
         multiplier, pi = max(multiplier + change, 0.1 * multiplier), moved
         if settled:
-            return float(pi[category])
+            return pi
     raise NotEstimable("the profile of the likelihood could not be followed; use method='wald' or 'bootstrap'")
 
 
@@ -177,15 +230,14 @@ def _inside(rows: Floats, pi: Floats, step: Floats) -> Floats:
     return pi + step * min(1.0, 0.9 * longest)
 
 
-def free_maximum(rows: Floats, weights: Floats, start: Floats) -> Floats:
-    """The maximizer over {Σπ = 1, Lπ > 0}, where proportions may be negative.
+def free_maximum(rows: Floats, weights: Floats, start: Floats, basis: Floats) -> Floats:
+    """The maximizer over {Σπ = 1, Lπ > 0} along a basis of directions, where proportions may be negative.
 
     Raises
     ------
     NotEstimable
         If the likelihood has no maximum there: too few different answers.
     """
-    basis = tangent(len(start))
     pi = start
     for _ in range(200):
         fitted = rows @ pi

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks, privacy
-from naysay.design import Answerable, Levels
+from naysay.design import Answerable, Levels, Share
 from naysay.errors import DataError, StatisticalWarning
 from naysay.estimate.linear import Indicators
 from naysay.estimate.solver import Maximum
@@ -22,11 +22,63 @@ if TYPE_CHECKING:  # these modules look at estimates
     from naysay.estimate.intervals import Intervals
     from naysay.estimate.levels import Comparison
 
-__all__ = ["TARGETS", "Estimate", "answered_under", "checked_target", "is_pooled", "is_stratified"]
+__all__ = ["TARGETS", "Cells", "Estimate", "Value", "answered_under", "checked_target", "is_pooled", "is_stratified"]
 
 Floats = NDArray[np.float64]
 
 TARGETS = ("population", "file")
+
+
+class Value(NamedTuple):
+    """A nuisance parameter with its standard error."""
+
+    value: float
+    standard_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Estimated cells of several samples, and the shares that are read from them by the delta method.
+
+    Only the shares are estimates: the cells themselves may be told apart in part.
+
+    Parameters
+    ----------
+    cells : tuple of label
+    shares : tuple of Share
+        The categories, then the nuisance parameters.
+    proportions : (cells,) float
+    covariance : (cells, cells) float
+    """
+
+    cells: tuple[Any, ...]
+    shares: tuple[Share, ...]
+    proportions: Floats
+    covariance: Floats
+
+    @cached_property
+    def _weights(self) -> tuple[Floats, Floats]:
+        above, below = zip(*(share.weights(self.cells) for share in self.shares), strict=True)
+        return np.array(above), np.array(below)
+
+    @property
+    def values(self) -> Floats:
+        """The shares, (shares,)."""
+        above, below = self._weights
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(above @ self.proportions / (below @ self.proportions))
+
+    @property
+    def gradients(self) -> Floats:
+        """Derivatives of the shares with respect to the cells, (shares, cells)."""
+        above, below = self._weights
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray((above - self.values[:, None] * below) / (below @ self.proportions)[:, None])
+
+    @property
+    def covariance_of_shares(self) -> Floats:
+        """Covariance of the shares, (shares, shares)."""
+        return np.asarray(self.gradients @ self.covariance @ self.gradients.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +110,8 @@ class Estimate:
         Counts per category after each step of an iterative method.
     level_weights : {level: float}, optional
         Weights of the levels where they are not in proportion to the answers.
+    cells : Cells, optional
+        For several samples: the cells from which the proportions are read.
 
     Examples
     --------
@@ -84,6 +138,7 @@ class Estimate:
     maximum: Maximum | None = field(default=None, repr=False)
     path: Floats | None = field(default=None, repr=False)
     level_weights: Mapping[Any, float] | None = field(default=None, repr=False)
+    cells: Cells | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("proportions", "covariance"):
@@ -116,6 +171,23 @@ class Estimate:
         with np.errstate(invalid="ignore"):
             errors = np.sqrt(np.where(variances > -1e-12, np.maximum(variances, 0), np.nan))
         return _checks.read_only(np.asarray(errors, dtype=float))
+
+    @property
+    def cells_of_samples(self) -> Cells:
+        """The cells behind an estimate from several samples."""
+        if self.cells is None:
+            raise DataError(f"{self.method} is no estimate from several samples")
+        return self.cells
+
+    @cached_property
+    def nuisance(self) -> dict[Any, Value]:
+        """Nuisance parameters by name, each with its delta-method standard error."""
+        if self.cells is None:
+            return {}
+        t, errors = len(self.categories), np.sqrt(np.diagonal(self.cells.covariance_of_shares))
+        names = [share.name for share in self.cells.shares]
+        pairs = zip(names, self.cells.values.tolist(), errors.tolist(), strict=True)
+        return {name: Value(value, error) for name, value, error in list(pairs)[t:]}
 
     def interval(
         self,

@@ -9,6 +9,7 @@ gap = max_j (1/W) Σ_r w_r L[r, j] / (L[r]·π) - 1; by concavity the log-likeli
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -149,7 +150,9 @@ def _face_step(curvature: Floats, gradient: Floats, pi: Floats) -> Floats | None
     while True:
         step = np.zeros_like(pi)
         try:
-            step[free] = scipy.linalg.solve(curvature[np.ix_(free, free)], gradient[free] - 1, assume_a="pos")
+            with warnings.catch_warnings():  # flat directions are no news where cells cannot be told apart
+                warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
+                step[free] = scipy.linalg.solve(curvature[np.ix_(free, free)], gradient[free] - 1, assume_a="pos")
         except (np.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
             return None
         stuck = (pi <= 0) & (step < 0)

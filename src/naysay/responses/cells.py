@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.errors import AnswerError, DataError
 
-__all__ = ["cells_of", "columns_of", "key_of", "membership_of", "unknown_label"]
+__all__ = ["TRUTH", "cells_of", "columns_of", "key_of", "membership_of", "truth_of", "unknown_label", "word_of"]
+
+TRUTH = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+"""Words for yes and no, in lower case."""
 
 
 def cells_of(values: Any) -> list[Any] | NDArray[Any]:
@@ -73,7 +76,21 @@ def membership_of(cells: NDArray[Any], labels: Sequence[Any]) -> tuple[NDArray[n
     return np.asarray(filled, dtype=bool), np.asarray(missing)
 
 
-def unknown_label(value: Any, labels: Sequence[Any], *, row: int, total: int, what: str = "response") -> AnswerError:
-    """The error for a report that is not a label."""
-    problem = f"is {str(value)[:80]!r}, which is not a {what} here; {_checks.nearest(value, labels)}"
-    return AnswerError(problem, row=row, total=total, value=value)
+def word_of(value: Any) -> str:
+    """A cell as a word: 1.0 is ``1``, True is ``true``."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        value = int(value)
+    return str(value).strip().casefold()
+
+
+def truth_of(label: Any) -> bool | None:
+    """Whether a label says yes (True) or no (False); None where it says neither."""
+    return TRUTH.get(word_of(label))
+
+
+def unknown_label(values: Sequence[Any], labels: Sequence[Any], *, row: int, total: int, what: str) -> AnswerError:
+    """The error for reports that are no labels: the first one in its row, and what else was found."""
+    found = list(dict.fromkeys(str(value)[:80] for value in values))
+    others = f"; found beside it: {_checks.shown(found[1:], 8)}" if len(found) > 1 else ""
+    problem = f"is {found[0]!r}, which is not a {what} here; {_checks.nearest(values[0], labels)}{others}"
+    return AnswerError(problem, row=row, total=total, value=values[0])

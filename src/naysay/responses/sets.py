@@ -100,7 +100,7 @@ class Subsets(Space):
         for label in self._members(cell, row, total):
             position = self._single.position(label)
             if position is None or position == MISSING:
-                raise unknown_label(label, self.labels, row=row, total=total)
+                raise unknown_label([label], self.labels, row=row, total=total, what="response")
             bit = 1 << (position % WORD)
             if words[position // WORD] & bit:
                 raise AnswerError(f"names {label!r} twice in {cell!r}", row=row, total=total, value=cell)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import AnswerError, DataError, DesignError
-from naysay.responses.cells import cells_of, columns_of, membership_of, unknown_label
+from naysay.responses.cells import TRUTH, cells_of, columns_of, membership_of, truth_of, unknown_label, word_of
 
 __all__ = ["LISTABLE", "MISSING", "Codes", "Labels", "Pair", "Space"]
 
@@ -93,18 +93,24 @@ class Labels(Space):
     ----------
     labels : sequence of label
         What may be reported, in the order of the design matrix's rows.
+    yes_no : bool
+        Of two labels, whether the first is the yes: then 1, true and yes stand for it, in any case, and 0, false and
+        no for the other. Labels that are such words themselves are understood without it.
 
     Examples
     --------
     >>> space = Labels(("yes", "no"))
-    >>> space.encode(["no", "yes", None]).ravel()
-    array([ 1,  0, -1])
+    >>> space.encode(["no", "YES", 0, True, None]).ravel()
+    array([ 1,  0,  1,  0, -1])
     """
 
     labels: tuple[Any, ...]
+    yes_no: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", _checks.categories(self.labels, least=1, what="responses"))
+        if self.yes_no and len(self.labels) != 2:
+            raise DesignError(f"yes and no are two labels; got {_checks.shown(self.labels)}")
 
     width = 1
 
@@ -121,6 +127,16 @@ class Labels(Space):
         by_text = {str(label): position for position, label in enumerate(self.labels)}
         return by_text | {label: position for position, label in enumerate(self.labels)}
 
+    @cached_property
+    def _words(self) -> dict[str, int]:
+        """Places of the words for yes and no, where they are understood."""
+        meanings = [truth_of(label) for label in self.labels]
+        if len(self.labels) == 2 and None not in meanings and meanings[0] != meanings[1]:
+            return {word: meanings.index(truth) for word, truth in TRUTH.items()}
+        if self.yes_no and meanings == [None, None]:
+            return {word: 0 if truth else 1 for word, truth in TRUTH.items()}
+        return {}
+
     def position(self, value: Any) -> int | None:
         """Place of one label, -1 if `value` is missing, None if it is not a label."""
         try:
@@ -132,8 +148,11 @@ class Labels(Space):
             return MISSING
         if found is None and isinstance(value, frozenset | tuple) and len(value) == 1:
             return self.position(next(iter(value)))
-        if found is None and isinstance(value, int | float | Decimal | np.integer | np.floating) and value % 1 == 0:
-            return self._positions.get(str(int(value)))
+        number = isinstance(value, int | float | Decimal | np.integer | np.floating) and value % 1 == 0
+        if found is None and number:
+            found = self._positions.get(str(int(value)))
+        if found is None and self._words and isinstance(value, str | bool | np.bool_ | np.number | int | float):
+            return self._words.get(word_of(value))
         return found
 
     def encode(self, values: Any, *, what: str = "response") -> Codes:
@@ -150,7 +169,9 @@ class Labels(Space):
         for row in unresolved:
             place = self.position(cells[row])
             if place is None:
-                raise unknown_label(cells[row], self.labels, row=row, total=len(cells), what=what)
+                known_words = ("yes or no, true or false, 1 or 0",) if self._words else ()
+                others = [cells[other] for other in unresolved if self.position(cells[other]) is None]
+                raise unknown_label(others, (*self.labels, *known_words), row=row, total=len(cells), what=what)
             found[row] = place
         return np.array(found, dtype=np.int64).reshape(-1, 1)
 
@@ -188,7 +209,8 @@ class Labels(Space):
         return np.arange(len(self.labels), dtype=np.int64).reshape(-1, 1)
 
     def form(self) -> dict[str, Any]:
-        return {"space": "labels", "labels": list(self.labels)}
+        told: dict[str, Any] = {"yes_no": True} if self.yes_no else {}
+        return {"space": "labels", "labels": list(self.labels)} | told
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,379 @@
+"""What a respondent does to answer: chance, a look at herself, a word said.
+
+A protocol is a tree of steps. Its probabilities are read from it, so that the instruction, the flowchart and the design
+matrix cannot disagree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from naysay import _checks
+from naysay.design.exact import as_fraction, integer
+from naysay.errors import DesignError
+
+__all__ = [
+    "Branch",
+    "Chance",
+    "Do",
+    "Fork",
+    "Protocol",
+    "Say",
+    "Step",
+    "draw_lots",
+    "probabilities",
+    "read",
+    "tree",
+    "words",
+]
+
+
+@dataclass(frozen=True)
+class Say:
+    """The end of a path: one response."""
+
+    response: Any
+
+    def __str__(self) -> str:
+        return f"say “{_checks.label(self.response)}”"
+
+
+@dataclass(frozen=True)
+class Do:
+    """The end of a path in words, for responses too many to draw one by one."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One way out of a step.
+
+    Parameters
+    ----------
+    event : str
+        What is seen: ``heads``, or the answer to the question.
+    then : Step
+    chance : Fraction or None
+        Of a chance: how probable the event is.
+    members : tuple of label
+        Of a fork: the categories that go this way.
+    """
+
+    event: str
+    then: Step
+    chance: Fraction | None = None
+    members: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Chance:
+    """A device that decides, unseen by anybody else: a coin, a die, cards, an innocuous question.
+
+    Parameters
+    ----------
+    device : str
+        What to do with it, as an instruction: ``toss a coin``.
+    branches : tuple of Branch
+        With chances that sum to one.
+    instruction : str
+        What respondents are told of it all, where that is not the device and one sentence a branch.
+    """
+
+    device: str
+    branches: tuple[Branch, ...]
+    instruction: str = ""
+
+    def __post_init__(self) -> None:
+        chances = [branch.chance for branch in self.branches]
+        total = sum((chance for chance in chances if chance is not None), Fraction(0))
+        if None in chances or total != 1 or any(chance is None or chance < 0 for chance in chances):
+            raise DesignError(
+                f"the chances of one device must sum to one; {self.device!r} has {_checks.shown(chances)}"
+            )
+
+    def __str__(self) -> str:
+        return self.device
+
+
+@dataclass(frozen=True)
+class Fork:
+    """A question that the respondent answers to herself.
+
+    Parameters
+    ----------
+    question : str
+    branches : tuple of Branch
+        With members that are all categories together.
+    instruction : str
+        What respondents are told of it, where that is not the question and one sentence a branch: of cheaters nobody
+        speaks to them.
+    """
+
+    question: str
+    branches: tuple[Branch, ...]
+    instruction: str = ""
+
+    def __str__(self) -> str:
+        return self.question
+
+    def of(self, category: Any) -> Step:
+        """What comes next for a category."""
+        for branch in self.branches:
+            if category in branch.members:
+                return branch.then
+        raise DesignError(f"{self.question!r} must say what category {category!r} does")
+
+
+Step = Say | Do | Chance | Fork
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What respondents are told to do, on what that rests, and who proposed it.
+
+    Parameters
+    ----------
+    first : Step
+        The tree of steps.
+    assumes : tuple of str
+        What must hold for the estimate to be right.
+    source : str
+        Author and year.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> print(designs.two_coins().protocol)
+    Toss a coin
+    ├─ heads (1/2): Are you “yes”?
+    │  ├─ yes: say “yes”
+    │  └─ no: say “no”
+    └─ tails (1/2): toss it again
+       ├─ heads (1/2): say “yes”
+       └─ tails (1/2): say “no”
+    """
+
+    first: Step
+    assumes: tuple[str, ...] = ()
+    source: str = ""
+
+    def __str__(self) -> str:
+        return tree(self.first)
+
+    @property
+    def instruction(self) -> str:
+        """The steps as sentences that can be read to a respondent."""
+        return words(self.first)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every path ends in one response, so that the probabilities can be read from the steps."""
+        return not any(isinstance(step, Do) for step in _steps(self.first))
+
+    def form(self) -> dict[str, Any]:
+        """The protocol as a JSON object."""
+        return {"first": _form(self.first), "assumes": list(self.assumes), "source": self.source}
+
+
+def probabilities(first: Step, categories: Sequence[Any], responses: Sequence[Any]) -> list[list[Fraction]]:
+    """P(response | category) that the steps add up to, (responses, t).
+
+    Examples
+    --------
+    >>> honest = Fork("Is it true?", (Branch("yes", Say("a"), members=("x",)), Branch("no", Say("b"), members=("y",))))
+    >>> probabilities(honest, ("x", "y"), ("a", "b"))[0]
+    [Fraction(1, 1), Fraction(0, 1)]
+    """
+    columns = [_shares(first, category) for category in categories]
+    unknown = set().union(*columns) - set(responses)
+    if unknown:
+        raise DesignError(f"the steps end in {_checks.shown(unknown)}; the responses are {_checks.shown(responses)}")
+    return [[column.get(response, Fraction(0)) for column in columns] for response in responses]
+
+
+def _shares(step: Step, category: Any) -> dict[Any, Fraction]:
+    """How probable each response is for a category."""
+    if isinstance(step, Say):
+        return {step.response: Fraction(1)}
+    if isinstance(step, Fork):
+        return _shares(step.of(category), category)
+    if isinstance(step, Do):
+        raise DesignError(f"{step.text!r} is in words; its probabilities cannot be read from it")
+    total: dict[Any, Fraction] = {}
+    for branch in step.branches:
+        for response, share in _shares(branch.then, category).items():
+            total[response] = total.get(response, Fraction(0)) + share * (branch.chance or 0)
+    return total
+
+
+def _steps(first: Step) -> Iterator[Step]:
+    """All steps of a tree."""
+    yield first
+    for branch in first.branches if isinstance(first, Chance | Fork) else ():
+        yield from _steps(branch.then)
+
+
+def draw_lots(*branches: tuple[Any, Step], again: bool = False) -> Chance:
+    """A chance with a device that suits its probabilities: a coin, a die, or numbered cards.
+
+    Parameters
+    ----------
+    *branches : (probability, Step)
+        Probabilities are read as written and sum to one; those of 0 are left out.
+    again : bool
+        Whether the device was used before on the way here.
+
+    Raises
+    ------
+    DesignError
+        Probabilities that are negative or do not sum to one.
+
+    Examples
+    --------
+    >>> print(tree(draw_lots(("2/3", Say("yes")), ("1/3", Say("no")))))
+    Throw a die
+    ├─ 1 to 4 (2/3): say “yes”
+    └─ 5 or 6 (1/3): say “no”
+    """
+    chances = [as_fraction(chance) for chance, _ in branches]
+    if any(chance < 0 for chance in chances) or sum(chances) != 1:
+        raise DesignError(f"probabilities must be in [0, 1] and sum to one; got {_checks.shown(map(str, chances))}")
+    sides = math.lcm(*(chance.denominator for chance in chances))
+    device, events = _device(sides, again=again)
+    ways, start = [], 1
+    for chance, (_, step) in zip(chances, branches, strict=True):
+        width = int(chance * sides)
+        if width:
+            ways.append(Branch(events(start, start + width - 1), step, chance=chance))
+        start += width
+    return Chance(device, tuple(ways))
+
+
+def _device(sides: int, *, again: bool) -> tuple[str, Any]:
+    """The instruction for a device with so many equally likely outcomes, and how a range of them is called."""
+    if sides == 1:
+        return "without any chance", lambda first, last: "always"
+    if sides == 2:
+        toss = "toss it again" if again else "toss a coin"
+        return toss, lambda first, last: "heads" if first == last == 1 else "tails" if first == last else "either"
+    if sides in (3, 6):
+        face = 6 // sides
+        return "throw a die", lambda first, last: _range(face * (first - 1) + 1, face * last)
+    if sides <= 100:
+        return f"draw one of {sides} numbered cards", lambda first, last: f"card {_range(first, last)}"
+    return "let the device draw lots", lambda first, last: f"with chance {(last - first + 1) / sides:.4g}"
+
+
+def _range(first: int, last: int) -> str:
+    if first == last:
+        return str(first)
+    return f"{first} or {last}" if last == first + 1 else f"{first} to {last}"
+
+
+def tree(first: Step) -> str:
+    """The steps as a tree of text."""
+    head = str(first)
+    return "\n".join([head[:1].upper() + head[1:], *_below(first)])
+
+
+def _below(step: Step) -> Iterator[str]:
+    branches = step.branches if isinstance(step, Chance | Fork) else ()
+    for place, branch in enumerate(branches, start=1):
+        last = place == len(branches)
+        chance = f" ({_odds(branch.chance)})" if branch.chance is not None else ""
+        yield f"{'└─' if last else '├─'} {branch.event}{chance}: {branch.then}"
+        for line in _below(branch.then):
+            yield f"{'   ' if last else '│  '}{line}"
+
+
+def _odds(chance: Fraction) -> str:
+    return str(chance) if chance.denominator <= 10_000 else f"{float(chance):.6g}"
+
+
+def words(first: Step) -> str:
+    """The steps as sentences that can be read to a respondent.
+
+    Examples
+    --------
+    >>> words(draw_lots(("1/2", Say("yes")), ("1/2", Say("no"))))
+    'Toss a coin; nobody else may see it. Heads: say “yes”, whatever the truth. Tails: say “no”, whatever the truth.'
+    """
+    return " ".join(_sentences(first))
+
+
+def _sentences(step: Step, reached: str = "", *, lot: bool = False) -> Iterator[str]:
+    """One sentence for each step, each branch introduced by how it is reached."""
+    if isinstance(step, Say | Do) or step.instruction:
+        text = str(step) if isinstance(step, Say | Do) else step.instruction
+        yield f"{_capital(reached + text)}{', whatever the truth' if lot and isinstance(step, Say) else ''}."
+        return
+    if isinstance(step, Chance):
+        yield _capital(f"{reached}{step.device}; nobody else may see it.")
+    else:
+        yield _capital(f"{reached}{step.question}")
+    for branch in step.branches:
+        yield from _sentences(branch.then, f"{branch.event}: ", lot=isinstance(step, Chance))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _form(step: Step) -> dict[str, Any]:
+    if isinstance(step, Say):
+        return {"say": step.response}
+    if isinstance(step, Do):
+        return {"do": step.text}
+    if isinstance(step, Fork):
+        ways = [{"event": b.event, "members": list(b.members), "then": _form(b.then)} for b in step.branches]
+        return {"ask": step.question, "branches": ways} | _instruction(step)
+    ways = [{"event": b.event, "chance": _ratio(b.chance), "then": _form(b.then)} for b in step.branches]
+    return {"chance": step.device, "branches": ways} | _instruction(step)
+
+
+def _instruction(step: Chance | Fork) -> dict[str, str]:
+    return {"instruction": step.instruction} if step.instruction else {}
+
+
+def _ratio(chance: Fraction | None) -> list[int]:
+    return [] if chance is None else [chance.numerator, chance.denominator]
+
+
+def read(node: Any) -> Protocol | None:
+    """The protocol that a JSON object describes; None where there is none."""
+    if node is None:
+        return None
+    return Protocol(_step(node["first"]), tuple(map(str, node["assumes"])), str(node["source"]))
+
+
+def _step(node: Any) -> Step:
+    if "say" in node:
+        return Say(_label(node["say"]))
+    if "do" in node:
+        return Do(str(node["do"]))
+    if "ask" in node:
+        forks = (Branch(str(b["event"]), _step(b["then"]), members=_labels(b["members"])) for b in node["branches"])
+        return Fork(str(node["ask"]), tuple(forks), str(node.get("instruction", "")))
+    ways = (Branch(str(b["event"]), _step(b["then"]), chance=_fraction(b["chance"])) for b in node["branches"])
+    return Chance(str(node["chance"]), tuple(ways), str(node.get("instruction", "")))
+
+
+def _fraction(pair: Any) -> Fraction:
+    above, below = pair
+    return Fraction(integer(above), integer(below))
+
+
+def _label(value: Any) -> Any:
+    return tuple(map(_label, value)) if isinstance(value, list) else value
+
+
+def _labels(values: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(map(_label, values))

@@ -1,0 +1,208 @@
+"""Samples that answer under different designs, and what they tell together.
+
+Kinds of respondents that no sample tells apart by itself (cheaters, carriers who lie, bearers of an innocuous trait)
+are *cells*. Every sample is a design over the same cells; what is estimated are shares of cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from naysay import _checks
+from naysay.design.base import Answerable, check_channel
+from naysay.design.drawing import Source, source_of
+from naysay.design.several import Several, shared_space
+from naysay.errors import DataError, DesignError
+from naysay.responses import Codes, Responses
+
+__all__ = ["Samples", "Share"]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of cells: Σ c over `of`, divided by Σ c over `among`.
+
+    Parameters
+    ----------
+    name : label
+        A category, or what a nuisance parameter is called.
+    of : tuple of label
+        Cells of the numerator.
+    among : tuple of label, optional
+        Cells of the denominator, which holds `of`; all cells by default.
+
+    Examples
+    --------
+    >>> Share("truthful", ("a",), among=("a", "c")).weights(("a", "b", "c"))
+    (array([1., 0., 0.]), array([1., 0., 1.]))
+    """
+
+    name: Any
+    of: tuple[Any, ...]
+    among: tuple[Any, ...] = ()
+
+    def weights(self, cells: Sequence[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Numerator and denominator as 0 and 1 over the cells, (cells,) each."""
+        known = set(cells)
+        if not self.of or not {*self.of, *self.among} <= known or (self.among and not set(self.of) <= set(self.among)):
+            raise DesignError(f"the share {self.name!r} must be of cells among {_checks.shown(cells)}; got {self.of}")
+        above = np.array([cell in self.of for cell in cells], dtype=float)
+        below = np.array([not self.among or cell in self.among for cell in cells], dtype=float)
+        return above, below
+
+    def form(self) -> dict[str, Any]:
+        """The share as a JSON object."""
+        return {"share": self.name, "of": list(self.of), "among": list(self.among)}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Samples(Several):
+    """Designs over the same cells, each put to a sample of its own; their group sizes are fixed, nobody chooses.
+
+    A single unnamed sample is a design whose cells are more than its categories.
+
+    Parameters
+    ----------
+    names : tuple of label
+        The samples; ``(None,)`` for a single one.
+    designs : tuple of Design
+        The design of each, over the cells.
+    shares : tuple of Share
+        The categories, in order, as shares of cells.
+    nuisance : tuple of Share
+        What else is estimated.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> survey = designs.cheating_detection(p=(0.25, 0.75))
+    >>> survey.levels, survey.cells
+    ((1, 2), ('honest yes', 'honest no', 'cheater'))
+    """
+
+    shares: tuple[Share, ...]
+    nuisance: tuple[Share, ...] = ()
+    kind: ClassVar[str] = "samples"
+    noun = "sample"
+    unknown = "no sample of this design"
+    needed = "answers of several samples need `sample`: the sample that each respondent was in"
+
+    def __post_init__(self) -> None:
+        for name, design in zip(self.names, self.designs, strict=True):
+            check_channel(design, f"sample {name!r}")
+            if design.categories != self.cells:
+                raise DesignError(
+                    f"all samples must be about the same cells; sample {name!r} has "
+                    f"{_checks.shown(design.categories)}, sample {self.names[0]!r} has {_checks.shown(self.cells)}"
+                )
+        for share in (*self.shares, *self.nuisance):
+            share.weights(self.cells)
+        if tuple(share.name for share in self.shares) != self.categories:
+            raise DesignError(f"the categories must be shares of cells; got {_checks.shown(self.shares)}")
+
+    @classmethod
+    def of(
+        cls,
+        samples: Mapping[Any, Answerable],
+        *,
+        shares: Sequence[Share] = (),
+        nuisance: Sequence[Share] = (),
+        name: str = "",
+        notes: tuple[str, ...] = (),
+    ) -> Samples:
+        """The samples by name; without `shares` the cells are the categories."""
+        designs = tuple(check_channel(samples[key], f"sample {key!r}") for key in samples)
+        names = tuple(samples) if None in samples else _checks.categories(samples, least=1, what="samples")
+        cells = designs[0].categories if designs else ()
+        chosen = tuple(shares) or tuple(Share(cell, (cell,)) for cell in cells)
+        return cls(
+            categories=tuple(share.name for share in chosen),
+            space=shared_space(tuple(design.space for design in designs)),
+            names=names,
+            designs=designs,
+            shares=chosen,
+            nuisance=tuple(nuisance),
+            name=name,
+            notes=notes,
+        )
+
+    @property
+    def cells(self) -> tuple[Any, ...]:
+        """The kinds of respondents over which every sample's design is defined."""
+        return self.designs[0].categories
+
+    @property
+    def single(self) -> bool:
+        """Whether there is one sample only, which needs no name."""
+        return self.names == (None,)
+
+    def encode(self, values: Any, level: Any = None) -> Responses:
+        if not self.single:
+            return super().encode(values, level)
+        if level is not None:
+            raise DataError(f"{self.name or 'this design'} has one sample only; leave `sample` out")
+        return Responses(self.space.encode(values), self.space)
+
+    def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
+        if self.single:
+            return self.designs[0].codes_at(None, responses)
+        return super().codes_at(level, responses)
+
+    def likelihood(self, responses: Any) -> NDArray[np.float64]:
+        """P(response | cell) in the sample of each response, (n, cells); a row of ones where it is missing."""
+        return self.designs[0].likelihood(responses) if self.single else super().likelihood(responses)
+
+    def randomize(
+        self,
+        truth: Any,
+        *,
+        sample: Any = None,
+        allocation: ArrayLike | None = None,
+        rng: np.random.Generator | Source | None = None,
+    ) -> Responses:
+        """One response for each respondent under the design of her sample.
+
+        Parameters
+        ----------
+        truth : (n,) sequence of cell
+            True cells; a missing one gives a missing response.
+        sample : (n,) sequence of sample, or one sample, optional
+            Where each respondent was put. Without it samples are drawn.
+        allocation : (samples,) float, optional
+            Probability of each sample where they are drawn; equal by default.
+        rng : numpy Generator, optional
+            For simulation; without it the operating system's randomness is used.
+
+        Returns
+        -------
+        Responses
+            With the sample of each.
+        """
+        if self.single:
+            return self.designs[0].randomize(truth, rng=rng)
+        places = self.positions(truth)
+        source = source_of(rng)
+        if sample is None:
+            chosen = self._drawn_names(len(places), allocation, source, what="allocation")
+        elif allocation is None:
+            chosen = self._chosen(sample, len(places), places < 0)
+        else:
+            raise DataError("give the samples or an allocation to them, not both")
+        return self.drawn(places, chosen, source)
+
+    def form(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "notes": list(self.notes),
+            "shares": [share.form() for share in self.shares],
+            "nuisance": [share.form() for share in self.nuisance],
+            "samples": [
+                {"sample": name, "design": design.form()} for name, design in zip(self.names, self.designs, strict=True)
+            ],
+        }

@@ -1,0 +1,425 @@
+"""Designs of several samples, and of two answers: what one sample leaves open the other one tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from naysay import _checks
+from naysay.design import Answerable, Both, Samples, Say, Share, Step, draw_lots
+from naysay.design.exact import as_fraction
+from naysay.design.protocol import words
+from naysay.designs._family import call, family
+from naysay.designs._table import HONESTLY, YES_NO, ask, chance, of_steps, two
+from naysay.designs.innocuous import COMPARE, INDEPENDENT, PREVALENCE, SAME, crosswise, innocuous
+from naysay.designs.randomized import pair
+from naysay.errors import DesignError
+
+__all__ = [
+    "abul_ela",
+    "anchored_crosswise",
+    "cheating_detection",
+    "cheating_detection_symmetric",
+    "extended_crosswise",
+    "samples",
+    "stochastic_lie_detector",
+    "unrelated_question_unknown",
+]
+
+ALIKE = "the samples are drawn at random from one population"
+
+
+@family("stacked samples", assumes=(ALIKE,))
+def samples(offer: Mapping[Any, Answerable] | None = None, **named: Answerable) -> Samples:
+    """Several samples of one population, each asked under a design of its own: randomized and direct arms, or any.
+
+    One estimate for all, with a test of whether the samples agree.
+
+    Parameters
+    ----------
+    offer : {name: Design}
+        The samples by name, all with the same categories.
+
+    Raises
+    ------
+    DesignError
+        No sample, or samples with different categories.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> samples(direct=designs.direct(("yes", "no")), randomized=designs.crosswise(prevalence=0.25)).levels
+    ('direct', 'randomized')
+    """
+    chosen: dict[Any, Any] = {**(offer or {}), **named}
+    calls = ", ".join(f"{name}={getattr(design, 'name', design)}" for name, design in chosen.items())
+    return Samples.of(chosen, name=f"samples({calls})")
+
+
+@family("Greenberg, Abul-Ela, Simmons & Horvitz (1969)", assumes=(INDEPENDENT, ALIKE))
+def unrelated_question_unknown(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Samples:
+    """The unrelated question in two samples, which also tell the innocuous prevalence.
+
+    In sample g the sensitive question is answered with probability p_g, so that λ_g = p_g π + (1 - p_g) u.
+
+    Parameters
+    ----------
+    p : (2,) sequence of probability
+        That the sensitive question is the one answered, in samples 1 and 2; they differ.
+    categories : two labels
+        The sensitive one first.
+
+    Raises
+    ------
+    DesignError
+        Probabilities outside [0, 1], or alike.
+
+    References
+    ----------
+    Greenberg, Abul-Ela, Simmons & Horvitz (1969).
+
+    Examples
+    --------
+    >>> from naysay import estimate
+    >>> survey = unrelated_question_unknown(p=(0.7, 0.3))
+    >>> tally = survey.tally(["yes", "no"] * 2, sample=[1, 1, 2, 2], count=[150, 350, 250, 250])
+    >>> estimate.moments(survey, tally).proportions.round(6)
+    array([0.15, 0.85])
+    """
+    yes, no = two(categories)
+    cells = [(f"{label}, innocuous {other}", label, other) for label in (yes, no) for other in ("yes", "no")]
+    sensitive = ask(*((cell, Say(label)) for cell, label, _ in cells), told=HONESTLY)
+    unrelated = ask(
+        *((cell, Say(yes if other == "yes" else no)) for cell, _, other in cells),
+        question="Is the innocuous statement true of you?",
+        told="say truthfully whether the innocuous statement is true of you",
+    )
+    names = tuple(cell for cell, _, _ in cells)
+    return _stack(
+        p,
+        lambda share: draw_lots((share, sensitive), (1 - share, unrelated)),
+        names,
+        (yes, no),
+        shares=(Share(yes, names[:2]), Share(no, names[2:])),
+        nuisance=(Share("innocuous yes", (names[0], names[2])),),
+    )
+
+
+@family("Clark & Desharnais (1998)", assumes=("cheaters say no whatever the device shows", ALIKE))
+def cheating_detection(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Samples:
+    """Cheating detection: a forced yes with two different probabilities shows how many say no whatever the device says.
+
+    Honest carriers say yes, honest others say yes if forced, with probability p_g, cheaters say no. The share of honest
+    carriers is a lower bound of the sensitive category, with all cheaters it is an upper one.
+
+    Parameters
+    ----------
+    p : (2,) sequence of probability
+        Of a forced yes, in samples 1 and 2; they differ.
+    categories : two labels
+        The sensitive one first.
+
+    Raises
+    ------
+    DesignError
+        Probabilities outside [0, 1], or alike.
+
+    References
+    ----------
+    Clark & Desharnais (1998).
+
+    Examples
+    --------
+    >>> from naysay import estimate
+    >>> survey = cheating_detection(p=(0.25, 0.75))
+    >>> tally = survey.tally(["yes", "no"] * 2, sample=[1, 1, 2, 2], count=[200, 300, 350, 150])
+    >>> estimate.moments(survey, tally).proportions.round(6)[0]
+    0.25
+    """
+    yes, no = two(categories)
+    honest, cells = _honest(yes, no)
+    return _stack(
+        p,
+        lambda share: draw_lots((share, _unless_cheating(Say(yes), yes, no)), (1 - share, honest)),
+        cells,
+        (yes, no),
+        **_bounds(yes, no, cells),
+    )
+
+
+@family("Ostapczuk, Moshagen, Zhao & Musch (2009)", assumes=("cheaters say no whatever the device shows", ALIKE))
+def cheating_detection_symmetric(
+    *, forced_yes: Sequence[Any], forced_no: Sequence[Any], categories: Sequence[Any] = YES_NO
+) -> Samples:
+    """Symmetric cheating detection: some are forced to say yes, some to say no, so that neither answer is safe.
+
+    P(yes) is 1 - f_no for honest carriers, f_yes for honest others and 0 for cheaters.
+
+    Parameters
+    ----------
+    forced_yes, forced_no : (2,) sequence of probability
+        Shares of all respondents of samples 1 and 2 who must say yes, and no.
+    categories : two labels
+        The sensitive one first.
+
+    Raises
+    ------
+    DesignError
+        Probabilities outside [0, 1], that sum to one or more, or that are alike in both samples.
+
+    References
+    ----------
+    Ostapczuk, Moshagen, Zhao & Musch (2009).
+
+    Examples
+    --------
+    >>> survey = cheating_detection_symmetric(forced_yes=(0.1, 0.4), forced_no=(0.4, 0.1))
+    >>> survey.channel(1).matrix[0].round(2)
+    array([0.6, 0.1, 0. ])
+    """
+    yes, no = two(categories)
+    honest, cells = _honest(yes, no)
+    up, down = pair(forced_yes, what="forced_yes"), pair(forced_no, what="forced_no")
+    if up == down[::-1] == up[::-1] or (up[0], down[0]) == (up[1], down[1]):
+        raise DesignError(f"the samples must be forced with different probabilities; got {forced_yes!r}, {forced_no!r}")
+    offer = {}
+    for place, (f_yes, f_no) in enumerate(zip(up, down, strict=True), start=1):
+        if f_yes + f_no >= 1:
+            raise DesignError(
+                f"forced_yes and forced_no must sum to less than one; sample {place} has {f_yes} and {f_no}"
+            )
+        lots = ((f_yes, _unless_cheating(Say(yes), yes, no)), (f_no, Say(no)), (1 - f_yes - f_no, honest))
+        offer[place] = of_steps(draw_lots(*lots), cells, (yes, no), yes_no=True)
+    return Samples.of(offer, **_bounds(yes, no, cells))
+
+
+def _honest(yes: Any, no: Any) -> tuple[Step, tuple[str, str, str]]:
+    cells = (f"honest {yes}", f"honest {no}", "cheater")
+    return ask((cells[0], Say(yes)), (cells[1], Say(no)), (cells[2], Say(no)), told=HONESTLY), cells
+
+
+def _unless_cheating(step: Step, yes: Any, no: Any) -> Step:
+    """A forced answer, which cheaters do not give."""
+    ways = ((f"honest {yes}", step), (f"honest {no}", step), ("cheater", Say(no)))
+    return ask(*ways, question="You are told to. Do you?", told=f"{step}, whatever the truth")
+
+
+def _bounds(yes: Any, no: Any, cells: tuple[str, str, str]) -> dict[str, Any]:
+    """The sensitive category at least, and with all cheaters at most."""
+    return {
+        "shares": (Share(yes, cells[:1]), Share(no, cells[1:])),
+        "nuisance": (
+            Share("cheaters", cells[2:]),
+            Share(cells[1], cells[1:2]),
+            Share(f"{yes}, at most", (cells[0], cells[2])),
+        ),
+        "notes": (f"“{yes}” is the least it can be, honest answers only; “{yes}, at most” counts every cheater to it",),
+    }
+
+
+@family("Moshagen, Musch & Erdfelder (2012)", assumes=("everybody outside the sensitive category is honest", ALIKE))
+def stochastic_lie_detector(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Samples:
+    """The stochastic lie detector: some carriers lie, others never do, and two samples tell how many.
+
+    Truthful carriers say yes; non-carriers say yes where the device asks for the negation, with probability 1 - p_g;
+    lying carriers say no.
+
+    Parameters
+    ----------
+    p : (2,) sequence of probability
+        That non-carriers are asked the sensitive question, in samples 1 and 2; they differ.
+    categories : two labels
+        The sensitive one first.
+
+    Raises
+    ------
+    DesignError
+        Probabilities outside [0, 1], or alike.
+
+    References
+    ----------
+    Moshagen, Musch & Erdfelder (2012).
+
+    Examples
+    --------
+    >>> from naysay import estimate
+    >>> survey = stochastic_lie_detector(p=("2/12", "10/12"))
+    >>> tally = survey.tally(["yes", "no"] * 2, sample=[1, 1, 2, 2], count=[373, 191, 398, 294])
+    >>> fit = estimate.maximum_likelihood(survey, tally)
+    >>> fit.proportions[0].round(6), fit.nuisance["truth-tellers"].value.round(6)
+    (0.870695, 0.635806)
+    """
+    yes, no = two(categories)
+    cells = (f"truthful {yes}", no, f"lying {yes}")
+
+    def steps(share: Fraction) -> Step:
+        other = draw_lots((share, Say(no)), (1 - share, Say(yes)))
+        told = words(ask((yes, Say(yes)), (no, other))).rstrip(".")
+        return ask((cells[0], Say(yes)), (cells[1], other), (cells[2], Say(no)), told=told)
+
+    return _stack(
+        p,
+        steps,
+        cells,
+        (yes, no),
+        shares=(Share(yes, (cells[0], cells[2])), Share(no, cells[1:2])),
+        nuisance=(Share("truth-tellers", cells[:1], among=(cells[0], cells[2])),),
+    )
+
+
+@family("Heck, Hoffmann & Moshagen (2018)", assumes=(INDEPENDENT, PREVALENCE, ALIKE))
+def extended_crosswise(*, prevalence: Any, categories: Sequence[Any] = YES_NO) -> Samples:
+    """The extended crosswise model: a second sample has the opposite innocuous prevalence, so that the model is tested.
+
+    Sample 1 has innocuous prevalence p, sample 2 has 1 - p. If everybody complies λ₁ + λ₂ = 1: a test on one degree of
+    freedom, blind to people who answer at random.
+
+    Parameters
+    ----------
+    prevalence : probability
+        p, of a yes to the innocuous question of sample 1; not 1/2.
+    categories : two labels
+        The sensitive one first.
+
+    Raises
+    ------
+    DesignError
+        A prevalence outside [0, 1], or 1/2.
+
+    References
+    ----------
+    Heck, Hoffmann & Moshagen (2018).
+
+    Examples
+    --------
+    >>> survey = extended_crosswise(prevalence=0.2)
+    >>> survey.channel(2).matrix[0]
+    array([0.8, 0.2])
+    """
+    p = as_fraction(prevalence, what="prevalence")
+    offer = {1: crosswise(prevalence=p, categories=categories), 2: crosswise(prevalence=1 - p, categories=categories)}
+    return Samples.of(offer, notes=("the test of fit is blind to people who answer at random",))
+
+
+@family("Atsusaka & Stevenson (2023)", assumes=(INDEPENDENT, PREVALENCE, "people are as attentive to both questions"))
+def anchored_crosswise(*, prevalence: Any, anchor: Any, categories: Sequence[Any] = YES_NO) -> Samples:
+    """The crosswise model with an anchor: a second question, true of nobody, shows how many answer at random.
+
+    Attentive people answer both by the crosswise model, the anchor with innocuous prevalence p'; others give random
+    answers. With the anchor's share of "same" λ' the attentive are γ = (λ' - ½) / (½ - p'), and the sensitive share is
+    read from (λ - (1 - γ)/2) / γ.
+
+    Parameters
+    ----------
+    prevalence : probability
+        p, of a yes to the innocuous question beside the sensitive one; not 1/2.
+    anchor : probability
+        p', of a yes to the innocuous question beside the anchor; not 1/2.
+    categories : two labels
+        The sensitive one first.
+
+    Raises
+    ------
+    DesignError
+        A prevalence outside [0, 1], or 1/2.
+
+    References
+    ----------
+    Atsusaka & Stevenson (2023), "A bias-corrected estimator for the crosswise model with inattentive respondents".
+
+    Examples
+    --------
+    >>> survey = anchored_crosswise(prevalence=0.15, anchor=0.15)
+    >>> survey.cells
+    ('attentive yes', 'attentive no', 'inattentive')
+    """
+    yes, no = two(categories)
+    cells = (f"attentive {yes}", f"attentive {no}", "inattentive")
+    main = _crosswise_or_random(chance(prevalence, name="prevalence"), cells, same=(True, False))
+    control = _crosswise_or_random(chance(anchor, name="anchor"), cells, same=(False, False))
+    answers = Both.of(of_steps(main, cells, SAME, yes_no=True), of_steps(control, cells, SAME, yes_no=True))
+    return Samples.of(
+        {None: answers},
+        shares=(Share(yes, cells[:1], among=cells[:2]), Share(no, cells[1:2], among=cells[:2])),
+        nuisance=(Share("attentive", cells[:2]),),
+        name=call("anchored_crosswise", prevalence=prevalence, anchor=anchor),
+    )
+
+
+def _crosswise_or_random(p: Fraction, cells: tuple[str, str, str], *, same: tuple[bool, bool]) -> Step:
+    """One crosswise question: who is in a cell with `same` says "same" on an innocuous yes; the inattentive toss."""
+    if 2 * p == 1:
+        raise DesignError(f"a prevalence must not be 1/2; got {float(p):g} (the answer would carry no information)")
+    alike, unlike = Say(SAME[0]), Say(SAME[1])
+    toss = draw_lots((Fraction(1, 2), alike), (Fraction(1, 2), unlike))
+    ways = [
+        (cell, innocuous(p, alike, unlike) if first else innocuous(p, unlike, alike))
+        for cell, first in zip(cells, same, strict=False)
+    ]
+    return ask(*ways, (cells[2], toss), told=COMPARE)
+
+
+@family("Abul-Ela, Greenberg & Horvitz (1967)", assumes=(ALIKE,))
+def abul_ela(categories: Sequence[Any], *, p: Sequence[Sequence[Any]]) -> Samples:
+    """Abul-Ela's design: t - 1 samples, in each of which chance picks the category that is asked about.
+
+    In sample g the question "are you in category i?" comes up with probability p_gi; P(yes | i) = p_gi.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label
+        At least three; with two it is `warner`.
+    p : (t - 1, t) sequence of probability
+        One row a sample, each summing to one; the rows differ.
+
+    Raises
+    ------
+    DesignError
+        Another shape, rows that do not sum to one, or two rows alike.
+
+    References
+    ----------
+    Abul-Ela, Greenberg & Horvitz (1967).
+
+    Examples
+    --------
+    >>> survey = abul_ela(("a", "b", "c"), p=[[0.6, 0.3, 0.1], [0.1, 0.6, 0.3]])
+    >>> survey.channel(1).matrix[0]
+    array([0.6, 0.3, 0.1])
+    """
+    labels = _checks.categories(categories, least=3)
+    rows = [[chance(share, name=f"p of sample {g}") for share in row] for g, row in enumerate(p, start=1)]
+    if len(rows) != len(labels) - 1 or any(len(row) != len(labels) for row in rows):
+        raise DesignError(
+            f"p must have {len(labels) - 1} rows (samples) of {len(labels)} probabilities, one a category"
+        )
+    if len({tuple(row) for row in rows}) < len(rows):
+        raise DesignError("the samples must differ in their probabilities; two rows of p are alike")
+    asked = [
+        ask(
+            *((label, Say("yes" if label == i else "no")) for label in labels),
+            question=f"Is “{i}” yours?",
+            told=f"say truthfully whether “{i}” is yours",
+        )
+        for i in labels
+    ]
+    offer = {
+        g: of_steps(draw_lots(*zip(row, asked, strict=True)), labels, YES_NO, yes_no=True)
+        for g, row in enumerate(rows, start=1)
+    }
+    return Samples.of(offer)
+
+
+def _stack(p: Any, steps: Any, cells: Sequence[Any], responses: tuple[Any, Any], **fields: Any) -> Samples:
+    """Samples 1 and 2, whose steps depend on a probability that must differ."""
+    first, second = pair(p, what="p")
+    if first == second:
+        raise DesignError(
+            f"the two samples must carry different p; got {p[0]!r} twice (two equations, one and the same)"
+        )
+    offer = {
+        place: of_steps(steps(share), cells, responses, yes_no=True)
+        for place, share in enumerate((first, second), start=1)
+    }
+    return Samples.of(offer, **fields)

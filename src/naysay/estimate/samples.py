@@ -1,0 +1,258 @@
+"""Several samples: what they tell together, with the cells that none of them tells apart by itself.
+
+The samples' designs P_g over the cells are stacked; a share of cells is estimable if it lies in the row space of the
+stack. Group sizes are fixed, so that covariances add over the samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.stats
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.design import Samples, Share
+from naysay.errors import DataError, NotEstimable, StatisticalWarning
+from naysay.estimate import profile
+from naysay.estimate.information import evidence, expected_information, likelihood_covariance, standard_error_kind
+from naysay.estimate.linear import Indicators, tangent
+from naysay.estimate.result import Cells, Estimate, warning
+from naysay.estimate.solver import Maximum, maximize
+from naysay.tally import Part, Tally
+
+__all__ = ["bounds", "maximum_likelihood", "moments"]
+
+Floats = NDArray[np.float64]
+
+_SMALL = 1e-9  # singular values below this share of the largest count as none
+
+
+class _Stack(NamedTuple):
+    """The parts with answers, stacked: ĉ = centre + Σ_g slope_g (T̄_g - A_g centre)."""
+
+    parts: tuple[Part, ...]
+    slopes: tuple[Floats, ...]
+    centre: Floats
+    told: Floats
+    """Orthonormal rows (rank, cells) that span what the answers tell of the cells."""
+
+
+def moments(design: Samples, tally: Tally, *, target: str) -> Estimate:
+    """The unbiased estimate from the stacked means of the samples; see `estimate.moments`."""
+    stack = _stacked(design, tally, target)
+    means = [_statistic(part) for part in stack.parts]
+    cells, covariance = stack.centre.copy(), np.zeros((len(stack.centre),) * 2)
+    for part, slope, mean in zip(stack.parts, stack.slopes, means, strict=True):
+        cells += slope @ (mean.mean - part.design.expected_statistic @ stack.centre)
+        covariance += slope @ mean.covariance("population") @ slope.T
+    kind = "moments, linearized for the weights" if tally.weighted else "moments, n - 1 in each sample"
+    return _estimate(design, tally, cells, covariance, method="moments (stacked samples)", kind=kind)
+
+
+def maximum_likelihood(design: Samples, tally: Tally, *, target: str, tolerance: float, kind: str) -> Estimate:
+    """The most likely shares of cells; see `estimate.maximum_likelihood`."""
+    _stacked(design, tally, target)
+    rows, weights, squared = evidence(tally)
+    maximum = maximize(rows, weights, tolerance=tolerance)
+    curvature = expected_information(tally, maximum.proportions) if kind == "expected" else None
+    free = Maximum(**(vars(maximum) | {"undetermined": np.zeros((len(maximum.proportions), 0))}))
+    covariance = likelihood_covariance(rows, weights, squared, free, kind=kind, curvature=curvature)
+    words = standard_error_kind(kind, weighted=tally.weighted, target=target)
+    return _estimate(
+        design, tally, maximum.proportions, covariance, method="maximum likelihood", kind=words, maximum=maximum
+    )
+
+
+def _stacked(design: Samples, tally: Tally, target: str) -> _Stack:
+    """The samples' designs, stacked and solved by least squares that weigh every answer alike.
+
+    Raises
+    ------
+    NotEstimable
+        If a share lies outside the row space of the stack.
+    """
+    if target == "file":
+        raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
+    parts = tuple(part for part in tally.parts if part.n)
+    basis, centre = tangent(len(design.cells)), np.full(len(design.cells), 1 / len(design.cells))
+    scales = [np.sqrt(part.n / tally.n) for part in parts]
+    stacked = np.vstack([s * part.design.expected_statistic for s, part in zip(scales, parts, strict=True)]) @ basis
+    left, values, right = np.linalg.svd(stacked, full_matrices=False)
+    rank = int((values > _SMALL * max(values.max(initial=0.0), _SMALL)).sum())
+    told = np.vstack([np.ones(len(centre)) / np.sqrt(len(centre)), right[:rank] @ basis.T])
+    for share in (*design.shares, *design.nuisance):
+        _check_estimable(share, design, told, rank, parts)
+    inverse = basis @ (right[:rank].T / values[:rank]) @ left[:, :rank].T
+    ends = np.cumsum([part.design.expected_statistic.shape[0] for part in parts])
+    slopes = [scale * block for scale, block in zip(scales, np.split(inverse, ends[:-1], axis=1), strict=True)]
+    return _Stack(parts, tuple(slopes), centre, told)
+
+
+def _check_estimable(share: Share, design: Samples, told: Floats, rank: int, parts: Sequence[Part]) -> None:
+    """Raise `NotEstimable` unless numerator and denominator of a share lie in what the answers tell."""
+    for weights in share.weights(design.cells):
+        lost = weights - told.T @ (told @ weights)
+        if np.abs(lost).max() < 1e-8:
+            continue
+        contrast = lost / np.abs(lost).max()
+        up = [_checks.label(cell) for cell, value in zip(design.cells, contrast, strict=True) if value > 1e-9]
+        down = [_checks.label(cell) for cell, value in zip(design.cells, contrast, strict=True) if value < -1e-9]
+        silent = [str(name) for name in design.levels if name not in {part.level for part in parts}]
+        way_out = (
+            f"nobody answered in sample {', '.join(silent)}" if silent else "the samples must differ in their designs"
+        )
+        raise NotEstimable(
+            f"the answers cannot tell the share of {_checks.label(share.name)!r}: people can move between "
+            f"{_checks.shown(up)} and {_checks.shown(down)} without changing any response probability (rank {rank} of "
+            f"{len(design.cells) - 1}); {way_out}",
+            contrast=contrast.tolist(),
+            rank=rank,
+        )
+
+
+def _statistic(part: Part) -> Indicators:
+    """The linear statistic of a part's answers, with how many people gave them."""
+    statistic = part.design.space.statistic(part.codes)
+    if np.isnan(statistic).any():
+        raise DataError("answers to only one of two questions have no moments; use maximum_likelihood")
+    each = (part.count.astype(float), part.weight.astype(float), part.weight_squared.astype(float))
+    return Indicators(statistic, *each)
+
+
+def _estimate(
+    design: Samples,
+    tally: Tally,
+    cells: Floats,
+    covariance: Floats,
+    *,
+    method: str,
+    kind: str,
+    maximum: Maximum | None = None,
+) -> Estimate:
+    """The estimate of all shares by the delta method, and what its reader must be told."""
+    found = Cells(design.cells, (*design.shares, *design.nuisance), cells, covariance)
+    values, errors = found.values, found.covariance_of_shares
+    t = len(design.categories)
+    return Estimate(
+        design=design,
+        tally=tally,
+        method=method,
+        target="population",
+        proportions=values[:t],
+        covariance=errors[:t, :t],
+        standard_error_kind=kind,
+        warnings=tuple(_reservations(design, tally, values, maximum)),
+        maximum=maximum,
+        cells=found,
+    )
+
+
+def _reservations(design: Samples, tally: Tally, values: Floats, maximum: Maximum | None) -> list[StatisticalWarning]:
+    told = []
+    names = [_checks.label(share.name) for share in (*design.shares, *design.nuisance)]
+    outside = [name for name, value in zip(names, values, strict=True) if not -1e-12 <= value <= 1 + 1e-12]
+    if outside:
+        told.append(
+            warning(
+                f"outside [0, 1], as an unbiased estimate may be: {', '.join(outside)}; maximum_likelihood stays inside"
+            )
+        )
+    at_zero = [name for name, value in zip(names, values, strict=True) if value <= 1e-9 or value >= 1 - 1e-9]
+    if maximum is not None and at_zero:
+        told.append(
+            warning(f"at the boundary: {', '.join(at_zero)}; standard errors are unreliable there, see intervals")
+        )
+    empty = [str(level) for level in design.levels if not any(p.n for p in tally.parts if p.level == level)]
+    if empty:
+        told.append(warning(f"nobody answered in sample {', '.join(empty)}"))
+    return told
+
+
+def bounds(fit: Estimate, confidence: float) -> Floats:
+    """Profile-likelihood intervals of all shares of a fit, nuisance parameters after the categories, (shares, 2).
+
+    Referred to F(1, df), with the degrees of freedom that the share's variance is worth. Where a possible answer never
+    came, half an answer is added to each possible answer of its sample, for the interval only.
+    """
+    found = fit.cells_of_samples
+    rows, weights = _padded(fit.tally)
+    start = maximize(rows, weights, tolerance=1e-6).proportions
+    start = 0.999 * start + 0.001 / len(start)
+    ratio = _variance_ratios(fit)
+    ends = []
+    for share, df, r in zip(found.shares, _degrees_of_freedom(fit), ratio, strict=True):
+        above, below = share.weights(found.cells)
+        quantile = float(scipy.stats.f.ppf(confidence, 1, df) * r)
+        ends.append(profile.share_profile(rows, weights, start, above, below, quantile))
+    return np.array(ends)
+
+
+def _padded(tally: Tally) -> tuple[Floats, Floats]:
+    """Likelihood rows and weights, with half an answer more for each possible answer where one never came."""
+    rows, weights = [], []
+    scale = tally.n / tally.weight
+    for part in tally.parts:
+        if not part.n:
+            continue
+        own, amounts = part.design.rows(part.codes), part.weight.astype(float) * scale
+        possible = part.design.rows(part.design.space.listing())
+        possible = possible[possible.max(axis=1) > 0]
+        if len(possible) > len(own):
+            own, amounts = np.vstack([own, possible]), np.concatenate([amounts, np.full(len(possible), 0.5)])
+        rows.append(own)
+        weights.append(amounts)
+    return np.vstack(rows), np.concatenate(weights)
+
+
+@dataclass(frozen=True)
+class _Influence:
+    """One sample's influence on every share, per distinct answer, (distinct, shares)."""
+
+    values: Floats
+    part: Part
+
+    @property
+    def variances(self) -> tuple[Floats, Floats]:
+        """The variance of the sample's contribution, and the variance of that variance (shares,)."""
+        share = self.part.count / self.part.n
+        squares = (self.values - share @ self.values) ** 2
+        second = share @ squares
+        n = self.part.n
+        return second / n, (share @ (squares - second) ** 2) / n**3
+
+
+def _influences(fit: Estimate) -> list[_Influence]:
+    found = fit.cells_of_samples
+    stack = _stacked(fit.design, fit.tally, "population")  # type: ignore[arg-type]
+    gradients = found.gradients
+    return [
+        _Influence(_statistic(part).u @ slope.T @ gradients.T, part)
+        for part, slope in zip(stack.parts, stack.slopes, strict=True)
+    ]
+
+
+def _degrees_of_freedom(fit: Estimate) -> Floats:
+    """2 V²/Var(V) of the variance of each share (Satterthwaite 1946), as for means of indicators."""
+    pieces = [each.variances for each in _influences(fit)]
+    variance, spread = (np.sum(terms, axis=0) for terms in zip(*pieces, strict=True))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        df = 2 * variance**2 / spread
+    return np.clip(np.where(np.isfinite(df), df, np.inf), 1.0, 1e9)
+
+
+def _variance_ratios(fit: Estimate) -> Floats:
+    """Linearized variance over that of the model, (shares,): 1 without survey weights (Rao & Scott)."""
+    found = fit.cells_of_samples
+    if not fit.tally.weighted:
+        return np.ones(len(found.shares))
+    rows, weights, squared = evidence(fit.tally)
+    start = maximize(rows, weights)
+    free = Maximum(**(vars(start) | {"undetermined": np.zeros((len(start.proportions), 0))}))
+    model = found.gradients @ likelihood_covariance(rows, weights, squared, free) @ found.gradients.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.diagonal(found.covariance_of_shares) / np.diagonal(model)
+    return np.where(np.isfinite(ratio) & (ratio > 0), ratio, 1.0)
