@@ -12,7 +12,7 @@ import typer
 
 from naysay import _checks, estimate, files, privacy
 from naysay.cli import output
-from naysay.cli.options import Categories, DesignText, Encoding, File, Separator, design_of
+from naysay.cli.options import Categories, Codes, DesignText, Encoding, File, Separator, design_of
 from naysay.design import Answerable, Levels
 from naysay.errors import DataError
 from naysay.estimate import Estimate, printing
@@ -73,13 +73,15 @@ def command(
         Literal["table", "json", "csv"], typer.Option("--format", help="Numbers in json and csv are not rounded.")
     ] = "table",
     separator: Separator = ",",
-    encoding: Encoding = "utf-8",
+    encoding: Encoding = None,
+    codes: Codes = False,
 ) -> None:
     """Estimate the population from what people answered.
 
     Reads a file with one row for each respondent (or, with --count, for each distinct answer). An empty cell is a
     missing answer: it is counted, and does not enter the estimate. Messages count the rows of data from 1; in a CSV
-    file with a header, row 1 is line 2.
+    file with a header, row 1 is line 2. In a file of SPSS or Stata answers and groups are value labels, counts and
+    weights are the numbers themselves, and user-missing values are missing.
 
     \b
     Examples:
@@ -97,7 +99,8 @@ def command(
     _checks.confidence(confidence)
     asked = design_of(design, categories)
     _check_roles(asked, response, level=level, count=count, weight=weight)
-    frame = files.scan(file, separator=separator, encoding=encoding)
+    amounts = [name for name in (count, weight) if name is not None]
+    frame = files.scan(file, separator=separator, encoding=encoding, codes=codes or amounts)
     with files.readable(file):
         frame = _prepared(asked, frame, response, level=level, count=count, weight=weight, by=by)
         column = response[0] if len(response) == 1 else response

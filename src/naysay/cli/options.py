@@ -14,9 +14,9 @@ from naysay import _checks, designs
 from naysay.design import Answerable, load, read
 from naysay.errors import DesignError
 
-__all__ = ["Categories", "DesignText", "Encoding", "File", "Separator", "design_of", "record", "record_text"]
+__all__ = ["Categories", "Codes", "DesignText", "Encoding", "File", "Separator", "design_of", "record", "record_text"]
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="CSV, Parquet or JSON lines, by suffix.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="CSV, Parquet, JSON lines, SPSS or Stata, by suffix.")]
 DesignText = Annotated[
     str,
     typer.Option("--design", metavar="DESIGN", help="A call, such as 'negative(discards=2)', or a design's JSON file."),
@@ -26,7 +26,17 @@ Categories = Annotated[
     typer.Option(metavar="RECORD", help="The categories as one CSV record, unless the design names them."),
 ]
 Separator = Annotated[str, typer.Option(metavar="CHAR", help="Between the cells of a CSV file.")]
-Encoding = Annotated[str, typer.Option(metavar="NAME", help="Of a text file, such as utf-8, utf-16 or latin-1.")]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Of a text file, such as utf-8 (the default), utf-16 or latin-1; or of a file of SPSS or Stata that "
+        "names none, or a wrong one.",
+    ),
+]
+Codes = Annotated[
+    bool, typer.Option("--codes", help="SPSS and Stata: read the codes themselves, not the value labels.")
+]
 
 
 def design_of(text: str, categories: str | None) -> Answerable:

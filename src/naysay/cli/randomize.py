@@ -12,7 +12,7 @@ import typer
 
 from naysay import _checks, files, frames, privacy
 from naysay.cli import output
-from naysay.cli.options import Categories, DesignText, Encoding, File, Separator, design_of, record_text
+from naysay.cli.options import Categories, Codes, DesignText, Encoding, File, Separator, design_of, record_text
 from naysay.design import Answerable, Levels
 from naysay.errors import AnswerError, DataError
 from naysay.responses import JOINER, Pair, Responses, Subsets
@@ -38,14 +38,16 @@ def command(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite FILE of --out if it exists.")] = False,
     separator: Separator = ",",
-    encoding: Encoding = "utf-8",
+    encoding: Encoding = None,
+    codes: Codes = False,
 ) -> None:
     """Randomize one column of an existing file.
 
     Each record is a respondent: the column of true categories is replaced by randomized answers (sets as 'a;b'); a
     missing cell stays missing. The other columns and the order of rows are kept. Chance comes from the operating
     system unless --seed is given. For a design with levels, --level names a column with each record's choice;
-    otherwise levels are drawn, and written to a new column named after the response with _level.
+    otherwise levels are drawn, and written to a new column named after the response with _level. From a file of SPSS or
+    Stata the value labels are kept, or with --codes the codes; user-missing values become empty cells.
 
     \b
     Examples:
@@ -59,7 +61,7 @@ def command(
     chances = _check_request(asked, level, preferences)
     _check_places(file, out, force=force)
     with files.readable(file):
-        frame = files.scan(file, separator=separator, encoding=encoding)
+        frame = files.scan(file, separator=separator, encoding=encoding, codes=codes)
         files.check_columns(frame, [response] if level is None else [response, level])
         table = frame.collect()
     drawn_level = f"{response}_level" if isinstance(asked, Levels) and level is None else None
@@ -104,7 +106,7 @@ def _chances(text: str, size: int) -> tuple[float, ...]:
 
 def _check_places(file: Path, out: Path, *, force: bool) -> None:
     """Raise unless the output can go where it should."""
-    files.kind(file), files.kind(out)
+    files.kind(file), files.kind(out, to_write=True)
     if out.exists():
         if file.exists() and out.samefile(file):
             raise DataError(f"--out must not be the input {str(file)!r}; the true answers would be lost")

@@ -1,0 +1,88 @@
+"""Columns as what a tally needs: text, numbers, booleans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from naysay import _checks
+from naysay.errors import DataError
+
+__all__ = ["as_booleans", "as_numbers", "as_text", "check_columns", "text_of"]
+
+_TRUE, _FALSE = ("1", "true", "t", "yes"), ("0", "false", "f", "no")
+
+
+def check_columns(frame: pl.LazyFrame, names: Sequence[str]) -> None:
+    """Raise unless the frame has all these columns; lists those that it has."""
+    there = frame.collect_schema().names()
+    for name in names:
+        if name in there:
+            continue
+        near = _checks.nearest(name, there)
+        hint = f" ({near})" if near.startswith("did you mean") else ""
+        for separator, flag in ((";", "';'"), ("\t", "$'\\t'"), ("|", "'|'")):
+            if len(there) == 1 and separator in there[0]:
+                hint = f" (the file seems to be separated by {separator!r}: add --separator {flag})"
+        raise DataError(f"there is no column {name!r}; the columns are {_checks.shown(there, 40)}{hint}", column=name)
+
+
+def as_text(frame: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
+    """The frame with these columns as text, 1.0 written as 1; lists stay."""
+    schema = frame.collect_schema()
+    return frame.with_columns(text_of(name, schema[name]) for name in names if not schema[name].is_nested())
+
+
+def text_of(name: str, dtype: pl.DataType) -> pl.Expr:
+    """One column as text, 1.0 written as 1."""
+    cell = pl.col(name)
+    if not dtype.is_float():
+        return cell.cast(pl.String)
+    cell = cell.fill_nan(None)
+    whole = (cell == cell.round()) & (cell.abs() < 2**53)
+    return pl.when(whole).then(cell.cast(pl.Int64, strict=False).cast(pl.String)).otherwise(cell.cast(pl.String))
+
+
+def as_numbers(frame: pl.LazyFrame, name: str, *, what: str) -> pl.LazyFrame:
+    """The frame with this column as numbers.
+
+    Raises
+    ------
+    DataError
+        A cell that is no number, with its row.
+    """
+    dtype = frame.collect_schema()[name]
+    if dtype.is_numeric():
+        return frame
+    number = pl.col(name).cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
+    _check_cells(frame, name, number.is_null(), f"which is not a number; {what} must be numbers")
+    return frame.with_columns(number.alias(name))
+
+
+def as_booleans(frame: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
+    """The frame with these columns as booleans, from 0 and 1, true and false, t and f, yes and no, in any case.
+
+    Raises
+    ------
+    DataError
+        A cell that is none of them, with its row.
+    """
+    frame = as_text(frame, names)
+    values = dict.fromkeys(_TRUE, True) | dict.fromkeys(_FALSE, False)
+    for name in names:
+        cell = pl.col(name).str.to_lowercase().str.strip_chars()
+        found = cell.replace_strict(values, default=None, return_dtype=pl.Boolean)
+        bad = found.is_null() & cell.is_not_null() & (cell != "")
+        _check_cells(frame, name, bad, "which is neither 0 nor 1, neither true nor false")
+        frame = frame.with_columns(found.alias(name))
+    return frame
+
+
+def _check_cells(frame: pl.LazyFrame, name: str, bad: pl.Expr, problem: str) -> None:
+    """Raise for the first cell of a column that is bad."""
+    first = frame.select(name).with_row_index("__naysay_row").filter(bad).head(1).collect()
+    if first.height:
+        row, value = first.row(0)
+        held = "is empty" if value is None or value == "" else f"holds {str(value)[:80]!r}"
+        raise DataError(f"column {name!r}, row {row + 1}, {held}, {problem}", column=name, row=row, value=value)

@@ -1,0 +1,137 @@
+"""Files of SPSS and Stata, read in pieces, and only the columns that are asked for."""
+
+from __future__ import annotations
+
+import codecs
+import importlib
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from naysay.errors import DataError
+from naysay.files.kinds import kind, no_rows
+from naysay.files.variables import Code, Variable, variables
+
+__all__ = ["scan_labelled"]
+
+_CELLS = 2_000_000  # of one piece: pyreadstat makes a Python object of each
+_READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
+_SYSTEMS = {"spss": "SPSS", "stata": "Stata"}
+
+
+def scan_labelled(path: Path, *, encoding: str | None, codes: bool | Collection[str]) -> pl.LazyFrame:
+    """The file as a lazy frame, labels in place of codes unless codes are asked for."""
+    path.open("rb").close()  # a folder, or a file without permission, in the system's own words
+    file = _File(path, _encoding(path, encoding), _library(path))
+    told = file.told()
+    known = variables(told, system=kind(path), codes=codes)
+    if not (known and (told.number_rows or file.holds_a_row(next(iter(known))))):
+        raise no_rows(path)
+
+    def source(
+        names: list[str] | None, predicate: pl.Expr | None, most: int | None, batch: int | None
+    ) -> Iterator[pl.DataFrame]:
+        asked = [known[name] for name in names or known]
+        for variable in asked:
+            variable.check_labels()
+        for piece in _pieces(file, asked, rows=told.number_rows, most=most):
+            yield piece if predicate is None else piece.filter(predicate)
+
+    return register_io_source(source, schema={name: each.dtype for name, each in known.items()})
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file, and the library that reads it."""
+
+    path: Path
+    encoding: str | None
+    library: Any
+
+    def read(self, **options: Any) -> tuple[dict[str, list[Code | None]], Any]:
+        """Cells by column, user-missing ones as None, and what the file tells of its variables."""
+        reader = getattr(self.library, _READERS[self.path.suffix.lower()])
+        if self.encoding is not None:
+            options["encoding"] = self.encoding
+        try:
+            cells, told = reader(self.path, output_format="dict", disable_datetime_conversion=True, **options)
+        except (self.library.ReadstatError, self.library.PyreadstatError, UnicodeDecodeError) as error:
+            raise self._unreadable(error) from None
+        return cells, told
+
+    def _unreadable(self, error: Exception) -> DataError:
+        if isinstance(error, UnicodeDecodeError) or "byte sequence" in str(error):
+            return DataError(
+                f"the text in {str(self.path)!r} is not {self.encoding or 'in the encoding that the file names'}; "
+                "if an older program wrote it, add --encoding cp1252 (or latin-1)"
+            )
+        if "character set" in str(error):
+            return DataError(
+                f"{str(self.path)!r} cannot be read as {self.encoding or 'the encoding that it names'}; "
+                "name another with --encoding, such as utf-8, cp1252 or latin-1"
+            )
+        system = _SYSTEMS[kind(self.path)]
+        return DataError(f"cannot read {str(self.path)!r} ({error}); it is cut short, damaged or no file of {system}")
+
+    def told(self) -> Any:
+        """What the file tells of its variables, with the ranges of codes that are user-missing."""
+        ranges = {} if self.path.suffix.lower() == ".por" else {"user_missing": True}  # not told of .por
+        return self.read(metadataonly=True, **ranges)[1]
+
+    def holds_a_row(self, name: str) -> bool:
+        """Whether there is a row, where the file does not say how many."""
+        return bool(self.read(usecols=[name], row_limit=1)[0][name])
+
+
+def _pieces(file: _File, asked: Sequence[Variable], *, rows: int | None, most: int | None) -> Iterator[pl.DataFrame]:
+    """These variables in pieces; `rows` is what the file says that it holds."""
+    names = [variable.name for variable in asked]
+    end = min((number for number in (rows, most) if number is not None), default=None)
+    size = max(_CELLS // len(names), 1)
+    at, full = 0, True
+    while full and at != end:
+        limit = size if end is None else min(size, end - at)
+        cells, _ = file.read(usecols=names, row_limit=limit, row_offset=at)
+        height = len(cells[names[0]])
+        piece = pl.DataFrame([variable.cells(cells[variable.name], row=at) for variable in asked])
+        _check_letters(file.path, piece)
+        yield piece
+        at, full = at + height, height == limit
+
+
+def _check_letters(path: Path, piece: pl.DataFrame) -> None:
+    """Raise where the reader of .por files put U+FFFD for what is not UTF-8: different words may become one."""
+    texts = piece.select(pl.col(pl.String)) if path.suffix.lower() == ".por" else pl.DataFrame()
+    for column in texts:
+        if column.str.contains("\ufffd", literal=True).any():
+            raise DataError(
+                f"column {column.name!r} of {str(path)!r} holds letters that are not UTF-8; save it as .sav instead",
+                column=column.name,
+            )
+
+
+def _encoding(path: Path, encoding: str | None) -> str | None:
+    """The encoding as pyreadstat names it; None for what the file says."""
+    if encoding is None:
+        return None
+    try:
+        name = codecs.lookup(encoding).name
+    except LookupError:
+        raise DataError(f"no encoding is called {encoding!r}; known are utf-8, latin-1, cp1252, …") from None
+    if path.suffix.lower() == ".por" or name.startswith(("utf-16", "utf-32")):
+        raise DataError(f"{str(path)!r} cannot be in {encoding}; leave --encoding out")
+    return name.removesuffix("-sig")
+
+
+def _library(path: Path) -> Any:
+    try:
+        return importlib.import_module("pyreadstat")
+    except ModuleNotFoundError as error:
+        raise DataError(
+            f"{str(path)!r} is a file of {_SYSTEMS[kind(path)]}, and {error.name}, which reads it, is not installed; "
+            'get it with: pip install "naysay[files]"'
+        ) from None

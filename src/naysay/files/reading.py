@@ -1,0 +1,74 @@
+"""A file of answers as a lazy frame."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import polars as pl
+
+from naysay.errors import DataError
+from naysay.files import labelled, text
+from naysay.files.kinds import kind, no_rows, readable
+
+__all__ = ["scan"]
+
+
+def scan(
+    path: Path, *, separator: str = ",", encoding: str | None = None, codes: bool | Collection[str] = False
+) -> pl.LazyFrame:
+    r"""The file as a lazy frame, after checking that it can be read.
+
+    In a file of SPSS or Stata a coded cell becomes its value label, a cell whose code has no label becomes the code
+    as text (1.0 as ``1``), and user-missing values and blank texts are missing. Dates become dates; times of day,
+    which may exceed a day there, stay seconds. What concerns one column only, such as two codes with the same label,
+    is found when that column is read.
+
+    Parameters
+    ----------
+    path : Path
+        A file whose name ends in .csv, .parquet, .jsonl, .ndjson, .sav, .zsav, .por or .dta.
+    separator : str
+        Between the cells of a CSV file.
+    encoding : str, optional
+        Of a text file, as Python names it; UTF-8 by default, and a byte order mark is fine. Of a file of SPSS or
+        Stata, where it does not say its encoding or says the wrong one.
+    codes : bool or names of columns
+        Codes instead of value labels in a file of SPSS or Stata: everywhere, or in these columns.
+
+    Raises
+    ------
+    DataError
+        A file that is not there, empty, without rows, damaged, in another encoding, or with rows of different length;
+        names the line. SPSS and Stata: pyreadstat is not installed, or labels collide; names the column.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "answers.csv"
+    ...     _ = path.write_text("income\nlow\nhigh\n")
+    ...     scan(path).collect()["income"].to_list()
+    ['low', 'high']
+    """
+    found = kind(path)
+    with readable(path):
+        if not path.stat().st_size:
+            raise DataError(f"{str(path)!r} is empty (0 bytes)")
+        if found == "csv":
+            frame = text.scan_csv(path, separator, encoding or "utf-8")
+        elif found == "jsonl":
+            frame = text.scan_lines(path, encoding or "utf-8")
+        elif found == "parquet":
+            frame = _scan_parquet(path)
+        else:
+            return labelled.scan_labelled(path, encoding=encoding, codes=codes)
+        if not frame.head(1).collect().height:
+            raise no_rows(path)
+    return frame
+
+
+def _scan_parquet(path: Path) -> pl.LazyFrame:
+    frame = pl.scan_parquet(path, glob=False)
+    frame.collect_schema()
+    return frame
