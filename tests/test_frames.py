@@ -332,8 +332,8 @@ assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1_000_000, "it took 
     ("level", "told"),
     [
         ("7", "column 'l', row 3, is '7', which is not on offer; the levels are '1', '2', '3'"),
-        ("", "column 'l', row 3, is empty; say which level was chosen"),
-        (None, "column 'l', row 3, is empty; say which level was chosen"),
+        ("", "column 'l', row 3, is empty; say which level it is"),
+        (None, "column 'l', row 3, is empty; say which level it is"),
     ],
 )
 def test_a_level_that_cannot_be_is_told_with_its_own_column(level, told):

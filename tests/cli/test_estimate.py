@@ -466,7 +466,7 @@ def test_levels_nobody_or_one_person_chose_are_noted(naysay, write):
     ("line", "told"),
     [
         ("b,9", "column 'k', row 3, is '9', which is not on offer; the levels are '1', '2', '3'"),
-        ("b,", "column 'k', row 3, is empty; say which level was chosen"),
+        ("b,", "column 'k', row 3, is empty; say which level it is"),
         ("a,2", "column 'x', row 3, at level 2 names 1 category;"),
     ],
 )

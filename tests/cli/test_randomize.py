@@ -189,7 +189,7 @@ def test_levels_that_are_refused(refused, write, options, told):
 def test_a_record_needs_its_level(refused, write):
     write("t.csv", "income,k", "low,1", ",", "none,")
     told = refused("randomize", "t.csv", *LEVELS, "--level", "k", "--out", "p.csv")
-    assert told == "column 'k', row 3, is empty; say which level was chosen"
+    assert told == "column 'k', row 3, is empty; say which level it is"
 
 
 def test_with_levels_a_wrong_category_is_found_in_its_own_column(refused, write):

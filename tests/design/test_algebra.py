@@ -160,7 +160,7 @@ class TestLevels:
         [
             ({"level": [1]}, "each of the 2 respondents needs a level; got 1"),
             ({"level": [1, 7]}, "level 2 of 2 is '7', which is not on offer; the levels are '1', '2', '3'"),
-            ({"level": [1, None]}, "level 2 of 2 is empty; say which level was chosen"),
+            ({"level": [1, None]}, "level 2 of 2 is empty; say which level it is"),
             ({"level": 1, "preferences": (1, 0, 0)}, "not both"),
             ({"preferences": (0.5, 0.5)}, "preferences must have 3"),
             ({"preferences": (0.5, 0.5, 0.5)}, "sum to one"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal, NamedTuple
 
 import polars as pl
 import typer
@@ -13,7 +13,7 @@ import typer
 from naysay import _checks, estimate, files, privacy
 from naysay.cli import output
 from naysay.cli.options import Categories, Codes, DesignText, Encoding, File, Separator, design_of
-from naysay.design import Answerable, Levels
+from naysay.design import Answerable, Levels, Samples
 from naysay.errors import DataError
 from naysay.estimate import Estimate, printing
 from naysay.responses import Pair
@@ -24,6 +24,8 @@ __all__ = ["command"]
 Estimator = Literal["maximum_likelihood", "moments", "nstops", "nstops_i", "nstops_ii", "stratified", "pooled"]
 Interval = Literal["wald", "agresti_coull", "profile", "bootstrap"]
 Fits = dict[Any, Estimate]
+
+_MOST_COMPARED = 30  # groups whose differences are shown
 
 _CSV = ("category", "proportion", "standard_error", "low", "high", "n", "missing")
 _CSV_NAMED = ("design", "method", "target", "standard_error_kind", "confidence", "interval_method")
@@ -50,9 +52,14 @@ def command(
     design: DesignText,
     categories: Categories = None,
     level: Annotated[str | None, typer.Option(metavar="COLUMN", help="The level that each respondent chose.")] = None,
+    sample: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The sample that each respondent was in, for several samples.")
+    ] = None,
     count: Annotated[str | None, typer.Option(metavar="COLUMN", help="How many people each row stands for.")] = None,
     weight: Annotated[str | None, typer.Option(metavar="COLUMN", help="Survey weights.")] = None,
-    by: Annotated[str | None, typer.Option(metavar="COLUMN", help="Groups, each estimated by itself.")] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Groups, each estimated by itself, with their differences.")
+    ] = None,
     estimator: Annotated[
         Estimator | None,
         typer.Option(
@@ -69,6 +76,13 @@ def command(
     interval: Annotated[
         Interval | None, typer.Option(help="By default the method whose coverage holds for this design.")
     ] = None,
+    standard_errors: Annotated[
+        Literal["observed", "expected", "outer_product", "sandwich"] | None,
+        typer.Option(help="Of maximum likelihood; observed by default, sandwich with weights."),
+    ] = None,
+    noncompliance: Annotated[
+        float, typer.Option(metavar="SHARE", help="Of those who may not comply, for the band of two-category designs.")
+    ] = printing.NONCOMPLIANCE,
     format_: Annotated[
         Literal["table", "json", "csv"], typer.Option("--format", help="Numbers in json and csv are not rounded.")
     ] = "table",
@@ -93,28 +107,51 @@ def command(
           --design "negative_levels()" --categories "low,middle,high,none"
       naysay estimate counts.csv --response income --count n \\
           --design design.json --estimator moments --interval wald
+      naysay estimate arms.csv --response doping --sample arm \\
+          --design "samples(direct=direct(('yes', 'no')), masked=crosswise(prevalence=1/4))"
       naysay estimate sets.parquet --design design.json \\
           --response low --response middle --response high --response none
     """
-    _checks.confidence(confidence)
     asked = design_of(design, categories)
-    _check_roles(asked, response, level=level, count=count, weight=weight)
+    _check_roles(asked, response, level=level, sample=sample, count=count, weight=weight)
+    told = _Told(_checks.confidence(confidence), interval, noncompliance)
     amounts = [name for name in (count, weight) if name is not None]
     frame = files.scan(file, separator=separator, encoding=encoding, codes=codes or amounts)
     with files.readable(file):
-        frame = _prepared(asked, frame, response, level=level, count=count, weight=weight, by=by)
+        frame = _prepared(asked, frame, response, level=level or sample, count=count, weight=weight, by=by)
         column = response[0] if len(response) == 1 else response
-        said = asked.tally(frame, column, level=level, weights=weight, count=count, by=by)
+        said = asked.tally(frame, column, level=level, sample=sample, weights=weight, count=count, by=by)
     tallies = said if isinstance(said, dict) else {None: said}
-    fits = {group: fitted(asked, tally, estimator=estimator, target=target) for group, tally in tallies.items()}
-    {"table": _table, "json": _json, "csv": _csv}[format_](fits, by, confidence, interval)
+    fits = {
+        group: fitted(asked, tally, estimator=estimator, target=target, standard_errors=standard_errors)
+        for group, tally in tallies.items()
+    }
+    {"table": _table, "json": _json, "csv": _csv}[format_](fits, by, told)
+
+
+class _Told(NamedTuple):
+    """How results are told."""
+
+    confidence: float
+    interval: str | None
+    noncompliance: float
+
+    def object(self, fit: Estimate) -> dict[str, Any]:
+        """The estimate as a JSON object."""
+        return printing.to_dict(fit, self.confidence, self.interval, noncompliance=self.noncompliance)
 
 
 def _check_roles(
-    asked: Answerable, response: Sequence[str], *, level: str | None, count: str | None, weight: str | None
+    asked: Answerable,
+    response: Sequence[str],
+    *,
+    level: str | None,
+    sample: str | None,
+    count: str | None,
+    weight: str | None,
 ) -> None:
     """Raise unless the columns are those that the design needs, each named once."""
-    named = [*response, *(name for name in (level, count, weight) if name is not None)]
+    named = [*response, *(name for name in (level, sample, count, weight) if name is not None)]
     twice = next((name for place, name in enumerate(named) if name in named[:place]), None)
     if twice is not None:
         raise DataError(f"column {twice!r} is named twice; each column has one role", column=twice)
@@ -123,10 +160,15 @@ def _check_roles(
         raise DataError(f"{call} needs --level COLUMN: the level that each respondent chose")
     if not isinstance(asked, Levels) and level is not None:
         raise DataError(f"{call} offers no levels; leave --level out, or use a design such as negative_levels()")
+    several = isinstance(asked, Samples) and not asked.single
+    if several and sample is None:
+        raise DataError(f"{call} needs --sample COLUMN: the sample that each respondent was in")
+    if not several and sample is not None:
+        raise DataError(f"{call} has one sample only; leave --sample out")
     t = len(asked.categories)
     if isinstance(asked.space, Pair):
         if len(response) != 2:
-            raise DataError(f"{call} asks two questions; give --response twice, got {len(response)}")
+            raise DataError(f"{call} takes two answers; give --response twice, got {len(response)}")
     elif len(response) not in (1, t):
         raise DataError(f"give --response once, or once for each of the {t} categories; got {len(response)}")
 
@@ -156,9 +198,20 @@ def _prepared(
     return frame
 
 
-def fitted(design: Answerable, tally: Tally, *, estimator: Estimator | None, target: str) -> Estimate:
+def fitted(
+    design: Answerable,
+    tally: Tally,
+    *,
+    estimator: Estimator | None,
+    target: str,
+    standard_errors: str | None = None,
+) -> Estimate:
     """The estimate by the method of that name."""
     method = estimator or ("stratified" if isinstance(design, Levels) else "maximum_likelihood")
+    if method == "maximum_likelihood":
+        return estimate.maximum_likelihood(design, tally, target=target, standard_errors=standard_errors)
+    if standard_errors is not None:
+        raise DataError(f"{method} has standard errors of one kind; leave --standard-errors out")
     if method.startswith("nstops"):
         if target == "file":
             raise DataError(f"{method} is for a population; with --target file use moments or maximum_likelihood")
@@ -166,23 +219,34 @@ def fitted(design: Answerable, tally: Tally, *, estimator: Estimator | None, tar
     return getattr(estimate, method)(design, tally, target=target)  # type: ignore[no-any-return]
 
 
-def _table(fits: Fits, by: str | None, confidence: float, interval: str | None) -> None:
+def _table(fits: Fits, by: str | None, told: _Told) -> None:
     texts = []
     for group, fit in fits.items():
         head = f"{by} = {'(missing)' if group is None else group}\n" if by is not None else ""
-        texts.append(head + printing.to_text(fit, confidence, interval))
+        text = printing.to_text(fit, told.confidence, told.interval, noncompliance=told.noncompliance)
+        texts.append(head + text)
+    if _compared(fits):
+        texts.append(printing.differences_text(estimate.differences(fits), told.confidence))
     output.say("\n\n".join(texts))
 
 
-def _json(fits: Fits, by: str | None, confidence: float, interval: str | None) -> None:
-    objects = {group: fit.to_dict(confidence, interval_method=interval) for group, fit in fits.items()}
+def _compared(fits: Fits) -> bool:
+    """Whether groups are set beside each other; a table of hundreds is read one by one."""
+    return 2 <= len(fits) <= _MOST_COMPARED
+
+
+def _json(fits: Fits, by: str | None, told: _Told) -> None:
+    objects = {group: told.object(fit) for group, fit in fits.items()}
     if by is None:
         output.say(output.json_text(objects[None]))
-    else:
-        output.say(output.json_text({"groups": [{"group": group} | told for group, told in objects.items()]}))
+        return
+    whole: dict[str, Any] = {"groups": [{"group": group} | each for group, each in objects.items()]}
+    if _compared(fits):
+        whole["differences"] = printing.differences_dict(estimate.differences(fits), told.confidence)
+    output.say(output.json_text(whole))
 
 
-def _csv(fits: Fits, by: str | None, confidence: float, interval: str | None) -> None:
+def _csv(fits: Fits, by: str | None, told: _Told) -> None:
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     grouped = by is not None
@@ -192,13 +256,22 @@ def _csv(fits: Fits, by: str | None, confidence: float, interval: str | None) ->
     for line in privacy.lines(design):
         output.note(line)
     for group, fit in fits.items():
-        told = fit.to_dict(confidence, interval_method=interval)
-        for row, category in enumerate(fit.categories):
-            numbers = [told["proportions"][row], told["standard_errors"][row], *told["intervals"][row]]
-            beside = [told["levels"][name][row] if "levels" in told else None for name in compared.values()]
-            cells = [output.label(category), *numbers, told["n"], told["missing"], *beside]
-            table.writerow([*([group] if grouped else []), *cells, *(told[name] for name in _CSV_NAMED)])
+        found = told.object(fit)
+        for name, numbers, beside in _rows(fit, found, list(compared.values())):
+            cells = [name, *numbers, found["n"], found["missing"], *beside, *(found[each] for each in _CSV_NAMED)]
+            table.writerow([*([group] if grouped else []), *cells])
         tested = [str(fit.comparison.test)] if fit.comparison is not None else []
-        for warning in [*tested, *told["warnings"]]:
-            output.note(f"{by} = {group}: {warning}" if grouped else warning)
+        for line in [*tested, *printing.checks(fit, told.noncompliance), *found["warnings"]]:
+            output.note(f"{by} = {group}: {line}" if grouped else line)
+    if _compared(fits):
+        output.note(str(estimate.differences(fits)))
     output.say(out.getvalue().rstrip("\n"))
+
+
+def _rows(fit: Estimate, found: dict[str, Any], compared: Sequence[str]) -> Iterator[tuple[str, list[Any], list[Any]]]:
+    """Each category, then each nuisance parameter: its name, its numbers, and those of the levels beside them."""
+    for row, category in enumerate(fit.categories):
+        numbers = [found["proportions"][row], found["standard_errors"][row], *found["intervals"][row]]
+        yield output.label(category), numbers, [found["levels"][name][row] for name in compared if "levels" in found]
+    for name, each in found.get("nuisance", {}).items():
+        yield name, [each["estimate"], each["standard_error"], *each["interval"]], []

@@ -1,7 +1,7 @@
 """Designs: P(response | category), its algebra, its JSON form and exact drawing.
 
-`Design` is one channel, `Levels` an offer of several, `Samples` several put to samples of their own. Families of designs
-are functions in `naysay.designs`.
+`Design` is one channel, `Levels` an offer of several, `Samples` several put to samples of their own. Families of
+designs are functions in `naysay.designs`.
 """
 
 from naysay.design.algebra import Both, Mixture, Product, Then, mix

@@ -16,7 +16,7 @@ from naysay import _checks
 from naysay.design import protocol
 from naysay.design.base import Design, Truth
 from naysay.design.drawing import Source
-from naysay.design.exact import LIMIT, integer
+from naysay.design.exact import LIMIT, flag, integer
 from naysay.errors import DesignError
 from naysay.responses import WORD, Codes, Labels, Subsets
 
@@ -121,7 +121,7 @@ class Table(Design):
             "name": node.get("name", ""),
             "notes": tuple(node.get("notes", ())),
             "categories": tuple(node["categories"]),
-            "space": Labels(tuple(node["responses"]), yes_no=_flag(node.get("yes_no", False))),
+            "space": Labels(tuple(node["responses"]), yes_no=flag(node.get("yes_no", False))),
             "weights": np.array([[integer(weight) for weight in column] for column in node["columns"]]).T,
             "protocol": protocol.read(node.get("protocol")),
         }
@@ -227,7 +227,7 @@ class Subset(Design):
         return cls.of(
             node["categories"],
             integer(node["discards"]),
-            truthful=_flag(node["truthful"]),
+            truthful=flag(node["truthful"]),
             name=node.get("name", ""),
             notes=tuple(node.get("notes", ())),
             protocol=protocol.read(node.get("protocol")),
@@ -353,12 +353,6 @@ class WeightedSubset(Design):
             notes=tuple(node.get("notes", ())),
             protocol=protocol.read(node.get("protocol")),
         )
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise DesignError(f"a flag must be true or false; got {value!r}")
-    return value
 
 
 def symmetric_sums(weights: Sequence[int], k: int) -> list[int]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from naysay.errors import DesignError
 
-__all__ = ["LIMIT", "as_fraction", "integer", "odds_within", "rounded", "table_weights"]
+__all__ = ["LIMIT", "as_fraction", "flag", "integer", "odds_within", "rounded", "table_weights"]
 
 LIMIT = 2**53
 """Largest denominator: integers up to here are exact in every language's floating point."""
@@ -52,6 +52,19 @@ def integer(value: Any) -> int:
     """
     if not isinstance(value, int) or isinstance(value, bool):
         raise DesignError(f"a design's JSON holds whole numbers only; got {value!r}")
+    return value
+
+
+def flag(value: Any) -> bool:
+    """The value itself, if it is true or false; to be read from JSON.
+
+    Examples
+    --------
+    >>> flag(True)
+    True
+    """
+    if not isinstance(value, bool):
+        raise DesignError(f"a flag of a design's JSON must be true or false; got {value!r}")
     return value
 
 

@@ -12,7 +12,7 @@ from naysay import tally
 from naysay.design.algebra import Both, Product, Then, mixture_of_form
 from naysay.design.base import Answerable
 from naysay.design.channels import Subset, Table, TwoOption, WeightedSubset
-from naysay.design.exact import integer
+from naysay.design.exact import flag, integer
 from naysay.design.offer import Levels
 from naysay.design.stacked import Samples, Share
 from naysay.errors import DesignError
@@ -143,8 +143,9 @@ def _samples(node: Any) -> Answerable:
     if len(samples) != len(node["samples"]):
         raise DesignError("the samples of a design must differ")
     shares, nuisance = ([_share(entry) for entry in node[field]] for field in ("shares", "nuisance"))
-    notes = tuple(node.get("notes", ()))
-    return Samples.of(samples, shares=shares, nuisance=nuisance, name=node.get("name", ""), notes=notes)
+    told = {"name": node.get("name", ""), "notes": tuple(node.get("notes", ()))}
+    compliance = flag(node["measures_compliance"])
+    return Samples.of(samples, shares=shares, nuisance=nuisance, measures_compliance=compliance, **told)
 
 
 def _share(node: Any) -> Share:

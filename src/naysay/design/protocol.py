@@ -153,7 +153,7 @@ class Protocol:
     >>> from naysay import designs
     >>> print(designs.two_coins().protocol)
     Toss a coin
-    ├─ heads (1/2): Are you “yes”?
+    ├─ heads (1/2): Is the sensitive statement true of you?
     │  ├─ yes: say “yes”
     │  └─ no: say “no”
     └─ tails (1/2): toss it again

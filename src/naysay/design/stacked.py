@@ -76,6 +76,8 @@ class Samples(Several):
         The categories, in order, as shares of cells.
     nuisance : tuple of Share
         What else is estimated.
+    measures_compliance : bool
+        Whether the nuisance parameters say how many do not comply.
 
     Examples
     --------
@@ -87,6 +89,7 @@ class Samples(Several):
 
     shares: tuple[Share, ...]
     nuisance: tuple[Share, ...] = ()
+    measures_compliance: bool = False
     kind: ClassVar[str] = "samples"
     noun = "sample"
     unknown = "no sample of this design"
@@ -112,6 +115,7 @@ class Samples(Several):
         *,
         shares: Sequence[Share] = (),
         nuisance: Sequence[Share] = (),
+        measures_compliance: bool = False,
         name: str = "",
         notes: tuple[str, ...] = (),
     ) -> Samples:
@@ -127,6 +131,7 @@ class Samples(Several):
             designs=designs,
             shares=chosen,
             nuisance=tuple(nuisance),
+            measures_compliance=measures_compliance,
             name=name,
             notes=notes,
         )
@@ -202,6 +207,7 @@ class Samples(Several):
             "notes": list(self.notes),
             "shares": [share.form() for share in self.shares],
             "nuisance": [share.form() for share in self.nuisance],
+            "measures_compliance": self.measures_compliance,
             "samples": [
                 {"sample": name, "design": design.form()} for name, design in zip(self.names, self.designs, strict=True)
             ],

@@ -9,9 +9,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ParamSpec, TypeVar
 
-from naysay.design import Answerable, Design, Protocol, Samples, Step
+from naysay.design import Answerable, Design, Samples
 
-__all__ = ["ASSUMPTIONS", "FAMILIES", "SOURCES", "call", "family", "steps"]
+__all__ = ["ASSUMPTIONS", "FAMILIES", "SOURCES", "call", "family"]
 
 P = ParamSpec("P")
 A = TypeVar("A", bound=Answerable)
@@ -64,12 +64,9 @@ def _told(design: A, source: str, assumes: tuple[str, ...]) -> A:
         return replace(design, designs=parts)
     if not isinstance(design, Design) or design.protocol is None:
         return design
-    return replace(design, protocol=replace(design.protocol, source=source, assumes=assumes))
-
-
-def steps(first: Step) -> Protocol:
-    """The protocol of these steps, before its family names source and assumptions."""
-    return Protocol(first)
+    protocol = design.protocol
+    assumed = tuple(dict.fromkeys((*protocol.assumes, *assumes)))
+    return replace(design, protocol=replace(protocol, source=protocol.source or source, assumes=assumed))
 
 
 def call(family: str, **arguments: Any) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from naysay import _checks
-from naysay.design import Answerable, Both, Samples, Say, Share, Step, draw_lots
+from naysay.design import Answerable, Both, Design, Samples, Say, Share, Step, draw_lots
+from naysay.design.base import check_channel
 from naysay.design.exact import as_fraction
 from naysay.design.protocol import words
 from naysay.designs._family import call, family
@@ -54,7 +56,24 @@ def samples(offer: Mapping[Any, Answerable] | None = None, **named: Answerable) 
     """
     chosen: dict[Any, Any] = {**(offer or {}), **named}
     calls = ", ".join(f"{name}={getattr(design, 'name', design)}" for name, design in chosen.items())
-    return Samples.of(chosen, name=f"samples({calls})")
+    return _ranged(
+        {name: check_channel(design, f"sample {name!r}") for name, design in chosen.items()}, f"samples({calls})"
+    )
+
+
+def _ranged(offer: Mapping[Any, Design], name: str = "", notes: tuple[str, ...] = ()) -> Samples:
+    """The samples, beside them those at both ends of the range of their uncertain probabilities."""
+    made = Samples.of(offer, name=name, notes=notes)
+    if not any(design.alternatives for design in offer.values()):
+        return made
+    ends = (
+        {
+            key: check_channel(design.alternatives[end] if design.alternatives else design, "an end")
+            for key, design in offer.items()
+        }
+        for end in (0, 1)
+    )
+    return replace(made, alternatives=tuple(Samples.of(end) for end in ends))
 
 
 @family("Greenberg, Abul-Ela, Simmons & Horvitz (1969)", assumes=(INDEPENDENT, ALIKE))
@@ -134,7 +153,7 @@ def cheating_detection(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) 
     >>> from naysay import estimate
     >>> survey = cheating_detection(p=(0.25, 0.75))
     >>> tally = survey.tally(["yes", "no"] * 2, sample=[1, 1, 2, 2], count=[200, 300, 350, 150])
-    >>> estimate.moments(survey, tally).proportions.round(6)[0]
+    >>> float(estimate.moments(survey, tally).proportions[0].round(6))
     0.25
     """
     yes, no = two(categories)
@@ -214,6 +233,7 @@ def _bounds(yes: Any, no: Any, cells: tuple[str, str, str]) -> dict[str, Any]:
             Share(cells[1], cells[1:2]),
             Share(f"{yes}, at most", (cells[0], cells[2])),
         ),
+        "measures_compliance": True,
         "notes": (f"“{yes}” is the least it can be, honest answers only; “{yes}, at most” counts every cheater to it",),
     }
 
@@ -247,7 +267,7 @@ def stochastic_lie_detector(*, p: Sequence[Any], categories: Sequence[Any] = YES
     >>> survey = stochastic_lie_detector(p=("2/12", "10/12"))
     >>> tally = survey.tally(["yes", "no"] * 2, sample=[1, 1, 2, 2], count=[373, 191, 398, 294])
     >>> fit = estimate.maximum_likelihood(survey, tally)
-    >>> fit.proportions[0].round(6), fit.nuisance["truth-tellers"].value.round(6)
+    >>> round(float(fit.proportions[0]), 6), round(fit.nuisance["truth-tellers"].value, 6)
     (0.870695, 0.635806)
     """
     yes, no = two(categories)
@@ -265,11 +285,14 @@ def stochastic_lie_detector(*, p: Sequence[Any], categories: Sequence[Any] = YES
         (yes, no),
         shares=(Share(yes, (cells[0], cells[2])), Share(no, cells[1:2])),
         nuisance=(Share("truth-tellers", cells[:1], among=(cells[0], cells[2])),),
+        measures_compliance=True,
     )
 
 
 @family("Heck, Hoffmann & Moshagen (2018)", assumes=(INDEPENDENT, PREVALENCE, ALIKE))
-def extended_crosswise(*, prevalence: Any, categories: Sequence[Any] = YES_NO) -> Samples:
+def extended_crosswise(
+    *, prevalence: Any, between: Sequence[Any] | None = None, categories: Sequence[Any] = YES_NO
+) -> Samples:
     """The extended crosswise model: a second sample has the opposite innocuous prevalence, so that the model is tested.
 
     Sample 1 has innocuous prevalence p, sample 2 has 1 - p. If everybody complies λ₁ + λ₂ = 1: a test on one degree of
@@ -279,6 +302,8 @@ def extended_crosswise(*, prevalence: Any, categories: Sequence[Any] = YES_NO) -
     ----------
     prevalence : probability
         p, of a yes to the innocuous question of sample 1; not 1/2.
+    between : (2,) sequence of probability, optional
+        The range in which it is known to lie; estimates then come with a band.
     categories : two labels
         The sensitive one first.
 
@@ -298,8 +323,12 @@ def extended_crosswise(*, prevalence: Any, categories: Sequence[Any] = YES_NO) -
     array([0.8, 0.2])
     """
     p = as_fraction(prevalence, what="prevalence")
-    offer = {1: crosswise(prevalence=p, categories=categories), 2: crosswise(prevalence=1 - p, categories=categories)}
-    return Samples.of(offer, notes=("the test of fit is blind to people who answer at random",))
+    first = crosswise(prevalence=p, between=between, categories=categories)
+    second = crosswise(prevalence=1 - p, categories=categories)
+    if between is not None:
+        ends = (crosswise(prevalence=1 - as_fraction(end), categories=categories) for end in between)
+        second = replace(second, alternatives=tuple(ends))
+    return _ranged({1: first, 2: second}, notes=("the test of fit is blind to people who answer at random",))
 
 
 @family("Atsusaka & Stevenson (2023)", assumes=(INDEPENDENT, PREVALENCE, "people are as attentive to both questions"))
@@ -343,6 +372,7 @@ def anchored_crosswise(*, prevalence: Any, anchor: Any, categories: Sequence[Any
         {None: answers},
         shares=(Share(yes, cells[:1], among=cells[:2]), Share(no, cells[1:2], among=cells[:2])),
         nuisance=(Share("attentive", cells[:2]),),
+        measures_compliance=True,
         name=call("anchored_crosswise", prevalence=prevalence, anchor=anchor),
     )
 

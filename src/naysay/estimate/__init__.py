@@ -5,6 +5,9 @@ the names of the negative-survey literature; `stratified`, `pooled` and `indepen
 respondents choose. Each returns an `Estimate`.
 """
 
+from naysay.estimate.assumptions import noncompliance_band, probability_band
+from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit
+from naysay.estimate.groups import Differences, differences
 from naysay.estimate.independence import IndependenceTest, independence_test
 from naysay.estimate.intervals import Intervals
 from naysay.estimate.levels import Comparison, pooled, stratified
@@ -16,16 +19,22 @@ from naysay.estimate.sensitivity import preference_band
 
 __all__ = [
     "Comparison",
+    "Differences",
     "Estimate",
+    "GoodnessOfFit",
     "IndependenceTest",
     "Intervals",
+    "differences",
+    "goodness_of_fit",
     "independence_test",
     "maximum_likelihood",
     "moments",
+    "noncompliance_band",
     "nstops",
     "nstops_i",
     "nstops_ii",
     "pooled",
     "preference_band",
+    "probability_band",
     "stratified",
 ]

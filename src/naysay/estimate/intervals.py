@@ -17,8 +17,9 @@ of likelihood estimates are extended to hold the estimate, from which those of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.stats
@@ -54,12 +55,15 @@ class Intervals:
     confidence : float
     flagged : (t,) bool
         Where the interval missed [0, 1] and the nearest boundary point stands for it.
+    nuisance : {name: (low, high)}
+        Of the nuisance parameters of several samples.
     """
 
     bounds: Floats
     method: str
     confidence: float
     flagged: NDArray[np.bool_]
+    nuisance: Mapping[Any, tuple[float, float]] = field(default_factory=dict)
 
 
 class _Ask(NamedTuple):
@@ -89,12 +93,14 @@ def intervals(
         )
     chosen = default_method(fit) if method is None else method
     raw = _COMPUTED[chosen](_Ask(fit, confidence, replicates, rng))
+    raw, rest = raw[: len(fit.categories)], raw[len(fit.categories) :]
     outside = (raw[:, 1] < 0) | (raw[:, 0] > 1)
     bounds = np.clip(raw, 0.0, 1.0) + 0.0  # no negative zeros
     if fit.maximum is not None:  # the interval may rest on the unbounded estimate; it should hold the one beside it
         bounds[:, 0] = np.fmin(bounds[:, 0], fit.proportions)
         bounds[:, 1] = np.fmax(bounds[:, 1], fit.proportions)
-    return Intervals(bounds, chosen, confidence, outside)
+    ends = [(float(low), float(high)) for low, high in np.clip(rest, 0.0, 1.0)]
+    return Intervals(bounds, chosen, confidence, outside, dict(zip(fit.nuisance, ends, strict=True)))
 
 
 def default_method(fit: Estimate) -> str:
@@ -119,8 +125,10 @@ def _affordable(fit: Estimate) -> bool:
 
 
 def _wald(ask: _Ask) -> Floats:
-    half = ask.z * ask.fit.standard_errors
-    return np.column_stack([ask.fit.proportions - half, ask.fit.proportions + half])
+    rest = np.array(list(ask.fit.nuisance.values()), dtype=float).reshape(-1, 2)
+    values = np.concatenate([ask.fit.proportions, rest[:, 0]])
+    half = ask.z * np.concatenate([ask.fit.standard_errors, rest[:, 1]])
+    return np.column_stack([values - half, values + half])
 
 
 class BinomialShares(NamedTuple):
@@ -204,7 +212,7 @@ def _file_score(shares: BinomialShares, z: float) -> Floats:
 def _profile(ask: _Ask) -> Floats:
     fit = ask.fit
     if fit.cells is not None:
-        return samples.bounds(fit, ask.confidence)[: len(fit.categories)]
+        return samples.bounds(fit, ask.confidence)
     if fit.indicators is not None or (_saturated(fit) and not _undetermined(fit)):
         return _mean_profile(ask)
     if is_stratified(fit):
@@ -315,6 +323,8 @@ def _bootstrap(ask: _Ask) -> Floats:
         raise DataError("the bootstrap is for proportional weights of the levels; use method='wald'")
     if fit.tally.weighted:
         raise DataError("the bootstrap of a weighted tally needs the rows; use wald or profile")
+    if fit.cells is not None:
+        raise DataError("several samples are not bootstrapped; use method='profile' or 'wald'")
     rng = np.random.default_rng(SEED) if ask.rng is None else ask.rng
     tail = (1 - ask.confidence) / 2
     if fit.indicators is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,27 @@ from rich.table import Table
 from rich.text import Text
 
 from naysay import _checks, privacy
-from naysay.design import Levels, TwoOption
+from naysay.design import Levels, Samples, TwoOption
+from naysay.estimate.groups import Differences
 from naysay.estimate.intervals import Intervals
 from naysay.estimate.levels import Comparison
 from naysay.estimate.result import Estimate, is_pooled, number
 
-__all__ = ["heading", "reservations", "table", "to_dict", "to_html", "to_text"]
+__all__ = [
+    "NONCOMPLIANCE",
+    "checks",
+    "differences_dict",
+    "differences_text",
+    "heading",
+    "reservations",
+    "table",
+    "to_dict",
+    "to_html",
+    "to_text",
+]
+
+NONCOMPLIANCE = 0.1
+"""The share of respondents whose non-compliance is shown by default."""
 
 
 def heading(fit: Estimate, found: Intervals) -> list[str]:
@@ -57,6 +73,9 @@ def table(fit: Estimate, found: Intervals) -> Table:
         other = fit.comparison.beside(fit)
         names += ["pooled" if is_pooled(other) else "stratified", "s.e.", "stratified-pooled", "s.e."]
         columns += [other.proportions, other.standard_errors, fit.comparison.difference, fit.comparison.standard_errors]
+    if fit.unbounded is not None:
+        names += ["moments", "s.e."]
+        columns += [fit.unbounded.proportions, fit.unbounded.standard_errors]
     if fit.sensitivity is not None:
         names += ["band low", "band high"]
         columns += [fit.sensitivity[:, 0], fit.sensitivity[:, 1]]
@@ -64,10 +83,45 @@ def table(fit: Estimate, found: Intervals) -> Table:
         result.add_column(name, justify="right", no_wrap=True)
     for row, category in enumerate(fit.categories):
         result.add_row(Text(_checks.label(category)), *(_shown(column[row]) for column in columns))
+    for name, value in fit.nuisance.items():
+        result.add_row(Text(str(name)), *map(_shown, (*value, *found.nuisance[name])))
     return result
 
 
-def below(fit: Estimate, found: Intervals) -> list[str]:
+def checks(fit: Estimate, noncompliance: float) -> list[str]:
+    """What the estimate rests on, and what it would be otherwise, a line each."""
+    lines = []
+    if fit.by_sample is not None:
+        each = (
+            f"{name} {one.proportions[0]:.4f} ({one.standard_errors[0]:.4f})" for name, one in fit.by_sample.items()
+        )
+        lines.append(f"“{_checks.label(fit.categories[0])}” by sample (s.e.): {', '.join(each)}")
+    if fit.goodness_of_fit is not None:
+        lines.append(str(fit.goodness_of_fit))
+    first = _checks.label(fit.categories[0])
+    band = fit.noncompliance(noncompliance)
+    if band is not None:
+        lines.append(
+            f"if up to {noncompliance:.3g} of the respondents did not comply (gave the safest answer always, or any at "
+            f"random): “{first}” from {band[0, 0]:.4f} to {band[0, 1]:.4f}, before sampling error"
+        )
+    if fit.probability_band is not None:
+        low, high = fit.probability_band[0]
+        lines.append(
+            f"over the stated range of the prevalence: “{first}” from {low:.4f} to {high:.4f}, before sampling error"
+        )
+    assumed = assumptions(fit)
+    lines += fit.design.notes if isinstance(fit.design, Samples) else ()
+    return lines + ([f"assumes: {'; '.join(assumed)}"] if assumed else [])
+
+
+def assumptions(fit: Estimate) -> list[str]:
+    """What the designs of an estimate assume, each once."""
+    protocols = [fit.design.channel(level).protocol for level in fit.design.levels]
+    return list(dict.fromkeys(text for protocol in protocols if protocol is not None for text in protocol.assumes))
+
+
+def below(fit: Estimate, found: Intervals, noncompliance: float = NONCOMPLIANCE) -> list[str]:
     """What stands below the numbers: the test, the band, privacy, reservations."""
     lines = [str(fit.comparison.test)] if fit.comparison is not None else []
     if isinstance(fit.design, Levels) and fit.comparison is None:
@@ -76,11 +130,18 @@ def below(fit: Estimate, found: Intervals) -> list[str]:
         lines.append("band of preferences: takes long here, ask estimate.preference_band(design, tally)")
     if fit.sensitivity is not None:
         lines.append("band: what the share could be if people chose between two false categories as they like")
-    lines += privacy.lines(fit.design)
+    lines += checks(fit, noncompliance) + privacy.lines(fit.design)
     return lines + [f"note: {text}" for text in reservations(fit, found)]
 
 
-def to_text(fit: Estimate, confidence: float = 0.95, method: str | None = None, width: int = 120) -> str:
+def to_text(
+    fit: Estimate,
+    confidence: float = 0.95,
+    method: str | None = None,
+    *,
+    noncompliance: float = NONCOMPLIANCE,
+    width: int = 120,
+) -> str:
     """The estimate as plain text."""
     found = fit.intervals(confidence, method=method)
     out = io.StringIO()
@@ -90,7 +151,7 @@ def to_text(fit: Estimate, confidence: float = 0.95, method: str | None = None, 
     console.print()
     console.print(table(fit, found))
     console.print()
-    for line in below(fit, found):
+    for line in below(fit, found, noncompliance):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
@@ -102,7 +163,9 @@ def to_html(fit: Estimate) -> str:
     return f"<pre>{html.escape(to_text(fit))}</pre>"
 
 
-def to_dict(fit: Estimate, confidence: float = 0.95, method: str | None = None) -> dict[str, Any]:
+def to_dict(
+    fit: Estimate, confidence: float = 0.95, method: str | None = None, *, noncompliance: float = NONCOMPLIANCE
+) -> dict[str, Any]:
     """The estimate as one JSON object with stable names; undefined numbers are None."""
     found = fit.intervals(confidence, method=method)
     result: dict[str, Any] = {
@@ -127,7 +190,37 @@ def to_dict(fit: Estimate, confidence: float = 0.95, method: str | None = None) 
         result["levels"] = _comparison(fit.comparison)
     if fit.sensitivity is not None:
         result["preference_band"] = [_numbers(row) for row in fit.sensitivity]
-    return result
+    return result | _checked(fit, found, noncompliance)
+
+
+def _checked(fit: Estimate, found: Intervals, noncompliance: float) -> dict[str, Any]:
+    """Nuisance parameters, the unbounded estimate, fit and bands, where there are any."""
+    told: dict[str, Any] = {"assumptions": assumptions(fit)}
+    if fit.nuisance:
+        told["nuisance"] = {
+            str(name): {
+                "estimate": number(value.value),
+                "standard_error": number(value.standard_error),
+                "interval": _numbers(np.array(found.nuisance[name])),
+            }
+            for name, value in fit.nuisance.items()
+        }
+    if fit.unbounded is not None:
+        unbounded = (fit.unbounded.proportions, fit.unbounded.standard_errors)
+        told["moments"] = dict(zip(("proportions", "standard_errors"), map(_numbers, unbounded), strict=True))
+    if fit.by_sample is not None:
+        told["by_sample"] = {
+            str(name): {"proportions": _numbers(one.proportions), "standard_errors": _numbers(one.standard_errors)}
+            for name, one in fit.by_sample.items()
+        }
+    if fit.goodness_of_fit is not None:
+        told["goodness_of_fit"] = asdict(fit.goodness_of_fit)
+    band = fit.noncompliance(noncompliance)
+    if band is not None:
+        told["noncompliance"] = {"share": noncompliance, "bounds": [_numbers(row) for row in band]}
+    if fit.probability_band is not None:
+        told["probability_band"] = [_numbers(row) for row in fit.probability_band]
+    return told
 
 
 def _privacy(fit: Estimate) -> dict[str, Any]:
@@ -145,7 +238,8 @@ def _privacy(fit: Estimate) -> dict[str, Any]:
         return told[None]
     worst = max(fit.privacy.values(), key=lambda statement: (statement.epsilon, statement.bits))
     overall = next(told[level] for level, statement in fit.privacy.items() if statement is worst)
-    return {**overall, "by_level": {str(level): value for level, value in told.items()}}
+    apart = "by_sample" if isinstance(fit.design, Samples) else "by_level"
+    return {**overall, apart: {str(level): value for level, value in told.items()}}
 
 
 def _comparison(found: Comparison) -> dict[str, Any]:
@@ -171,3 +265,50 @@ def _numbers(values: np.ndarray) -> list[float | None]:
 
 def _shown(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.4f}"
+
+
+def differences_text(found: Differences, confidence: float = 0.95) -> str:
+    """Differences between groups as plain text."""
+    grid = Table(show_edge=False, pad_edge=False, box=None, header_style="bold")
+    for name in ("group", "category"):
+        grid.add_column(name, overflow="fold", max_width=40)
+    for name in (f"less {_group(found.reference)}", "s.e.", "low", "high"):
+        grid.add_column(name, justify="right", no_wrap=True)
+    ends = found.interval(confidence)
+    for row, group in enumerate(found.groups):
+        for column, category in enumerate(found.categories):
+            numbers = (found.difference[row, column], found.standard_errors[row, column], *ends[row, column])
+            grid.add_row(
+                Text(_group(group)), Text(_checks.label(category)), *(_shown(float(value)) for value in numbers)
+            )
+    out = io.StringIO()
+    Console(file=out, width=120, color_system=None, legacy_windows=False).print(grid)
+    lines = [
+        f"Differences from {_group(found.reference)}; {confidence:.4g} normal intervals",
+        "",
+        *out.getvalue().splitlines(),
+    ]
+    return "\n".join([*(line.rstrip() for line in lines), "", str(found)])
+
+
+def _group(name: Any) -> str:
+    return "(missing)" if name is None else str(name)
+
+
+def differences_dict(found: Differences, confidence: float = 0.95) -> dict[str, Any]:
+    """Differences between groups as one JSON object; undefined numbers are None."""
+    ends = found.interval(confidence)
+    return {
+        "reference": found.reference,
+        "groups": list(found.groups),
+        "differences": [_numbers(row) for row in found.difference],
+        "standard_errors": [_numbers(row) for row in found.standard_errors],
+        "intervals": [[_numbers(pair) for pair in row] for row in ends],
+        "covariance": [_numbers(row) for row in found.covariance],
+        "equality": {
+            "test": found.test,
+            "statistic": number(found.statistic),
+            "degrees_of_freedom": found.degrees_of_freedom,
+            "p_value": number(found.p_value),
+        },
+    }

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from naysay import _checks, privacy
 from naysay.design import Answerable, Levels, Share
-from naysay.errors import DataError, StatisticalWarning
+from naysay.errors import DataError, NotEstimable, StatisticalWarning
 from naysay.estimate.linear import Indicators
 from naysay.estimate.solver import Maximum
 from naysay.tally import Tally
 
 if TYPE_CHECKING:  # these modules look at estimates
+    from naysay.estimate.fitting import GoodnessOfFit
     from naysay.estimate.intervals import Intervals
     from naysay.estimate.levels import Comparison
 
@@ -246,6 +247,47 @@ class Estimate:
         from naysay.estimate import sensitivity
 
         return sensitivity.preference_band(self.design, self.tally) if sensitivity.quick(self.design) else None
+
+    @cached_property
+    def goodness_of_fit(self) -> GoodnessOfFit | None:
+        """Pearson's test and the deviance, where the design expects more of the answers than it estimates."""
+        from naysay.estimate import fitting
+
+        return fitting.goodness_of_fit(self.design, self.tally)
+
+    @cached_property
+    def unbounded(self) -> Estimate | None:
+        """The unbiased estimate, to stand beside a likelihood estimate at the boundary; None elsewhere."""
+        from naysay.estimate.moments import moments
+
+        at_edge = (self.proportions <= 1e-9).any() or (self.proportions >= 1 - 1e-9).any()
+        if self.maximum is None or not at_edge or isinstance(self.design, Levels):
+            return None
+        try:
+            return moments(self.design, self.tally, target=self.target)
+        except (NotEstimable, DataError):  # answers to one of two questions have no moments
+            return None
+
+    @cached_property
+    def by_sample(self) -> dict[Any, Estimate] | None:
+        """The unbiased estimate of each of several samples alone, where every one of them has one."""
+        from naysay.estimate import samples
+
+        return samples.each_sample(self)
+
+    def noncompliance(self, share: float = 0.1) -> Floats | None:
+        """The band (t, 2) of `noncompliance_band`; None where the design measures compliance, or does not randomize."""
+        from naysay.estimate import assumptions
+
+        known = assumptions.has_noncompliance_band(self.design)
+        return assumptions.noncompliance_band(self, share=share) if known else None
+
+    @cached_property
+    def probability_band(self) -> Floats | None:
+        """The band (t, 2) over the range of a design probability that is not certain; None where none is stated."""
+        from naysay.estimate import assumptions
+
+        return assumptions.probability_band(self)
 
     def to_dict(self, confidence: float = 0.95, *, interval_method: str | None = None) -> dict[str, Any]:
         """The estimate as one JSON object with stable names; undefined numbers are None."""

@@ -7,8 +7,8 @@ stack. Group sizes are fixed, so that covariances add over the samples.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.stats
@@ -24,7 +24,7 @@ from naysay.estimate.result import Cells, Estimate, warning
 from naysay.estimate.solver import Maximum, maximize
 from naysay.tally import Part, Tally
 
-__all__ = ["bounds", "maximum_likelihood", "moments"]
+__all__ = ["bounds", "each_sample", "maximum_likelihood", "moments", "shares_of_means"]
 
 Floats = NDArray[np.float64]
 
@@ -40,15 +40,22 @@ class _Stack(NamedTuple):
     told: Floats
     """Orthonormal rows (rank, cells) that span what the answers tell of the cells."""
 
+    def cells(self, means: Sequence[Floats]) -> Floats:
+        """The cells (cells,) at these means of the parts' statistics."""
+        steps = zip(self.parts, self.slopes, means, strict=True)
+        moved = [slope @ (mean - part.design.expected_statistic @ self.centre) for part, slope, mean in steps]
+        return np.asarray(self.centre + np.sum(moved, axis=0))
+
 
 def moments(design: Samples, tally: Tally, *, target: str) -> Estimate:
     """The unbiased estimate from the stacked means of the samples; see `estimate.moments`."""
     stack = _stacked(design, tally, target)
-    means = [_statistic(part) for part in stack.parts]
-    cells, covariance = stack.centre.copy(), np.zeros((len(stack.centre),) * 2)
-    for part, slope, mean in zip(stack.parts, stack.slopes, means, strict=True):
-        cells += slope @ (mean.mean - part.design.expected_statistic @ stack.centre)
-        covariance += slope @ mean.covariance("population") @ slope.T
+    said = [_statistic(part) for part in stack.parts]
+    cells = stack.cells([each.mean for each in said])
+    covariance = np.sum(
+        [slope @ each.covariance("population") @ slope.T for slope, each in zip(stack.slopes, said, strict=True)],
+        axis=0,
+    )
     kind = "moments, linearized for the weights" if tally.weighted else "moments, n - 1 in each sample"
     return _estimate(design, tally, cells, covariance, method="moments (stacked samples)", kind=kind)
 
@@ -65,6 +72,13 @@ def maximum_likelihood(design: Samples, tally: Tally, *, target: str, tolerance:
     return _estimate(
         design, tally, maximum.proportions, covariance, method="maximum likelihood", kind=words, maximum=maximum
     )
+
+
+def shares_of_means(design: Samples, tally: Tally, means: Sequence[Floats]) -> Floats:
+    """The categories' shares, (t,), at other means of the statistics than those of the tally."""
+    stack = _stacked(design, tally, "population")
+    nothing = np.zeros((len(stack.centre),) * 2)
+    return Cells(design.cells, design.shares, stack.cells(means), nothing).values
 
 
 def _stacked(design: Samples, tally: Tally, target: str) -> _Stack:
@@ -189,6 +203,22 @@ def bounds(fit: Estimate, confidence: float) -> Floats:
         quantile = float(scipy.stats.f.ppf(confidence, 1, df) * r)
         ends.append(profile.share_profile(rows, weights, start, above, below, quantile))
     return np.array(ends)
+
+
+def each_sample(fit: Estimate) -> dict[Any, Estimate] | None:
+    """The unbiased estimate of each sample by itself; None where some sample has none, or there is one only."""
+    from naysay.estimate.moments import moments as alone  # which looks here
+
+    design, parts = fit.design, [part for part in fit.tally.parts if part.n]
+    if not isinstance(design, Samples) or design.cells != design.categories or len(parts) < 2:
+        return None
+    try:
+        return {
+            part.level: alone(part.design, Tally((replace(part, level=None),), weighted=fit.tally.weighted))  # type: ignore[arg-type]
+            for part in parts
+        }
+    except NotEstimable:
+        return None
 
 
 def _padded(tally: Tally) -> tuple[Floats, Floats]:

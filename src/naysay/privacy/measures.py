@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design import Answerable, Design, Levels, Product, Subset, Table
+from naysay.design import Answerable, Design, Levels, Product, Samples, Subset, Table
 from naysay.design.drawing import GeneratorSource
 from naysay.errors import DesignError
 from naysay.responses import Responses
@@ -34,11 +34,11 @@ _ROUNDING = 1e-14  # more than floating point can be off in a product of a few t
 
 
 def each_level(measure: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a measure of one design answer for an offer, as ``{level: value}``."""
+    """Let a measure of one design answer for an offer or for several samples, as ``{name: value}``."""
 
     @functools.wraps(measure)
     def measured(design: Answerable, *arguments: Any, **named: Any) -> Any:
-        if isinstance(design, Levels):
+        if isinstance(design, Levels | Samples):
             return {level: measure(design.channel(level), *arguments, **named) for level in design.levels}
         if not isinstance(design, Design):
             raise DesignError(f"privacy is a property of a design; got {type(design).__name__}")
@@ -61,7 +61,7 @@ def epsilon(design: Design) -> float:
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
 
     Returns
     -------
@@ -106,7 +106,7 @@ def still_possible(design: Design) -> tuple[int, int]:
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
 
     Returns
     -------
@@ -131,7 +131,7 @@ def posterior(design: Answerable, responses: Any, prior: ArrayLike | None = None
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
     responses : Responses or sequence (n,)
         Answers; a missing one leaves the prior.
     prior : (t,) float, optional
@@ -203,7 +203,7 @@ def information(design: Design, prior: ArrayLike | None = None) -> float:
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
     prior : (t,) float, optional
         What is known before, uniform by default. A number in bits means nothing without its prior: name it.
 
@@ -247,7 +247,7 @@ def odds(design: Design, prior: ArrayLike | None = None) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
     prior : (t,) float, optional
         Uniform by default.
 
@@ -284,7 +284,7 @@ def vulnerability(design: Design, prior: ArrayLike | None = None) -> tuple[float
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
     prior : (t,) float, optional
         Uniform by default.
 

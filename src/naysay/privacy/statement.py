@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from naysay.design import Answerable, Design, Levels
+from naysay.design import Answerable, Design, Levels, Samples
 from naysay.errors import DesignError
 from naysay.privacy.measures import each_level, epsilon, information, still_possible
 
@@ -65,7 +65,7 @@ def statement(design: Design) -> Statement:
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
 
     Returns
     -------
@@ -97,11 +97,11 @@ def _reason(value: float, possible: tuple[int, int]) -> str:
 
 
 def lines(design: Answerable) -> list[str]:
-    """The privacy of one answer as text: one line, or one for each level and one about choosing it.
+    """The privacy of one answer as text: one line, one a sample, or one for each level and one about choosing it.
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
 
     Returns
     -------
@@ -114,6 +114,9 @@ def lines(design: Answerable) -> list[str]:
     privacy: choosing a level tells something of its own where the choice goes with the category; level and answer \
 together tell 1.58 of 1.58 bits at most
     """
+    if isinstance(design, Samples):
+        each_sample = statement(design).items()
+        return [f"privacy{'' if name is None else f', sample {name}'}: {each}" for name, each in each_sample]
     if not isinstance(design, Levels):
         return [f"privacy: {statement(design)}"]
     told = [f"privacy, level {level}: {each}" for level, each in statement(design).items()]
