@@ -1,15 +1,20 @@
-"""The documentation site. Nothing is fetched while it is built."""
+"""The documentation site. Nothing is fetched while it is built, or while it is read."""
+
+import sys
+from pathlib import Path
 
 from naysay import __version__
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
 project = "naysay"
 author = "The naysay developers"
 copyright = author
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "catalog", "layers", "mathml", "picture"]
 exclude_patterns = ["_build"]
-myst_enable_extensions = ["deflist"]
+myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 autodoc_default_options = {"members": True, "show-inheritance": True}
@@ -19,3 +24,8 @@ numpydoc_show_class_members = False
 
 html_theme = "furo"
 html_title = "naysay"
+html_math_renderer = "mathml"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
