@@ -1,9 +1,9 @@
 """Run what the pages of this site show, and write what came out back into them: ``python docs/renew.py``.
 
-A page is renewed by running it from top to bottom in an empty folder: ``python`` blocks share one namespace, and what
-follows a ``>>>`` is replaced by what Python answered; in ``console`` blocks what follows a ``$`` is replaced by what the
-command printed; ``sh`` blocks are run and must succeed. The test of the documentation asserts that renewing changes
-nothing, so that no page shows an output that is not true.
+A page is renewed by running it from top to bottom in an empty folder. ``python`` blocks share one namespace, and what
+follows a ``>>>`` is replaced by what Python answered. In ``console`` blocks what follows a ``$`` is replaced by what
+the command printed. ``sh`` blocks are run and must succeed. A test asserts that renewing changes nothing, so that no
+page shows an output that is not true.
 
 The command-line reference is put together here too, from the commands that there are.
 """
@@ -69,10 +69,8 @@ def pictures(folder: Path) -> dict[Path, str]:
 
 def commands() -> str:
     """A section for every command, in which its help is to be filled in."""
-    sections = []
-    for name in _names(typer.main.get_command(app), "naysay"):
-        sections.append(f"\n## `{name}`\n\n```console\n$ {name} --help\n```\n")
-    return "".join(sections)
+    names = _names(typer.main.get_command(app), "naysay")
+    return "".join(f"\n## `{name}`\n\n```console\n$ {name} --help\n```\n" for name in names)
 
 
 def _names(command: Any, path: str) -> Iterator[str]:

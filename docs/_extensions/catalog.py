@@ -10,22 +10,26 @@ from naysay.designs import FAMILIES, catalog
 def grouped():
     """The families {module: [(name, parameters, what it is)]}, in the order of the catalog."""
     groups = {}
-    for name, parameters, told in catalog():
-        module = inspect.getmodule(FAMILIES[name]).__name__
-        groups.setdefault(module, []).append((name, parameters, told))
+    for row in catalog():
+        groups.setdefault(inspect.getmodule(FAMILIES[row[0]]), []).append(row)
     return groups
 
 
+def table(families):
+    """Markdown in which each family leads to its reference."""
+    lines = ["| design | what it is |", "|---|---|"]
+    for name, parameters, told in families:
+        call = f"{name}({parameters})".replace("|", "\\|")
+        lines.append(f"| {{py:func}}`{call} <naysay.designs.{name}>` | {told} |")
+    return "\n".join(lines)
+
+
 class Catalog(SphinxDirective):
-    """Every design that a call may name, linked to its reference."""
+    """Every design that a call may name, module by module, under what the module says of itself."""
 
     def run(self):
-        lines = ["| design | what it is |", "|---|---|"]
-        for families in grouped().values():
-            for name, parameters, told in families:
-                shown = f"{name}({parameters})".replace("|", "\\|")
-                lines.append(f"| {{py:func}}`{shown} <naysay.designs.{name}>` | {told} |")
-        return self.parse_text_to_nodes("\n".join(lines))
+        parts = [f"{inspect.getdoc(module).splitlines()[0]}\n\n{table(rows)}" for module, rows in grouped().items()]
+        return self.parse_text_to_nodes("\n\n".join(parts))
 
 
 def setup(app):
