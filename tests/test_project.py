@@ -13,7 +13,6 @@ from naysay.design import RULES
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = sorted((ROOT / "scripts").iterdir())
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 EXTRAS = {
     "collect": "alembic argon2-cffi fastapi jinja2 psycopg pyxform sqlalchemy uvicorn",
@@ -104,16 +103,6 @@ def test_scripts_are_posix_shell(script):
 def test_no_file_names_a_machine_or_a_registry(needle):
     holders = [path.name for path in repository_files() if needle.encode() in path.read_bytes()]
     assert not holders
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_documented_python_runs(document, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text = document.read_text(encoding="utf-8")
-    namespace = {"__name__": document.stem}
-    for block in re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-        above = "\n" * text.count("\n", 0, block.start(1))  # a traceback then names the document's own line
-        exec(compile(above + block[1], str(document), "exec"), namespace)
 
 
 def test_the_page_on_drawing_holds_every_rule_word_for_word():

@@ -1,0 +1,185 @@
+"""Run what the pages of this site show, and write what came out back into them: ``python docs/renew.py``.
+
+A page is renewed by running it from top to bottom in an empty folder. ``python`` blocks share one namespace, and what
+follows a ``>>>`` is replaced by what Python answered. In ``console`` blocks what follows a ``$`` is replaced by what
+the command printed. ``sh`` blocks are run and must succeed. A test asserts that renewing changes nothing, so that no
+page shows an output that is not true.
+
+The command-line reference is put together here too, from the commands that there are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from naysay.cli import app, main
+
+DOCS = Path(__file__).parent
+COMMAND = "python docs/renew.py"
+
+BLOCK = re.compile(r"^```(python|console|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+GENERATED = "<!-- What follows is written by docs/renew.py. -->\n"
+_SHOWN_ONLY = ("scripts/",)  # in sh blocks: what sets up or tests the project itself
+_TOOLS = ("cat", "head")  # in console blocks: what looks at a file
+_WIDTH = "80"
+
+
+def pages() -> list[Path]:
+    """The pages of the site."""
+    return sorted(DOCS.glob("*.md"))
+
+
+def renewed(text: str, page: str, folder: Path) -> str:
+    """The page's text with the outputs that its blocks give, run in this folder."""
+    if page == "cli.md":
+        text = text.partition(GENERATED)[0] + GENERATED + commands()
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    run: dict[str, Callable[[str, str], str]] = {
+        "python": lambda source, place: _python(source, place, namespace),
+        "console": _console,
+        "sh": _shell,
+    }
+
+    def block(found: re.Match[str]) -> str:
+        place = f"{page}, block at line {text.count(chr(10), 0, found.start()) + 1}"
+        return f"```{found[1]}\n{run[found[1]](found[2], place)}```"
+
+    with contextlib.chdir(folder), _columns():
+        return BLOCK.sub(block, text)
+
+
+def pictures(folder: Path) -> dict[Path, str]:
+    """The pictures that a page's blocks left in its folder, and where they belong."""
+    return {DOCS / "pictures" / drawn.name: drawn.read_text(encoding="utf-8") for drawn in sorted(folder.glob("*.svg"))}
+
+
+def commands() -> str:
+    """A section for every command, in which its help is to be filled in."""
+    names = _names(typer.main.get_command(app), "naysay")
+    return "".join(f"\n## `{name}`\n\n```console\n$ {name} --help\n```\n" for name in names)
+
+
+def _names(command: Any, path: str) -> Iterator[str]:
+    yield path
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _names(below, f"{path} {name}")
+
+
+def _python(source: str, place: str, namespace: dict[str, Any]) -> str:
+    if ">>>" not in source:
+        exec(compile(source, f"<{place}>", "exec"), namespace)
+        return source
+    out = []
+    for example in doctest.DocTestParser().get_examples(source, place):
+        first, *rest = example.source.splitlines()
+        out += [f">>> {first}\n", *(f"... {line}".rstrip() + "\n" for line in rest)]
+        out.append(_answer(example, place, namespace))
+    return "".join(out)
+
+
+def _answer(example: doctest.Example, place: str, namespace: dict[str, Any]) -> str:
+    """What Python's prompt answers; an error only where the page shows one."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        try:
+            exec(compile(example.source, f"<{place}>", "single"), namespace)
+        except Exception as error:
+            if example.exc_msg is None:
+                raise
+            told = "".join(traceback.format_exception_only(error))
+            out.write(f"Traceback (most recent call last):\n    ...\n{told}")
+    return out.getvalue()
+
+
+def _console(source: str, place: str) -> str:
+    asked = [line for line in _lines(source) if line.startswith("$ ")]
+    if not asked:
+        raise ValueError(f"{place}: a console block holds commands after '$ '")
+    out = []
+    for line in asked:
+        words = shlex.split(line.replace("\\\n", " ")[2:])
+        _, told = _naysay(words[1:]) if words[0] == "naysay" else _tool(words, place)
+        out.append(line + "\n" + told)
+    return "".join(out)
+
+
+def _shell(source: str, place: str) -> str:
+    for line in _lines(source):
+        words = shlex.split(line.replace("\\\n", " "), comments=True)
+        if not words or words[0].startswith(_SHOWN_ONLY):
+            continue
+        if words[0] != "naysay":
+            raise ValueError(f"{place}: {words[0]!r} is not run here")
+        code, told = _naysay(words[1:])
+        if code:
+            raise ValueError(f"{place}: {line!r} exits with {code}: {told}")
+    return source
+
+
+def _lines(source: str) -> list[str]:
+    """Lines, where one that ends in a backslash goes on."""
+    return re.findall(r"(?:[^\n]*\\\n)*[^\n]*(?=\n)", source)
+
+
+def _naysay(arguments: list[str]) -> tuple[int, str]:
+    """The exit code of a command and what a terminal shows of it."""
+    screen = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
+        code = main(arguments)
+    screen.flush()
+    written = screen.detach()
+    return code, written.getvalue().decode()  # type: ignore[attr-defined]
+
+
+def _tool(words: list[str], place: str) -> tuple[int, str]:
+    if words[0] not in _TOOLS:
+        raise ValueError(f"{place}: {words[0]!r} is not run here; only naysay, {', '.join(_TOOLS)}")
+    ran = subprocess.run(words, check=True, capture_output=True, text=True)
+    return ran.returncode, ran.stdout
+
+
+@contextlib.contextmanager
+def _columns() -> Iterator[None]:
+    """A terminal of one width everywhere."""
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = _WIDTH
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["COLUMNS"]
+        else:
+            os.environ["COLUMNS"] = before
+
+
+def renew() -> int:
+    """Renew every page in its place, with its pictures; how many files changed."""
+    changed = 0
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        with tempfile.TemporaryDirectory() as folder:
+            files = {page: renewed(text, page.name, Path(folder)), **pictures(Path(folder))}
+        for target, new in files.items():
+            if not target.exists() or target.read_text(encoding="utf-8") != new:
+                target.write_text(new, encoding="utf-8")
+                sys.stdout.write(f"{target.relative_to(DOCS.parent)}: renewed\n")
+                changed += 1
+    return changed
+
+
+if __name__ == "__main__":
+    renew()

@@ -1,0 +1,284 @@
+"""Statements about the documentation site: what it shows is true, complete, and all in one place."""
+
+import importlib.util
+import inspect
+import pkgutil
+import pydoc
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from importlib import import_module
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import polars as pl
+import pytest
+import typer
+from sphinx.util.inventory import InventoryFile
+
+import naysay
+from naysay.cli import app
+from naysay.designs import FAMILIES, negative
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+README = ROOT / "README.md"
+DIRECTIVES = {"catalog", "eval-rst", "glossary", "include", "layers", "picture", "toctree"}
+
+SPEC = importlib.util.spec_from_file_location("renew", DOCS / "renew.py")
+renew = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(renew)
+
+
+@pytest.fixture
+def readme_files(tmp_path):
+    """The files that the README's commands read."""
+    income = ("low", "middle", "high", "none")
+    pairs = negative(income, discards=2)
+    truth = [income[row % 4] for row in range(200)]
+    pl.DataFrame({"income": pairs.randomize(truth).texts()}).write_csv(tmp_path / "answers.csv")
+    pl.DataFrame({"income": [income[row % 3] for row in range(200)]}).write_csv(tmp_path / "people.csv")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_shows_what_its_blocks_give(page, tmp_path):
+    text = page.read_text(encoding="utf-8")
+    assert renew.renewed(text, page.name, tmp_path) == text, f"out of date; renew it: {renew.COMMAND}"
+    for place, drawn in renew.pictures(tmp_path).items():
+        assert drawn == place.read_text(encoding="utf-8"), f"{place.name} is out of date; {renew.COMMAND}"
+
+
+def test_the_readme_runs(readme_files, tmp_path):
+    text = README.read_text(encoding="utf-8")
+    assert renew.renewed(text, README.name, tmp_path) == text
+
+
+@pytest.mark.parametrize("page", [*PAGES, README], ids=lambda page: page.name)
+def test_every_block_is_one_that_is_run_or_built(page):
+    text = page.read_text(encoding="utf-8")
+    opened = re.findall(r"^ *(?:```+|~~~+)\{?([\w-]+)", text, re.MULTILINE)
+    run = [found[1] for found in renew.BLOCK.finditer(text)]
+    assert sorted(opened) == sorted([*run, *(name for name in opened if name in DIRECTIVES)])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("```python\n>>> 1 + 1\n3\n```", "```python\n>>> 1 + 1\n2\n```"),
+        ("```python\nx = 2\n```\n\n```python\n>>> x\n```", "```python\nx = 2\n```\n\n```python\n>>> x\n2\n```"),
+        ("```python\n>>> if True:\n...     print('a')\nb\n```", "```python\n>>> if True:\n...     print('a')\na\n```"),
+        ("```python\n>>> print('a\\n\\nb')\nold\n\nolder\n```", "```python\n>>> print('a\\n\\nb')\na\n\nb\n```"),
+        (
+            "```console\n$ naysay --version\nold\n```",
+            f"```console\n$ naysay --version\nnaysay {naysay.__version__}\n```",
+        ),
+        ("```console\n$ naysay \\\n    --version\n```", "```console\n$ naysay \\\n    --version\nnaysay 0.1.0\n```"),
+        ("```console\n$ naysay estimat\n```", "```console\n$ naysay estimat\nnaysay: No such command 'estimat'"),
+    ],
+)
+def test_renewing_writes_what_came_out(before, after, tmp_path):
+    assert renew.renewed(before, "page.md", tmp_path).startswith(after)
+
+
+def test_renewing_shows_an_error_only_where_the_page_does(tmp_path):
+    call = "```python\n>>> import naysay\n>>> naysay.designs.warner(p=0.5)\n"
+    with pytest.raises(naysay.DesignError):
+        renew.renewed(call + "```", "page.md", tmp_path)
+    shown = call + "Traceback (most recent call last):\n    ...\nnaysay.errors.DesignError: old\n```"
+    assert "DesignError: p must not be 1/2" in renew.renewed(shown, "page.md", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("block", "told"),
+    [
+        ("```sh\nnaysay estimat\n```", "exits with 2"),
+        ("```sh\ncurl example\n```", "'curl' is not run here"),
+        ("```console\n$ rm x\n```", "'rm' is not run here"),
+        ("```console\nnaysay\n```", "commands after"),
+    ],
+)
+def test_a_block_that_cannot_be_run_is_refused(block, told, tmp_path):
+    with pytest.raises(ValueError, match=told):
+        renew.renewed(block, "page.md", tmp_path)
+
+
+def test_renewing_all_writes_pages_and_pictures_once(tmp_path, monkeypatch, capsys):
+    (tmp_path / "docs" / "pictures").mkdir(parents=True)
+    monkeypatch.setattr(renew, "DOCS", tmp_path / "docs")
+    page = tmp_path / "docs" / "page.md"
+    page.write_text("```python\nopen('a.svg', 'x').close()\n```\n\n```python\n>>> 2\n```\n", encoding="utf-8")
+    assert renew.renew() == 2
+    assert page.read_text(encoding="utf-8").endswith(">>> 2\n2\n```\n")
+    assert (tmp_path / "docs" / "pictures" / "a.svg").exists()
+    assert renew.renew() == 0
+    assert capsys.readouterr().out.splitlines() == ["docs/page.md: renewed", "docs/pictures/a.svg: renewed"]
+
+
+def commands(group, path="naysay"):
+    yield path
+    for name, command in getattr(group, "commands", {}).items():
+        yield from commands(command, f"{path} {name}")
+
+
+def test_the_command_line_reference_has_every_command():
+    text = (DOCS / "cli.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\$ (.*) --help$", text, re.MULTILINE) == list(commands(typer.main.get_command(app)))
+
+
+LOADING = {"script", "img", "iframe", "source", "audio", "video", "embed", "object", "input"}
+
+
+class Page(HTMLParser):
+    """What a built page links to, loads and can be linked at."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.loads, self.anchors = [], [], set()
+        self.text = path.read_text(encoding="utf-8")
+        self.feed(self.text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.anchors |= {given[name] for name in ("id", "name") if given.get(name)}
+        if tag == "a" and given.get("href"):
+            self.links.append(given["href"])
+        fetched = tag == "link" and set(given.get("rel", "").split()) & {"stylesheet", "icon", "preload", "preconnect"}
+        if tag in LOADING or fetched:
+            self.loads += [given[name] for name in ("src", "href", "data", "srcset") if given.get(name)]
+
+
+def build(source, out):
+    """The exit code of a build in which warnings are errors, and what it said."""
+    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going", str(source), str(out)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    return built.returncode, built.stderr
+
+
+def test_the_build_ends_at_what_it_cannot_draw(tmp_path):
+    (tmp_path / "conf.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(DOCS / '_extensions')!r})\n"
+        "extensions = ['myst_parser', 'layers', 'mathml', 'picture']\n"
+        "myst_enable_extensions = ['dollarmath']\nhtml_math_renderer = 'mathml'\n"
+    )
+    (tmp_path / "index.md").write_text(
+        "# Page\n\n$\\nothing$\n\n```{layers}\ncli: commands\ncellar: wine\n```\n\n```{picture} none.svg\n```\n"
+    )
+    code, told = build(tmp_path, tmp_path / "html")
+    assert code != 0
+    assert "cannot read \\nothing in the formula" in told
+    assert "name the layers as pyproject.toml does" in told
+    assert "'cellar'" in told
+    assert "there is no picture none.svg" in told
+
+
+def test_the_site_is_whole(tmp_path):
+    assert build(DOCS, tmp_path) == (0, "")
+    site = {path: Page(path) for path in sorted(tmp_path.rglob("*.html"))}
+    assert sum(len(page.links) for page in site.values()) > 1_000
+    assert "_static/site.css" in {urlsplit(load).path for page in site.values() for load in page.loads}
+    assert (tmp_path / "theory.html").read_text(encoding="utf-8").count("<math") > 50
+    wrong = {
+        "leads nowhere": dead_links(site),
+        "is asked of others": foreign_requests(site) + foreign_styles(tmp_path),
+        "is missing in the picture of the layers": undrawn_modules(site[tmp_path / "architecture.html"]),
+        "is missing on the page on choosing": families_not_linked(site[tmp_path / "choosing.html"]),
+        "is missing in docs/api.md": names_not_listed((tmp_path / "objects.inv").read_bytes()),
+    }
+    assert not any(wrong.values()), "\n".join(f"{each} {what}" for what, found in wrong.items() for each in found)
+
+
+def dead_links(site):
+    """Links inside the site {path: Page} that lead nowhere."""
+    dead = []
+    for path, page in site.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = path.parent.joinpath(unquote(parts.path)).resolve() if parts.path else path
+            anchored = not parts.fragment or (target in site and unquote(parts.fragment) in site[target].anchors)
+            if not target.is_file() or not anchored:
+                dead.append(f"{path.name}: {link}")
+    return dead
+
+
+def foreign_requests(site):
+    """What a reader's browser would ask of others."""
+    loads = sorted({load for page in site.values() for load in page.loads})
+    return [load for load in loads if urlsplit(load).netloc or urlsplit(load).scheme not in ("", "data")]
+
+
+def foreign_styles(folder):
+    """What the styles of a site would ask of others."""
+    texts = [styles.read_text(encoding="utf-8") for styles in folder.rglob("*.css")]
+    return [
+        found for text in texts for found in re.findall(r"""(?:url\(|@import)\s*["']?(?:https?:)?//[^)"']*""", text)
+    ]
+
+
+def undrawn_modules(page):
+    """Modules of the package that the picture of the layers does not name."""
+    drawn = re.search(r'<svg class="layers".*?</svg>', page.text, re.DOTALL)[0]
+    modules = {name for _, name, _ in pkgutil.iter_modules(naysay.__path__)} - {"__main__"}
+    return modules - set(re.findall(r">(\w+)</text>", drawn))
+
+
+def families_not_linked(page):
+    """Families of designs that a page does not lead to."""
+    return FAMILIES.keys() - {link.partition("#naysay.designs.")[2] for link in page.links}
+
+
+def public_names():
+    """Every public name of every public module: `__all__` of the modules of the package, and of modules named there."""
+    names = [name for _, name, _ in pkgutil.iter_modules(naysay.__path__) if not name.startswith("_")]
+    modules = [naysay, *(import_module(f"naysay.{name}") for name in names)]
+    for module in modules:
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.ismodule(value) and value not in modules:
+                modules.append(value)
+            yield module, name, value
+
+
+def names_not_listed(inventory):
+    """Public names that the reference does not list, there or where they live."""
+    kinds = InventoryFile.loads(inventory, uri="").data
+    listed = {name for kind, names in kinds.items() if kind.startswith("py:") for name in names}
+    objects = [pydoc.locate(name) for name in listed]
+    return [
+        f"{module.__name__}.{name}"
+        for module, name, value in public_names()
+        if f"{module.__name__}.{name}" not in listed and not any(value is each for each in objects)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        ('<a href="index.html">', []),
+        ('<a href="#here"><p id="here">', []),
+        ('<a href="https://example.org/x">', []),
+        ('<a href="gone.html">', ["index.html: gone.html"]),
+        ('<a href="index.html#gone">', ["index.html: index.html#gone"]),
+    ],
+)
+def test_dead_links_are_found(html, found, tmp_path):
+    (tmp_path / "index.html").write_text(html, encoding="utf-8")
+    assert dead_links({tmp_path / "index.html": Page(tmp_path / "index.html")}) == found
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<script src="https://example.org/x.js">',
+        '<link rel="stylesheet" href="//example.org/x.css">',
+        '<img src="http://example.org/x.png">',
+    ],
+)
+def test_foreign_requests_are_found(html, tmp_path):
+    (tmp_path / "index.html").write_text(html, encoding="utf-8")
+    assert len(foreign_requests({tmp_path: Page(tmp_path / "index.html")})) == 1
+    (tmp_path / "x.css").write_text("@import url(https://example.org/x.css)", encoding="utf-8")
+    assert foreign_styles(tmp_path)
