@@ -9,7 +9,7 @@ import numpy as np
 import scipy.stats
 from numpy.typing import NDArray
 
-from naysay.design import Answerable, Design
+from naysay.design import Answerable, Design, Levels
 from naysay.estimate.information import evidence
 from naysay.estimate.linear import rank_of
 from naysay.estimate.result import answered_under
@@ -61,14 +61,15 @@ def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
 
     Parameters
     ----------
-    design : Design, Levels or Samples
+    design : Design or Samples
+        For an offer of levels see `independence_test`.
     tally : Tally
 
     Returns
     -------
     GoodnessOfFit or None
-        None where nothing can be tested: as many free response probabilities as proportions, survey weights, or more
-        responses than can be listed.
+        None where nothing can be tested: as many free response probabilities as proportions, survey weights, more
+        responses than can be listed, or levels.
 
     Raises
     ------
@@ -85,7 +86,11 @@ def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
     """
     answered_under(design, tally)
     parts = [part for part in tally.parts if part.n]
-    if tally.weighted or any(not isinstance(p.design, Design) or p.design.space.size > _LISTED for p in parts):
+    if (
+        isinstance(design, Levels)
+        or tally.weighted
+        or any(not isinstance(p.design, Design) or p.design.space.size > _LISTED for p in parts)
+    ):
         return None
     matrices = [_possible(part) for part in parts]
     df = sum(len(matrix) - 1 for matrix, _ in matrices) - rank_of(np.vstack([matrix for matrix, _ in matrices]))
