@@ -1,6 +1,6 @@
 """Coverage and width of every interval, regime by regime: the measurement behind the defaults.
 
-    python benchmarks/coverage.py [--runs 2000] [--only PATTERN] [--out benchmarks/coverage.md]
+    python benchmarks/coverage.py [--suite negative|randomized] [--runs 2000] [--only PATTERN] [--out benchmarks/…]
 
 In each cell the population is fixed, and each run draws respondents (or, for a file, only their answers), estimates,
 and asks whether the interval of each category holds the true share. Shown are the worst coverage over the categories
@@ -25,7 +25,7 @@ import numpy as np
 from rich.progress import Progress
 
 from naysay import designs, estimate
-from naysay.design import Answerable, Levels
+from naysay.design import Answerable, Levels, Samples
 from naysay.design.drawing import GeneratorSource
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.intervals import METHODS, default_method
@@ -89,6 +89,67 @@ def cells() -> Iterator[Cell]:
                 yield Cell(f"levels t = {t}, {rest}", choice, shares, n, "pooled")
 
 
+def one_sample() -> dict[str, Answerable]:
+    """Designs of one sample and two categories, by what the literature calls them."""
+    return {
+        "Warner p = .7": designs.warner(p=0.7),
+        "two coins": designs.two_coins(),
+        "forced response 1/12, 1/6": designs.forced_response(forced_no="1/12", forced_yes="1/6"),
+        "crosswise .25": designs.crosswise(prevalence=0.25),
+        "triangular .25": designs.triangular(prevalence=0.25),
+        "unrelated question .7, .25": designs.unrelated_question(p=0.7, prevalence=0.25),
+        "Mangat .7": designs.mangat(p=0.7),
+        "Kuk .8, .2": designs.kuk(p=(0.8, 0.2)),
+        "Kuk .7, .4, five draws": designs.kuk(p=(0.7, 0.4), draws=5),
+        "k-ary ε = 1": designs.k_ary(epsilon=1),
+    }
+
+
+def several_samples(share: float) -> dict[str, tuple[Answerable, tuple[float, ...]]]:
+    """Designs with cells, and what share of the people is in each cell when `share` carry the trait."""
+    rest = 1 - share
+    unknown, unrelated = 0.3, designs.unrelated_question_unknown(p=(0.7, 0.3))
+    crossed = (share * unknown, share * (1 - unknown), rest * unknown, rest * (1 - unknown))
+    cheating = (share, 0.9 * rest, 0.1 * rest)
+    symmetric = designs.cheating_detection_symmetric(forced_yes=(0.1, 0.4), forced_no=(0.4, 0.1))
+    anchored = (0.85 * share, 0.85 * rest, 0.15)
+    arms = designs.samples(direct=designs.direct(("yes", "no")), randomized=designs.crosswise(prevalence=0.25))
+    return {
+        "unrelated question, unknown .3": (unrelated, crossed),
+        "cheating detection, 10 % cheat": (designs.cheating_detection(p=(0.25, 0.75)), cheating),
+        "symmetric cheating detection": (symmetric, cheating),
+        "stochastic lie detector, 70 % truthful": (
+            designs.stochastic_lie_detector(p=("1/6", "5/6")),
+            (0.7 * share, rest, 0.3 * share),
+        ),
+        "extended crosswise .25": (designs.extended_crosswise(prevalence=0.25), (share, rest)),
+        "anchored crosswise .15, 15 % inattentive": (
+            designs.anchored_crosswise(prevalence=0.15, anchor=0.15),
+            anchored,
+        ),
+        "direct and crosswise arms": (arms, (share, rest)),
+    }
+
+
+def randomized() -> Iterator[Cell]:
+    """The randomized-response family: every design, 2, 10 and 30 % carriers."""
+    for n in (200, 1_000):
+        for share in (0.02, 0.1, 0.3):
+            for estimator in ("moments", "maximum_likelihood"):
+                for name, design in one_sample().items():
+                    yield Cell(f"{name}, π = {share}", design, (share, 1 - share), n, estimator)
+                for name, (design, kinds) in several_samples(share).items():
+                    yield Cell(f"{name}, π = {share}", design, kinds, n, estimator)
+                rest = (1 - share) / 2
+                forced = designs.forced_response(tuple("abc"), forced=(0.1, 0.1, 0.1))
+                abul_ela = designs.abul_ela(tuple("abc"), p=[[0.7, 0.2, 0.1], [0.1, 0.7, 0.2]])
+                yield Cell(f"forced response t = 3, π = {share}", forced, (share, rest, rest), n, estimator)
+                yield Cell(f"Abul-Ela t = 3, π = {share}", abul_ela, (share, rest, rest), n, estimator)
+
+
+SUITES = {"negative": cells, "randomized": randomized}
+
+
 def draw(cell: Cell, rng: np.random.Generator) -> tuple[Tally, np.ndarray]:
     """One survey, and the true shares that its intervals should hold."""
     shares = np.array(cell.shares)
@@ -101,11 +162,16 @@ def draw(cell: Cell, rng: np.random.Generator) -> tuple[Tally, np.ndarray]:
         chosen = rng.integers(len(cell.design.levels), size=cell.n)
         if cell.hiding:
             chosen[truth == 0] = 0
+    elif isinstance(cell.design, Samples):
+        chosen = rng.permutation(np.arange(cell.n) % len(cell.design.levels))
     for place, level in enumerate(cell.design.levels):
         channel = cell.design.channel(level)
         here = chosen == place
         codes = channel.draw(truth[here], source)
         parts.append(Part.of(channel, codes, level=level, count=np.ones(len(codes), dtype=np.int64)))
+    if isinstance(cell.design, Samples):
+        weights = [share.weights(cell.design.cells) for share in cell.design.shares]
+        return Tally(tuple(parts)), np.array([above @ shares / (below @ shares) for above, below in weights])
     return Tally(tuple(parts)), shares if cell.target == "population" else counts / cell.n
 
 
@@ -182,13 +248,18 @@ def as_row(result: dict[str, object], promise: float) -> str:
 def main() -> int:
     """Measure, write the table, and say whether the promise holds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--suite", choices=SUITES, default="negative")
     parser.add_argument("--runs", type=int, default=2_000)
     parser.add_argument("--replicates", type=int, default=999, help="of the bootstrap")
     parser.add_argument("--only", default="", help="cells whose label and estimator match this pattern")
     parser.add_argument("--seed", type=int, default=2016)
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
-    chosen = [(i, cell) for i, cell in enumerate(cells()) if re.search(options.only, f"{cell.label} {cell.estimator}")]
+    chosen = [
+        (i, cell)
+        for i, cell in enumerate(SUITES[options.suite]())
+        if re.search(options.only, f"{cell.label} {cell.estimator}")
+    ]
     promise = PROMISE - 2 * np.sqrt(PROMISE * (1 - PROMISE) / options.runs)
     begun = time.perf_counter()
     results = []
