@@ -4,7 +4,7 @@
 about the population, and `privacy` what they tell about a person.
 """
 
-from naysay import design, designs, estimate, planning, privacy
+from naysay import design, designs, estimate, planning, privacy, simulate
 from naysay.design import Design
 from naysay.errors import AnswerError, DataError, DesignError, NaysayError, NotEstimable, StatisticalWarning
 from naysay.responses import Responses
@@ -28,4 +28,5 @@ __all__ = [
     "estimate",
     "planning",
     "privacy",
+    "simulate",
 ]

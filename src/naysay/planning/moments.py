@@ -62,7 +62,7 @@ def second_moments(design: Design) -> Floats:
         return _weighted(design)
     codes = design.space.listing()
     statistic = design.space.statistic(codes)
-    return np.einsum("yj,ya,yb->jab", design.rows(codes), statistic, statistic, optimize=True)
+    return np.asarray(np.einsum("yj,ya,yb->jab", design.rows(codes), statistic, statistic, optimize=True))
 
 
 def _subset(design: Subset) -> Floats:

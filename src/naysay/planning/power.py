@@ -228,10 +228,9 @@ def difference_power(
     >>> round(planning.difference_power(designs.warner(p=0.8), (0.1, 0.9), (0.2, 0.8), n=(895, 895)), 3)
     0.8
     """
-    sizes = tuple(n) if isinstance(n, tuple | list) else (n, n)
-    if len(sizes) != 2:
-        raise DataError(f"n must be the respondents of two groups; got {len(sizes)} numbers")
-    one, two = map(respondents, sizes)
+    if np.shape(n) != (2,):
+        raise DataError(f"n must be the respondents of two groups, as (500, 500); got {n!r}")
+    one, two = map(respondents, n)
     curves = two_groups(design, first, second, category=category, sizes=(1.0, two / one), other=other, **assumed)
     if curves.value == 0:
         raise DataError(f"power is for a difference; both groups have {curves.each[0].value:g}")

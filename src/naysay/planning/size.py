@@ -185,7 +185,7 @@ def difference_sample_size(
     >>> planning.difference_sample_size(designs.warner(p=0.8), (0.1, 0.9), (0.2, 0.8), power=0.8)
     (895, 895)
     """
-    if not isinstance(ratio, int | float | np.number) or not 0 < ratio < math.inf:
+    if not 0 < ratio < math.inf:
         raise DataError(f"ratio must be above 0; got {ratio!r}")
     curves = two_groups(design, first, second, category=category, sizes=(1.0, float(ratio)), other=other, **assumed)
     if curves.value == 0:

@@ -209,11 +209,8 @@ def _weighted_levels(design: Levels, ask: Ask, offered: list[Design], shares: Fl
     if ask.estimator == "stratified_variance":
         z = shares / np.array([np.trace(each) for each in own])
     z = z / z.sum()
-    if ask.target == "file":
-        own = [each - _sampling(pi) for each in own]
     total = np.sum([weight**2 / q * each for weight, q, each in zip(z, shares, own, strict=True)], axis=0)
-    kind = "moments within levels, many answers at each"
-    return Variance(design.categories, pi, np.asarray(total), kind)
+    return _found(design, ask, np.asarray(total), "moments within levels, many answers at each")
 
 
 def _map(design: Design) -> tuple[Floats, Floats]:
