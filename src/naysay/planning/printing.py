@@ -15,7 +15,7 @@ from naysay import _checks
 if TYPE_CHECKING:  # which prints itself by this module
     from naysay.planning.comparison import Comparison, Option
 
-__all__ = ["comparison", "grid", "text"]
+__all__ = ["above", "below", "cells", "comparison", "grid", "text"]
 
 _WIDTH = 120
 
@@ -40,33 +40,43 @@ def text(above: list[str], table: Table, below: list[str]) -> str:
 
 def comparison(found: Comparison) -> str:
     """A comparison as a table with what a reader must know."""
-    return text(_above(found), _table(found), _below(found))
+    return text(above(found), _table(found), below(found))
 
 
-def _above(found: Comparison) -> list[str]:
-    lines = [f"proportion of {found.category}, assumed to be {found.proportion:.4g}; {found.n:,} respondents answer"]
+def above(found: Comparison) -> list[str]:
+    """What stands above the numbers."""
+    lines = [f"Proportion of {found.category!r}, assumed to be {found.proportion:.4g}; {found.n:,} respondents answer"]
     if found.liars is not None:
         says = "another category" if found.liars.says is None else repr(_checks.label(found.liars.says))
         lines.append(
-            f"{found.liars.share:.4g} of them say {says} to the direct question, "
+            f"Of those in {found.category!r} {found.liars.share:.4g} say {says} to the direct question, "
             f"{found.liars.under_design:.4g} under a randomized design"
         )
     return lines
 
 
 def _table(found: Comparison) -> Table:
-    lied = found.liars is not None
-    names = ["s.e.", *(["bias", "rmse", "pays from n"] if lied else [])]
-    names += ["n needed"] if found.wanted is not None else []
-    result = grid("design", [*names, "categories left", "bits", "ε", "largest odds"])
-    for option in found.options:
-        cells = [f"{option.standard_error:.4f}"]
-        if lied:
-            cells += [f"{option.bias:.4f}", f"{option.rmse:.4f}", _pays(option, found)]
-        if found.wanted is not None:
-            cells.append("none reaches it" if option.needed is None else f"{option.needed:,}")
-        result.add_row(Text(option.name), *cells, *_private(option))
+    names, rows = cells(found)
+    result = grid(names[0], names[1:])
+    for name, *numbers in rows:
+        result.add_row(Text(name), *numbers)
     return result
+
+
+def cells(found: Comparison) -> tuple[list[str], list[list[str]]]:
+    """The names of the columns, and one row for each design."""
+    lied = found.liars is not None
+    names = ["design", "s.e.", *(["bias", "rmse", "pays from n"] if lied else [])]
+    names += ["n needed"] if found.wanted is not None else []
+    rows = []
+    for option in found.options:
+        row = [option.name, f"{option.standard_error:.4f}"]
+        if lied:
+            row += [f"{option.bias:.4f}", f"{option.rmse:.4f}", _pays(option, found)]
+        if found.wanted is not None:
+            row.append("none reaches it" if option.needed is None else f"{option.needed:,}")
+        rows.append([*row, *_private(option)])
+    return [*names, "categories left", "bits", "ε", "largest odds"], rows
 
 
 def _pays(option: Option, found: Comparison) -> str:
@@ -89,7 +99,8 @@ def _infinite(value: float) -> str:
     return "–" if math.isnan(value) else "∞" if math.isinf(value) else f"{value:.3g}"
 
 
-def _below(found: Comparison) -> list[str]:
+def below(found: Comparison) -> list[str]:
+    """What a reader of the numbers must know."""
     lines = [
         "categories left, bits and odds: from one answer alone, under a uniform prior; of an offer of levels the bits "
         "as they are chosen, the rest of the most revealing level",

@@ -62,6 +62,13 @@ class Variance:
         """Standard errors (p,) with n answers."""
         return np.asarray(np.sqrt(self.each / respondents(n)))
 
+    def near_zero(self, n: float) -> tuple[Any, ...]:
+        """The names whose value lies within two standard errors of 0, where a likelihood estimate is cut off."""
+        if not self.kind.startswith("maximum likelihood"):
+            return ()
+        near = self.values < 2 * self.standard_errors(n)
+        return tuple(name for name, close in zip(self.names, near.tolist(), strict=True) if close)
+
     def place(self, name: Any = None) -> int:
         """The place of a value; without a name the first of two, the sensitive one by convention."""
         if name is not None:

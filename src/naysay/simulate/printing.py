@@ -17,7 +17,7 @@ from naysay.design import Levels
 if TYPE_CHECKING:  # which prints itself by this module
     from naysay.simulate.result import Simulation, Summary
 
-__all__ = ["heading", "notes", "to_dict", "to_text"]
+__all__ = ["cells", "heading", "notes", "to_dict", "to_text"]
 
 _WIDTH = 120
 _NAMES = {
@@ -39,14 +39,14 @@ def heading(found: Simulation) -> list[str]:
     who = f"the same {survey.n:,} people each time" if survey.target == "file" else f"{survey.n:,} people each"
     lines = [
         f"{survey.design.name or survey.design.kind}: {done}, {who}; target: the {survey.target}",
-        f"population: {survey.population.name}; {survey.behavior}",
+        f"Population: {survey.population.name}; {survey.behavior}",
     ]
     if isinstance(survey.design, Levels):
         shares = survey.preferences @ survey.population.proportions
         tied = "" if np.allclose(survey.preferences, survey.preferences[:, :1]) else ", going with the category"
         levels = (f"{level} {share:.3g}" for level, share in zip(survey.design.levels, shares, strict=True))
-        lines.append(f"levels chosen: {', '.join(levels)}{tied}")
-    return [*lines, f"seed {found.seed}; {found.seconds:.1f} s"]
+        lines.append(f"Levels chosen: {', '.join(levels)}{tied}")
+    return [*lines, f"Seed {found.seed}; {found.seconds:.1f} s"]
 
 
 def notes(found: Simulation) -> list[str]:
@@ -75,15 +75,24 @@ def to_text(found: Simulation) -> str:
 
 
 def _table(found: Simulation, summary: Summary) -> Table:
+    names, rows = cells(found, summary)
     result = Table(show_edge=False, pad_edge=False, box=None, header_style="bold")
-    result.add_column("category", overflow="fold", max_width=24)
-    for name in ("truth", *_NAMES.values()):
+    result.add_column(names[0], overflow="fold", max_width=24)
+    for name in names[1:]:
         result.add_column(name, justify="right", no_wrap=True)
-    measures = [getattr(summary, name) for name in _NAMES]
-    for row, category in enumerate(found.categories):
-        cells = [_shown(float(each.values[row]), float(each.errors[row])) for each in measures]
-        result.add_row(Text(_checks.label(category)), f"{found.truth[row]:.4f}", *cells)
+    for category, *numbers in rows:
+        result.add_row(Text(category), *numbers)
     return result
+
+
+def cells(found: Simulation, summary: Summary) -> tuple[list[str], list[list[str]]]:
+    """The names of the columns, and one row for each category."""
+    measures = [getattr(summary, name) for name in _NAMES]
+    rows = []
+    for row, category in enumerate(found.categories):
+        numbers = [_shown(float(each.values[row]), float(each.errors[row])) for each in measures]
+        rows.append([_checks.label(category), f"{found.truth[row]:.4f}", *numbers])
+    return ["category", "truth", *_NAMES.values()], rows
 
 
 def _shown(value: float, error: float) -> str:
