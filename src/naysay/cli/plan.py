@@ -264,8 +264,8 @@ def _notes(plan: Plan) -> list[str]:
     if not near:
         return []
     return [
-        f"within two standard errors of 0: {', '.join(near)}; a maximum-likelihood estimate is cut off there, so try it "
-        "with naysay simulate"
+        f"within two standard errors of 0: {', '.join(near)}; a maximum-likelihood estimate is cut off there, so try "
+        "it with naysay simulate"
     ]
 
 

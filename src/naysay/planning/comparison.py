@@ -247,30 +247,28 @@ class _Asked:
 
 def _named(designs: Mapping[str, Answerable] | Sequence[Answerable]) -> dict[str, Answerable]:
     """Designs by name, all of the same categories."""
-    pairs = (
-        list(designs.items()) if isinstance(designs, Mapping) else [(each.name or each.kind, each) for each in designs]
-    )
-    if not pairs:
+    given = list(designs.values()) if isinstance(designs, Mapping) else list(designs)
+    if not given:
         raise DataError("at least one design is needed to compare")
-    first = pairs[0][1]
-    for name, design in pairs:
-        if not isinstance(design, Answerable):
-            raise DataError(f"a comparison is of designs; {name!r} is a {type(design).__name__}")
-        if tuple(map(str, design.categories)) != tuple(map(str, first.categories)):
+    for each in given:
+        if not isinstance(each, Answerable):
+            raise DataError(f"a comparison is of designs; {each!r} is a {type(each).__name__}")
+    names = list(designs) if isinstance(designs, Mapping) else [each.name or each.kind for each in given]
+    for name, each in zip(names, given, strict=True):
+        if tuple(map(str, each.categories)) != tuple(map(str, given[0].categories)):
             raise DataError(
-                f"designs to compare must have the same categories; {pairs[0][0]} has "
-                f"{_checks.shown(first.categories)}, {name} has {_checks.shown(design.categories)}"
+                f"designs to compare must have the same categories; {names[0]} has "
+                f"{_checks.shown(given[0].categories)}, {name} has {_checks.shown(each.categories)}"
             )
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        raise DataError(f"designs to compare must differ in name; got {_checks.shown(name for name, _ in pairs)}")
-    return result
+    if len(set(names)) < len(names):
+        raise DataError(f"designs to compare must differ in name; got {_checks.shown(names)}")
+    return dict(zip(names, given, strict=True))
 
 
 def _direct(first: Answerable, asked: _Asked) -> Option:
     amount = 0.0 if asked.liars is None else asked.liars.share
-    target = {name: value for name, value in asked.assumed.items() if name == "target"}
-    return _measured("direct()", direct_question(first.categories), replace(asked, assumed=target), amount, None)
+    assumed = {"target": asked.assumed.get("target", "population"), "estimator": "moments"}
+    return _measured("direct()", direct_question(first.categories), replace(asked, assumed=assumed), amount, None)
 
 
 def _option(name: str, design: Answerable, asked: _Asked, direct: Option | None) -> Option:

@@ -241,11 +241,16 @@ def _run(job: _Job, number: int, workers: int, console: Console | None) -> Found
 
 def _check_first(job: _Job, first: tuple[One, ...]) -> None:
     """Raise what is wrong with the question before it is asked a thousand times."""
-    if all(one.problem for one in first):
-        for seed in job.seeds[1:4]:  # unless it was this one survey
-            if not all(one.problem for one in job._one(np.random.default_rng(seed))):
-                return
-        raise DataError(f"no estimator gives a result: {first[0].problem}")
+    seeds = [job.seeds[0], *job.seeds[1:4]]
+    if not all(one.problem for one in first) or any(
+        not one.problem for seed in seeds[1:] for one in job._one(np.random.default_rng(seed))
+    ):
+        return
+    tally = job.survey.draw(np.random.default_rng(seeds[0]))
+    if tally.n == 0:
+        raise DataError("nobody answered in the first surveys; ask more people, or let fewer not answer")
+    ESTIMATORS[job.estimators[0]](job.survey.design, tally, job.survey.target)
+    raise DataError(f"no estimator gives a result: {first[0].problem}")
 
 
 def _alone(job: _Job, batches: Sequence[range]) -> Iterator[Found]:
