@@ -128,7 +128,7 @@ def test_targets_that_cannot_be(arguments, told):
 def test_power_is_for_a_difference():
     with pytest.raises(DataError, match="power is for a difference"):
         planning.power(WARNER, PI, n=100, null=0.1)
-    with pytest.raises(DataError, match="both groups have 0.1"):
+    with pytest.raises(DataError, match="both groups have 0"):
         planning.difference_power(WARNER, PI, PI, n=(100, 100))
     with pytest.raises(DataError, match="two equal proportions"):
         planning.difference_sample_size(WARNER, PI, PI)
@@ -143,7 +143,7 @@ def test_of_many_categories_one_is_named():
 
 @pytest.mark.parametrize("n", [100, (100,), (0, 100)])
 def test_two_groups_have_two_sizes(n):
-    with pytest.raises(DataError, match="respondents of two groups|at least one respondent"):
+    with pytest.raises(DataError, match=r"respondents of two groups|at least one respondent"):
         planning.difference_power(WARNER, PI, (0.2, 0.8), n=n)
 
 

@@ -155,7 +155,7 @@ def replicate(
     survey = Survey(
         design=design,
         population=_population(design, people),
-        n=_positive(n, "n, the people asked"),
+        n=_positive(n, "the number of people asked"),
         preferences=choice(design, preferences),
         behavior=behavior,
         target=target,
