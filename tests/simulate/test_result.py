@@ -118,7 +118,7 @@ def test_levels_and_a_file_are_told():
     choice = designs.negative_levels(tuple("abc"))
     tied = simulate.tied(choice, hiding=("c",))
     made = replicate(choice, (0.2, 0.3, 0.5), n=10, replicates=3, preferences=tied, target="file", seed=1)
-    assert "Levels chosen: 1 0.75, 2 0.25, going with the category" in str(made)
+    assert "Levels chosen: 1: 0.75, 2: 0.25, going with the category" in str(made)
     assert "the same 10 people each time; target: the file" in str(made)
     assert made.to_dict()["preferences"] == tied.tolist()
 

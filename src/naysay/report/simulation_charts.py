@@ -117,11 +117,27 @@ def measure(found: Simulation, name: str, *, size: int = 640, room: int = 26) ->
     middles = np.cumsum(heights) - np.array(heights) / 2
     rows = _rows(found, name, names, middles)
     left = math.ceil(max(labels.width(line) for own in lines for line in own) * _LETTER) + 16
-    chart = _layers(rows, charts._words(names, lines, middles), estimators, np.cumsum(heights).tolist(), found, name)
-    padding = {"left": left, "right": 22, "top": 34, "bottom": 48}
+    beside = _beside(estimators, size - left)
+    frame = _Frame(estimators, np.cumsum(heights).tolist(), beside)
+    chart = _layers(rows, charts._words(names, lines, middles), frame, found, name)
+    padding = {"left": left, "right": 22, "top": 16 + 18 * -(-len(estimators) // beside), "bottom": 48}
     drawn = charts._drawn(chart, width=size - left - 22, height=int(sum(heights)), padding=padding)
     title = f"{_AXES[name]}, {found.replicates:,} surveys"
     return charts._accessible(drawn, title, "; ".join(_told(row, name) for row in rows))
+
+
+def _beside(estimators: list[str], room: float) -> int:
+    """How many names of the legend fit beside one another."""
+    widest = max(labels.width(name) for name in estimators) * _LETTER + 26
+    return max(1, min(len(estimators), int(room / widest)))
+
+
+class _Frame(NamedTuple):
+    """What stands around the marks: names in the legend, ends of the rows, names beside one another."""
+
+    estimators: list[str]
+    ends: list[float]
+    beside: int
 
 
 def _rows(found: Simulation, name: str, names: list[str], middles: Any) -> list[_Row]:
@@ -142,16 +158,10 @@ def _told(row: _Row, name: str) -> str:
     return f"{row.category}: {row.estimator} {100 * row.value:.2f} ± {100 * error:.2f} points"
 
 
-def _layers(
-    rows: list[_Row],
-    words: list[dict[str, Any]],
-    estimators: list[str],
-    ends: list[float],
-    found: Simulation,
-    name: str,
-) -> Any:
+def _layers(rows: list[_Row], words: list[dict[str, Any]], frame: _Frame, found: Simulation, name: str) -> Any:
     """The line that is aimed at, rules between rows, Monte Carlo errors, marks, labels."""
     alt = need("altair")
+    estimators, ends, beside = frame
     unit = 1.0 if name == "coverage" else 100.0
     values = [_plain(row, name, unit) for row in rows]
     aim = {"coverage": found.confidence, "bias": 0.0}.get(name)
@@ -163,7 +173,7 @@ def _layers(
     styles = [_STYLES[place % len(_STYLES)] for place in range(len(estimators))]
     colors = alt.Scale(domain=estimators, range=[INKS[ink][0] for ink, _ in styles])
     shapes = alt.Scale(domain=estimators, range=[shape for _, shape in styles])
-    legend = alt.Legend(orient="top", title=None, direction="horizontal", symbolSize=80, offset=8)
+    legend = alt.Legend(orient="top", title=None, direction="horizontal", columns=beside, symbolSize=80, offset=8)
     color = alt.Color("estimator:N", scale=colors, legend=legend)
     data = alt.Chart(alt.InlineData(values=values))
     between = alt.Chart(alt.InlineData(values=[{"y": end} for end in ends[:-1]]))

@@ -44,7 +44,7 @@ def heading(found: Simulation) -> list[str]:
     if isinstance(survey.design, Levels):
         shares = survey.preferences @ survey.population.proportions
         tied = "" if np.allclose(survey.preferences, survey.preferences[:, :1]) else ", going with the category"
-        levels = (f"{level} {share:.3g}" for level, share in zip(survey.design.levels, shares, strict=True))
+        levels = (f"{level}: {share:.3g}" for level, share in zip(survey.design.levels, shares, strict=True))
         lines.append(f"Levels chosen: {', '.join(levels)}{tied}")
     return [*lines, f"Seed {found.seed}; {found.seconds:.1f} s"]
 
