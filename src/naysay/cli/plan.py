@@ -15,7 +15,7 @@ from naysay import _checks, planning, privacy
 from naysay.cli import output, pages
 from naysay.cli.options import Categories, design_of
 from naysay.cli.people import PREFERENCES, numbers, preferences_of
-from naysay.design import Answerable
+from naysay.design import Answerable, Levels
 from naysay.errors import DataError
 from naysay.planning import Comparison, Liars, printing
 from naysay.planning.size import people_for
@@ -123,7 +123,8 @@ def command(
     _check_options(compare=compare, vary=vary, liars=liars, goal=goal, design=design)
     named = _designs(design, categories, vary)
     first = next(iter(named.values()))
-    assumed = {"estimator": estimator, "preferences": preferences_of(preferences, first), "target": target}
+    choosing = next((each for each in named.values() if isinstance(each, Levels)), first)
+    assumed = {"estimator": estimator, "preferences": preferences_of(preferences, choosing), "target": target}
     if compare:
         lying = None if liars is None else Liars(liars, says, liars_under_design)
         found = _compared(named, pi, people, goal, lying, assumed)

@@ -178,13 +178,24 @@ def errors(found: Comparison, *, size: int = 640) -> str:
     >>> svg[:4], "root mean square error" in svg
     ('<svg', True)
     """
-    alt = need("altair")
     numbers = _numbers(found)
     rows, ends = _lines(found, numbers)
     left, right = 66, math.ceil(min(26.0, max(labels.width(option.name) for option in found.options)) * _LETTER) + 20
     kind = "standard error" if found.liars is None else "root mean square error"
     values = [row["y"] for row in rows]
     low, high = min(values) / 1.15, max(values) * 1.15
+    heights = charts._apart([math.log(end["y"]) for end in ends], math.log(high / low) * _LINE / _HEIGHT)
+    named = [end | {"y": math.exp(height)} for end, height in zip(ends, heights.tolist(), strict=True)]
+    padding = {"left": left, "right": right, "top": 12, "bottom": 48}
+    chart = _curves(rows, named, _log_axes(numbers, low, high, kind))
+    drawn = charts._drawn(chart, width=size - left - right, height=_HEIGHT, padding=padding)
+    title = f"{kind} of {found.category} against the number of respondents"
+    return charts._accessible(drawn, title, "; ".join(end["told"] for end in ends))
+
+
+def _log_axes(numbers: list[float], low: float, high: float, kind: str) -> tuple[Any, Any]:
+    """Respondents and error, both on logarithmic scales, where an error that falls with √n is a straight line."""
+    alt = need("altair")
     x = alt.X(
         "n:Q",
         scale=alt.Scale(type="log", domain=[numbers[0], numbers[-1]], nice=False),
@@ -195,24 +206,26 @@ def errors(found: Comparison, *, size: int = 640) -> str:
         scale=alt.Scale(type="log", domain=[low, high], nice=False),
         axis=alt.Axis(title=kind, format=".3~f", values=_ticks(low, high)),
     )
+    return x, y
+
+
+def _curves(rows: list[dict[str, Any]], named: list[dict[str, Any]], axes: tuple[Any, Any]) -> Any:
+    """Lines, that of the direct question dashed, with names at their ends."""
+    alt = need("altair")
+    x, y = axes
     data = alt.Chart(alt.InlineData(values=rows))
-    layers = [
+    lines = [
         data.transform_filter(f"datum.direct == {str(direct).lower()}")
         .mark_line(color=INKS[ink][0], strokeWidth=2, strokeDash=dash)
         .encode(x=x, y=y, detail="name:N")
         for direct, ink, dash in ((False, "estimate", [1, 0]), (True, "pooled", [6, 4]))
     ]
-    heights = charts._apart([math.log(end["y"]) for end in ends], math.log(high / low) * _LINE / _HEIGHT)
-    named = [end | {"y": math.exp(height)} for end, height in zip(ends, heights.tolist(), strict=True)]
     words = (
         alt.Chart(alt.InlineData(values=named))
         .mark_text(align="left", baseline="middle", dx=8, fontSize=12, color=INKS["text"][0])
         .encode(x=x, y=y, text="label:N", description="told:N")
     )
-    padding = {"left": left, "right": right, "top": 12, "bottom": 48}
-    drawn = charts._drawn(alt.layer(*layers, words), width=size - left - right, height=_HEIGHT, padding=padding)
-    title = f"{kind} of {found.category} against the number of respondents"
-    return charts._accessible(drawn, title, "; ".join(end["told"] for end in ends))
+    return alt.layer(*lines, words)
 
 
 def _numbers(found: Comparison) -> list[float]:

@@ -161,44 +161,43 @@ def _told(row: _Row, name: str) -> str:
 def _layers(rows: list[_Row], words: list[dict[str, Any]], frame: _Frame, found: Simulation, name: str) -> Any:
     """The line that is aimed at, rules between rows, Monte Carlo errors, marks, labels."""
     alt = need("altair")
-    estimators, ends, beside = frame
-    unit = 1.0 if name == "coverage" else 100.0
-    values = [_plain(row, name, unit) for row in rows]
+    values = [_plain(row, name, 1.0 if name == "coverage" else 100.0) for row in rows]
     aim = {"coverage": found.confidence, "bias": 0.0}.get(name)
     low, high = _domain(values, aim, zero=name not in ("coverage", "bias"))
     scale = alt.Scale(domain=[low, high], nice=False, zero=False)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[frame.ends[-1], 0], nice=False, zero=False), axis=None)
+    between = alt.Chart(alt.InlineData(values=[{"y": end} for end in frame.ends[:-1]]))
+    line = alt.Chart(alt.InlineData(values=[] if aim is None else [{"aim": aim}]))
+    named = alt.Chart(alt.InlineData(values=words))
+    return alt.layer(
+        between.mark_rule(color=INKS["grid"][0], strokeWidth=1, aria=False).encode(y=y),
+        line.mark_rule(color=INKS["truth"][0], strokeWidth=1.5, aria=False).encode(x=alt.X("aim:Q", scale=scale)),
+        *_marks(values, frame, scale, y, name),
+        named.mark_text(align="right", lineBreak="\n", lineHeight=_LINE, fontSize=12, color=INKS["text"][0]).encode(
+            x=alt.value(-10), y=y, text="label:N", description="told:N"
+        ),
+    )
+
+
+def _marks(values: list[dict[str, Any]], frame: _Frame, scale: Any, y: Any, name: str) -> list[Any]:
+    """Monte Carlo errors and the marks of the estimators, told apart by color and shape."""
+    alt = need("altair")
+    styles = [_STYLES[place % len(_STYLES)] for place in range(len(frame.estimators))]
+    colors = alt.Scale(domain=frame.estimators, range=[INKS[ink][0] for ink, _ in styles])
+    shapes = alt.Scale(domain=frame.estimators, range=[shape for _, shape in styles])
+    legend = alt.Legend(orient="top", title=None, direction="horizontal", columns=frame.beside, symbolSize=80, offset=8)
     form = ".0%" if name == "coverage" else ".3~f"
-    x_axis = alt.Axis(format=form, tickCount=6, title=_AXES[name], labelFlush=False)
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[ends[-1], 0], nice=False, zero=False), axis=None)
-    styles = [_STYLES[place % len(_STYLES)] for place in range(len(estimators))]
-    colors = alt.Scale(domain=estimators, range=[INKS[ink][0] for ink, _ in styles])
-    shapes = alt.Scale(domain=estimators, range=[shape for _, shape in styles])
-    legend = alt.Legend(orient="top", title=None, direction="horizontal", columns=beside, symbolSize=80, offset=8)
+    axis = alt.Axis(format=form, tickCount=6, title=_AXES[name], labelFlush=False)
     color = alt.Color("estimator:N", scale=colors, legend=legend)
+    shape = alt.Shape("estimator:N", scale=shapes, legend=legend)
     data = alt.Chart(alt.InlineData(values=values))
-    between = alt.Chart(alt.InlineData(values=[{"y": end} for end in ends[:-1]]))
-    layers = [between.mark_rule(color=INKS["grid"][0], strokeWidth=1, aria=False).encode(y=y)]
-    if aim is not None:
-        line = alt.Chart(alt.InlineData(values=[{"aim": aim}]))
-        layers.append(
-            line.mark_rule(color=INKS["truth"][0], strokeWidth=1.5, aria=False).encode(x=alt.X("aim:Q", scale=scale))
-        )
-    layers += [
-        data.mark_rule(strokeWidth=2).encode(
-            x=alt.X("low:Q", scale=scale, axis=x_axis), x2="high:Q", y=y, color=color, description="told:N"
-        ),
+    low, value = (alt.X(each, scale=scale, axis=axis) for each in ("low:Q", "value:Q"))
+    return [
+        data.mark_rule(strokeWidth=2).encode(x=low, x2="high:Q", y=y, color=color, description="told:N"),
         data.mark_point(filled=True, opacity=1, size=56).encode(
-            x=alt.X("value:Q", scale=scale, axis=x_axis),
-            y=y,
-            color=color,
-            shape=alt.Shape("estimator:N", scale=shapes, legend=legend),
-            description="told:N",
+            x=value, y=y, color=color, shape=shape, description="told:N"
         ),
-        alt.Chart(alt.InlineData(values=words))
-        .mark_text(align="right", lineBreak="\n", lineHeight=_LINE, fontSize=12, color=INKS["text"][0])
-        .encode(x=alt.value(-10), y=y, text="label:N", description="told:N"),
     ]
-    return alt.layer(*layers)
 
 
 def _plain(row: _Row, name: str, unit: float) -> dict[str, Any]:

@@ -277,18 +277,7 @@ def column(table: Any, name: str, *, categories: Sequence[Any] | None = None) ->
     >>> column({"income": ["low", "high", "low", None]}, "income").proportions.round(3)
     array([0.333, 0.667])
     """
-    if isinstance(table, Mapping):
-        known, cells = list(table), table.get(name, ())
-    else:
-        frame = nw.from_native(table)
-        known = frame.collect_schema().names()
-        cells = ()
-        if name in known:
-            chosen = frame.select(name)
-            cells = (chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen)[name].to_list()
-    if name not in known:
-        raise DataError(f"there is no column {name!r}; {_checks.nearest(name, known)}", column=name)
-    said = [_checks.label(cell) for cell in cells if not _checks.is_missing(cell)]
+    said = [_checks.label(cell) for cell in _cells(table, name) if not _checks.is_missing(cell)]
     if not said:
         raise DataError(f"column {name!r} holds no values, so it shows no population", column=name)
     values, people = np.unique(np.array(said, dtype=object), return_counts=True)
@@ -300,6 +289,18 @@ def column(table: Any, name: str, *, categories: Sequence[Any] | None = None) ->
         raise DataError(f"column {name!r} holds {strange[0]!r}, which is no category; {hint}", column=name)
     shown = np.array([found.get(_checks.label(label), 0) for label in labels], dtype=float)
     return Population(labels, shown / shown.sum(), f"column {name!r}, {len(said):,} people")
+
+
+def _cells(table: Any, name: str) -> Sequence[Any]:
+    """The cells of a column of any table."""
+    frame = None if isinstance(table, Mapping) else nw.from_native(table)
+    known = list(table) if frame is None else frame.collect_schema().names()
+    if name not in known:
+        raise DataError(f"there is no column {name!r}; {_checks.nearest(name, known)}", column=name)
+    if frame is None:
+        return list(table[name])
+    chosen = frame.select(name)
+    return list((chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen)[name].to_list())
 
 
 POPULATIONS: dict[str, Callable[..., Population]] = {
