@@ -4,7 +4,7 @@
 about the population, and `privacy` what they tell about a person.
 """
 
-from naysay import design, designs, estimate, privacy
+from naysay import design, designs, estimate, planning, privacy, simulate
 from naysay.design import Design
 from naysay.errors import AnswerError, DataError, DesignError, NaysayError, NotEstimable, StatisticalWarning
 from naysay.responses import Responses
@@ -26,5 +26,7 @@ __all__ = [
     "design",
     "designs",
     "estimate",
+    "planning",
     "privacy",
+    "simulate",
 ]

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 import naysay as package
-from naysay.cli import demo, design, estimate, randomize, root
+from naysay.cli import demo, design, estimate, plan, randomize, root, simulate
 from naysay.designs import FAMILIES
 
 HELP = {
     "": root,
     "estimate": estimate.command,
+    "simulate": simulate.command,
+    "plan": plan.command,
     "randomize": randomize.command,
     "design": design.group,
     "design show": design.show,

@@ -1,4 +1,4 @@
-"""The command line: ``naysay estimate``, ``randomize``, ``design show``, ``designs`` and ``demo``.
+"""The command line: ``naysay estimate``, ``simulate``, ``plan``, ``randomize``, ``design show``, ``designs``, ``demo``.
 
 Exit codes: 0 done, 1 a bug (with its traceback), 2 the user's input (with one line on stderr), 130 interrupted.
 """
@@ -13,13 +13,15 @@ from typing import Annotated
 import typer
 
 import naysay
-from naysay.cli import demo, design, estimate, output, randomize
+from naysay.cli import demo, design, estimate, output, plan, randomize, simulate
 from naysay.errors import NaysayError
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
 app.command("estimate")(estimate.command)
+app.command("simulate")(simulate.command)
+app.command("plan")(plan.command)
 app.command("randomize")(randomize.command)
 app.add_typer(design.app, name="design")
 app.command("designs")(design.catalog)

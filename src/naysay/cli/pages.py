@@ -1,0 +1,36 @@
+"""Pages that commands leave behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from naysay.errors import DataError, NaysayError
+from naysay.report.extra import ExtraMissing, need
+
+__all__ = ["check", "write"]
+
+
+def check(path: Path | None) -> None:
+    """Raise, before any work is done, if a page could not be drawn or written there."""
+    if path is None:
+        return
+    try:
+        for module in ("altair", "jinja2", "vl_convert"):
+            need(module)
+    except ExtraMissing as error:
+        raise NaysayError(str(error)) from None
+    if path.is_dir():
+        raise DataError(f"cannot write to {str(path)!r}: it is a folder")
+    if not path.parent.is_dir():
+        raise DataError(f"cannot write to {str(path)!r}: there is no folder {str(path.parent)!r}")
+
+
+def write(path: Path | None, page: Callable[[], str]) -> None:
+    """Draw the page, and write it where it was asked for."""
+    if path is None:
+        return
+    try:
+        path.write_text(page(), encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"cannot write to {str(path)!r}: {error.strerror or error}") from None

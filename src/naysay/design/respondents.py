@@ -1,0 +1,116 @@
+"""What respondents do that the design does not decide: which level they choose, and what they say instead of the truth.
+
+Both are probabilities given the category, as the design itself is, and stand before it: λ = P S π for stated categories
+S, and one share of λ for each level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from naysay import _checks
+from naysay.design.base import Answerable
+from naysay.design.offer import Levels
+from naysay.errors import DataError
+
+__all__ = ["choice", "lies", "place_of", "share"]
+
+Floats = NDArray[np.float64]
+
+
+def choice(design: Answerable, preferences: ArrayLike | None = None) -> Floats:
+    """P(level | category), shape (levels, t); columns sum to one.
+
+    Parameters
+    ----------
+    design : Design or Levels
+    preferences : (levels,) or (levels, t) float, optional
+        One vector for everybody, or a column for each category where the choice goes with it. Equal by default.
+
+    Raises
+    ------
+    DataError
+        Preferences for a design without levels, of another shape, negative, or that do not sum to one.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> choice(designs.negative_levels(("a", "b", "c")), (0.25, 0.75))
+    array([[0.25, 0.25, 0.25],
+           [0.75, 0.75, 0.75]])
+    """
+    levels, t = len(design.levels), len(design.categories)
+    if preferences is None:
+        return np.full((levels, t), 1 / levels)
+    if not isinstance(design, Levels):
+        raise DataError(f"{design.name or design.kind} offers no levels; leave preferences out")
+    given = np.asarray(preferences)
+    if given.ndim < 2:
+        return np.tile(_checks.probability_vector(preferences, levels, what="preferences")[:, None], t)
+    if given.shape != (levels, t):
+        raise DataError(
+            f"preferences must be {levels} probabilities, one a level, or {levels} rows (levels) and {t} columns "
+            f"(categories); got an array of shape {given.shape}"
+        )
+    columns = [
+        _checks.probability_vector(given[:, place], levels, what=f"preferences of {_checks.label(category)!r}")
+        for place, category in enumerate(design.categories)
+    ]
+    return np.column_stack(columns)
+
+
+def lies(categories: Sequence[Any], share_of: float, *, among: Sequence[Any] | None = None, says: Any = None) -> Floats:
+    """P(stated category | true category), shape (t, t), where a share of some people does not state the truth.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label
+    share_of : float
+        Who lies, out of those whose category is in `among`.
+    among : sequence of label, optional
+        The categories whose members lie; all others by default where `says` is given, else all.
+    says : label, optional
+        What liars say ("no": they deny); without it any other category, each equally often.
+
+    Raises
+    ------
+    DataError
+        A share outside [0, 1]; labels that are no categories.
+
+    Examples
+    --------
+    >>> lies(("yes", "no"), 0.25, says="no")
+    array([[0.75, 0.  ],
+           [0.25, 1.  ]])
+    """
+    labels, t = tuple(categories), len(categories)
+    said = None if says is None else place_of(says, labels)
+    liars = [place_of(label, labels) for label in (labels if among is None else among)]
+    amount = share(share_of, what="the share of liars")
+    stated = np.eye(t)
+    for place in liars:
+        if place == said:
+            continue
+        stated[place, place] -= amount
+        instead = [said] if said is not None else [other for other in range(t) if other != place]
+        stated[instead, place] += amount / len(instead)
+    return stated
+
+
+def place_of(label: Any, categories: Sequence[Any]) -> int:
+    """The place of a category, named by itself or by its text."""
+    texts = [_checks.label(category) for category in categories]
+    if _checks.label(label) not in texts:
+        raise DataError(f"{label!r} is no category; {_checks.nearest(_checks.label(label), texts)}", value=label)
+    return texts.index(_checks.label(label))
+
+
+def share(value: Any, *, what: str) -> float:
+    """A share of people, from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
+        raise DataError(f"{what} must lie in [0, 1]; got {value!r}", value=value)
+    return float(value)

@@ -1,0 +1,333 @@
+"""Designs beside one another: precision against privacy, and against the direct question that people lie to."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from naysay import _checks, privacy
+from naysay.design import Answerable, Design, Levels
+from naysay.design.respondents import choice, lies, share
+from naysay.designs import direct as direct_question
+from naysay.errors import DataError, DesignError
+from naysay.planning.size import MOST, checked_error
+from naysay.planning.variance import Variance, respondents, variance
+
+__all__ = ["Comparison", "Liars", "Option", "compare"]
+
+
+@dataclass(frozen=True)
+class Liars:
+    """What people are assumed to do who would rather not say the truth.
+
+    Parameters
+    ----------
+    share : float
+        Of the members of the sensitive category, who lie to the direct question.
+    says : label, optional
+        What they say instead; without it any other category, each equally often.
+    under_design : float
+        The share that lies under a randomized design all the same.
+    """
+
+    share: float
+    says: Any = None
+    under_design: float = 0.0
+
+    def __post_init__(self) -> None:
+        share(self.share, what="the share of liars")
+        share(self.under_design, what="the share of liars under a design")
+
+
+@dataclass(frozen=True)
+class Option:
+    """One design in a comparison.
+
+    Parameters
+    ----------
+    name : str
+    bias : float
+        What lying does to the estimate, whatever the number of respondents; 0 where nobody lies.
+    standard_error, rmse : float
+        With n answers; rmse² = bias² + standard_error².
+    deviation : float
+        Standard deviation of one respondent: the standard error times √n.
+    needed : int or None
+        Respondents for the wanted precision; None where no number of them reaches it.
+    pays_from : int or None
+        Fewest respondents from which the design errs less than the direct question does; None where it never does, or
+        nobody lies to the direct question.
+    still_possible : (int, int)
+        Categories left after an answer, fewest and most.
+    bits : float
+        What an answer tells of its person on average, under a uniform prior; of levels as they are chosen.
+    epsilon : float
+    largest_odds : float
+        Posterior over prior odds of a category after the most revealing answer, under a uniform prior.
+    kind : str
+        What the standard error rests on.
+    """
+
+    name: str
+    bias: float
+    standard_error: float
+    rmse: float
+    deviation: float
+    needed: int | None
+    pays_from: int | None
+    still_possible: tuple[int, int]
+    bits: float
+    epsilon: float
+    largest_odds: float
+    kind: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The option as a JSON object; an infinite number is "inf"."""
+        told = asdict(self)
+        told["still_possible"] = list(self.still_possible)
+        return {name: _number(value) for name, value in told.items()}
+
+
+def _number(value: Any) -> Any:
+    """A JSON value: "inf" for infinity, None for what was not computed."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else "inf"
+    return value
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Designs beside one another; made by `compare`.
+
+    Parameters
+    ----------
+    category : str
+        Whose proportion is estimated.
+    proportion : float
+    n : int
+        Respondents who answer.
+    wanted : float or None
+        The standard error (with liars: the root mean square error) that `needed` reaches.
+    liars : Liars or None
+    options : tuple of Option
+        The direct question first where there are liars.
+    """
+
+    category: str
+    proportion: float
+    n: int
+    wanted: float | None
+    liars: Liars | None
+    options: tuple[Option, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as one JSON object."""
+        return {
+            "category": self.category,
+            "proportion": self.proportion,
+            "n": self.n,
+            "wanted": self.wanted,
+            "liars": None if self.liars is None else asdict(self.liars),
+            "prior": "uniform",
+            "options": [option.to_dict() for option in self.options],
+        }
+
+    def to_csv(self) -> str:
+        """One line for each design, numbers not rounded."""
+        out = io.StringIO()
+        told = [option.to_dict() for option in self.options]
+        for row in told:
+            row["fewest_possible"], row["most_possible"] = row.pop("still_possible")
+        table = csv.DictWriter(out, fieldnames=list(told[0]), lineterminator="\n")
+        table.writeheader()
+        table.writerows(told)
+        return out.getvalue().rstrip("\n")
+
+    def __str__(self) -> str:
+        from naysay.planning import printing
+
+        return printing.comparison(self)
+
+
+def compare(
+    designs: Mapping[str, Answerable] | Sequence[Answerable],
+    proportions: ArrayLike,
+    *,
+    n: float = 1_000,
+    category: Any = None,
+    standard_error: float | None = None,
+    liars: Liars | None = None,
+    **assumed: Any,
+) -> Comparison:
+    """Precision against privacy of several designs, one of them perhaps a family over its parameter.
+
+    With `liars`, the direct question is the first of them, and errors are root mean squares: lying biases by what is
+    hidden, and no number of respondents takes that away. The randomized design has the larger variance and, if it is
+    trusted, no bias, so from some number of respondents on it errs less.
+
+    Parameters
+    ----------
+    designs : {name: Design} or sequence of Design
+        All of the same categories.
+    proportions : (t,) float
+        What the population is assumed to be.
+    n : int
+        Respondents who answer.
+    category : label, optional
+        Whose proportion; needed where there are more than two. Of two the first, the sensitive one.
+    standard_error : float, optional
+        Wanted precision: how many respondents does each design need? With liars a root mean square error.
+    liars : Liars, optional
+    **assumed
+        As in `variance`: estimator, preferences (of levels), target.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    DataError
+        No designs, designs of different categories, fewer than one respondent, shares outside [0, 1].
+    NotEstimable
+        A design from which the proportions cannot be estimated.
+
+    Examples
+    --------
+    >>> from naysay import designs, planning
+    >>> offers = [designs.warner(p=p) for p in (0.6, 0.75)]
+    >>> found = planning.compare(offers, (0.1, 0.9), n=1_000, liars=planning.Liars(share=0.4))
+    >>> [(option.name, round(option.rmse, 3), option.pays_from) for option in found.options]
+    [('direct()', 0.041, None), ('warner(p=0.6)', 0.078, 3772), ('warner(p=0.75)', 0.029, 490)]
+    """
+    named = _named(designs)
+    first = next(iter(named.values()))
+    pi = _checks.probability_vector(proportions, len(first.categories), what="proportions")
+    place = Variance(first.categories, pi, np.eye(len(pi)), "").place(category)
+    wanted = None if standard_error is None else checked_error(standard_error)
+    asked = _Asked(pi, place, respondents(n), wanted, liars, assumed)
+    options, direct = [], None
+    if liars is not None:
+        direct = _direct(first, asked)
+        options.append(direct)
+    options += [_option(name, design, asked, direct) for name, design in named.items()]
+    return Comparison(
+        category=_checks.label(first.categories[place]),
+        proportion=float(pi[place]),
+        n=int(n),
+        wanted=wanted,
+        liars=liars,
+        options=tuple(options),
+    )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    proportions: NDArray[np.float64]
+    place: int
+    n: float
+    wanted: float | None
+    liars: Liars | None
+    assumed: dict[str, Any]
+
+    def stated(self, categories: tuple[Any, ...], amount: float) -> NDArray[np.float64]:
+        """Proportions of what people state, where a share of the sensitive category lies."""
+        if self.liars is None or amount == 0:
+            return self.proportions
+        sensitive = categories[self.place]
+        return np.asarray(lies(categories, amount, among=(sensitive,), says=self.liars.says) @ self.proportions)
+
+
+def _named(designs: Mapping[str, Answerable] | Sequence[Answerable]) -> dict[str, Answerable]:
+    """Designs by name, all of the same categories."""
+    given = list(designs.values()) if isinstance(designs, Mapping) else list(designs)
+    if not given:
+        raise DataError("at least one design is needed to compare")
+    for each in given:
+        if not isinstance(each, Answerable):
+            raise DataError(f"a comparison is of designs; {each!r} is a {type(each).__name__}")
+    names = list(designs) if isinstance(designs, Mapping) else [each.name or each.kind for each in given]
+    for name, each in zip(names, given, strict=True):
+        if tuple(map(str, each.categories)) != tuple(map(str, given[0].categories)):
+            raise DataError(
+                f"designs to compare must have the same categories; {names[0]} has "
+                f"{_checks.shown(given[0].categories)}, {name} has {_checks.shown(each.categories)}"
+            )
+    if len(set(names)) < len(names):
+        raise DataError(f"designs to compare must differ in name; got {_checks.shown(names)}")
+    return dict(zip(names, given, strict=True))
+
+
+def _direct(first: Answerable, asked: _Asked) -> Option:
+    amount = 0.0 if asked.liars is None else asked.liars.share
+    assumed = {"target": asked.assumed.get("target", "population"), "estimator": "moments"}
+    return _measured("direct()", direct_question(first.categories), replace(asked, assumed=assumed), amount, None)
+
+
+def _option(name: str, design: Answerable, asked: _Asked, direct: Option | None) -> Option:
+    amount = 0.0 if asked.liars is None else asked.liars.under_design
+    return _measured(name, design, asked, amount, direct)
+
+
+def _measured(name: str, design: Answerable, asked: _Asked, amount: float, direct: Option | None) -> Option:
+    stated = asked.stated(design.categories, amount)
+    levels = asked.assumed if isinstance(design, Levels) else {**asked.assumed, "preferences": None}
+    found = variance(design, stated, **levels)
+    one = float(found.each[asked.place])
+    bias = float(stated[asked.place] - asked.proportions[asked.place])
+    error = math.sqrt(one / asked.n)
+    return Option(
+        name=name,
+        bias=bias,
+        standard_error=error,
+        rmse=math.hypot(bias, error),
+        deviation=math.sqrt(one),
+        needed=None if asked.wanted is None else _needed(one, bias, asked.wanted),
+        pays_from=None if direct is None else _pays_from(one, bias, direct),
+        kind=found.kind,
+        **_private(design, asked.assumed.get("preferences")),
+    )
+
+
+def _needed(one: float, bias: float, wanted: float) -> int | None:
+    """Respondents for an error of the wanted size; None where the bias alone is as large, or there are not so many."""
+    left = wanted**2 - bias**2
+    if left <= 0 or one / left > MOST:
+        return None
+    return max(1, math.ceil(one / left - 1e-9))
+
+
+def _pays_from(one: float, bias: float, direct: Option) -> int | None:
+    """The least n with bias² + V/n below that of the direct question."""
+    gained = direct.bias**2 - bias**2
+    lost = one - direct.deviation**2
+    if lost < 0 <= gained:
+        return 1
+    return None if gained <= 0 else max(1, math.floor(lost / gained) + 1)
+
+
+def _private(design: Answerable, preferences: ArrayLike | None) -> dict[str, Any]:
+    """Measures of privacy; of an offer those of its most revealing level, and the bits as levels are chosen."""
+    channels = [design.channel(level) for level in design.levels]
+    chosen = choice(design, preferences).mean(axis=1)
+    told: list[privacy.Statement] = [privacy.statement(channel) for channel in channels]
+    return {
+        "still_possible": (min(each.still_possible[0] for each in told), max(each.still_possible[1] for each in told)),
+        "bits": float(chosen @ [each.bits for each in told]),
+        "epsilon": max(each.epsilon for each in told),
+        "largest_odds": max(_largest_odds(channel) for channel in channels),
+    }
+
+
+def _largest_odds(channel: Design) -> float:
+    try:
+        return float(privacy.odds(channel).max())
+    except DesignError:  # too many responses to list
+        return math.nan

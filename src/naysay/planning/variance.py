@@ -1,0 +1,281 @@
+"""What one respondent is worth: the covariance of an estimator times n, for any design, estimator and proportions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from naysay import _checks
+from naysay.design import Answerable, Design, Levels
+from naysay.design.respondents import choice, place_of
+from naysay.errors import DataError, NotEstimable
+from naysay.estimate.linear import check_rank, linear_map, tangent
+from naysay.planning.moments import DRAWS, closed, drawn, few, indicator_products
+
+__all__ = ["Ask", "Variance", "asked", "respondents", "variance", "variance_of"]
+
+Floats = NDArray[np.float64]
+
+_ONE = ("maximum_likelihood", "moments")
+_OFFER = ("stratified", "stratified_equal", "stratified_variance", "pooled")
+_SAME = {"moments": "stratified", "maximum_likelihood": "pooled"}
+
+
+@dataclass(frozen=True, eq=False)
+class Variance:
+    """The covariance of an estimator, per respondent: divided by n it is that of n answers.
+
+    Parameters
+    ----------
+    names : (p,) tuple of label
+        What is estimated: the categories, in their order.
+    values : (p,) float
+        Their true values.
+    covariance : (p, p) float
+        n times the covariance.
+    kind : str
+        What it rests on.
+
+    Examples
+    --------
+    >>> from naysay import designs, planning
+    >>> found = planning.variance(designs.two_coins(), (0.15, 0.85), estimator="moments")
+    >>> found.standard_errors(200).round(4)
+    array([0.0662, 0.0662])
+    """
+
+    names: tuple[Any, ...]
+    values: Floats
+    covariance: Floats
+    kind: str
+
+    @property
+    def each(self) -> Floats:
+        """Variances of the values per respondent, (p,): n times those of n answers."""
+        return np.maximum(np.diagonal(self.covariance), 0.0)
+
+    def standard_errors(self, n: float) -> Floats:
+        """Standard errors (p,) with n answers."""
+        return np.asarray(np.sqrt(self.each / respondents(n)))
+
+    def near_zero(self, n: float) -> tuple[Any, ...]:
+        """The names whose value lies within two standard errors of 0, where a likelihood estimate is cut off."""
+        if not self.kind.startswith("maximum likelihood"):
+            return ()
+        near = self.values < 2 * self.standard_errors(n)
+        return tuple(name for name, close in zip(self.names, near.tolist(), strict=True) if close)
+
+    def place(self, name: Any = None) -> int:
+        """The place of a value; without a name the first of two, the sensitive one by convention."""
+        if name is not None:
+            return place_of(name, self.names)
+        if len(self.names) > 2:
+            raise DataError(f"name the category, one of {_checks.shown(map(_checks.label, self.names))}")
+        return 0
+
+
+class Ask(NamedTuple):
+    """What `variance` is asked, checked."""
+
+    proportions: Floats
+    estimator: str
+    preferences: Floats
+    target: str
+
+
+def variance(
+    design: Answerable,
+    proportions: ArrayLike,
+    *,
+    estimator: str | None = None,
+    preferences: ArrayLike | None = None,
+    target: str = "population",
+) -> Variance:
+    """The covariance of an estimator per respondent, at given proportions.
+
+    For moments E[u uᵀ] - ππᵀ of the unbiased indicator u of one respondent, exactly; for maximum likelihood the inverse
+    of the expected Fisher information Σ_y L[y]ᵀL[y] / (L[y]·π) on the directions that keep Σπ = 1, which many answers
+    reach.
+
+    Parameters
+    ----------
+    design : Design or Levels
+    proportions : (t,) float
+        What the population is assumed to be; they sum to one.
+    estimator : str, optional
+        "maximum_likelihood" (default) or "moments"; for levels "stratified" (default), "stratified_equal",
+        "stratified_variance" or "pooled".
+    preferences : (levels,) or (levels, t) float, optional
+        How often each level is chosen, by everybody or by category; equally by default.
+    target : {"population", "file"}
+        With "file" only the randomization is random.
+
+    Returns
+    -------
+    Variance
+
+    Raises
+    ------
+    DataError
+        Proportions or preferences that do not sum to one; an unknown estimator; a choice that goes with the category
+        under an estimator that it biases.
+    NotEstimable
+        A design from which the proportions cannot be estimated.
+
+    Examples
+    --------
+    >>> from naysay import designs, planning
+    >>> survey = designs.negative(("a", "b", "c", "d"))
+    >>> planning.variance(survey, (0.4, 0.3, 0.2, 0.1)).standard_errors(1_000).round(4)
+    array([0.0379, 0.0401, 0.042 , 0.0435])
+
+    References
+    ----------
+    Esponda, Huerta & Guerrero (2016), propositions 2 and 3 as corrected.
+    """
+    return variance_of(design, asked(design, proportions, estimator=estimator, preferences=preferences, target=target))
+
+
+def asked(
+    design: Answerable,
+    proportions: ArrayLike,
+    *,
+    estimator: str | None = None,
+    preferences: ArrayLike | None = None,
+    target: str = "population",
+) -> Ask:
+    """The question, checked at the door."""
+    if not isinstance(design, Answerable):
+        raise DataError(f"a design is needed first; got {type(design).__name__}")
+    pi = _checks.probability_vector(proportions, len(design.categories), what="proportions")
+    known = _OFFER if isinstance(design, Levels) else _ONE
+    named = known[0] if estimator is None else estimator
+    named = _SAME.get(named, named) if isinstance(design, Levels) else named
+    if named not in known:
+        raise DataError(
+            f"for {design.name or design.kind} the estimators are {', '.join(known)}; got {estimator!r} "
+            f"({_checks.nearest(named, known)})"
+        )
+    if target not in ("population", "file"):
+        raise DataError(f"target must be 'population' or 'file'; got {target!r}")
+    return Ask(pi, named, choice(design, preferences), target)
+
+
+@singledispatch
+def variance_of(design: Answerable, ask: Ask) -> Variance:
+    """The answer, by kind of design; a further kind registers its own."""
+    raise DataError(f"no variance is known for {design.name or design.kind}")
+
+
+@variance_of.register
+def _(design: Design, ask: Ask) -> Variance:
+    if ask.estimator == "moments":
+        products = indicator_products(design, ask.proportions, *_map(design))
+        return _found(design, ask, products - np.outer(ask.proportions, ask.proportions), _moments_kind([design]))
+    check_rank(design.expected_statistic, design.categories)
+    return _found(design, ask, _inverse(_information(design, ask.proportions)), _likelihood_kind([design]))
+
+
+@variance_of.register
+def _(design: Levels, ask: Ask) -> Variance:
+    taken = [place for place, row in enumerate(ask.preferences) if row @ ask.proportions > 0]
+    offered = [design.designs[place] for place in taken]
+    shares = ask.preferences[taken]
+    if ask.estimator == "stratified":
+        return _stratified(design, ask, offered, shares)
+    if not np.allclose(shares, shares[:, :1]):
+        raise DataError(
+            f"{ask.estimator} is biased if the choice of level goes with the category; plan with estimator='stratified'"
+        )
+    if ask.estimator == "pooled":
+        check_rank(np.vstack([each.expected_statistic for each in offered]), design.categories)
+        pairs = zip(shares[:, 0], offered, strict=True)
+        total = sum(share * _information(each, ask.proportions) for share, each in pairs)
+        return _found(design, ask, _inverse(np.asarray(total)), _likelihood_kind(offered))
+    return _weighted_levels(design, ask, offered, shares[:, 0])
+
+
+def _stratified(design: Levels, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
+    """One unbiased indicator for each respondent, at whatever level she answers."""
+    terms = [
+        indicator_products(each, row * ask.proportions, *_map(each)) for each, row in zip(offered, shares, strict=True)
+    ]
+    centred = np.sum(terms, axis=0) - np.outer(ask.proportions, ask.proportions)
+    return _found(design, ask, centred, _moments_kind(offered))
+
+
+def _weighted_levels(design: Levels, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
+    """Σ z_k² V_k / q_k: levels' own estimates under weights z, where a share q_k chooses level k."""
+    pi = ask.proportions
+    own = [indicator_products(each, pi, *_map(each)) - np.outer(pi, pi) for each in offered]
+    z = np.ones(len(offered))
+    if ask.estimator == "stratified_variance":
+        z = shares / np.array([np.trace(each) for each in own])
+    z = z / z.sum()
+    total = np.sum([weight**2 / q * each for weight, q, each in zip(z, shares, own, strict=True)], axis=0)
+    return _found(design, ask, np.asarray(total), "moments within levels, many answers at each")
+
+
+def _map(design: Design) -> tuple[Floats, Floats]:
+    mapping = linear_map(design)
+    return mapping.constant, mapping.slope
+
+
+def _sampling(pi: Floats) -> Floats:
+    """What drawing one respondent from the population contributes."""
+    return np.asarray(np.diag(pi) - np.outer(pi, pi))
+
+
+def _found(design: Answerable, ask: Ask, covariance: Floats, kind: str) -> Variance:
+    if ask.target == "file":
+        covariance, kind = covariance - _sampling(ask.proportions), f"{kind}, randomization only"
+    return Variance(design.categories, ask.proportions, covariance, kind)
+
+
+def _moments_kind(offered: list[Design]) -> str:
+    exact = all(few(each) or closed(each) for each in offered)
+    return "moments, exact" if exact else f"moments, by {DRAWS:,} drawn responses"
+
+
+def _likelihood_kind(offered: list[Design]) -> str:
+    exact = all(few(each) for each in offered)
+    how = "" if exact else f", by {DRAWS:,} drawn responses"
+    return f"maximum likelihood, expected information{how}"
+
+
+def _information(design: Design, pi: Floats) -> Floats:
+    """Expected Fisher information of one respondent, (t, t); of those responses that can come."""
+    if few(design):
+        rows, weight = design.rows(design.space.listing()), np.ones(1)
+    else:
+        _, rows = drawn(design)
+        weight = 1 / rows.mean(axis=1) / len(rows)
+    chance = rows @ pi
+    seen = chance > 0
+    scale = np.broadcast_to(weight, chance.shape)[seen] / chance[seen]
+    return np.asarray(rows[seen].T @ (rows[seen] * scale[:, None]))
+
+
+def _inverse(information: Floats) -> Floats:
+    """The inverse on the directions that keep Σπ = 1."""
+    basis = tangent(len(information))
+    reduced = basis.T @ information @ basis
+    values, vectors = np.linalg.eigh(reduced)
+    if values[0] <= 1e-12 * values[-1]:
+        raise NotEstimable(
+            "at these proportions some response never comes, and without it the answers cannot tell all categories "
+            "apart; plan with proportions above 0"
+        )
+    wide = basis @ vectors
+    return np.asarray(wide @ (wide / values).T)
+
+
+def respondents(n: Any) -> float:
+    """A number of respondents, at least one."""
+    if isinstance(n, bool) or not isinstance(n, int | float | np.number) or not np.isfinite(n) or n < 1:
+        raise DataError(f"n must be at least one respondent; got {n!r}", value=n)
+    return float(n)

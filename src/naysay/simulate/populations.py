@@ -1,0 +1,373 @@
+"""Populations to draw respondents from: shapes from the literature, counts, or a column of real data."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.stats
+from numpy.typing import ArrayLike, NDArray
+
+from naysay import _checks
+from naysay.design import Answerable
+from naysay.errors import DataError
+
+__all__ = [
+    "POPULATIONS",
+    "Population",
+    "column",
+    "counts",
+    "equal",
+    "exponential",
+    "log_normal",
+    "normal",
+    "population",
+    "shares",
+    "uniform",
+]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """The true proportions that respondents are drawn from.
+
+    Parameters
+    ----------
+    categories : (t,) tuple of label
+    proportions : (t,) float
+    name : str
+        How it came about.
+
+    Examples
+    --------
+    >>> normal(5).proportions.round(3)
+    array([0.012, 0.214, 0.547, 0.214, 0.012])
+    """
+
+    categories: tuple[Any, ...]
+    proportions: Floats
+    name: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "categories", _checks.categories(self.categories))
+        checked = _checks.probability_vector(self.proportions, len(self.categories), what="the population's shares")
+        object.__setattr__(self, "proportions", _checks.read_only(checked.copy()))
+
+    def people(self, n: int) -> NDArray[np.int64]:
+        """Whole counts (t,) of n people as near to the proportions as can be: a fixed file."""
+        exact = self.proportions * n
+        whole = np.floor(exact + 1e-9).astype(np.int64)
+        missing = n - int(whole.sum())
+        whole[np.argsort(whole - exact, kind="stable")[:missing]] += 1
+        return whole
+
+    def of(self, design: Answerable) -> Population:
+        """The population in the order of a design's categories.
+
+        Raises
+        ------
+        DataError
+            Categories that are not those of the design.
+        """
+        own = {_checks.label(label): place for place, label in enumerate(self.categories)}
+        asked = [_checks.label(label) for label in design.categories]
+        strange = [label for label in own if label not in asked]
+        if strange:
+            raise DataError(
+                f"the population holds {strange[0]!r}, which is no category of {design.name or design.kind}; "
+                f"{_checks.nearest(strange[0], asked)}"
+            )
+        found = [self.proportions[own[label]] if label in own else 0.0 for label in asked]
+        return Population(design.categories, np.array(found), self.name)
+
+
+Categories = Sequence[Any] | int
+
+
+def _labels(categories: Categories) -> tuple[Any, ...]:
+    """Labels, or 1 … t for a number of categories."""
+    if isinstance(categories, int) and not isinstance(categories, bool):
+        return tuple(range(1, categories + 1))
+    return tuple(categories)  # type: ignore[arg-type]
+
+
+def equal(categories: Categories) -> Population:
+    """All categories equally common.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+        Labels, or how many: then they are 1 … t.
+
+    Examples
+    --------
+    >>> equal(4).proportions
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+    labels = _labels(categories)
+    return Population(labels, np.full(len(labels), 1 / len(labels)), "equal()")
+
+
+def _rounded(categories: Categories, law: Any, name: str) -> Population:
+    """Shares of a continuous value rounded to the nearest of 1 … t, with everything beyond at the ends."""
+    labels = _labels(categories)
+    below = law.cdf(np.arange(1, len(labels)) + 0.5)
+    return Population(labels, np.diff(np.concatenate([[0.0], below, [1.0]])), name)
+
+
+def uniform(categories: Categories) -> Population:
+    """A value uniform on [1, t], rounded to the nearest category: the two at the ends have half of the others' share.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+
+    References
+    ----------
+    Bao, Luo & Zhang (2013), U(1, 5). The source is silent about rounding; ours is to the nearest, clipped to 1 … t.
+
+    Examples
+    --------
+    >>> uniform(5).proportions
+    array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
+    """
+    return _rounded(categories, scipy.stats.uniform(1, len(_labels(categories)) - 1), "uniform()")
+
+
+def normal(categories: Categories, *, mean: float | None = None, sd: float | None = None) -> Population:
+    """A normal value, rounded to the nearest of 1 … t.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+    mean, sd : float, optional
+        By default the middle category and a sixth of the range: 3 and 2/3 for five categories.
+
+    References
+    ----------
+    Bao, Luo & Zhang (2013), N(3, sd 0.6667).
+
+    Examples
+    --------
+    >>> normal(5, mean=3, sd=0.6667).proportions.round(4)
+    array([0.0122, 0.2144, 0.5467, 0.2144, 0.0122])
+    """
+    t = len(_labels(categories))
+    centre, spread = (1 + t) / 2 if mean is None else mean, (t - 1) / 6 if sd is None else _positive(sd, "sd")
+    return _rounded(categories, scipy.stats.norm(centre, spread), _call("normal", mean=mean, sd=sd))
+
+
+def exponential(categories: Categories, *, mean: float = 4 / 5.81) -> Population:
+    """An exponential value that starts at 1, rounded to the nearest of 1 … t.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+    mean : float
+        Of the value less 1.
+
+    References
+    ----------
+    Bao, Luo & Zhang (2013): mean 4/5.81 for five categories, 1.0329 for seven.
+
+    Examples
+    --------
+    >>> exponential(5).proportions.round(3)
+    array([0.516, 0.371, 0.087, 0.02 , 0.006])
+    """
+    law = scipy.stats.expon(1, _positive(mean, "mean"))
+    return _rounded(categories, law, _call("exponential", mean=mean))
+
+
+def log_normal(categories: Categories, *, log_mean: float = 0.8959, log_sd: float = 0.2310) -> Population:
+    """A log-normal value, rounded to the nearest of 1 … t.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+    log_mean, log_sd : float
+        Of the logarithm.
+
+    References
+    ----------
+    Bao, Luo & Zhang (2013), log-normal(0.8959, 0.2310).
+
+    Examples
+    --------
+    >>> log_normal(5).proportions.round(3)
+    array([0.017, 0.518, 0.404, 0.057, 0.004])
+    """
+    law = scipy.stats.lognorm(_positive(log_sd, "log_sd"), scale=np.exp(log_mean))
+    return _rounded(categories, law, _call("log_normal", log_mean=log_mean, log_sd=log_sd))
+
+
+def shares(proportions: ArrayLike, categories: Categories | None = None) -> Population:
+    """A population with these proportions.
+
+    Parameters
+    ----------
+    proportions : (t,) float
+        They sum to one.
+    categories : (t,) sequence of label, optional
+        1 … t by default.
+
+    Raises
+    ------
+    DataError
+        Proportions that are negative or do not sum to one.
+
+    Examples
+    --------
+    >>> shares((0.15, 0.85), ("yes", "no")).categories
+    ('yes', 'no')
+    """
+    given = np.asarray(proportions, dtype=float)
+    labels = _labels(len(given) if categories is None else categories)
+    return Population(labels, _checks.probability_vector(given, len(labels), what="the population's shares"), "shares")
+
+
+def counts(people: Mapping[Any, float]) -> Population:
+    """A population in proportion to these counts.
+
+    Parameters
+    ----------
+    people : {category: count}
+
+    Raises
+    ------
+    DataError
+        Negative counts, or none at all.
+
+    Examples
+    --------
+    >>> counts({"low": 30, "high": 10}).proportions
+    array([0.75, 0.25])
+    """
+    each = _checks.amounts(list(people.values()), what="counts")
+    if each.sum() == 0:
+        raise DataError("a population needs people; all counts are 0")
+    return Population(tuple(people), each / each.sum(), f"counts of {each.sum():,.0f} people")
+
+
+def column(table: Any, name: str, *, categories: Sequence[Any] | None = None) -> Population:
+    """The population that a column of real data shows; missing cells are left out.
+
+    Parameters
+    ----------
+    table : dataframe or mapping of columns
+        Any that narwhals takes.
+    name : str
+    categories : sequence of label, optional
+        Their order; by default sorted by their text.
+
+    Raises
+    ------
+    DataError
+        An unknown column, one without values, or values that are no categories.
+
+    Examples
+    --------
+    >>> column({"income": ["low", "high", "low", None]}, "income").proportions.round(3)
+    array([0.333, 0.667])
+    """
+    said = [_checks.label(cell) for cell in _cells(table, name) if not _checks.is_missing(cell)]
+    if not said:
+        raise DataError(f"column {name!r} holds no values, so it shows no population", column=name)
+    values, people = np.unique(np.array(said, dtype=object), return_counts=True)
+    found = dict(zip(values.tolist(), people.tolist(), strict=True))
+    labels = tuple(found) if categories is None else tuple(categories)
+    strange = [value for value in found if value not in map(_checks.label, labels)]
+    if strange:
+        hint = _checks.nearest(strange[0], map(_checks.label, labels))
+        raise DataError(f"column {name!r} holds {strange[0]!r}, which is no category; {hint}", column=name)
+    shown = np.array([found.get(_checks.label(label), 0) for label in labels], dtype=float)
+    return Population(labels, shown / shown.sum(), f"column {name!r}, {len(said):,} people")
+
+
+def _cells(table: Any, name: str) -> Sequence[Any]:
+    """The cells of a column of any table."""
+    frame = None if isinstance(table, Mapping) else nw.from_native(table)
+    known = list(table) if frame is None else frame.collect_schema().names()
+    if name not in known:
+        raise DataError(f"there is no column {name!r}; {_checks.nearest(name, known)}", column=name)
+    if frame is None:
+        return list(table[name])
+    chosen = frame.select(name)
+    return list((chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen)[name].to_list())
+
+
+POPULATIONS: dict[str, Callable[..., Population]] = {
+    "equal": equal,
+    "uniform": uniform,
+    "normal": normal,
+    "exponential": exponential,
+    "log_normal": log_normal,
+}
+"""Populations that a call may name."""
+
+
+def population(text: str, categories: Categories) -> Population:
+    """The population that a call describes, as ``normal(mean=3, sd=0.6667)``, or a plain name.
+
+    Parameters
+    ----------
+    text : str
+        One of `POPULATIONS` with its arguments; nothing is run.
+    categories : (t,) sequence of label, or int
+
+    Raises
+    ------
+    DataError
+        An unknown population or parameter, with the nearest known one.
+
+    Examples
+    --------
+    >>> population("exponential(mean=1.0329)", 7).proportions.round(3)
+    array([0.384, 0.382, 0.145, 0.055, 0.021, 0.008, 0.005])
+    """
+    name, arguments = _read(text.strip())
+    if name not in POPULATIONS:
+        raise DataError(f"no population is called {name!r}; {_checks.nearest(name, POPULATIONS)}", value=name)
+    known = [each for each in inspect.signature(POPULATIONS[name]).parameters if each != "categories"]
+    for parameter, value in arguments.items():
+        if parameter not in known:
+            hint = _checks.nearest(parameter, known) if known else "it takes none"
+            raise DataError(f"{name} has no parameter {parameter!r}; {hint}", value=parameter)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise DataError(f"{parameter} of {name} must be a number; got {value!r}", value=value)
+    return POPULATIONS[name](categories, **arguments)
+
+
+def _read(text: str) -> tuple[str, dict[str, Any]]:
+    """The name and the arguments of a call."""
+    try:
+        node = ast.parse(text, mode="eval").body
+        if isinstance(node, ast.Name):
+            return node.id, {}
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+            return node.func.id, {str(each.arg): ast.literal_eval(each.value) for each in node.keywords}
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    raise DataError(
+        f"cannot read the population {text[:80]!r}; write a name such as normal, a call such as "
+        "normal(mean=3, sd=0.6667), or shares such as 0.2,0.8",
+        value=text,
+    )
+
+
+def _positive(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+        raise DataError(f"{what} must be above 0; got {value!r}", value=value)
+    return float(value)
+
+
+def _call(name: str, **arguments: float | None) -> str:
+    given = ", ".join(f"{key}={value:.6g}" for key, value in arguments.items() if value is not None)
+    return f"{name}({given})"

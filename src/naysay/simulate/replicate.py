@@ -1,0 +1,357 @@
+"""Surveys repeated, on as many cores as there are, with the same result on any number of them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import secrets
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from naysay import _checks, estimate
+from naysay.design import Answerable, Levels
+from naysay.design.respondents import choice
+from naysay.errors import DataError, NotEstimable
+from naysay.estimate import Estimate
+from naysay.estimate.intervals import METHODS
+from naysay.simulate.behavior import HONEST, Behavior
+from naysay.simulate.populations import Population, population, shares
+from naysay.simulate.result import Runs, Simulation
+from naysay.simulate.survey import Survey
+from naysay.tally import Tally
+
+__all__ = ["ESTIMATORS", "replicate"]
+
+Floats = NDArray[np.float64]
+Estimator = Callable[[Answerable, Tally, str], Estimate]
+
+
+def _equal(design: Answerable, tally: Tally, target: str) -> Estimate:
+    return estimate.stratified(design, tally, weights="equal", target=target)
+
+
+def _by_variance(design: Answerable, tally: Tally, target: str) -> Estimate:
+    return estimate.stratified(design, tally, weights="variance", target=target)
+
+
+def _maximum_likelihood(design: Answerable, tally: Tally, target: str) -> Estimate:
+    return estimate.maximum_likelihood(design, tally, target=target)
+
+
+def _moments(design: Answerable, tally: Tally, target: str) -> Estimate:
+    return estimate.moments(design, tally, target=target)
+
+
+def _stratified(design: Answerable, tally: Tally, target: str) -> Estimate:
+    return estimate.stratified(design, tally, target=target)
+
+
+def _pooled(design: Answerable, tally: Tally, target: str) -> Estimate:
+    return estimate.pooled(design, tally, target=target)
+
+
+ESTIMATORS: dict[str, Estimator] = {
+    "maximum_likelihood": _maximum_likelihood,
+    "moments": _moments,
+    "stratified": _stratified,
+    "stratified_equal": _equal,
+    "stratified_variance": _by_variance,
+    "pooled": _pooled,
+}
+"""Estimators by name; the last four are for levels."""
+
+_FOR_LEVELS = ("stratified", "stratified_equal", "stratified_variance", "pooled")
+_BATCH = 0.25  # seconds of work that a worker takes at a time: as long as an interruption has to wait
+_SOON = 3.0  # seconds below which starting workers takes longer than the work
+
+
+def replicate(
+    design: Answerable,
+    people: Population | ArrayLike | str,
+    *,
+    n: int,
+    replicates: int = 1_000,
+    estimators: Sequence[str] | None = None,
+    preferences: ArrayLike | None = None,
+    behavior: Behavior = HONEST,
+    target: str = "population",
+    interval: str | None = "wald",
+    confidence: float = 0.95,
+    seed: int | None = None,
+    workers: int = 1,
+    console: Console | None = None,
+) -> Simulation:
+    """The same survey many times, and what its estimators made of it.
+
+    Each replicate draws from its own generator, spawned from the seed, so neither the number of workers nor an
+    interruption changes a number. Where responses can be listed their counts are drawn at once, so a million
+    respondents cost no more than a hundred.
+
+    Parameters
+    ----------
+    design : Design or Levels
+    people : Population, (t,) float, or str
+        Who is asked: a population, its proportions, or a call such as "normal(sd=0.5)".
+    n : int
+        How many are asked.
+    replicates : int
+    estimators : sequence of str, optional
+        Of `ESTIMATORS`, all applied to the same answers. By default maximum likelihood and moments; for levels
+        stratified and pooled.
+    preferences : (levels,) or (levels, t) float, optional
+        How often each level is chosen, by everybody or by category (see `skewed` and `tied`); equally by default.
+    behavior : Behavior
+        Who lies, answers at random, or not at all.
+    target : {"population", "file"}
+        With "file" the same people are asked every time, and only the randomization varies.
+    interval : {"wald", "agresti_coull", "profile", "bootstrap"}, optional
+        None for the one that estimates use by default, which may take many times as long.
+    confidence : float
+    seed : int, optional
+        To repeat the simulation; drawn, and kept in the result, where none is given.
+    workers : int
+        Processes. A script that asks for more than one needs ``if __name__ == "__main__":`` around it.
+    console : rich Console, optional
+        Where to show progress.
+
+    Returns
+    -------
+    Simulation
+        With the replicates that were done, if Ctrl-C ended it early.
+
+    Raises
+    ------
+    DataError
+        Zero replicates, respondents or workers; unknown populations and estimators; shares that do not sum to one.
+    NotEstimable
+        A design from which the proportions cannot be estimated.
+
+    Examples
+    --------
+    >>> from naysay import designs, simulate
+    >>> survey = designs.negative(("low", "middle", "high"))
+    >>> found = simulate.replicate(survey, (0.5, 0.3, 0.2), n=500, replicates=200, estimators=["moments"], seed=1)
+    >>> summary = found.summary("moments")
+    >>> bool((abs(summary.bias.values) < 4 * summary.bias.errors).all())
+    True
+    """
+    began = time.perf_counter()
+    names = _estimators(design, estimators)
+    if interval is not None and interval not in METHODS:
+        raise DataError(f"the interval methods are {', '.join(METHODS)}; got {interval!r}")
+    if target not in ("population", "file"):
+        raise DataError(f"target must be 'population' or 'file'; got {target!r}")
+    survey = Survey(
+        design=design,
+        population=_population(design, people),
+        n=_positive(n, "the number of people asked"),
+        preferences=choice(design, preferences),
+        behavior=behavior,
+        target=target,
+    )
+    number = _positive(replicates, "replicates")
+    chosen = secrets.randbits(32) if seed is None else _checks.whole(seed, 0, 2**128, what="seed")
+    job = _Job(survey, names, interval, _checks.confidence(confidence), np.random.SeedSequence(chosen).spawn(number))
+    done = _run(job, number, _positive(workers, "workers"), console)
+    return Simulation(
+        survey=survey,
+        runs=_runs(names, [done[place] for place in sorted(done)]),
+        asked=number,
+        confidence=confidence,
+        seed=chosen,
+        seconds=time.perf_counter() - began,
+    )
+
+
+class One(NamedTuple):
+    """What one estimator gave in one replicate."""
+
+    proportions: Floats
+    standard_errors: Floats
+    bounds: Floats
+    method: str
+    problem: str
+
+
+Found = dict[int, tuple[One, ...]]
+
+
+@dataclass(frozen=True)
+class _Job:
+    """Replicates by number; a worker has one of its own."""
+
+    survey: Survey
+    estimators: tuple[str, ...]
+    interval: str | None
+    confidence: float
+    seeds: list[np.random.SeedSequence] = field(repr=False)
+
+    def batch(self, places: Sequence[int]) -> Found:
+        """The results of these replicates."""
+        return {place: self._one(np.random.default_rng(self.seeds[place])) for place in places}
+
+    def _one(self, rng: np.random.Generator) -> tuple[One, ...]:
+        tally = self.survey.draw(rng)
+        return tuple(self._fit(name, tally, rng) for name in self.estimators)
+
+    def _fit(self, name: str, tally: Tally, rng: np.random.Generator) -> One:
+        nothing = np.full((len(self.survey.design.categories), 4), np.nan)
+        if tally.n == 0:
+            return One(nothing[:, 0], nothing[:, 1], nothing[:, 2:], "", "nobody answered")
+        try:
+            fit = ESTIMATORS[name](self.survey.design, tally, self.survey.target)
+            found = fit.intervals(self.confidence, method=self.interval, rng=rng)
+        except (DataError, NotEstimable) as error:
+            return One(nothing[:, 0], nothing[:, 1], nothing[:, 2:], "", str(error))
+        return One(fit.proportions, fit.standard_errors, found.bounds, found.method, "")
+
+
+def _run(job: _Job, number: int, workers: int, console: Console | None) -> Found:
+    """All replicates, or those that were done before Ctrl-C; at least one."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    began = time.perf_counter()
+    done = job.batch([0])
+    _check_first(job, done[0])
+    each = max(time.perf_counter() - began, 1e-6)
+    size = max(1, min(int(_BATCH / each), -(-number // workers)))
+    batches = [range(start, min(start + size, number)) for start in range(1, number, size)]
+    with Progress(*columns, console=console, transient=True, disable=console is None) as progress:
+        task = progress.add_task("surveys", total=number, completed=1)
+        alone = workers == 1 or len(batches) < 2 or each * number < _SOON
+        try:
+            for found in _alone(job, batches) if alone else _together(job, batches, min(workers, len(batches))):
+                done |= found
+                progress.update(task, completed=len(done))
+        except KeyboardInterrupt:
+            if console is not None:
+                console.print(f"interrupted after {len(done):,} of {number:,} surveys", highlight=False)
+    return done
+
+
+def _check_first(job: _Job, first: tuple[One, ...]) -> None:
+    """Raise what is wrong with the question before it is asked a thousand times."""
+    seeds = [job.seeds[0], *job.seeds[1:4]]
+    if not all(one.problem for one in first) or any(
+        not one.problem for seed in seeds[1:] for one in job._one(np.random.default_rng(seed))
+    ):
+        return
+    tally = job.survey.draw(np.random.default_rng(seeds[0]))
+    if tally.n == 0:
+        raise DataError("nobody answered in the first surveys; ask more people, or let fewer not answer")
+    ESTIMATORS[job.estimators[0]](job.survey.design, tally, job.survey.target)
+    raise DataError(f"no estimator gives a result: {first[0].problem}")
+
+
+def _alone(job: _Job, batches: Sequence[range]) -> Iterator[Found]:
+    for places in batches:
+        yield job.batch(places)
+
+
+def _together(job: _Job, batches: Sequence[range], workers: int) -> Iterator[Found]:
+    """Batches as they are finished by several processes; those under way are waited for after Ctrl-C."""
+    context = multiprocessing.get_context("spawn")
+    with (
+        _one_thread_each(),
+        ProcessPoolExecutor(workers, mp_context=context, initializer=_start, initargs=(job,)) as pool,
+    ):
+        waiting = {pool.submit(_work, places) for places in batches}
+        try:
+            while waiting:
+                finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in finished)
+        except BaseException:
+            _cancel(waiting)
+            raise
+
+
+def _cancel(waiting: set[Future[Found]]) -> None:
+    for future in waiting:
+        future.cancel()
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Let each worker that starts keep to one thread: together they fill the cores."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(dict.fromkeys(names, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+_job: _Job
+"""What this worker repeats."""
+
+
+def _start(job: _Job) -> None:
+    global _job  # noqa: PLW0603 (one job, given once, when the worker starts)
+    _job = job
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
+
+
+def _work(places: Sequence[int]) -> Found:
+    return _job.batch(places)
+
+
+def _runs(names: Sequence[str], done: Sequence[tuple[One, ...]]) -> Mapping[str, Runs]:
+    """The results by estimator."""
+    result = {}
+    for name, ones in zip(names, zip(*done, strict=True), strict=True):
+        methods = Counter(one.method for one in ones if one.method)
+        result[name] = Runs(
+            proportions=np.array([one.proportions for one in ones]),
+            standard_errors=np.array([one.standard_errors for one in ones]),
+            bounds=np.array([one.bounds for one in ones]),
+            methods=tuple(method for method, _ in methods.most_common()),
+            problem=next((one.problem for one in ones if one.problem), ""),
+        )
+    return result
+
+
+def _estimators(design: Answerable, wanted: Sequence[str] | None) -> tuple[str, ...]:
+    if not isinstance(design, Answerable):
+        raise DataError(f"a design is needed first; got {type(design).__name__}")
+    levels = isinstance(design, Levels)
+    if wanted is None:
+        return ("stratified", "pooled") if levels else ("maximum_likelihood", "moments")
+    names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    if not names or len(set(names)) < len(names):
+        raise DataError(f"name each estimator once, at least one; got {_checks.shown(names)}")
+    for name in names:
+        if name not in ESTIMATORS:
+            raise DataError(f"no estimator is called {name!r}; {_checks.nearest(name, ESTIMATORS)}", value=name)
+        if name in _FOR_LEVELS and not levels:
+            raise DataError(f"{name} is for levels; {design.name or design.kind} offers none, use moments", value=name)
+    return names
+
+
+def _population(design: Answerable, people: Any) -> Population:
+    if isinstance(people, str):
+        people = population(people, design.categories)
+    if not isinstance(people, Population):
+        people = shares(people, design.categories)
+    found: Population = people
+    return found.of(design)
+
+
+def _positive(value: Any, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise DataError(f"{what} must be at least 1; got {value!r}", value=value)
+    return int(value)

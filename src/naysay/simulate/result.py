@@ -1,0 +1,279 @@
+"""What replicated surveys show: bias, spread, and whether standard errors and intervals tell the truth."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.stats
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.design.respondents import place_of
+from naysay.errors import DataError
+from naysay.simulate.survey import Survey
+
+__all__ = ["MEASURES", "Measure", "Runs", "Simulation", "Summary"]
+
+Floats = NDArray[np.float64]
+
+MEASURES = ("bias", "standard_deviation", "rmse", "mean_standard_error", "coverage", "width")
+"""What a summary holds, each with its Monte Carlo error."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """A measure of each category, and how far chance in the simulation may have moved it.
+
+    Parameters
+    ----------
+    values, errors : (t,) float
+        NaN where it is undefined.
+    """
+
+    values: Floats
+    errors: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """One estimator over all replicates.
+
+    Parameters
+    ----------
+    estimator : str
+    used : int
+        Replicates in which the estimator gave a result.
+    bias, standard_deviation, rmse, mean_standard_error, coverage, width : Measure
+        mean of estimate - truth; spread of the estimates; root mean square of estimate - truth; mean of the estimated
+        standard errors; how often the interval holds the truth; its mean width.
+    interval_methods : tuple of str
+        The methods of the intervals, the most frequent first.
+
+    References
+    ----------
+    Monte Carlo errors as in Morris, White & Crowther (2019), "Using simulation studies to evaluate statistical
+    methods", table 6; that of the standard deviation by the fourth moment.
+    """
+
+    estimator: str
+    used: int
+    bias: Measure
+    standard_deviation: Measure
+    rmse: Measure
+    mean_standard_error: Measure
+    coverage: Measure
+    width: Measure
+    interval_methods: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """The results of one estimator, replicate by replicate; NaN where it gave none.
+
+    Parameters
+    ----------
+    proportions, standard_errors : (replicates, t) float
+    bounds : (replicates, t, 2) float
+    methods : tuple of str
+        Of the intervals.
+    problem : str
+        Why the first that failed gave no result; empty where none did.
+    """
+
+    proportions: Floats
+    standard_errors: Floats
+    bounds: Floats
+    methods: tuple[str, ...]
+    problem: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """Replicated surveys; made by `replicate`.
+
+    Parameters
+    ----------
+    survey : Survey
+        What was repeated.
+    runs : {estimator: Runs}
+    asked : int
+        Replicates that were asked for; fewer are in `runs` after an interruption.
+    confidence : float
+    seed : int
+        Repeats the simulation, whatever the number of workers.
+    seconds : float
+        How long it took.
+    """
+
+    survey: Survey
+    runs: Mapping[str, Runs]
+    asked: int
+    confidence: float
+    seed: int
+    seconds: float
+
+    @property
+    def categories(self) -> tuple[Any, ...]:
+        """The t categories."""
+        return self.survey.design.categories
+
+    @property
+    def truth(self) -> Floats:
+        """The proportions to be estimated, (t,)."""
+        return self.survey.truth
+
+    @property
+    def replicates(self) -> int:
+        """Surveys that were simulated."""
+        return len(next(iter(self.runs.values())).proportions)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it ended before all replicates were done."""
+        return self.replicates < self.asked
+
+    def summary(self, estimator: str | None = None) -> Summary:
+        """The measures of an estimator; by default of the first.
+
+        Raises
+        ------
+        DataError
+            An estimator that was not simulated.
+        """
+        name = next(iter(self.runs)) if estimator is None else estimator
+        if name not in self.runs:
+            raise DataError(f"{name!r} was not simulated; {_checks.nearest(name, self.runs)}")
+        return _summary(name, self.runs[name], self.truth)
+
+    @property
+    def summaries(self) -> tuple[Summary, ...]:
+        """The measures of all estimators."""
+        return tuple(self.summary(name) for name in self.runs)
+
+    def power(self, null: float, *, category: Any = None, estimator: str | None = None) -> tuple[float, float]:
+        """How often the Wald interval of a proportion left a null value out, and the Monte Carlo error of that.
+
+        Parameters
+        ----------
+        null : float
+        category : label, optional
+            By default the first.
+        estimator : str, optional
+            By default the first.
+        """
+        place = 0 if category is None else place_of(category, self.categories)
+        run = self.runs[self.summary(estimator).estimator]
+        estimates, errors = run.proportions[:, place], run.standard_errors[:, place]
+        known = np.isfinite(estimates) & np.isfinite(errors)
+        z = scipy.stats.norm.ppf(0.5 + self.confidence / 2)
+        found = float(np.mean(np.abs(estimates - null)[known] > z * errors[known]))
+        return found, float(np.sqrt(found * (1 - found) / known.sum()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The simulation as one JSON object; undefined numbers are None."""
+        from naysay.simulate import printing
+
+        return printing.to_dict(self)
+
+    def to_csv(self) -> str:
+        """One line for each estimator and category, numbers not rounded."""
+        out = io.StringIO()
+        table = csv.writer(out, lineterminator="\n")
+        names = [name for measure in MEASURES for name in (measure, f"{measure}_monte_carlo_error")]
+        table.writerow(["estimator", "category", "truth", *names, "replicates", "used", "n", "seed"])
+        for summary in self.summaries:
+            told = [getattr(summary, measure) for measure in MEASURES]
+            for row, category in enumerate(self.categories):
+                cells = [array[row] for each in told for array in (each.values, each.errors)]
+                shown = ["" if np.isnan(cell) else float(cell) for cell in (self.truth[row], *cells)]
+                ends = [self.replicates, summary.used, self.survey.n, self.seed]
+                table.writerow([summary.estimator, _checks.label(category), *shown, *ends])
+        return out.getvalue().rstrip("\n")
+
+    def __str__(self) -> str:
+        from naysay.simulate import printing
+
+        return printing.to_text(self)
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+    def __repr__(self) -> str:
+        return f"<{self.replicates} surveys of {self.survey.n}: {', '.join(self.runs)} (seed {self.seed})>"
+
+
+def _summary(name: str, run: Runs, truth: Floats) -> Summary:
+    usable = np.isfinite(run.proportions).all(axis=1)
+    estimates = run.proportions[usable]
+    if len(estimates) < 2:
+        nothing = Measure(*np.full((2, len(truth)), np.nan))
+        return Summary(
+            estimator=name,
+            used=len(estimates),
+            interval_methods=run.methods,
+            bias=nothing,
+            standard_deviation=nothing,
+            rmse=nothing,
+            mean_standard_error=nothing,
+            coverage=nothing,
+            width=nothing,
+        )
+    misses = estimates - truth
+    bounds = run.bounds[usable]
+    holds = np.where(
+        np.isnan(bounds).any(axis=2), np.nan, (bounds[..., 0] <= truth + 1e-12) & (truth - 1e-12 <= bounds[..., 1])
+    )
+    return Summary(
+        estimator=name,
+        used=len(estimates),
+        bias=_mean(misses),
+        standard_deviation=_spread(estimates),
+        rmse=_root_mean_square(misses),
+        mean_standard_error=_mean(run.standard_errors[usable]),
+        coverage=_share(holds),
+        width=_mean(bounds[..., 1] - bounds[..., 0]),
+        interval_methods=run.methods,
+    )
+
+
+def _mean(values: Floats) -> Measure:
+    """The mean over replicates, of those that are defined."""
+    known = np.isfinite(values)
+    number = known.sum(axis=0)
+    filled = np.where(known, values, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = filled.sum(axis=0) / number
+        spread = (np.where(known, values - mean, 0.0) ** 2).sum(axis=0) / (number - 1)
+        return Measure(mean, np.sqrt(spread / number))
+
+
+def _share(holds: Floats) -> Measure:
+    found = _mean(holds).values
+    return Measure(found, np.sqrt(found * (1 - found) / np.isfinite(holds).sum(axis=0)))
+
+
+def _spread(estimates: Floats) -> Measure:
+    """The standard deviation; its error by the fourth moment, as the estimates need not be normal."""
+    number = len(estimates)
+    centred = estimates - estimates.mean(axis=0)
+    variance = (centred**2).sum(axis=0) / (number - 1)
+    of_variance = np.sqrt(np.maximum((centred**4).mean(axis=0) - variance**2, 0.0) / number)
+    return Measure(np.sqrt(variance), _root_error(of_variance, variance))
+
+
+def _root_mean_square(misses: Floats) -> Measure:
+    square = (misses**2).mean(axis=0)
+    error = (misses**2).std(axis=0, ddof=1) / np.sqrt(len(misses))
+    return Measure(np.sqrt(square), _root_error(error, square))
+
+
+def _root_error(error: Floats, value: Floats) -> Floats:
+    """The error of a square root."""
+    return np.asarray(np.divide(error, 2 * np.sqrt(value), out=np.zeros_like(error), where=value > 0))

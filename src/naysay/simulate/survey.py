@@ -1,0 +1,174 @@
+"""One simulated survey: from the population and what people do to the tally of what was said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay.design import Answerable, Design, Subset
+from naysay.design.drawing import GeneratorSource
+from naysay.errors import DesignError
+from naysay.responses import Codes, Subsets
+from naysay.simulate.behavior import Behavior
+from naysay.simulate.populations import Population
+from naysay.tally import Part, Tally
+
+__all__ = ["Survey"]
+
+Floats = NDArray[np.float64]
+
+_LISTED = 20_000  # responses over all levels up to which counts are drawn at once, not person by person
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What is repeated.
+
+    Parameters
+    ----------
+    design : Design or Levels
+    population : Population
+        In the order of the design's categories.
+    n : int
+        People who are asked.
+    preferences : (levels, t) float
+        P(level | category).
+    behavior : Behavior
+    target : {"population", "file"}
+        With "file" the same people are asked every time.
+    """
+
+    design: Answerable
+    population: Population
+    n: int
+    preferences: Floats
+    behavior: Behavior
+    target: str
+
+    @property
+    def truth(self) -> Floats:
+        """The proportions to be estimated, (t,): those of the population, or of the file that stays."""
+        return self._file / self.n if self.target == "file" else self.population.proportions
+
+    @cached_property
+    def _file(self) -> NDArray[np.int64]:
+        return self.population.people(self.n)
+
+    @cached_property
+    def cells(self) -> tuple[_Cells, ...] | None:
+        """Chances of all that can happen, level by level; None where the responses are too many to list."""
+        channels = [self.design.channel(level) for level in self.design.levels]
+        if not all(each.space.listable for each in channels) or sum(each.space.size for each in channels) > _LISTED:
+            return None
+        stated = self.behavior.stated(self.design.categories)
+        silent = self.behavior.silent(self.design.categories)
+        cells = []
+        for place, (level, channel) in enumerate(zip(self.design.levels, channels, strict=True)):
+            codes = channel.space.listing()
+            codes = codes[np.lexsort(codes.T[::-1])]  # as a tally has them
+            own = channel.rows(codes)
+            possible = own.max(axis=1) > 0
+            noise = self.behavior.at_random * possible[:, None] / possible.sum()
+            said = (1 - self.behavior.at_random) * own @ stated + noise
+            chosen = self.preferences[place]
+            cells.append(_Cells(level, channel, codes, said * (1 - silent) * chosen, silent * chosen))
+        return tuple(cells)
+
+    @cached_property
+    def _chances(self) -> Floats:
+        """P(what happens | category), all levels below one another, no answer last: (cells, t)."""
+        cells = self.cells or ()
+        stacked = np.vstack([*(each.said for each in cells), *(each.nothing[None] for each in cells)])
+        return np.asarray(stacked / stacked.sum(axis=0))
+
+    def draw(self, rng: np.random.Generator) -> Tally:
+        """The tally of one survey."""
+        if self.cells is None:
+            return Tally(tuple(self._people(rng)))
+        if self.target == "file":
+            happened = rng.multinomial(self._file, self._chances.T).sum(axis=0)
+        else:
+            happened = rng.multinomial(self.n, self._chances @ self.population.proportions)
+        ends = np.cumsum([len(each.codes) for each in self.cells])
+        counted = np.split(happened, ends)
+        nothing = counted.pop()
+        return Tally(
+            tuple(each.part(count, int(gone)) for each, count, gone in zip(self.cells, counted, nothing, strict=True))
+        )
+
+    def _people(self, rng: np.random.Generator) -> list[Part]:
+        """Parts of a survey that is drawn person by person."""
+        t = len(self.design.categories)
+        held = self._file if self.target == "file" else rng.multinomial(self.n, self.population.proportions)
+        truth = np.repeat(np.arange(t), held)
+        level = _picked(self.preferences, truth, rng)
+        silent = rng.random(self.n) < self.behavior.silent(self.design.categories)[truth]
+        stated = _picked(self.behavior.stated(self.design.categories), truth, rng)
+        noise = rng.random(self.n) < self.behavior.at_random
+        parts, source = [], GeneratorSource(rng)
+        for place, name in enumerate(self.design.levels):
+            channel = self.design.channel(name)
+            here = (level == place) & ~silent
+            codes = channel.draw(stated[here & ~noise], source)
+            if (here & noise).any():
+                codes = np.vstack([codes, _at_random(channel).draw(truth[here & noise], source)])
+            gone = int(((level == place) & silent).sum())
+            part = Part.of(channel, codes, level=name, count=np.ones(len(codes), dtype=np.int64))
+            parts.append(_with_missing(part, gone))
+        return parts
+
+
+class _Cells(NamedTuple):
+    """One level: its responses, P(said | category), and P(no answer | category)."""
+
+    level: Any
+    channel: Design
+    codes: Codes
+    said: Floats
+    nothing: Floats
+
+    def part(self, count: NDArray[np.int64], missing: int) -> Part:
+        seen = count > 0
+        people = count[seen]
+        weight = people.astype(float)
+        return Part(
+            self.channel, self.level, self.codes[seen], people, weight, weight, missing=missing, missing_weight=missing
+        )
+
+
+def _with_missing(part: Part, gone: int) -> Part:
+    return Part(
+        part.design,
+        part.level,
+        part.codes,
+        part.count,
+        part.weight,
+        part.weight_squared,
+        missing=gone,
+        missing_weight=gone,
+    )
+
+
+def _picked(chances: Floats, truth: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """One row of the chances (rows, t) for each person, by her column."""
+    sums = np.cumsum(chances / chances.sum(axis=0), axis=0)
+    drawn = rng.random(len(truth))
+    result = np.zeros(len(truth), dtype=np.int64)
+    for category in np.unique(truth).tolist():
+        here = truth == category
+        result[here] = np.searchsorted(sums[:-1, category], drawn[here], side="right")
+    return result
+
+
+def _at_random(channel: Design) -> Design:
+    """The design under which any response is equally likely."""
+    space = channel.space
+    if isinstance(space, Subsets) and space.least == space.most:
+        return Subset.of(channel.categories, space.least, truthful=False)
+    raise DesignError(
+        f"{channel.name or channel.kind} has too many responses to list; leave out those who answer at random"
+    )

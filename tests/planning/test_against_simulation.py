@@ -1,0 +1,141 @@
+"""Plans against surveys that were simulated: every design, every estimator, levels however they are chosen."""
+
+import importlib.util
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from naysay import designs, planning, simulate
+
+_spec = importlib.util.spec_from_file_location("contract", Path(__file__).parents[1] / "designs" / "test_contract.py")
+contract = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(contract)
+
+CASES = {name: case.design for name, case in contract.BATTERY.items() if case.estimable}
+N = 4_000
+
+OFFER = designs.negative_levels(tuple("abcd"))
+MASKED = designs.levels({"masked": designs.k_ary(tuple("abc"), epsilon=1), "negative": designs.negative(tuple("abc"))})
+CHOICES = {
+    "uniform": (OFFER, None),
+    "skewed": (OFFER, simulate.skewed(OFFER)),
+    "tied": (OFFER, simulate.tied(OFFER, hiding=("a",), share_of=0.7)),
+    "two kinds": (MASKED, (0.7, 0.3)),
+}
+
+
+def proportions(design):
+    t = len(design.categories)
+    return np.roll(np.arange(2, t + 2), 1) / np.arange(2, t + 2).sum()
+
+
+def respondents(design, pi):
+    """Enough that no proportion lies within six standard errors of 0, where likelihood estimates are cut off."""
+    one = planning.variance(design, pi, estimator="moments").each
+    return max(N, math.ceil(float((36 * one / pi**2).max())))
+
+
+def replicates(design):
+    """Enough that a standard deviation over all categories is known to one in a hundred."""
+    return 6_000 if len(design.categories) == 2 else 3_000
+
+
+def agree(found, planned, *, estimator, within=0.03):
+    """Standard errors as planned over all categories, and in each within what chance in the simulation allows."""
+    spread = found.summary(estimator).standard_deviation
+    overall = np.sqrt((spread.values**2).sum() / (planned**2).sum())
+    assert overall == pytest.approx(1, abs=within)
+    assert (abs(spread.values - planned) < within * planned + 4 * spread.errors).all()
+
+
+def agree_in_power(found, design, pi, **assumed):
+    """Power at an effect of three standard errors, within the error of the simulation and of whole counts."""
+    planned = planning.standard_error(design, pi, n=found.survey.n, **assumed)[0]
+    null = pi[0] + 3 * planned * (1 if pi[0] < 0.5 else -1)
+    category = design.categories[0]
+    told = planning.power(design, pi, n=found.survey.n, null=null, category=category, **assumed)
+    power, error = found.power(null, estimator=assumed.get("estimator"))
+    assert power == pytest.approx(told, abs=4 * error + 0.005)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_every_design_keeps_what_is_planned(name):
+    design = CASES[name]
+    pi = proportions(design)
+    n = respondents(design, pi)
+    found = simulate.replicate(design, pi, n=n, replicates=replicates(design), seed=1936)
+    for estimator in ("moments", "maximum_likelihood"):
+        agree(found, planning.standard_error(design, pi, n=n, estimator=estimator), estimator=estimator)
+        agree_in_power(found, design, pi, estimator=estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["population", "file"])
+@pytest.mark.parametrize("name", CHOICES)
+def test_every_way_of_choosing_a_level_keeps_what_is_planned(name, target):
+    choice, preferences = CHOICES[name]
+    pi = simulate.shares(proportions(choice)).people(N) / N  # so that a file can hold them
+    estimators = ["stratified"]
+    if name != "tied":
+        estimators += ["stratified_equal", "stratified_variance", "pooled"]
+    found = simulate.replicate(
+        choice, pi, n=N, replicates=2_000, seed=1936, preferences=preferences, target=target, estimators=estimators
+    )
+    for estimator in estimators:
+        assumed = {"estimator": estimator, "preferences": preferences, "target": target}
+        agree(found, planning.standard_error(choice, pi, n=N, **assumed), estimator=estimator, within=0.04)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["warner", "negative, sets", "gaussian_negative", "k_ary", "product"])
+def test_a_difference_between_two_groups_is_found_as_often_as_planned(name):
+    design = CASES[name]
+    first = proportions(design)
+    second = np.roll(first, 1)
+    sizes = (3_000, 1_500)
+    gap = abs(first[0] - second[0])
+    error = np.hypot(
+        *(planning.standard_error(design, pi, n=n)[0] for pi, n in zip((first, second), sizes, strict=True))
+    )
+    sizes = tuple(max(200, round(n * (3 * error / gap) ** 2)) for n in sizes)  # an effect of three standard errors
+    runs = [
+        simulate.replicate(design, pi, n=n, replicates=3_000, seed=seed, estimators=["moments"]).runs["moments"]
+        for pi, n, seed in zip((first, second), sizes, (1, 2), strict=True)
+    ]
+    difference = runs[0].proportions[:, 0] - runs[1].proportions[:, 0]
+    spread = np.hypot(runs[0].standard_errors[:, 0], runs[1].standard_errors[:, 0])
+    power = np.mean(abs(difference) > 1.959964 * spread)
+    told = planning.difference_power(design, first, second, n=sizes, category=design.categories[0], estimator="moments")
+    assert power == pytest.approx(told, abs=4 * np.sqrt(power * (1 - power) / 3_000) + 0.005)
+
+
+@pytest.mark.slow
+def test_the_planned_size_gives_the_wanted_power():
+    design, pi = designs.warner(p=0.8), (0.1, 0.9)
+    n = planning.sample_size(design, pi, null=0.05, power=0.8)
+    power, error = simulate.replicate(design, pi, n=n, replicates=6_000, seed=3, estimators=["moments"]).power(0.05)
+    assert power == pytest.approx(0.8, abs=4 * error)
+
+
+@pytest.mark.slow
+def test_liars_bias_as_planned():
+    design, pi, n = designs.warner(p=0.8), (0.2, 0.8), 1_000
+    liars = planning.Liars(0.4, says="no", under_design=0.1)
+    planned = planning.compare([design], pi, n=n, liars=liars).options
+    for option, asked, share in zip(planned, (designs.direct(("yes", "no")), design), (0.4, 0.1), strict=True):
+        behavior = simulate.Behavior(liars=share, among=("yes",), says="no")
+        found = simulate.replicate(asked, pi, n=n, replicates=3_000, seed=8, behavior=behavior).summary("moments")
+        assert abs(found.bias.values[0] - option.bias) < 4 * found.bias.errors[0]
+        assert abs(found.rmse.values[0] - option.rmse) < 4 * found.rmse.errors[0]
+
+
+def test_a_wrong_plan_would_be_noticed():
+    design = CASES["negative"]
+    pi = proportions(design)
+    found = simulate.replicate(design, pi, n=N, replicates=500, seed=1936, estimators=["moments"])
+    wrong = planning.standard_error(design, pi, n=N, target="file")
+    with pytest.raises(AssertionError):
+        agree(found, wrong, estimator="moments")

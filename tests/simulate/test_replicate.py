@@ -1,0 +1,154 @@
+import io
+import signal
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from naysay import designs, estimate
+from naysay.errors import DataError, DesignError, NotEstimable
+from naysay.simulate import ESTIMATORS, Behavior, replicate
+
+PI = (0.2, 0.5, 0.3)
+SURVEY = designs.negative(tuple("abc"))
+CHOICE = designs.negative_levels(tuple("abcd"))
+PAIRS = (0.1, 0.2, 0.3, 0.4)
+
+
+def same(one, other):
+    assert one.runs.keys() == other.runs.keys()
+    for name in one.runs:
+        np.testing.assert_array_equal(one.runs[name].proportions, other.runs[name].proportions)
+        np.testing.assert_array_equal(one.runs[name].standard_errors, other.runs[name].standard_errors)
+        np.testing.assert_array_equal(one.runs[name].bounds, other.runs[name].bounds)
+
+
+def test_a_seed_repeats_a_simulation():
+    one, again, other = (replicate(SURVEY, PI, n=100, replicates=20, seed=seed) for seed in (3, 3, 4))
+    same(one, again)
+    assert not np.array_equal(one.runs["moments"].proportions, other.runs["moments"].proportions)
+
+
+def test_without_a_seed_one_is_drawn_and_kept():
+    one, other = (replicate(SURVEY, PI, n=100, replicates=5) for _ in range(2))
+    assert one.seed != other.seed
+    same(one, replicate(SURVEY, PI, n=100, replicates=5, seed=one.seed))
+
+
+def test_more_replicates_begin_with_the_same():
+    few, many = (replicate(SURVEY, PI, n=100, replicates=number, seed=1) for number in (5, 9))
+    np.testing.assert_array_equal(few.runs["moments"].proportions, many.runs["moments"].proportions[:5])
+
+
+def test_workers_change_nothing(monkeypatch):
+    monkeypatch.setattr(simulate_module(), "_SOON", 0.0)
+    monkeypatch.setattr(simulate_module(), "_BATCH", 0.02)
+    told = io.StringIO()
+    many = replicate(CHOICE, PAIRS, n=500, replicates=40, seed=7, workers=2, console=Console(file=told))
+    same(many, replicate(CHOICE, PAIRS, n=500, replicates=40, seed=7))
+    assert (many.replicates, many.interrupted) == (40, False)
+
+
+def simulate_module():
+    import sys
+
+    return sys.modules["naysay.simulate.replicate"]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_keeps_what_is_done(workers, monkeypatch):
+    module = simulate_module()
+    monkeypatch.setattr(module, "_SOON", 0.0)
+    monkeypatch.setattr(module, "_BATCH", 0.02)
+    original = module.Progress.update
+
+    def update(self, task, **fields):
+        original(self, task, **fields)
+        if fields["completed"] >= 10:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(module.Progress, "update", update)
+    told = io.StringIO()
+    found = replicate(SURVEY, PI, n=200, replicates=4_000, seed=2, workers=workers, console=Console(file=told))
+    assert found.interrupted
+    assert 10 <= found.replicates < 4_000
+    assert f"interrupted after {found.replicates:,} of 4,000 surveys" in told.getvalue()
+    assert str(found).startswith(f"negative(): interrupted: {found.replicates:,} of 4,000 surveys")
+    monkeypatch.undo()
+    whole = replicate(SURVEY, PI, n=200, replicates=found.replicates, seed=2)
+    if workers == 1:
+        same(found, whole)
+    np.testing.assert_array_equal(found.runs["moments"].proportions[:5], whole.runs["moments"].proportions[:5])
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_estimators_are_those_of_estimate(name):
+    found = replicate(CHOICE, PAIRS, n=300, replicates=1, estimators=[name], seed=5)
+    survey = found.survey
+    tally = survey.draw(np.random.default_rng(np.random.SeedSequence(5).spawn(1)[0]))
+    kind, _, weights = name.partition("_")
+    fit = (
+        estimate.stratified(CHOICE, tally, weights=weights or "proportional")
+        if kind == "stratified"
+        else getattr(estimate, name)(CHOICE, tally)
+    )
+    np.testing.assert_array_equal(found.runs[name].proportions[0], fit.proportions)
+    np.testing.assert_array_equal(found.runs[name].standard_errors[0], fit.standard_errors)
+    np.testing.assert_array_equal(found.runs[name].bounds[0], fit.interval(method="wald"))
+
+
+def test_the_usual_interval_is_that_of_estimates():
+    found = replicate(SURVEY, PI, n=300, replicates=3, estimators=["moments"], interval=None, seed=5)
+    assert found.summary().interval_methods == ("agresti_coull",)
+
+
+def test_a_replicate_without_answers_is_counted_out():
+    silent = Behavior(nonresponse=0.7)
+    found = replicate(SURVEY, PI, n=2, replicates=50, estimators=["maximum_likelihood"], behavior=silent, seed=1)
+    summary = found.summary()
+    assert 0 < summary.used < 50
+    assert np.isnan(found.runs["maximum_likelihood"].proportions[:, 0]).sum() == 50 - summary.used
+    assert f"gave no result in {50 - summary.used} of 50 surveys: nobody answered" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"replicates": 0}, "replicates must be at least 1; got 0"),
+        ({"replicates": 2.5}, "replicates must be at least 1"),
+        ({"n": 0}, "the number of people asked must be at least 1"),
+        ({"workers": 0}, "workers must be at least 1"),
+        ({"people": "nromal"}, "did you mean 'normal'"),
+        ({"people": (0.5, 0.6, 0)}, "must sum to one"),
+        ({"preferences": (0.5, 0.6)}, "offers no levels"),
+        ({"estimators": ["momnets"]}, "did you mean 'moments'"),
+        ({"estimators": ["pooled"]}, "pooled is for levels"),
+        ({"estimators": []}, "at least one"),
+        ({"estimators": ["moments", "moments"]}, "each estimator once"),
+        ({"target": "sample"}, "target must be"),
+        ({"interval": "exact"}, "the interval methods are"),
+        ({"confidence": 95}, "confidence must lie between 0 and 1"),
+        ({"behavior": Behavior(nonresponse=1.0)}, "nobody answer"),
+    ],
+)
+def test_bad_questions(arguments, told):
+    given = {"n": 100, "replicates": 5, "people": PI} | arguments
+    with pytest.raises(DataError, match=told):
+        replicate(SURVEY, given.pop("people"), **given)
+
+
+def test_preferences_sum_to_one():
+    with pytest.raises(DataError, match=r"preferences must sum to one; they sum to 1\.1"):
+        replicate(CHOICE, PAIRS, n=100, preferences=(0.5, 0.5, 0.1))
+
+
+def test_what_cannot_be_estimated_is_not_tried_a_thousand_times():
+    with pytest.raises(NotEstimable, match="cannot tell 'a' from 'b', 'c'"):
+        replicate(designs.uniform(tuple("abc")), PI, n=100)
+
+
+def test_what_is_no_design_or_seed():
+    with pytest.raises(DataError, match="a design is needed first; got str"):
+        replicate("negative()", PI, n=100)
+    with pytest.raises(DesignError, match="seed must be a whole number"):
+        replicate(SURVEY, PI, n=100, seed=-1)
