@@ -17,6 +17,8 @@ from naysay.designs.randomized import *  # noqa: F403
 from naysay.designs.randomized import __all__ as _randomized
 from naysay.designs.stacked import *  # noqa: F403
 from naysay.designs.stacked import __all__ as _stacked
+from naysay.designs.variants import *  # noqa: F403
+from naysay.designs.variants import __all__ as _variants
 
 __all__ = ["ASSUMPTIONS", "FAMILIES", "SOURCES", "catalog", "mix", "parse"]
-__all__ += [*_general, *_negative, *_randomized, *_innocuous, *_stacked]  # noqa: PLE0604 (lists of texts)
+__all__ += [*_general, *_negative, *_randomized, *_innocuous, *_variants, *_stacked]  # noqa: PLE0604 (lists of texts)

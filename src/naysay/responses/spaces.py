@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -105,7 +105,7 @@ class Labels(Space):
     """
 
     labels: tuple[Any, ...]
-    yes_no: bool = False
+    yes_no: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", _checks.categories(self.labels, least=1, what="responses"))
