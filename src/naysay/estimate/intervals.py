@@ -1,7 +1,8 @@
 """Confidence intervals: four methods under one signature, the default chosen by measured coverage.
 
 =============== ==================================================================================================
-wald            estimate ± z standard errors
+wald            estimate ± z standard errors; for several samples the quantile of t with the degrees of freedom that
+                the variance is worth
 agresti_coull   where a proportion rests on one binomial share: z²/2 answers of each kind added (Agresti & Coull
                 1998); for a file the score interval of the same share
 profile         all values that the likelihood ratio does not reject, over {Σπ = 1, Lπ > 0}, or over the simplex
@@ -107,7 +108,9 @@ def default_method(fit: Estimate) -> str:
     """The method whose coverage was measured to hold for an estimate like this one (see ``docs/coverage.md``)."""
     if is_stratified(fit):
         return "profile" if fit.indicators is not None else "wald"
-    if fit.cells is not None or _undetermined(fit):
+    if fit.cells is not None:
+        return "wald" if samples.apart_from_likelihood(fit) else "profile"
+    if _undetermined(fit):
         return "profile"
     if binomial_shares(fit) is not None:
         responses = fit.tally.parts[0].design.space.size
@@ -127,7 +130,8 @@ def _affordable(fit: Estimate) -> bool:
 def _wald(ask: _Ask) -> Floats:
     rest = np.array(list(ask.fit.nuisance.values()), dtype=float).reshape(-1, 2)
     values = np.concatenate([ask.fit.proportions, rest[:, 0]])
-    half = ask.z * np.concatenate([ask.fit.standard_errors, rest[:, 1]])
+    quantile = ask.z if ask.fit.cells is None else samples.quantiles(ask.fit, ask.confidence)
+    half = quantile * np.concatenate([ask.fit.standard_errors, rest[:, 1]])
     return np.column_stack([values - half, values + half])
 
 
@@ -212,6 +216,8 @@ def _file_score(shares: BinomialShares, z: float) -> Floats:
 def _profile(ask: _Ask) -> Floats:
     fit = ask.fit
     if fit.cells is not None:
+        if samples.apart_from_likelihood(fit):
+            raise DataError("these moments are no likelihood estimate, and have no profile; use method='wald'")
         return samples.bounds(fit, ask.confidence)
     if fit.indicators is not None or (_saturated(fit) and not _undetermined(fit)):
         return _mean_profile(ask)

@@ -24,7 +24,15 @@ from naysay.estimate.result import Cells, Estimate, warning
 from naysay.estimate.solver import Maximum, maximize
 from naysay.tally import Part, Tally
 
-__all__ = ["bounds", "each_sample", "maximum_likelihood", "moments", "shares_of_means"]
+__all__ = [
+    "apart_from_likelihood",
+    "bounds",
+    "each_sample",
+    "maximum_likelihood",
+    "moments",
+    "quantiles",
+    "shares_of_means",
+]
 
 Floats = NDArray[np.float64]
 
@@ -184,6 +192,20 @@ def _reservations(design: Samples, tally: Tally, values: Floats, maximum: Maximu
     if empty:
         told.append(warning(f"nobody answered in sample {', '.join(empty)}"))
     return told
+
+
+def apart_from_likelihood(fit: Estimate) -> bool:
+    """Whether an estimate is by moments that differ from the likelihood: where samples tell more than is estimated."""
+    stack = _stacked(fit.design, fit.tally, "population")  # type: ignore[arg-type]
+    answers = sum(
+        int((part.design.rows(part.design.space.listing()).max(axis=1) > 0).sum()) - 1 for part in stack.parts
+    )
+    return fit.maximum is None and answers > len(stack.told) - 1
+
+
+def quantiles(fit: Estimate, confidence: float) -> Floats:
+    """Quantiles of t for every share, (shares,)."""
+    return np.asarray(np.sqrt(scipy.stats.f.ppf(confidence, 1, _degrees_of_freedom(fit))))
 
 
 def bounds(fit: Estimate, confidence: float) -> Floats:
