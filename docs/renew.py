@@ -27,6 +27,7 @@ from typing import Any
 import typer
 
 from naysay.cli import app, main
+from naysay.designs import ASSUMPTIONS, FAMILIES, SOURCES
 
 DOCS = Path(__file__).parent
 COMMAND = "python docs/renew.py"
@@ -58,8 +59,20 @@ def renewed(text: str, page: str, folder: Path) -> str:
         place = f"{page}, block at line {text.count(chr(10), 0, found.start()) + 1}"
         return f"```{found[1]}\n{run[found[1]](found[2], place)}```"
 
-    with contextlib.chdir(folder), _columns():
+    with contextlib.chdir(folder), _columns(), _families():
         return BLOCK.sub(block, text)
+
+
+@contextlib.contextmanager
+def _families() -> Iterator[None]:
+    """Forget the families that a page registers."""
+    known = [(registry, dict(registry)) for registry in (FAMILIES, SOURCES, ASSUMPTIONS)]
+    try:
+        yield
+    finally:
+        for registry, before in known:
+            registry.clear()
+            registry.update(before)
 
 
 def pictures(folder: Path) -> dict[Path, str]:

@@ -18,8 +18,7 @@ of likelihood estimates are extended to hold the estimate, from which those of t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +35,7 @@ from naysay.estimate.linear import Indicators, indicators, linear_map
 from naysay.estimate.result import Estimate, is_stratified
 from naysay.estimate.solver import maximize
 
-__all__ = ["METHODS", "Intervals", "default_method", "degrees_of_freedom", "intervals"]
+__all__ = ["METHODS", "Intervals", "default_method", "degrees_of_freedom", "intervals", "nuisance_intervals"]
 
 Floats = NDArray[np.float64]
 
@@ -56,15 +55,12 @@ class Intervals:
     confidence : float
     flagged : (t,) bool
         Where the interval missed [0, 1] and the nearest boundary point stands for it.
-    nuisance : {name: (low, high)}
-        Of the nuisance parameters of several samples.
     """
 
     bounds: Floats
     method: str
     confidence: float
     flagged: NDArray[np.bool_]
-    nuisance: Mapping[Any, tuple[float, float]] = field(default_factory=dict)
 
 
 class _Ask(NamedTuple):
@@ -94,14 +90,24 @@ def intervals(
         )
     chosen = default_method(fit) if method is None else method
     raw = _COMPUTED[chosen](_Ask(fit, confidence, replicates, rng))
-    raw, rest = raw[: len(fit.categories)], raw[len(fit.categories) :]
     outside = (raw[:, 1] < 0) | (raw[:, 0] > 1)
     bounds = np.clip(raw, 0.0, 1.0) + 0.0  # no negative zeros
     if fit.maximum is not None:  # the interval may rest on the unbounded estimate; it should hold the one beside it
         bounds[:, 0] = np.fmin(bounds[:, 0], fit.proportions)
         bounds[:, 1] = np.fmax(bounds[:, 1], fit.proportions)
-    ends = [(float(low), float(high)) for low, high in np.clip(rest, 0.0, 1.0)]
-    return Intervals(bounds, chosen, confidence, outside, dict(zip(fit.nuisance, ends, strict=True)))
+    return Intervals(bounds, chosen, confidence, outside)
+
+
+def nuisance_intervals(
+    fit: Estimate, *, confidence: float = 0.95, method: str | None = None
+) -> dict[Any, tuple[float, float]]:
+    """The interval of each nuisance parameter of several samples, by the method of the proportions."""
+    chosen = default_method(fit) if method is None else method
+    if not fit.nuisance:
+        return {}
+    raw = (samples.bounds if chosen == "profile" else samples.wald)(fit, confidence, fit.cells_of_samples.nuisance)
+    ends = np.clip(raw, 0.0, 1.0).tolist()
+    return {name: (low, high) for name, (low, high) in zip(fit.nuisance, ends, strict=True)}
 
 
 def default_method(fit: Estimate) -> str:
@@ -128,11 +134,10 @@ def _affordable(fit: Estimate) -> bool:
 
 
 def _wald(ask: _Ask) -> Floats:
-    rest = np.array(list(ask.fit.nuisance.values()), dtype=float).reshape(-1, 2)
-    values = np.concatenate([ask.fit.proportions, rest[:, 0]])
-    quantile = ask.z if ask.fit.cells is None else samples.quantiles(ask.fit, ask.confidence)
-    half = quantile * np.concatenate([ask.fit.standard_errors, rest[:, 1]])
-    return np.column_stack([values - half, values + half])
+    if ask.fit.cells is not None:
+        return samples.wald(ask.fit, ask.confidence, ask.fit.cells.categories)
+    half = ask.z * ask.fit.standard_errors
+    return np.column_stack([ask.fit.proportions - half, ask.fit.proportions + half])
 
 
 class BinomialShares(NamedTuple):
@@ -218,7 +223,7 @@ def _profile(ask: _Ask) -> Floats:
     if fit.cells is not None:
         if samples.apart_from_likelihood(fit):
             raise DataError("these moments are no likelihood estimate, and have no profile; use method='wald'")
-        return samples.bounds(fit, ask.confidence)
+        return samples.bounds(fit, ask.confidence, fit.cells.categories)
     if fit.indicators is not None or (_saturated(fit) and not _undetermined(fit)):
         return _mean_profile(ask)
     if is_stratified(fit):

@@ -15,7 +15,7 @@ from rich.text import Text
 from naysay import _checks, privacy
 from naysay.design import Levels, Samples, TwoOption
 from naysay.estimate.groups import Differences
-from naysay.estimate.intervals import Intervals
+from naysay.estimate.intervals import Intervals, nuisance_intervals
 from naysay.estimate.levels import Comparison
 from naysay.estimate.result import Estimate, is_pooled, number
 
@@ -83,8 +83,9 @@ def table(fit: Estimate, found: Intervals) -> Table:
         result.add_column(name, justify="right", no_wrap=True)
     for row, category in enumerate(fit.categories):
         result.add_row(Text(_checks.label(category)), *(_shown(column[row]) for column in columns))
+    nuisance = nuisance_intervals(fit, confidence=found.confidence, method=found.method)
     for name, value in fit.nuisance.items():
-        result.add_row(Text(str(name)), *map(_shown, (*value, *found.nuisance[name])))
+        result.add_row(Text(str(name)), *map(_shown, (*value, *nuisance[name])))
     return result
 
 
@@ -197,11 +198,12 @@ def _checked(fit: Estimate, found: Intervals, noncompliance: float) -> dict[str,
     """Nuisance parameters, the unbounded estimate, fit and bands, where there are any."""
     told: dict[str, Any] = {"assumptions": assumptions(fit)}
     if fit.nuisance:
+        ends = nuisance_intervals(fit, confidence=found.confidence, method=found.method)
         told["nuisance"] = {
             str(name): {
                 "estimate": number(value.value),
                 "standard_error": number(value.standard_error),
-                "interval": _numbers(np.array(found.nuisance[name])),
+                "interval": _numbers(np.array(ends[name])),
             }
             for name, value in fit.nuisance.items()
         }

@@ -13,7 +13,7 @@ from naysay.estimate.information import information
 from naysay.estimate.linear import tangent
 from naysay.estimate.solver import maximize
 
-__all__ = ["likelihood_profile", "mean_profile", "share_profile", "simplex_profile"]
+__all__ = ["likelihood_profile", "mean_profile", "share_profile", "simplex_profile", "told_summit"]
 
 Floats = NDArray[np.float64]
 
@@ -135,13 +135,8 @@ def likelihood_profile(rows: Floats, weights: Floats, start: Floats, quantile: F
     )
 
 
-def share_profile(
-    rows: Floats, weights: Floats, start: Floats, above: Floats, below: Floats, quantile: float
-) -> tuple[float, float]:
-    """Profile-likelihood bounds of a share of cells, above·c / below·c, over {Σc = 1, Lc > 0}.
-
-    The largest share r that is not rejected is where (above - r below)·c, as large as it can be, is 0 (Dinkelbach
-    1967). Only directions that the answers can tell are moved in.
+def told_summit(rows: Floats, weights: Floats, start: Floats) -> Summit:
+    """The free maximum over cells, and the likelihood around it in the directions that the answers tell.
 
     Parameters
     ----------
@@ -149,18 +144,33 @@ def share_profile(
         Likelihood rows and how often each occurred.
     start : (cells,) float
         Cells with Lc > 0.
+    """
+    return summit_of(rows, weights, start, _told_directions(rows))
+
+
+def share_profile(summit: Summit, above: Floats, below: Floats, quantile: float) -> tuple[float, float]:
+    """Profile-likelihood bounds of a share of cells, above·c / below·c, over {Σc = 1, Lc > 0}.
+
+    The largest share r that is not rejected is where (above - r below)·c, as large as it can be, is 0 (Dinkelbach
+    1967).
+
+    Parameters
+    ----------
+    summit : Summit
+        Of the likelihood over cells.
     above, below : (cells,) float
         Numerator and denominator.
     quantile : float
         Of χ² with one degree of freedom, times any variance ratio.
     """
-    summit = summit_of(rows, weights, start, _told_directions(rows))
     low, high = (_share_bound(summit, above, below, sign, quantile) for sign in (-1.0, 1.0))
     return low, high
 
 
-def _share_bound(summit: _Summit, above: Floats, below: Floats, sign: float, quantile: float) -> float:
+def _share_bound(summit: Summit, above: Floats, below: Floats, sign: float, quantile: float) -> float:
     share = float(above @ summit.best / (below @ summit.best))
+    if (below == below[0]).all():  # a plain sum of cells
+        return float(above @ _bound(summit, sign * above, quantile) / below[0])
     for _ in range(50):
         cells = _bound(summit, sign * (above - share * below), quantile)
         moved = float(above @ cells / (below @ cells))
@@ -178,7 +188,7 @@ def _told_directions(rows: Floats) -> Floats:
     return np.asarray(basis @ vectors[:rank].T)
 
 
-class _Summit(NamedTuple):
+class Summit(NamedTuple):
     """A likelihood around its maximum: the covariance is of the coordinates in the basis."""
 
     rows: Floats
@@ -189,14 +199,14 @@ class _Summit(NamedTuple):
     top: float
 
 
-def summit_of(rows: Floats, weights: Floats, start: Floats, basis: Floats) -> _Summit:
+def summit_of(rows: Floats, weights: Floats, start: Floats, basis: Floats) -> Summit:
     """The free maximum and the likelihood around it, in the coordinates of a basis."""
     best = free_maximum(rows, weights, start, basis)
     covariance = np.asarray(np.linalg.inv(basis.T @ information(rows, weights, best) @ basis), dtype=float)
-    return _Summit(rows, weights, best, basis, covariance, float(weights @ np.log(rows @ best)))
+    return Summit(rows, weights, best, basis, covariance, float(weights @ np.log(rows @ best)))
 
 
-def _bound(summit: _Summit, contrast: Floats, quantile: float) -> Floats:
+def _bound(summit: Summit, contrast: Floats, quantile: float) -> Floats:
     """Where contrast·π is largest subject to ℓ(π) = top - quantile/2, by Newton's method."""
     rows, weights, best, basis, covariance, top = summit
     if quantile <= 0:

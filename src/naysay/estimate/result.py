@@ -46,16 +46,21 @@ class Cells:
     Parameters
     ----------
     cells : tuple of label
-    shares : tuple of Share
-        The categories, then the nuisance parameters.
+    categories, nuisance : tuple of Share
     proportions : (cells,) float
     covariance : (cells, cells) float
     """
 
     cells: tuple[Any, ...]
-    shares: tuple[Share, ...]
+    categories: tuple[Share, ...]
+    nuisance: tuple[Share, ...]
     proportions: Floats
     covariance: Floats
+
+    @property
+    def shares(self) -> tuple[Share, ...]:
+        """The categories, then the nuisance parameters."""
+        return (*self.categories, *self.nuisance)
 
     @cached_property
     def _weights(self) -> tuple[Floats, Floats]:

@@ -30,7 +30,6 @@ __all__ = [
     "each_sample",
     "maximum_likelihood",
     "moments",
-    "quantiles",
     "shares_of_means",
 ]
 
@@ -86,7 +85,7 @@ def shares_of_means(design: Samples, tally: Tally, means: Sequence[Floats]) -> F
     """The categories' shares, (t,), at other means of the statistics than those of the tally."""
     stack = _stacked(design, tally, "population")
     nothing = np.zeros((len(stack.centre),) * 2)
-    return Cells(design.cells, design.shares, stack.cells(means), nothing).values
+    return Cells(design.cells, design.shares, (), stack.cells(means), nothing).values
 
 
 def _stacked(design: Samples, tally: Tally, target: str) -> _Stack:
@@ -156,7 +155,7 @@ def _estimate(
     maximum: Maximum | None = None,
 ) -> Estimate:
     """The estimate of all shares by the delta method, and what its reader must be told."""
-    found = Cells(design.cells, (*design.shares, *design.nuisance), cells, covariance)
+    found = Cells(design.cells, design.shares, design.nuisance, cells, covariance)
     values, errors = found.values, found.covariance_of_shares
     t = len(design.categories)
     return Estimate(
@@ -203,13 +202,17 @@ def apart_from_likelihood(fit: Estimate) -> bool:
     return fit.maximum is None and answers > len(stack.told) - 1
 
 
-def quantiles(fit: Estimate, confidence: float) -> Floats:
-    """Quantiles of t for every share, (shares,)."""
-    return np.asarray(np.sqrt(scipy.stats.f.ppf(confidence, 1, _degrees_of_freedom(fit))))
+def wald(fit: Estimate, confidence: float, shares: Sequence[Share]) -> Floats:
+    """Estimate ± t standard errors of some shares of a fit, (shares, 2)."""
+    found = fit.cells_of_samples
+    places = [found.shares.index(share) for share in shares]
+    quantile = np.sqrt(scipy.stats.f.ppf(confidence, 1, _degrees_of_freedom(fit)))
+    values, half = found.values, quantile * np.sqrt(np.diagonal(found.covariance_of_shares))
+    return np.column_stack([values - half, values + half])[places]
 
 
-def bounds(fit: Estimate, confidence: float) -> Floats:
-    """Profile-likelihood intervals of all shares of a fit, nuisance parameters after the categories, (shares, 2).
+def bounds(fit: Estimate, confidence: float, shares: Sequence[Share]) -> Floats:
+    """Profile-likelihood intervals of some shares of a fit, (shares, 2).
 
     Referred to F(1, df), with the degrees of freedom that the share's variance is worth. Where a possible answer never
     came, half an answer is added to each possible answer of its sample, for the interval only.
@@ -218,12 +221,19 @@ def bounds(fit: Estimate, confidence: float) -> Floats:
     rows, weights = _padded(fit.tally)
     start = maximize(rows, weights, tolerance=1e-6).proportions
     start = 0.999 * start + 0.001 / len(start)
-    ratio = _variance_ratios(fit)
-    ends = []
-    for share, df, r in zip(found.shares, _degrees_of_freedom(fit), ratio, strict=True):
-        above, below = share.weights(found.cells)
-        quantile = float(scipy.stats.f.ppf(confidence, 1, df) * r)
-        ends.append(profile.share_profile(rows, weights, start, above, below, quantile))
+    quantile = scipy.stats.f.ppf(confidence, 1, _degrees_of_freedom(fit)) * _variance_ratios(fit)
+    summit = profile.told_summit(rows, weights, start)
+    weights_of = [share.weights(found.cells) for share in shares]
+    ends: list[tuple[float, float]] = []
+    for share, (above, below) in zip(shares, weights_of, strict=True):
+        if (
+            len(ends) == 1
+            and np.array_equal(weights_of[0][0] + above, below)
+            and np.array_equal(weights_of[0][1], below)
+        ):
+            ends.append((1 - ends[0][1], 1 - ends[0][0]))  # the rest
+        else:
+            ends.append(profile.share_profile(summit, above, below, float(quantile[found.shares.index(share)])))
     return np.array(ends)
 
 
