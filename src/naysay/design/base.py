@@ -62,6 +62,15 @@ class Answerable(ABC):
     def levels(self) -> tuple[Any, ...]:
         """The levels that a respondent may choose from; ``(None,)`` when there is no choice."""
 
+    @property
+    def kinds(self) -> tuple[Any, ...]:
+        """The kinds of people that its channels tell apart: the categories, or the cells of several samples."""
+        return self.categories
+
+    def proportions_of(self, kinds: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The proportions of the categories, (t,), where people are distributed over the kinds like this."""
+        return kinds
+
     @abstractmethod
     def channel(self, level: Any = None) -> Design:
         """The single design under which a level is answered."""

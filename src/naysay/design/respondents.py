@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.design.base import Answerable
 from naysay.design.offer import Levels
+from naysay.design.stacked import Samples
 from naysay.errors import DataError
 
 __all__ = ["choice", "lies", "place_of", "share"]
@@ -23,11 +24,11 @@ Floats = NDArray[np.float64]
 
 
 def choice(design: Answerable, preferences: ArrayLike | None = None) -> Floats:
-    """P(level | category), shape (levels, t); columns sum to one.
+    """P(level | category), shape (levels, t); columns sum to one. Of several samples, P(sample) for every cell.
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
     preferences : (levels,) or (levels, t) float, optional
         One vector for everybody, or a column for each category where the choice goes with it. Equal by default.
 
@@ -43,10 +44,10 @@ def choice(design: Answerable, preferences: ArrayLike | None = None) -> Floats:
     array([[0.25, 0.25, 0.25],
            [0.75, 0.75, 0.75]])
     """
-    levels, t = len(design.levels), len(design.categories)
+    levels, t = len(design.levels), len(design.kinds)
     if preferences is None:
         return np.full((levels, t), 1 / levels)
-    if not isinstance(design, Levels):
+    if not isinstance(design, Levels | Samples):
         raise DataError(f"{design.name or design.kind} offers no levels; leave preferences out")
     given = np.asarray(preferences)
     if given.ndim < 2:
@@ -56,6 +57,8 @@ def choice(design: Answerable, preferences: ArrayLike | None = None) -> Floats:
             f"preferences must be {levels} probabilities, one a level, or {levels} rows (levels) and {t} columns "
             f"(categories); got an array of shape {given.shape}"
         )
+    if isinstance(design, Samples):
+        raise DataError("people are put into samples by chance, whatever their cell; give one share for each sample")
     columns = [
         _checks.probability_vector(given[:, place], levels, what=f"preferences of {_checks.label(category)!r}")
         for place, category in enumerate(design.categories)

@@ -142,6 +142,14 @@ class Samples(Several):
         return self.designs[0].categories
 
     @property
+    def kinds(self) -> tuple[Any, ...]:
+        return self.cells
+
+    def proportions_of(self, kinds: NDArray[np.float64]) -> NDArray[np.float64]:
+        weights = (share.weights(self.cells) for share in self.shares)
+        return np.array([above @ kinds / (below @ kinds) for above, below in weights])
+
+    @property
     def single(self) -> bool:
         """Whether there is one sample only, which needs no name."""
         return self.names == (None,)

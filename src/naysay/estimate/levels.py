@@ -99,14 +99,18 @@ def _combined(design: Answerable, tally: Tally, weights: str, target: str) -> Es
     independent = (
         f"{weights} weights estimate the population only if the choice of level is independent of the category"
     )
-    used = [(share, term, term.covariance(target)) for share, term in zip(z, terms, strict=True) if share > 0]
+    used = [(share, term, term.covariance("population")) for share, term in zip(z, terms, strict=True) if share > 0]
+    proportions = np.sum([share * term.mean for share, term, _ in used], axis=0)
+    covariance = np.sum([share**2 * cov for share, _, cov in used], axis=0)
+    if target == "file":  # who answers at which level is random; what drawing the people adds comes off once
+        covariance = covariance - (np.diag(proportions) - np.outer(proportions, proportions)) / tally.n
     return Estimate(
         design=design,
         tally=tally,
         method=f"stratified ({weights})",
         target=target,
-        proportions=np.sum([share * term.mean for share, term, _ in used], axis=0),
-        covariance=np.sum([share**2 * cov for share, _, cov in used], axis=0),
+        proportions=proportions,
+        covariance=covariance,
         standard_error_kind="moments within levels, n - 1" if target == "population" else "moments, randomization only",
         warnings=(*_levels_told(design, tally), *told, warning(independent)),
         level_weights={part.level: share for part, share in zip(parts, z.tolist(), strict=True)},

@@ -22,7 +22,7 @@ from naysay.estimate.information import evidence, expected_information, likeliho
 from naysay.estimate.linear import Indicators, tangent
 from naysay.estimate.result import Cells, Estimate, warning
 from naysay.estimate.solver import Maximum, maximize
-from naysay.tally import Part, Tally
+from naysay.tally import Channel, Part, Tally
 
 __all__ = [
     "apart_from_likelihood",
@@ -31,6 +31,7 @@ __all__ = [
     "maximum_likelihood",
     "moments",
     "shares_of_means",
+    "slopes",
 ]
 
 Floats = NDArray[np.float64]
@@ -99,21 +100,45 @@ def _stacked(design: Samples, tally: Tally, target: str) -> _Stack:
     if target == "file":
         raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
     parts = tuple(part for part in tally.parts if part.n)
+    channels = [part.design for part in parts]
+    silent = [str(name) for name in design.levels if name not in {part.level for part in parts}]
+    solved = _solved(design, channels, np.array([part.n / tally.n for part in parts]), silent)
+    return _Stack(parts, *solved)
+
+
+def slopes(design: Samples, channels: Sequence[Channel], sizes: Floats) -> tuple[Floats, ...]:
+    """For each sample, how the cells move with the mean of its statistic, (cells, d); see `moments`.
+
+    Parameters
+    ----------
+    design : Samples
+    channels : sequence of Design
+        Those of the samples that answer.
+    sizes : (samples,) float
+        Their shares of the respondents.
+    """
+    return _solved(design, channels, sizes, ())[0]
+
+
+def _solved(
+    design: Samples, channels: Sequence[Channel], sizes: Floats, silent: Sequence[str]
+) -> tuple[tuple[Floats, ...], Floats, Floats]:
+    """Slopes, centre and what is told, by least squares that weigh every answer alike."""
     basis, centre = tangent(len(design.cells)), np.full(len(design.cells), 1 / len(design.cells))
-    scales = [np.sqrt(part.n / tally.n) for part in parts]
-    stacked = np.vstack([s * part.design.expected_statistic for s, part in zip(scales, parts, strict=True)]) @ basis
+    scales = np.sqrt(sizes)
+    stacked = np.vstack([s * channel.expected_statistic for s, channel in zip(scales, channels, strict=True)]) @ basis
     left, values, right = np.linalg.svd(stacked, full_matrices=False)
     rank = int((values > _SMALL * max(values.max(initial=0.0), _SMALL)).sum())
     told = np.vstack([np.ones(len(centre)) / np.sqrt(len(centre)), right[:rank] @ basis.T])
     for share in (*design.shares, *design.nuisance):
-        _check_estimable(share, design, told, rank, parts)
+        _check_estimable(share, design, told, rank, silent)
     inverse = basis @ (right[:rank].T / values[:rank]) @ left[:, :rank].T
-    ends = np.cumsum([part.design.expected_statistic.shape[0] for part in parts])
-    slopes = [scale * block for scale, block in zip(scales, np.split(inverse, ends[:-1], axis=1), strict=True)]
-    return _Stack(parts, tuple(slopes), centre, told)
+    ends = np.cumsum([channel.expected_statistic.shape[0] for channel in channels])
+    found = tuple(s * block for s, block in zip(scales, np.split(inverse, ends[:-1], axis=1), strict=True))
+    return found, centre, told
 
 
-def _check_estimable(share: Share, design: Samples, told: Floats, rank: int, parts: Sequence[Part]) -> None:
+def _check_estimable(share: Share, design: Samples, told: Floats, rank: int, silent: Sequence[str]) -> None:
     """Raise `NotEstimable` unless numerator and denominator of a share lie in what the answers tell."""
     for weights in share.weights(design.cells):
         lost = weights - told.T @ (told @ weights)
@@ -122,7 +147,6 @@ def _check_estimable(share: Share, design: Samples, told: Floats, rank: int, par
         contrast = lost / np.abs(lost).max()
         up = [_checks.label(cell) for cell, value in zip(design.cells, contrast, strict=True) if value > 1e-9]
         down = [_checks.label(cell) for cell, value in zip(design.cells, contrast, strict=True) if value < -1e-9]
-        silent = [str(name) for name in design.levels if name not in {part.level for part in parts}]
         way_out = (
             f"nobody answered in sample {', '.join(silent)}" if silent else "the samples must differ in their designs"
         )

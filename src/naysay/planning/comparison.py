@@ -210,7 +210,7 @@ def compare(
     named = _named(designs)
     first = next(iter(named.values()))
     pi = _checks.probability_vector(proportions, len(first.categories), what="proportions")
-    place = Variance(first.categories, pi, np.eye(len(pi)), "").place(category)
+    place = Variance(first.categories, pi, np.eye(len(pi)), "", pi, np.eye(len(pi)), len(pi)).place(category)
     wanted = None if standard_error is None else checked_error(standard_error)
     asked = _Asked(pi, place, respondents(n), wanted, liars, assumed)
     options, direct = [], None

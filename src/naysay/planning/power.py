@@ -41,7 +41,7 @@ class Curve:
     """The variance of one respondent that goes with an estimate of a proportion: variance + slope x + bend x².
 
     x is the distance of the estimate from the true value; the other proportions move as they do on average when this
-    one is misjudged by x, along V[:, j] / V_jj.
+    one is misjudged by x, along V[:, j] / V_jj; cells of samples likewise.
 
     Parameters
     ----------
@@ -59,8 +59,7 @@ class Curve:
         one = float(found.each[place])
         if one <= 0:
             return cls(float(found.values[place]), 0.0, 0.0, 0.0)
-        direction = found.covariance[:, place] / found.covariance[place, place]
-        at = _varied(design, asked(design, found.values, **assumed), direction, place)
+        at = _varied(design, asked(design, found.at, **assumed), found.moves[place], place)
         above, below = at(_STEP), at(-_STEP)
         if math.isnan(above) or math.isnan(below):
             return cls(float(found.values[place]), one, 0.0, 0.0)
@@ -144,7 +143,7 @@ def power(
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
     proportions : (t,) float
         What the population is assumed to be.
     n : int
@@ -201,7 +200,7 @@ def difference_power(
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
     first, second : (t,) float
         What the two groups are assumed to be.
     n : (int, int)

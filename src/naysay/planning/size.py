@@ -27,7 +27,7 @@ def standard_error(design: Answerable, proportions: ArrayLike, *, n: float, **as
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
     proportions : (t,) float
         What the population is assumed to be.
     n : int
@@ -66,7 +66,7 @@ def sample_size(
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
     proportions : (t,) float
         What the population is assumed to be.
     standard_error : float, optional
@@ -158,7 +158,7 @@ def difference_sample_size(
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
     first, second : (t,) float
         What the two groups are assumed to be.
     power, confidence, category

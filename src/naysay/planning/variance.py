@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design import Answerable, Design, Levels
+from naysay.design import Answerable, Design, Levels, Samples
 from naysay.design.respondents import choice, place_of
 from naysay.errors import DataError, NotEstimable
+from naysay.estimate.information import inverse
 from naysay.estimate.linear import check_rank, linear_map, tangent
+from naysay.estimate.result import Cells
+from naysay.estimate.samples import slopes
 from naysay.planning.moments import DRAWS, closed, drawn, few, indicator_products
 
 __all__ = ["Ask", "Variance", "asked", "respondents", "variance", "variance_of"]
@@ -32,13 +35,19 @@ class Variance:
     Parameters
     ----------
     names : (p,) tuple of label
-        What is estimated: the categories, in their order.
+        What is estimated: the categories, in their order, then the nuisance parameters of several samples.
     values : (p,) float
         Their true values.
     covariance : (p, p) float
         n times the covariance.
     kind : str
         What it rests on.
+    at : (kinds,) float
+        The proportions of all kinds of people; the values themselves where each is one kind.
+    moves : (p, kinds) float
+        How the proportions of the kinds are misjudged on average, where a value is misjudged by one.
+    categories : int
+        How many of the values are proportions of categories; the first ones.
 
     Examples
     --------
@@ -52,6 +61,9 @@ class Variance:
     values: Floats
     covariance: Floats
     kind: str
+    at: Floats
+    moves: Floats
+    categories: int
 
     @property
     def each(self) -> Floats:
@@ -73,7 +85,7 @@ class Variance:
         """The place of a value; without a name the first of two, the sensitive one by convention."""
         if name is not None:
             return place_of(name, self.names)
-        if len(self.names) > 2:
+        if self.categories > 2:
             raise DataError(f"name the category, one of {_checks.shown(map(_checks.label, self.names))}")
         return 0
 
@@ -103,14 +115,15 @@ def variance(
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
     proportions : (t,) float
-        What the population is assumed to be; they sum to one.
+        What the population is assumed to be, for several samples over the cells; they sum to one.
     estimator : str, optional
         "maximum_likelihood" (default) or "moments"; for levels "stratified" (default), "stratified_equal",
         "stratified_variance" or "pooled".
     preferences : (levels,) or (levels, t) float, optional
-        How often each level is chosen, by everybody or by category; equally by default.
+        How often each level is chosen, by everybody or by category, or how many people are in each sample; equally by
+        default.
     target : {"population", "file"}
         With "file" only the randomization is random.
 
@@ -151,7 +164,7 @@ def asked(
     """The question, checked at the door."""
     if not isinstance(design, Answerable):
         raise DataError(f"a design is needed first; got {type(design).__name__}")
-    pi = _checks.probability_vector(proportions, len(design.categories), what="proportions")
+    pi = _checks.probability_vector(proportions, len(design.kinds), what="proportions")
     known = _OFFER if isinstance(design, Levels) else _ONE
     named = known[0] if estimator is None else estimator
     named = _SAME.get(named, named) if isinstance(design, Levels) else named
@@ -199,6 +212,43 @@ def _(design: Levels, ask: Ask) -> Variance:
     return _weighted_levels(design, ask, offered, shares[:, 0])
 
 
+@variance_of.register
+def _(design: Samples, ask: Ask) -> Variance:
+    if ask.target == "file":
+        raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
+    cells = ask.proportions
+    taken = [place for place, row in enumerate(ask.preferences) if row[0] > 0]
+    offered, shares = [design.designs[place] for place in taken], ask.preferences[taken, 0]
+    moments = ask.estimator == "moments"
+    covariance = (_stacked_moments if moments else _stacked_likelihood)(design, offered, shares, cells)
+    found = Cells(design.cells, design.shares, design.nuisance, cells, covariance)
+    across = found.gradients @ covariance
+    each = found.covariance_of_shares
+    names = tuple(share.name for share in found.shares)
+    kind = "moments of stacked samples, exact" if moments else _likelihood_kind(offered)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moves = across / np.diagonal(each)[:, None]
+    return Variance(names, found.values, each, kind, cells, moves, len(design.categories))
+
+
+def _stacked_moments(design: Samples, offered: list[Design], shares: Floats, cells: Floats) -> Floats:
+    """Σ_g B_g Cov(T | sample g) B_gᵀ / q_g, with the slopes B_g by which the stack is solved."""
+    total = np.zeros((len(cells),) * 2)
+    for each, slope, share in zip(offered, slopes(design, offered, shares), shares, strict=True):
+        listing = each.space.listing()
+        chance, statistic = each.rows(listing) @ cells, each.space.statistic(listing)
+        centred = statistic - chance @ statistic
+        total += slope @ (centred.T @ (centred * chance[:, None])) @ slope.T / share
+    return total
+
+
+def _stacked_likelihood(design: Samples, offered: list[Design], shares: Floats, cells: Floats) -> Floats:
+    slopes(design, offered, shares)  # raises where a share is not estimable
+    return inverse(
+        np.sum([share * _information(each, cells) for share, each in zip(shares, offered, strict=True)], axis=0)
+    )
+
+
 def _stratified(design: Levels, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
     """One unbiased indicator for each respondent, at whatever level she answers."""
     terms = [
@@ -233,7 +283,11 @@ def _sampling(pi: Floats) -> Floats:
 def _found(design: Answerable, ask: Ask, covariance: Floats, kind: str) -> Variance:
     if ask.target == "file":
         covariance, kind = covariance - _sampling(ask.proportions), f"{kind}, randomization only"
-    return Variance(design.categories, ask.proportions, covariance, kind)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moves = covariance / np.diagonal(covariance)[:, None]
+    return Variance(
+        design.categories, ask.proportions, covariance, kind, ask.proportions, moves, len(design.categories)
+    )
 
 
 def _moments_kind(offered: list[Design]) -> str:

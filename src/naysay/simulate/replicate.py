@@ -100,7 +100,7 @@ def replicate(
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
     people : Population, (t,) float, or str
         Who is asked: a population, its proportions, or a call such as "normal(sd=0.5)".
     n : int
@@ -344,9 +344,9 @@ def _estimators(design: Answerable, wanted: Sequence[str] | None) -> tuple[str, 
 
 def _population(design: Answerable, people: Any) -> Population:
     if isinstance(people, str):
-        people = population(people, design.categories)
+        people = population(people, design.kinds)
     if not isinstance(people, Population):
-        people = shares(people, design.categories)
+        people = shares(people, design.kinds)
     found: Population = people
     return found.of(design)
 

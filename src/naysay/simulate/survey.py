@@ -30,9 +30,9 @@ class Survey:
 
     Parameters
     ----------
-    design : Design or Levels
+    design : Design, Levels or Samples
     population : Population
-        In the order of the design's categories.
+        In the order of the design's categories, or of its cells.
     n : int
         People who are asked.
     preferences : (levels, t) float
@@ -52,7 +52,8 @@ class Survey:
     @property
     def truth(self) -> Floats:
         """The proportions to be estimated, (t,): those of the population, or of the file that stays."""
-        return self._file / self.n if self.target == "file" else self.population.proportions
+        people = self._file / self.n if self.target == "file" else self.population.proportions
+        return self.design.proportions_of(people)
 
     @cached_property
     def _file(self) -> NDArray[np.int64]:
@@ -64,8 +65,8 @@ class Survey:
         channels = [self.design.channel(level) for level in self.design.levels]
         if not all(each.space.listable for each in channels) or sum(each.space.size for each in channels) > _LISTED:
             return None
-        stated = self.behavior.stated(self.design.categories)
-        silent = self.behavior.silent(self.design.categories)
+        stated = self.behavior.stated(self.design.kinds)
+        silent = self.behavior.silent(self.design.kinds)
         cells = []
         for place, (level, channel) in enumerate(zip(self.design.levels, channels, strict=True)):
             codes = channel.space.listing()
@@ -102,12 +103,12 @@ class Survey:
 
     def _people(self, rng: np.random.Generator) -> list[Part]:
         """Parts of a survey that is drawn person by person."""
-        t = len(self.design.categories)
+        t = len(self.design.kinds)
         held = self._file if self.target == "file" else rng.multinomial(self.n, self.population.proportions)
         truth = np.repeat(np.arange(t), held)
         level = _picked(self.preferences, truth, rng)
-        silent = rng.random(self.n) < self.behavior.silent(self.design.categories)[truth]
-        stated = _picked(self.behavior.stated(self.design.categories), truth, rng)
+        silent = rng.random(self.n) < self.behavior.silent(self.design.kinds)[truth]
+        stated = _picked(self.behavior.stated(self.design.kinds), truth, rng)
         noise = rng.random(self.n) < self.behavior.at_random
         parts, source = [], GeneratorSource(rng)
         for place, name in enumerate(self.design.levels):
