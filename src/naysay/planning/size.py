@@ -119,9 +119,9 @@ def sample_size(
 
 
 def people_for(found: Variance, standard_error: float, category: Any = None) -> int:
-    """The fewest answers whose standard error is at most this one, for a category or for all."""
+    """The fewest answers whose standard error is at most this one, for a category, or for all of them."""
     wanted = checked_error(standard_error)
-    one = float(found.each.max() if category is None else found.each[found.place(category)])
+    one = float(found.each[: found.categories].max() if category is None else found.each[found.place(category)])
     needed = one / wanted**2
     if needed > MOST:
         raise DataError(
