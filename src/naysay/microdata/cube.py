@@ -1,0 +1,92 @@
+"""Matches by a table of all combinations: for keys whose combinations can be listed.
+
+Let F be the array of how many respondents have each tuple of cells, one axis a variable, place 0 for missing. Whether
+two tuples match is a product over variables, so matches are F transformed along one axis after the other:
+G[symbol] = F[missing] + Σ F[cells that agree with the symbol], G[unknown] = Σ F. The cost is axes × combinations,
+whatever the number of respondents and of patterns. Variables without missing or uncertain cells need no transform:
+they make up one axis, of the combinations that occur.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay.microdata.question import Amounts, Asked, File
+from naysay.microdata.tuples import grouped
+
+__all__ = ["Cube", "combinations"]
+
+
+def _plain(file: File) -> list[int]:
+    """Variables on which everybody is known for certain."""
+    return [place for place, gap in enumerate(file.gaps) if not gap and not file.uncertain[place]]
+
+
+def _open(file: File) -> list[int]:
+    return [place for place, gap in enumerate(file.gaps) if gap or file.uncertain[place]]
+
+
+def combinations(file: File) -> float:
+    """Size of the array: combinations of the known variables that occur times all of the others."""
+    plain = _plain(file)
+    occurring = min(float(len(file.tuples)), float(np.prod([float(file.tuples.sizes[place]) for place in plain])))
+    return occurring * float(np.prod([float(max(file.symbols(p), file.tuples.sizes[p])) for p in _open(file)]))
+
+
+@dataclass(frozen=True, eq=False)
+class Cube:
+    """The transformed array of a file."""
+
+    file: File
+    flat: Amounts
+    group: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, file: File) -> Cube:
+        """The array of a file, transformed along every axis that needs it."""
+        plain, axes = _plain(file), _open(file)
+        group = np.zeros(len(file.tuples), np.intp)
+        groups = 1
+        if plain:
+            first, group = grouped([file.tuples.columns[p] for p in plain], [file.tuples.sizes[p] for p in plain])
+            groups = len(first)
+        key = group
+        for place in axes:
+            key = key * file.tuples.sizes[place] + file.tuples.columns[place]
+        shape = [groups, *(file.tuples.sizes[place] for place in axes)]
+        array = np.zeros(int(np.prod(shape)), _narrow(file.amount))
+        array[key] = file.amount  # tuples are distinct
+        for number, place in enumerate(axes):
+            array = _transformed(array, shape, number + 1, file, place)
+            shape[number + 1] = file.symbols(place)
+        return cls(file, array, group)
+
+    def count(self, asked: Asked) -> Amounts:
+        key = self.group[asked.owner]
+        for place in _open(self.file):
+            key = key * self.file.symbols(place) + asked.symbols[place]
+        return self.flat[key].astype(self.file.amount.dtype)
+
+
+def _narrow(amount: Amounts) -> np.dtype[np.generic]:
+    """The smallest type that holds every sum."""
+    whole = amount.dtype.kind in "iu"
+    return np.dtype(np.int32) if whole and amount.sum() < 2**31 else amount.dtype
+
+
+def _transformed(array: Amounts, shape: list[int], axis: int, file: File, place: int) -> Amounts:
+    before, size, after = int(np.prod(shape[:axis])), shape[axis], int(np.prod(shape[axis + 1 :]))
+    cube = array.reshape(before, size, after)
+    if not file.uncertain[place] and file.symbols(place) == size:
+        total = cube.sum(axis=1, dtype=array.dtype)
+        cube[:, 1:] += cube[:, :1]
+        cube[:, 0] = total
+        return cube.reshape(-1)
+    agree = file.agreement(place).astype(array.dtype)
+    result = np.empty((before, agree.shape[0], after), array.dtype)
+    for slab in range(before):
+        result[slab] = agree @ cube[slab]
+    return result.reshape(-1)
