@@ -46,6 +46,10 @@ class Scenario:
     target: str
     reading: str
 
+    def __post_init__(self) -> None:
+        if self.reading not in _READINGS:
+            raise DataError(f"reading must be one of {_checks.shown(_READINGS)}; got {self.reading!r}")
+
     def success(self, row: QuasiIdentifier) -> float:
         """Pr(success | attempt) on a quasi-identifier; NaN where the file does not determine it."""
         return _READINGS[self.reading][0](row)
