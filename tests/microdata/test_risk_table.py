@@ -192,10 +192,22 @@ def test_html_is_the_text():
     assert "k&lt;5" in found._repr_html_()
 
 
-def test_progress_is_told_before_each_quasi_identifier():
+def test_progress_is_told_for_each_quasi_identifier():
     said = []
-    microdata.risk_table(PAPER, [["age"], ["age", "gender"]], population=100, told=said.append)
-    assert said == ["age", "age + gender"]
+    microdata.risk_table(PAPER, [["age"], ["age", "gender"]], population=100, progress=lambda *told: said.append(told))
+    begun = [name for name, share in said if share == 0]
+    assert list(dict.fromkeys(begun)) == ["age", "age + gender"]
+    assert all(0 <= share <= 1 for _, share in said)
+
+
+def test_records_keep_k_and_m_of_every_respondent():
+    found = microdata.risk_table(PAPER, [["age"], ["age", "gender"]], population=100, records=True)
+    both = found.quasi_identifiers[1].records
+    assert both.anonymity.tolist() == [1, 1, None, None, 2, 2]
+    assert both.matches.tolist() == [3, 1, 5, 3, 3, 3]
+    dropped = microdata.risk_table(PAPER, [["age", "gender"]], population=100, missing="drop", records=True)
+    assert only(dropped).records.matches.tolist() == [1, 1, None, None, 2, 2]
+    assert only(microdata.risk_table(PAPER, [["age"]], population=100)).records is None
 
 
 def test_any_frame_gives_the_same_table():

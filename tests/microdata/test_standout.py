@@ -72,8 +72,9 @@ def test_twins_never_stand_out():
 
 def test_progress_is_told():
     said = []
-    microdata.stand_out(encoded([(1, 1, 1, 1), (1, 1, 1, 2)]), most=2, told=said.append)
-    assert said[:5] == ["a", "b", "c", "d", "a + b"]
+    keys = encoded([(1, 1, 1, 1), (1, 1, 1, 2)])
+    microdata.stand_out(keys, most=2, progress=lambda *told: said.append(told))
+    assert said[:5] == [("a", 0), ("b", 0.1), ("c", 0.2), ("d", 0.3), ("a + b", 0.4)]
 
 
 @pytest.mark.parametrize("most", [0, 5, True, 1.5])

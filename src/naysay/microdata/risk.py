@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,10 @@ from naysay.microdata.population import Theta, sampling_fraction, theta
 from naysay.microdata.sizes import Sizes
 from naysay.microdata.weighted import Scale, Weighted, weighted_theta
 
-__all__ = ["Listwise", "Matches", "QuasiIdentifier", "RiskTable", "risk_table"]
+__all__ = ["Listwise", "Matches", "QuasiIdentifier", "Records", "RiskTable", "risk_table"]
 
 Policies = str | Mapping[str, str]
-Told = Callable[[str], None]
+Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,34 @@ class Matches:
         return self.sizes.unique / self.sizes.records if self.sizes.records else float("nan")
 
 
+@dataclass(frozen=True, eq=False)
+class Records:
+    """k and m of every respondent on one quasi-identifier, held once for each distinct tuple of keys.
+
+    Parameters
+    ----------
+    keys : Keys
+    k, m : (distinct,) int
+    gone : (distinct,) bool
+        Whether listwise deletion deletes the tuple.
+    """
+
+    keys: Keys
+    k: NDArray[np.int64]
+    gone: NDArray[np.bool_]
+    m: NDArray[np.int64]
+
+    @property
+    def anonymity(self) -> np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]:
+        """k, (n,), masked where a respondent is deleted."""
+        return np.ma.MaskedArray(self.k[self.keys.owner], mask=self.gone[self.keys.owner])
+
+    @property
+    def matches(self) -> np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]:
+        """m, (n,), masked where a policy leaves a respondent out."""
+        return np.ma.MaskedArray(self.m[self.keys.owner], mask=~self.keys.kept[self.keys.owner])
+
+
 @dataclass(frozen=True)
 class QuasiIdentifier:
     """One row of the table.
@@ -101,6 +130,8 @@ class QuasiIdentifier:
     diversity : Diversity, optional
         Of a sensitive variable.
     warnings : tuple of StatisticalWarning
+    records : Records, optional
+        k and m of every respondent, where they were asked for.
     """
 
     keys: tuple[str, ...]
@@ -109,6 +140,7 @@ class QuasiIdentifier:
     matches: Matches
     diversity: Diversity | None = None
     warnings: tuple[StatisticalWarning, ...] = ()
+    records: Records | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -165,7 +197,8 @@ def risk_table(
     weights: str | ArrayLike | None = None,
     sensitive: str | None = None,
     confidence: float = 0.95,
-    told: Told | None = None,
+    records: bool = False,
+    progress: Progress | None = None,
 ) -> RiskTable:
     """Who stands out, on which key variables, and how sure an intruder could be.
 
@@ -195,8 +228,10 @@ def risk_table(
         A variable whose diversity within anonymity sets is told, see `diversity`.
     confidence : float
         Of θ's intervals.
-    told : callable, optional
-        Called with each quasi-identifier, as ``age + gender``, before it is counted: for showing progress.
+    records : bool
+        Whether each quasi-identifier keeps k and m of every respondent.
+    progress : callable, optional
+        Called with a quasi-identifier, as ``age + gender``, and the share of its work that is done, from 0 to 1.
 
     Raises
     ------
@@ -226,11 +261,11 @@ def risk_table(
         sampling_fraction(keys.n, population)
         scale = None if weights is None else Scale.between(keys, weights, population)
         for names in asked:
-            if told is not None:
-                told(" + ".join(names))
             part = keys.only(names)
+            counted = _Counted.of(part, rule, scale, _reporter(names, progress))
             found = None if sensitive is None else diversity(keys.only([*names, sensitive]), sensitive)
-            rows.append(_row(part, rule, population, scale, confidence, found))
+            row = counted.row(population, confidence, found)
+            rows.append(replace(row, records=Records(part, counted.k, counted.gone, counted.m)) if records else row)
     notes = () if scale is None else scale.warnings
     return RiskTable(keys.n, population, tuple(rows), confidence, weights is not None, notes)
 
@@ -270,37 +305,60 @@ def _encoded(
     return Keys(table, every, missing=policies, cells=cells, weights=weights)
 
 
-def _row(
-    keys: Keys, rule: str, population: float, scale: Scale | None, confidence: float, found: Diversity | None
-) -> QuasiIdentifier:
-    """One quasi-identifier, both ways."""
-    k, gone = anonymity_of_tuples(keys)
-    m, kept = matches_of_tuples(keys, rule=rule), keys.kept
-    own = k_sums = m_sums = None
-    if scale is not None:
-        own = scale.people(keys.tuples.weight)
+def _reporter(names: Sequence[str], progress: Progress | None) -> Callable[[float], None] | None:
+    """Progress on one quasi-identifier, told at once that it begins."""
+    if progress is None:
+        return None
+    name = " + ".join(names)
+    progress(name, 0.0)
+    return partial(progress, name)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """k and m of each distinct tuple of one quasi-identifier, and the weights behind them."""
+
+    keys: Keys
+    rule: str
+    k: NDArray[Any]
+    gone: NDArray[np.bool_]
+    m: NDArray[Any]
+    own: NDArray[np.float64] | None = None
+    k_sums: NDArray[np.float64] | None = None
+    m_sums: NDArray[np.float64] | None = None
+
+    @classmethod
+    def of(cls, keys: Keys, rule: str, scale: Scale | None, progress: Callable[[float], None] | None) -> _Counted:
+        k, gone = anonymity_of_tuples(keys)
+        m = matches_of_tuples(keys, rule=rule, progress=progress)
+        if scale is None:
+            return cls(keys, rule, k, gone, m)
         k_sums = scale.people(anonymity_of_tuples(keys, weights=scale.name)[0])
-        m_sums = scale.people(matches_of_tuples(keys, rule=rule, weights=scale.name))
-    count = keys.tuples.count
-    listwise = _measured(k, count, own, k_sums, keep=~gone, population=population, confidence=confidence)
-    matched = _measured(m, count, own, m_sums, keep=kept, population=population, confidence=confidence)
-    return QuasiIdentifier(
-        keys.columns,
-        {variable.name: variable.policy for variable in keys.variables if variable.policy != "wildcard"},
-        Listwise(keys.n - listwise[0].records, *listwise),
-        Matches(rule, *matched),
-        found,
-        keys.warnings,
-    )
+        m_sums = scale.people(matches_of_tuples(keys, rule=rule, weights=scale.name, progress=progress))
+        return cls(keys, rule, k, gone, m, scale.people(keys.tuples.weight), k_sums, m_sums)
+
+    def row(self, population: float, confidence: float, found: Diversity | None) -> QuasiIdentifier:
+        """One row of the table."""
+        measured = partial(_measured, self.keys.tuples.count, self.own, population=population, confidence=confidence)
+        listwise, matched = measured(self.k, self.k_sums, ~self.gone), measured(self.m, self.m_sums, self.keys.kept)
+        policies = {each.name: each.policy for each in self.keys.variables if each.policy != "wildcard"}
+        return QuasiIdentifier(
+            self.keys.columns,
+            policies,
+            Listwise(self.keys.n - listwise[0].records, *listwise),
+            Matches(self.rule, *matched),
+            found,
+            self.keys.warnings,
+        )
 
 
 def _measured(
-    sizes: NDArray[Any],
     count: NDArray[np.int64],
     weight: NDArray[np.float64] | None,
+    sizes: NDArray[Any],
     sums: NDArray[np.float64] | None,
-    *,
     keep: NDArray[np.bool_],
+    *,
     population: float,
     confidence: float,
 ) -> tuple[Sizes, Theta, Weighted | None]:

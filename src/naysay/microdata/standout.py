@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -66,7 +67,7 @@ def _keys(size: int) -> str:
 
 
 def stand_out(
-    keys: Keys, *, most: int | None = None, rule: str = "worst", told: Callable[[str], None] | None = None
+    keys: Keys, *, most: int | None = None, rule: str = "worst", progress: Callable[[str, float], None] | None = None
 ) -> StandOut:
     """The smallest key sets on which m = 1, for everybody.
 
@@ -82,8 +83,8 @@ def stand_out(
         time, grows with it quickly.
     rule : {"worst", "intersect", "first"}
         How uncertain cells match, see `matches`.
-    told : callable, optional
-        Called with each set, as ``age + gender``, before it is tried: for showing progress.
+    progress : callable, optional
+        Called with each set, as ``age + gender``, before it is tried, and the share of the sets that are done.
 
     Raises
     ------
@@ -106,11 +107,13 @@ def stand_out(
     alone: dict[tuple[str, ...], NDArray[np.bool_]] = {(): np.zeros(keys.distinct, bool)}
     size = np.zeros(keys.distinct, np.int64)
     sets = []
+    done, total = 0, sum(math.comb(every, number) for number in range(1, largest + 1))
     for number in range(1, largest + 1):
         closed = {}
         for names in combinations(keys.columns, number):
-            if told is not None:
-                told(" + ".join(names))
+            if progress is not None:
+                progress(" + ".join(names), done / total)
+            done += 1
             before = np.logical_or.reduce([alone[part] for part in combinations(names, number - 1)])
             now = before if before.all() else before | _alone(keys, names, rule)
             fresh = now & ~before
