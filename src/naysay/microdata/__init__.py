@@ -2,9 +2,10 @@
 
 from naysay.microdata.anonymity import anonymity
 from naysay.microdata.candidates import Between, Chances, Either, Form, Joined, Privatized
-from naysay.microdata.cost import explain
+from naysay.microdata.cost import Cost, Plan, explain
 from naysay.microdata.diversity import Diversity, diversity
 from naysay.microdata.expected import expected_matches
+from naysay.microdata.histogram import Histogram, attached, histogram
 from naysay.microdata.keys import Keys
 from naysay.microdata.matches import matches
 from naysay.microdata.population import Intrusion, Theta, data_intrusion_simulation, theta
@@ -16,9 +17,11 @@ __all__ = [
     "SCENARIOS",
     "Between",
     "Chances",
+    "Cost",
     "Diversity",
     "Either",
     "Form",
+    "Histogram",
     "Identification",
     "Intrusion",
     "Joined",
@@ -26,6 +29,7 @@ __all__ = [
     "Keys",
     "Listwise",
     "Matches",
+    "Plan",
     "Privatized",
     "QuasiIdentifier",
     "RiskTable",
@@ -33,10 +37,12 @@ __all__ = [
     "StandOut",
     "Theta",
     "anonymity",
+    "attached",
     "data_intrusion_simulation",
     "diversity",
     "expected_matches",
     "explain",
+    "histogram",
     "identification",
     "matches",
     "risk_table",

@@ -8,8 +8,10 @@ block's bitmaps stay in the processor's cache.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -17,12 +19,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from naysay.microdata.question import Amounts, Asked, File
-from naysay.microdata.tuples import Tuples
+from naysay.microdata.tuples import grouped
 
-__all__ = ["Bitmaps", "Block"]
+__all__ = ["BLOCK", "Bitmaps", "Block", "add_matches"]
 
 BLOCK = 4_096  # tuples: 64 words a bitmap
 _AT_ONCE = 2_048  # questions
+_WORTH_COMPILING = 10**9  # questions × tuples × variables
 
 Words = NDArray[np.uint64]
 
@@ -52,9 +55,9 @@ class Block:
     single: bool
 
     @classmethod
-    def of(cls, file: File, tuples: Tuples, amount: Amounts) -> Block:
-        """The bitmaps of some of a file's tuples."""
-        made = [_bitmaps(file, place, column) for place, column in enumerate(tuples.columns)]
+    def of(cls, file: File, columns: Sequence[int], rows: NDArray[np.intp]) -> Block:
+        """The bitmaps of some of a file's tuples, its variables in the order given."""
+        made, amount = [_bitmaps(file, place, file.tuples.columns[place][rows]) for place in columns], file.amount[rows]
         heights = np.cumsum([0, *(len(maps) for maps, _ in made)])
         symbols = np.cumsum([0, *(len(row) for _, row in made)])
         row = np.concatenate([row + height for (_, row), height in zip(made, heights[:-1], strict=True)])
@@ -106,16 +109,38 @@ class Bitmaps:
     progress: Callable[[float], None] | None = field(default=None, repr=False)
 
     def count(self, asked: Asked) -> Amounts:
-        symbols = np.column_stack(asked.symbols).astype(np.int32)
+        columns, order = self._ordered
+        symbols = np.ascontiguousarray(np.column_stack([asked.symbols[place] for place in columns]), np.int32)
         total = np.zeros(len(asked), self.file.amount.dtype)
-        length = len(self.file.tuples)
-        for start in range(0, length, BLOCK):
-            part = np.arange(start, min(start + BLOCK, length))
-            block = Block.of(self.file, self.file.tuples.take(part), self.file.amount[part])
-            add_matches(block, symbols, total)
+        add = adder(len(asked) * len(order) * len(columns))
+        for start in range(0, len(order), BLOCK):
+            part = order[start : start + BLOCK]
+            add(Block.of(self.file, columns, part), symbols, total)
             if self.progress is not None:
-                self.progress(min(1.0, (start + BLOCK) / length))
+                self.progress(min(1.0, (start + BLOCK) / len(order)))
         return total
+
+    @cached_property
+    def _ordered(self) -> tuple[list[int], NDArray[np.intp]]:
+        """Variables from the one that tells most apart, and tuples sorted by them.
+
+        A block then holds few of the first variables' values, so that most questions end there.
+        """
+        tuples = self.file.tuples
+        apart = [float(np.square(np.bincount(column, minlength=1) / len(tuples)).sum()) for column in tuples.columns]
+        known = [float((column == 0).mean()) for column in tuples.columns]
+        columns = sorted(range(len(apart)), key=lambda place: apart[place] + 2 * known[place])
+        rows, _ = grouped([tuples.columns[place] for place in columns], [tuples.sizes[place] for place in columns])
+        return columns, rows
+
+
+def adder(work: int) -> Callable[[Block, NDArray[np.int32], Amounts], None]:
+    """What counts: compiled code on all cores where numba is installed and the work is worth compiling for."""
+    if work < _WORTH_COMPILING or find_spec("numba") is None:
+        return add_matches
+    from naysay.microdata import compiled
+
+    return compiled.add_matches
 
 
 def add_matches(block: Block, symbols: NDArray[np.int32], total: Amounts) -> None:

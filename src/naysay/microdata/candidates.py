@@ -379,7 +379,7 @@ def _assembled(
     values: Sequence[Any] | NDArray[Any],
     chances: Sequence[Any] | None = None,
 ) -> Read:
-    """Cell numbers and cells where `places` says which set a row holds (from 1; 0 is missing); singletons are values."""
+    """Cell numbers and cells where `places` says which set a row holds (from 1; 0: missing); singletons are values."""
     labels = values.tolist() if isinstance(values, np.ndarray) else values
     single = np.array([len(each) == 1 for each in sets], bool)
     number = np.zeros(len(sets) + 1, np.int64)

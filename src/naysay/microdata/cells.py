@@ -107,6 +107,22 @@ class Cells:
     def _matrix(self, entries: NDArray[np.float64]) -> sparse.csr_array:
         return sparse.csr_array((entries, self.members, self.starts), shape=(self.size, len(self.values)))
 
+    def agreeing(self, *, by_value: bool) -> sparse.csr_array:
+        """Which cells (columns) agree with each symbol (rows), both counted from 0; entries are 1.
+
+        Symbols are values, which agree with the cells that hold them, or cells, which agree if they share a candidate.
+        """
+        holds = self.membership
+        inner = sparse.csr_array(holds.T if by_value else holds @ holds.T)
+        inner.data[:] = 1
+        return inner
+
+    def asked(self, rule: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Pairs (cell, value) that a rule takes as known, both by number: the first candidate, or each of them."""
+        every = np.repeat(np.arange(self.size), self.lengths[1:])
+        which = self.starts[:-1] if rule == "first" else np.arange(len(self.members))
+        return np.append(every[which] + 1, 0), np.append(self.members[which] + 1, 0)
+
     def candidates(self, cell: int) -> tuple[Any, ...]:
         """The values that a cell may hold; none listed for cell 0, which may hold any."""
         if cell == 0:

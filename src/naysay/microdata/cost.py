@@ -10,12 +10,13 @@ from naysay.errors import DataError
 from naysay.microdata import cube
 from naysay.microdata.bitmaps import BLOCK, Bitmaps
 from naysay.microdata.cube import Cube
+from naysay.microdata.join import Join
 from naysay.microdata.keys import Keys
 from naysay.microdata.question import Counter, File, combinations, file_of
 
 __all__ = ["ALGORITHMS", "Cost", "Plan", "counter_of", "explain"]
 
-ALGORITHMS = ("cube", "bitmap")
+ALGORITHMS = ("cube", "join", "bitmap")
 _ROOM = 2 * 2**30  # bytes that an array of combinations may take
 
 
@@ -76,7 +77,7 @@ def explain(keys: Keys, *, rule: str = "worst") -> Plan:
 
 
 def _plan(file: File) -> Plan:
-    costs = sorted((_cube(file), _bitmap(file)), key=lambda cost: cost.seconds)
+    costs = sorted((_cube(file), _join(file), _bitmap(file)), key=lambda cost: cost.seconds)
     possible = [cost for cost in costs if cost.bytes <= _ROOM]
     return Plan((possible or costs)[0].algorithm, tuple(costs), file.tuples.n, len(file.tuples), file.tuples.patterns)
 
@@ -86,6 +87,13 @@ def _cube(file: File) -> Cost:
     axes = sum(file.gaps) + sum(file.uncertain)
     why = f"{cells:.3g} combinations × {axes} open keys"
     return Cost("cube", 4e-9 * cells * (1 + axes) + 2e-8 * combinations(file).sum(), 8.0 * cells, why)
+
+
+def _join(file: File) -> Cost:
+    asked, patterns = combinations(file).sum(), file.tuples.patterns
+    rows = patterns * (len(file.tuples) + asked)
+    why = f"{patterns:,} patterns × {len(file.tuples):,} tuples, {asked:.3g} questions"
+    return Cost("join", 1e-7 * rows + 1e-2 * patterns, 200.0 * (4e6 + asked), why)
 
 
 def _bitmap(file: File) -> Cost:
@@ -100,4 +108,6 @@ def counter_of(file: File, algorithm: str | None, progress: Callable[[float], No
     chosen = algorithm or _plan(file).chosen
     if chosen not in ALGORITHMS:
         raise DataError(f"algorithm must be one of {_checks.shown(ALGORITHMS)}; got {chosen!r}")
-    return Cube.of(file) if chosen == "cube" else Bitmaps(file, progress)
+    if chosen == "cube":
+        return Cube.of(file)
+    return Join(file, progress) if chosen == "join" else Bitmaps(file, progress)

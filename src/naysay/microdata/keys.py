@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.candidates import Form, Plain
-from naysay.microdata.cells import Cells, Codes, compact
-from naysay.microdata.table import Table, check_names
+from naysay.microdata.cells import Cells, compact
+from naysay.microdata.remote import Remote, encoded
+from naysay.microdata.table import Table, check_names, engine_of
 from naysay.microdata.tuples import Tuples, grouped
 from naysay.responses import cells_of
 
@@ -22,6 +23,8 @@ __all__ = ["POLICIES", "Keys", "Variable", "positive"]
 
 POLICIES = ("wildcard", "category", "drop")
 MISSING_LABEL = "(missing)"
+
+_Asked = tuple[str, Form, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,33 +95,59 @@ class Keys:
         names = _names(columns)
         forms = _forms(names, cells or {})
         policies = _policies(names, missing)
-        source = Table.of(table)
-        for name in names:
-            check_names(forms[name].columns(name), source.names, what="column")
+        asked = [(name, forms[name], policies[name]) for name in names]
+        self._weight_name = weights if isinstance(weights, str) else "weights"
+        self._weights: NDArray[np.float64] | None = None
+        self._remote: Remote | None = None
+        engine = engine_of(table)
+        if engine is None:
+            self._read(Table.of(table), asked, weights)
+        else:
+            self._read_on(engine, table, asked, weights)
+
+    def _read(self, source: Table, asked: Sequence[_Asked], weights: str | ArrayLike | None) -> None:
+        """Encode a table that is at hand."""
         if not source.n:
             raise DataError("at least one respondent is needed; the table has no rows")
-        self._weights = None if weights is None else _weights(source, weights)
-        self._weight_name = weights if isinstance(weights, str) else "weights"
-        self._read(source, [(name, forms[name], policies[name]) for name in names])
-
-    def _read(self, source: Table, asked: Iterable[tuple[str, Form, str]]) -> None:
         variables, codes = [], []
         for name, form, policy in asked:
-            own, cells = form.read(source, name)
+            check_names(form.columns(name), source.names)
+            own, cells = _under(policy, *form.read(source, name))
             variables.append(Variable(name, cells, policy))
             codes.append(compact(own, cells.size))
-        self._set(tuple(variables), tuple(codes))
-
-    def _set(self, variables: tuple[Variable, ...], codes: tuple[Codes, ...]) -> None:
-        made = [_under(variable, own) for variable, own in zip(variables, codes, strict=True)]
-        self.variables = tuple(variable for variable, _ in made)
-        self._codes = tuple(own for _, own in made)
-        sizes = tuple(variable.cells.size + 1 for variable in self.variables)
-        first, owner = grouped(self._codes, sizes)
-        self._owner = _checks.read_only(owner.astype(np.int32 if len(first) < 2**31 else np.int64))
-        count = np.bincount(owner, minlength=len(first))
+        self._weights = None if weights is None else _weights(source, weights)
+        self.variables = tuple(variables)
+        first, owner = grouped(codes, self.sizes)
+        self._owner: NDArray[Any] | None = _checks.read_only(owner)
         weight = None if self._weights is None else np.bincount(owner, self._weights, len(first)).astype(np.float64)
-        self.tuples = Tuples(tuple(own[first] for own in self._codes), sizes, count, weight)
+        count = np.bincount(owner, minlength=len(first))
+        self.tuples = Tuples(tuple(own[first] for own in codes), self.sizes, count, weight)
+
+    def _read_on(self, engine: str, data: Any, asked: Sequence[_Asked], weights: str | ArrayLike | None) -> None:
+        """Encode and count a table where it is; only its distinct tuples are collected, when they are needed."""
+        if weights is not None and not isinstance(weights, str):
+            raise DataError(f"on {engine} weights are named by their column; got {type(weights).__name__}")
+        wanted = [(name, form, partial(_under, policy)) for name, form, policy in asked]
+        self._remote, cells = encoded(data, engine, wanted, weights)
+        self.variables = tuple(Variable(name, own, policy) for (name, _, policy), own in zip(asked, cells, strict=True))
+        self._owner = None
+
+    @cached_property
+    def tuples(self) -> Tuples:
+        """Distinct tuples of cells and how many respondents have each."""
+        if self._remote is None:
+            raise AttributeError("tuples")  # read at once, unless they are on an engine
+        return self._remote.collect(self.sizes)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Cells of each variable, the missing one included."""
+        return tuple(variable.cells.size + 1 for variable in self.variables)
+
+    @property
+    def remote(self) -> Remote | None:
+        """Where the table is, if it is on an engine."""
+        return self._remote
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -137,7 +166,18 @@ class Keys:
 
     @property
     def owner(self) -> NDArray[np.integer[Any]]:
-        """The place of each respondent's tuple among the distinct ones, (n,)."""
+        """The place of each respondent's tuple among the distinct ones, (n,).
+
+        Raises
+        ------
+        DataError
+            For a table on an engine, whose rows have no order: ask for `histogram` or `attached`.
+        """
+        if self._owner is None:
+            raise DataError(
+                "rows on DuckDB and Spark have no order; ask for microdata.histogram(keys), or for microdata.attached("
+                "keys), the table with k and m of each respondent"
+            )
         return self._owner
 
     def variable(self, name: str) -> Variable:
@@ -158,12 +198,12 @@ class Keys:
         check_names(names, self.columns, what="key")
         places = [self.columns.index(name) for name in names]
         part = object.__new__(Keys)
-        part.__dict__.update(self.__dict__)
-        for cached in ("kept", "warnings"):
-            part.__dict__.pop(cached, None)
         part.variables = tuple(self.variables[place] for place in places)
-        part.tuples, moved = self.tuples.only(places)
-        part._owner = moved[self._owner]
+        part._weights, part._weight_name, part._owner = self._weights, self._weight_name, None
+        part._remote = None if self._remote is None else self._remote.only(places)
+        if "tuples" in self.__dict__:
+            part.tuples, moved = self.tuples.only(places)
+            part._owner = None if self._owner is None else moved[self._owner]
         return part
 
     @cached_property
@@ -260,15 +300,15 @@ def positive(weights: ArrayLike, n: int) -> NDArray[np.float64]:
     return numbers
 
 
-def _under(variable: Variable, codes: Codes) -> tuple[Variable, Codes]:
-    """The variable and its codes, its missing cells a category where that is the policy."""
+def _under(policy: str, codes: NDArray[Any], cells: Cells) -> tuple[NDArray[Any], Cells]:
+    """Codes and cells, the missing one a category where that is the policy."""
     gone = codes == 0
-    if variable.policy != "category" or not gone.any():
-        return variable, codes
-    own, cells = len(variable.cells.values), variable.cells.with_category(MISSING_LABEL)
+    if policy != "category" or not gone.any():
+        return codes, cells
+    own = len(cells.values)
     moved = codes.astype(np.int64) + (codes > own)
     moved[gone] = own + 1
-    return replace(variable, cells=cells), compact(moved, cells.size)
+    return moved, cells.with_category(MISSING_LABEL)
 
 
 def _reservation(place: int, keys: Keys) -> str | None:

@@ -70,9 +70,7 @@ class File:
     def agreement(self, place: int) -> sparse.csr_array:
         """Which cells (columns) agree with each symbol (rows), the unknown of either first; entries are 1."""
         cells = self.cells[place]
-        holds = cells.membership
-        inner = sparse.csr_array(holds.T if self.by_value else holds @ holds.T)
-        inner.data[:] = 1
+        inner = cells.agreeing(by_value=self.by_value)
         top = sparse.csr_array(np.ones((1, cells.size + 1)))
         left = sparse.csr_array(np.ones((inner.shape[0], 1)))
         return sparse.csr_array(sparse.vstack([top, sparse.hstack([left, inner])]))

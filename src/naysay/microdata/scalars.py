@@ -133,9 +133,10 @@ def _plain(raw: Any, row: int, name: str) -> tuple[Any, str]:
     if isinstance(value, int):
         return value, "number"
     if isinstance(value, float | decimal.Decimal):
-        if not abs(value) <= 2**53 or value != int(value):
+        number = float(value)
+        if not abs(number) <= 2**53 or number != int(number):
             raise _not_whole(name, row, value)
-        return int(value), "number"
+        return int(number), "number"
     if isinstance(value, str):
         return value, "text"
     if isinstance(value, datetime.datetime):

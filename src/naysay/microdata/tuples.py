@@ -15,7 +15,7 @@ from naysay import _checks
 __all__ = ["Tuples", "grouped"]
 
 _LARGEST = 2**62
-_DENSE = 1 << 26  # keys below this are grouped by counting, not by sorting
+_DENSE = 1 << 20  # keys below this, or eight times their number, are grouped by counting, not by sorting
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,30 +82,34 @@ class Tuples:
         return Tuples(tuple(column[first] for column in columns), tuple(sizes), count, weight), inverse
 
 
-def grouped(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def grouped(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """A row of each distinct combination, in lexicographic order, and the combination of each row.
 
     Column values lie in 0 … size - 1. They are packed into one integer, and that is numbered afresh where it would
     outgrow 62 bits.
     """
-    key, span = np.zeros(len(columns[0]), np.int64), 1
+    key: NDArray[Any] = np.zeros(len(columns[0]), np.uint8)
+    span = 1
     for column, size in zip(columns, sizes, strict=True):
         if span * size > _LARGEST:
-            first, key = _ranked(key, span)
-            span = len(first)
-        key = key * size
-        key += column
+            key, span = _ranked(key, span)
         span *= size
-    return _ranked(key, span)
+        key = key.astype(np.uint32 if span <= 2**32 else np.int64)
+        key *= key.dtype.type(size)
+        key += column.astype(key.dtype, copy=False)
+    rank, distinct = _ranked(key, span)
+    row = np.empty(distinct, np.intp)
+    row[rank] = np.arange(len(rank))
+    return row, rank
 
 
-def _ranked(key: NDArray[np.int64], span: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """A row of each distinct key, in order of the keys, and the rank of each row's key."""
-    if span > max(_DENSE, 4 * len(key)) or span > 2**31:
-        _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-        return first, inverse
-    first_of = np.full(span, -1, np.int64)
-    first_of[key] = np.arange(len(key))
-    present = first_of >= 0
-    rank = np.cumsum(present, dtype=np.int64) - 1
-    return first_of[present], rank[key]
+def _ranked(key: NDArray[Any], span: int) -> tuple[NDArray[Any], int]:
+    """The rank of each key among the distinct ones, and how many there are."""
+    if span > min(max(_DENSE, 8 * len(key)), 2**31):
+        distinct, rank = np.unique(key, return_inverse=True)
+        return rank.astype(np.int32 if len(distinct) < 2**31 else np.int64), len(distinct)
+    present = np.zeros(span, np.bool_)
+    present[key] = True
+    place = np.cumsum(present, dtype=np.int32)
+    place -= 1
+    return place[key], int(place[-1]) + 1
