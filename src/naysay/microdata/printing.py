@@ -18,7 +18,7 @@ from naysay.microdata.population import FEWEST, Theta
 from naysay.microdata.risk import Listwise, Matches, QuasiIdentifier, RiskTable
 from naysay.microdata.weighted import Weighted
 
-__all__ = ["heading", "label", "tables", "to_dict", "to_html", "to_text", "words"]
+__all__ = ["heading", "label", "number", "reservations", "tables", "to_dict", "to_html", "to_text", "words"]
 
 _DASH = "–"
 
@@ -216,12 +216,12 @@ def _listwise_dict(part: Listwise) -> dict[str, Any]:
         "k1": part.sizes.unique,
         "k_lt_5": part.sizes.below_5,
         "k_lt_10": part.sizes.below_10,
-        "pr_su_kept": _number(part.pr_su_kept),
-        "pr_su_all": _number(part.pr_su_all),
+        "pr_su_kept": number(part.pr_su_kept),
+        "pr_su_all": number(part.pr_su_all),
         **_theta_dict(part.theta),
         "smallest": part.sizes.smallest or None,
-        "prosecutor_mean": _number(part.sizes.inverse),
-        "prosecutor_highest": _number(part.sizes.highest),
+        "prosecutor_mean": number(part.sizes.inverse),
+        "prosecutor_highest": number(part.sizes.highest),
         **_weighted_dict(part.weighted),
     }
 
@@ -233,20 +233,20 @@ def _matches_dict(part: Matches) -> dict[str, Any]:
         "m1": part.sizes.unique,
         "m_lt_5": part.sizes.below_5,
         "m_lt_10": part.sizes.below_10,
-        "pr_su": _number(part.pr_su),
+        "pr_su": number(part.pr_su),
         **_theta_dict(part.theta),
         "theta_heuristic": True,
         "smallest": part.sizes.smallest or None,
-        "prosecutor_mean": _number(part.sizes.inverse),
-        "prosecutor_highest": _number(part.sizes.highest),
+        "prosecutor_mean": number(part.sizes.inverse),
+        "prosecutor_highest": number(part.sizes.highest),
         **_weighted_dict(part.weighted),
     }
 
 
 def _theta_dict(found: Theta) -> dict[str, Any]:
     return {
-        "theta": _number(found.estimate),
-        "theta_interval": [_number(bound) for bound in found.interval],
+        "theta": number(found.estimate),
+        "theta_interval": [number(bound) for bound in found.interval],
         "theta_withheld": found.reason or None,
     }
 
@@ -256,11 +256,11 @@ def _weighted_dict(found: Weighted | None) -> dict[str, Any]:
         return {}
     return {
         "weighted": {
-            "smallest": _number(found.smallest),
+            "smallest": number(found.smallest),
             "lt_5": found.below_5,
             "lt_10": found.below_10,
-            "unique": _number(found.unique),
-            "expected": _number(found.expected),
+            "unique": number(found.unique),
+            "expected": number(found.expected),
         }
     }
 
@@ -270,11 +270,12 @@ def _diversity_dict(found: Diversity) -> dict[str, Any]:
         "sensitive": found.sensitive,
         "sets": found.sets,
         "least_distinct": found.least_distinct,
-        "least_entropy": _number(found.least_entropy),
+        "least_entropy": number(found.least_entropy),
         "sharing": found.sharing,
         "matches_sharing": found.matches_sharing,
     }
 
 
-def _number(value: float) -> float | None:
+def number(value: float) -> float | None:
+    """A JSON number; None where it is undefined."""
     return None if math.isnan(value) or math.isinf(value) else float(value)

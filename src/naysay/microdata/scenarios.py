@@ -23,7 +23,7 @@ from naysay.errors import DataError
 if TYPE_CHECKING:  # a table tells its scenarios
     from naysay.microdata.risk import QuasiIdentifier
 
-__all__ = ["SCENARIOS", "Identification", "Scenario", "identification", "scenario"]
+__all__ = ["SCENARIOS", "Identification", "Scenario", "identification", "probability", "scenario"]
 
 
 @dataclass(frozen=True)
@@ -191,10 +191,11 @@ def identification(row: QuasiIdentifier, name: str | Scenario, *, attempt: float
     journalist.
     """
     found = scenario(name)
-    return Identification(found, _probability(attempt), found.success(row))
+    return Identification(found, probability(attempt), found.success(row))
 
 
-def _probability(attempt: Any) -> float:
+def probability(attempt: Any) -> float:
+    """Pr(attempt), after checking that it is a probability."""
     if isinstance(attempt, bool) or not isinstance(attempt, int | float | np.number) or not 0 <= attempt <= 1:
         raise DataError(f"attempt must be a probability, from 0 to 1; got {attempt!r}", value=attempt)
     return float(attempt)
