@@ -78,4 +78,21 @@ def survey(tmp_path):
     (tmp_path / "design.json").write_text(design.to_json(), encoding="utf-8")
     named = np.asarray(design.randomize(truth, rng=rng))
     pl.DataFrame({label: named == label for label in CATEGORIES}).write_parquet(tmp_path / "sets.parquet")
+    panel(rng).write_csv(tmp_path / "panel.csv")
     return tmp_path
+
+
+def panel(rng, n=300):
+    """Respondents whose months of birth are uncertain and whose incomes are negative answers."""
+    month = rng.integers(1, 12, n)
+    either = np.where(rng.random(n) < 0.7, [f"{one};{one + 1}" for one in month], month.astype(str))
+    columns = {
+        "age": rng.choice([*map(str, range(18, 80)), "refused", "-9"], n),
+        "gender": rng.choice(["f", "m", None], n, p=(0.5, 0.45, 0.05)),
+        "job": rng.choice(["clerk", "nurse", "teacher", "none", None], n),
+        "month": np.where(rng.random(n) < 0.1, None, either),
+        "income": rng.choice(["low", "middle", "high", None], n),
+        "illness": rng.choice(["none", "flu", "asthma"], n),
+        "weight": rng.uniform(30_000, 80_000, n).round(1),
+    }
+    return pl.DataFrame({name: values.tolist() for name, values in columns.items()})

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 import naysay as package
-from naysay.cli import demo, design, estimate, randomize, root
+from naysay.cli import demo, design, estimate, randomize, risk, root
 from naysay.designs import FAMILIES
 
 HELP = {
     "": root,
     "estimate": estimate.command,
     "randomize": randomize.command,
+    "risk": risk.command,
     "design": design.group,
     "design show": design.show,
     "designs": design.catalog,

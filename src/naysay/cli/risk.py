@@ -89,7 +89,7 @@ def command(
         typer.Option(metavar="MOST", help="The fewest keys, up to MOST, on which people match only themselves."),
     ] = None,
     row: Annotated[
-        int | None, typer.Option(min=1, help="The same for one respondent: which keys make row ROW stand out.")
+        int | None, typer.Option(min=1, metavar="ROW", help="The same for one respondent, counted from 1.")
     ] = None,
     per_row: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write k and m of every respondent, without the keys.")
