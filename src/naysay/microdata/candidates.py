@@ -303,9 +303,11 @@ def _of_lists(lists: pl.Series, name: str) -> Read:
     """Cells of a column of lists, each list a set of candidates."""
     known = lists.drop_nulls()
     rows = np.flatnonzero(lists.is_not_null().to_numpy())
-    flat = known.explode()
-    codes, values = codes_of_series(flat, name=name)
-    owner = np.repeat(np.arange(len(known)), np.maximum(known.list.len().to_numpy(), 1))
+    lengths = known.list.len().to_numpy()
+    if (lengths == 0).any():
+        raise _empty(name, int(rows[int((lengths == 0).argmax())]))
+    codes, values = codes_of_series(known.explode(), name=name)
+    owner = np.repeat(np.arange(len(known)), lengths)
     if (codes == 0).any():
         raise _empty(name, int(rows[owner[int((codes == 0).argmax())]]))
     texts = (

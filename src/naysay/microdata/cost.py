@@ -1,9 +1,14 @@
-"""Which algorithm to take: what each would cost on this file, and why one was chosen."""
+"""Which algorithm to take: what each would cost on this file, and why one was chosen.
+
+The constants were measured on two cores (`benchmarks/risk.py` prints estimates beside times); what matters is their
+ratios, and that the choice is right where algorithms differ by an order of magnitude.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from naysay import _checks
 from naysay.errors import DataError
@@ -22,7 +27,7 @@ _ROOM = 2 * 2**30  # bytes that an array of combinations may take
 
 @dataclass(frozen=True)
 class Cost:
-    """What one algorithm would take: steps of work in nanoseconds of one core, and bytes."""
+    """What one algorithm would take: seconds on a machine like the one measured, bytes of memory, and from what."""
 
     algorithm: str
     seconds: float
@@ -86,21 +91,22 @@ def _cube(file: File) -> Cost:
     cells = cube.combinations(file)
     axes = sum(file.gaps) + sum(file.uncertain)
     why = f"{cells:.3g} combinations × {axes} open keys"
-    return Cost("cube", 4e-9 * cells * (1 + axes) + 2e-8 * combinations(file).sum(), 8.0 * cells, why)
+    return Cost("cube", 2e-9 * cells * (1 + axes) + 2e-8 * combinations(file).sum(), 8.0 * cells, why)
 
 
 def _join(file: File) -> Cost:
     asked, patterns = combinations(file).sum(), file.tuples.patterns
     rows = patterns * (len(file.tuples) + asked)
     why = f"{patterns:,} patterns × {len(file.tuples):,} tuples, {asked:.3g} questions"
-    return Cost("join", 1e-7 * rows + 1e-2 * patterns, 200.0 * (4e6 + asked), why)
+    return Cost("join", 4e-8 * rows + 4e-3 * patterns, 200.0 * min(rows, 4e6 + asked), why)
 
 
 def _bitmap(file: File) -> Cost:
     asked, blocks = combinations(file).sum(), -(-len(file.tuples) // BLOCK)
-    steps = asked * blocks
+    built = blocks * BLOCK * float(sum(min(size, BLOCK) for size in file.tuples.sizes))
+    each = 2.5e-8 if find_spec("numba") else 5e-7
     why = f"{asked:.3g} questions × {blocks:,} blocks of {BLOCK:,} tuples"
-    return Cost("bitmap", 1e-6 * steps, 64.0 * asked, why)
+    return Cost("bitmap", 0.02 + each * asked * blocks + 3e-10 * built, 64.0 * min(asked, 4e6), why)
 
 
 def counter_of(file: File, algorithm: str | None, progress: Callable[[float], None] | None = None) -> Counter:

@@ -29,6 +29,7 @@ RULES = ("worst", "intersect", "first")
 Amounts = NDArray[Any]
 
 _AT_ONCE = 4_000_000  # combinations of candidates held in memory
+_MOST = 50_000_000  # of one respondent
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +117,14 @@ def file_of(keys: Keys, rule: str, weight: NDArray[np.float64] | None) -> File:
     amount = keys.tuples.count if weight is None else weight
     tuples = keys.tuples if keys.kept.all() else keys.tuples.take(keys.kept)
     amount = amount if keys.kept.all() else amount[keys.kept]
-    return File(tuples, amount, tuple(variable.cells for variable in keys.variables), by_value=rule != "intersect")
+    file = File(tuples, amount, tuple(variable.cells for variable in keys.variables), by_value=rule != "intersect")
+    most = combinations(file).max(initial=0) if rule == "worst" else 0
+    if most > _MOST:
+        raise DataError(
+            f"the candidates of one respondent combine in {most:.3g} ways, too many to take each as known;"
+            " coarsen the keys, take fewer of them, or ask for rule='intersect' or 'first'"
+        )
+    return file
 
 
 def asked_of(file: File, rule: str, rows: NDArray[np.intp]) -> Asked:
@@ -178,13 +186,7 @@ def _batches(file: File, rule: str) -> Iterator[NDArray[np.intp]]:
     if rule != "worst" or not any(file.uncertain):
         yield every
         return
-    each = combinations(file)
-    if each.max(initial=0) > 2**31:
-        raise DataError(
-            f"the candidates of one respondent combine in {each.max():.3g} ways, too many to take each as known;"
-            " coarsen the keys, take fewer of them, or ask for rule='intersect' or 'first'"
-        )
-    batch = (np.cumsum(each) // _AT_ONCE).astype(np.int64)
+    batch = (np.cumsum(combinations(file)) // _AT_ONCE).astype(np.int64)
     for part in np.split(every, np.flatnonzero(np.diff(batch)) + 1):
         if len(part):
             yield part

@@ -47,9 +47,12 @@ def symbol(place: int) -> str:
 def pattern_of(places: Sequence[int], name: Callable[[int], str], out: str) -> list[nw.Expr]:
     """Which keys are known, as bits of one number for every 62 keys."""
     return [
-        _sum([nw.when(nw.col(name(p)) > 0).then(nw.lit(1 << (p % 62))).otherwise(nw.lit(0)) for p in chunk]).alias(
-            f"{out}_{number}"
-        )
+        _sum(
+            [
+                nw.when(nw.col(name(p)) > 0).then(nw.lit(1 << (p % 62), nw.Int64)).otherwise(nw.lit(0, nw.Int64))
+                for p in chunk
+            ]
+        ).alias(f"{out}_{number}")
         for number, chunk in enumerate(_chunks(places))
     ]
 
@@ -153,8 +156,10 @@ class Algebra:
     def _masked(self, file: nw.LazyFrame[Any], asked: NDArray[np.bool_]) -> nw.LazyFrame[Any]:
         """The file once for each pattern, 0 where the pattern does not know."""
         if len(asked) == 1:
-            cells = {symbol(p): nw.col(digit(p)) if asked[0, p] else nw.lit(0) for p in self._places}
-            return file.select(nw.col(AMOUNT), nw.lit(0).alias(_SIDE), *(each.alias(p) for p, each in cells.items()))
+            cells = {symbol(p): nw.col(digit(p)) if asked[0, p] else nw.lit(0, nw.Int64) for p in self._places}
+            return file.select(
+                nw.col(AMOUNT), nw.lit(0, nw.Int64).alias(_SIDE), *(each.alias(p) for p, each in cells.items())
+            )
         masks = pl.DataFrame(
             {_SIDE: np.arange(len(asked))} | {f"naysay_on_{p}": asked[:, p].astype(np.int64) for p in self._places}
         )
