@@ -217,7 +217,7 @@ def test_progress_is_shown_on_a_terminal_only(naysay, paper, monkeypatch):
     def listened(*arguments, progress, **more):
         said.append(progress)
         if progress is not None:
-            progress("age", 0.5)
+            progress("age + " * 20, 0.5)
         return asked(*arguments, progress=progress, **more)
 
     monkeypatch.setattr(risk.microdata, "risk_table", listened)

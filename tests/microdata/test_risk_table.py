@@ -84,6 +84,11 @@ def test_the_json_has_the_fields_that_programs_rely_on():
     assert both["matches"]["theta"] == 1
 
 
+def test_numbers_of_numpy_are_numbers_of_json():
+    told = microdata.risk_table(PAPER, [["age"]], population=np.int64(1_000)).to_dict()
+    assert json.loads(json.dumps(told))["population"] == 1_000
+
+
 def test_theta_is_null_where_there_is_nothing_to_count():
     told = microdata.risk_table({"a": [1] * 5}, [["a"]], population=10).to_dict()["quasi_identifiers"][0]
     assert told["listwise"]["theta"] is None

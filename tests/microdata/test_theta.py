@@ -183,10 +183,10 @@ def test_nobody_unique_has_no_rate():
         ([True], None, "must be 3 truth values"),
         ([1, 0, 1], None, "must be 3 truth values"),
         ([False] * 3, None, "nobody of the population"),
-        ([True] * 3, 0, "draws must be a whole number"),
+        ([True] * 3, 0, "draws must be at least one"),
     ],
 )
 def test_simulations_that_cannot_be_are_refused(sampled, draws, told):
     people = microdata.Keys({"a": [1, 1, 2]}, ["a"])
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(DataError, match=told):
         microdata.data_intrusion_simulation(people, sampled, draws=draws)

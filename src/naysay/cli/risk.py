@@ -26,6 +26,7 @@ __all__ = ["command"]
 
 Rule = Literal["worst", "intersect", "first"]
 Reporter = Callable[[str, float], None] | None
+_NAME = 40  # characters of a quasi-identifier beside its bar
 
 
 def command(
@@ -254,8 +255,12 @@ def _progress() -> Iterator[Reporter]:
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("reading", total=1)
-        yield lambda name, share: progress.update(task, description=name, completed=share)
+        task = progress.add_task("reading", total=None)
+        yield lambda name, share: progress.update(task, description=_cut(name), total=1, completed=share)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _NAME else name[: _NAME - 1] + "…"
 
 
 def _explain(request: _Request, table: Any) -> None:

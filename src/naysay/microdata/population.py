@@ -237,7 +237,7 @@ def data_intrusion_simulation(
     Raises
     ------
     DataError
-        A `sampled` that is not one truth value a person, or that holds nobody.
+        A `sampled` that is not one truth value a person, or that holds nobody; `draws` below one.
 
     Examples
     --------
@@ -260,7 +260,8 @@ def data_intrusion_simulation(
     if draws is None:
         drawn = np.arange(people.n)
     else:
-        _checks.whole(draws, 1, 2**53, what="draws")
+        if draws < 1:
+            raise DataError(f"draws must be at least one person; got {draws!r}", value=draws)
         drawn = (np.random.default_rng(2002) if rng is None else rng).integers(people.n, size=draws)
     unique = found[drawn] == 1
     return Intrusion(len(drawn), int(unique.sum()), int((unique & inside[drawn]).sum()), told)

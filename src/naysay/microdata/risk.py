@@ -255,6 +255,7 @@ def risk_table(
     """
     asked = _asked(quasi_identifiers)
     _checks.confidence(confidence)
+    people = population.item() if isinstance(population, np.generic) else population
     rows: list[QuasiIdentifier] = []
     for policy in _policies(missing):
         keys = _encoded(table, asked, policy, cells, weights, sensitive)
@@ -267,7 +268,7 @@ def risk_table(
             row = counted.row(population, confidence, found)
             rows.append(replace(row, records=Records(part, counted.k, counted.gone, counted.m)) if records else row)
     notes = () if scale is None else scale.warnings
-    return RiskTable(keys.n, population, tuple(rows), confidence, weights is not None, notes)
+    return RiskTable(keys.n, people, tuple(rows), confidence, weights is not None, notes)
 
 
 def _asked(quasi_identifiers: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
