@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,8 @@ import pytest
 
 from naysay import microdata
 from naysay.cli import engines, risk
+
+from ..microdata import jvm
 
 PAPER = ("age,gender", "40,Male", "36,Female", ",Male", "40,", "23,Male", "23,Male")
 ASKED = ("--keys", "age", "--keys", "age,gender", "--population", "1000")
@@ -84,14 +87,54 @@ def test_duckdb_gives_the_same(naysay, survey):
         assert own == other
 
 
+@pytest.fixture
+def spark(tmp_path_factory, monkeypatch):
+    session = jvm.session(tmp_path_factory.mktemp("spark"), monkeypatch)
+    yield session
+    session.stop()
+
+
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning")
-def test_spark_gives_the_same(naysay, paper):
-    pytest.importorskip("pyspark")
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning", "ignore::ResourceWarning")
+def test_spark_gives_the_same(naysay, paper, spark):
     expected = told(naysay, paper, *ASKED)
-    code, out, _ = naysay("risk", paper, *ASKED, "--format", "json", "--engine", "spark")
-    assert code == 0
-    assert json.loads(out) == expected
+    assert told(naysay, paper, *ASKED, "--engine", "spark") == expected
+    assert not spark.sparkContext._jsc.sc().isStopped()  # a session that was running goes on
+
+
+class Quiet:
+    """A Spark that does not start."""
+
+    def __getattr__(self, name):
+        return lambda *_: self
+
+    def getActiveSession(self):
+        return None
+
+    def getOrCreate(self):
+        raise RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited")
+
+
+def test_a_spark_without_java_says_what_it_needs(refused, paper, monkeypatch):
+    known = {
+        "pyspark.sql": SimpleNamespace(SparkSession=SimpleNamespace(builder=Quiet(), getActiveSession=lambda: None)),
+        "pyspark.errors": SimpleNamespace(PySparkRuntimeError=RuntimeError),
+    }
+    monkeypatch.setattr(engines.importlib, "import_module", known.__getitem__)
+    assert "needs Java 17 or later" in refused("risk", paper, *ASKED, "--engine", "spark")
+
+
+def test_a_spark_of_its_own_is_stopped(naysay, paper, monkeypatch):
+    stopped = []
+    session = SimpleNamespace(read=SimpleNamespace(parquet=pl.read_parquet), stop=lambda: stopped.append(True))
+    builder = Quiet()
+    monkeypatch.setattr(Quiet, "getOrCreate", lambda self: session)
+    known = {
+        "pyspark.sql": SimpleNamespace(SparkSession=SimpleNamespace(builder=builder, getActiveSession=lambda: None))
+    }
+    monkeypatch.setattr(engines, "_needed", lambda module, extra: known.get(module))
+    assert naysay("risk", paper, *ASKED, "--engine", "spark").code == 0
+    assert stopped == [True]
 
 
 def test_an_engine_that_is_not_installed_says_how_to_get_it(refused, paper, monkeypatch):

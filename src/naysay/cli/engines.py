@@ -87,15 +87,25 @@ def _duckdb(module: ModuleType, place: str) -> Iterator[Any]:
 
 
 def _spark(module: ModuleType, place: str) -> Iterator[Any]:
+    running = module.SparkSession.getActiveSession()
+    session = running or _started(module)
+    try:
+        yield session.read.parquet(place)
+    finally:
+        if running is None:
+            session.stop()
+
+
+def _started(module: ModuleType) -> Any:
+    """A Spark of this machine, quiet."""
     builder = module.SparkSession.builder.master("local[*]").appName("naysay")
     settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
     for name, value in settings.items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
     try:
-        yield session.read.parquet(place)
-    finally:
-        session.stop()
+        return builder.getOrCreate()
+    except _needed("pyspark.errors", "spark").PySparkRuntimeError as error:
+        raise DataError(f"Spark did not start; it needs Java 17 or later, found by JAVA_HOME ({error})") from None
 
 
 def _needed(module: str, extra: str) -> ModuleType:
