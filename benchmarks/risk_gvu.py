@@ -120,8 +120,8 @@ def diverse(table: pl.DataFrame, sensitive: str) -> list[str]:
 def standing_out(table: pl.DataFrame) -> list[str]:
     """On how few keys people match only themselves."""
     found = microdata.stand_out(microdata.Keys(table, list(KEYS)), most=4)
-    sizes = [f"| {size} | {int((found.size == size).sum()):,} |" for size in range(1, found.most + 1)]
-    never = f"| more than {found.most}, or never | {int((found.size == 0).sum()):,} |"
+    sizes = [f"| {size} | {number:,} |" for size, number in found.respondents.items()]
+    never = f"| more than {found.most}, or never | {found.keys.n - sum(found.respondents.values()):,} |"
     best = {}
     for each in found.sets:
         best.setdefault(len(each.keys), each)

@@ -224,6 +224,8 @@ def test_keys_that_make_people_stand_out(naysay, paper):
         "sets": [{"keys": ["age", "gender"], "respondents": 1}],
     }
     assert found["row"] == {"row": 2, "stands_out_on": [["age", "gender"]]}
+    there = told(naysay, paper, "--keys", "age,gender", "--population", "100", "--stand-out", "5", "--engine", "duckdb")
+    assert there["stand_out"] == found["stand_out"]
     words = ("--keys", "age,gender", "--population", "100")
     assert "row 1 stands out on no keys" in naysay("risk", paper, *words, "--row", "1").out
 

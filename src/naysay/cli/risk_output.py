@@ -99,7 +99,7 @@ def json(told: Told) -> None:
             }
     if told.stand_out is not None:
         sets = [{"keys": list(found.keys), "respondents": found.respondents} for found in told.stand_out.sets]
-        sizes = {str(size): int((told.stand_out.size == size).sum()) for size in range(1, told.stand_out.most + 1)}
+        sizes = {str(size): number for size, number in told.stand_out.respondents.items()}
         objects["stand_out"] = {"most": told.stand_out.most, "respondents": sizes, "sets": sets}
     if told.row is not None:
         objects["row"] = {"row": told.row + 1, "stands_out_on": [list(names) for names in told.own]}

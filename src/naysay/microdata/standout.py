@@ -41,23 +41,35 @@ class StandOut:
 
     Parameters
     ----------
-    size : (n,) int
-        Keys that suffice to tell each respondent from all others; 0 where even `most` do not.
+    keys : Keys
+    fewest : (distinct,) int
+        Keys that suffice to tell each distinct tuple's respondent from all others; 0 where even `most` do not.
     sets : tuple of KeySet
         Those that make anybody stand out, fewest keys first, then most respondents.
     most : int
         The largest number of keys that was tried.
     """
 
-    size: NDArray[np.int64]
+    keys: Keys
+    fewest: NDArray[np.int64]
     sets: tuple[KeySet, ...]
     most: int
 
+    @property
+    def size(self) -> NDArray[np.int64]:
+        """Keys that suffice to tell each respondent from all others, (n,); 0 where even `most` do not."""
+        return np.asarray(self.fewest[self.keys.owner])
+
+    @property
+    def respondents(self) -> dict[int, int]:
+        """How many respondents stand out on 1 … `most` keys, and not on fewer."""
+        counts = np.bincount(self.fewest, self.keys.tuples.count, self.most + 1)
+        return {size: int(counts[size]) for size in range(1, self.most + 1)}
+
     def __str__(self) -> str:
         lines = [
-            f"{int((self.size == size).sum()):,} of {len(self.size):,} respondents stand out on {_keys(size)}, "
-            "and not on fewer"
-            for size in range(1, self.most + 1)
+            f"{number:,} of {self.keys.n:,} respondents stand out on {_keys(size)}, and not on fewer"
+            for size, number in self.respondents.items()
         ]
         return "\n".join([*lines, *(f"  {' + '.join(found.keys)}: {found.respondents:,}" for found in self.sets)])
 
@@ -123,7 +135,7 @@ def stand_out(
             closed[names] = now
         alone = closed
     sets.sort(key=lambda found: (len(found.keys), -found.respondents))
-    return StandOut(_checks.read_only(size[keys.owner]), tuple(sets), largest)
+    return StandOut(keys, _checks.read_only(size), tuple(sets), largest)
 
 
 def _most(most: Any, every: int) -> int:
