@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -49,6 +50,21 @@ def test_the_table_shows_both_ways_and_no_value_of_a_respondent(naysay, survey):
     for value in ("nurse", "clerk", "flu", "asthma", "refused"):
         assert value not in out
     assert max(map(len, out.splitlines())) <= 130
+
+
+def names(value):
+    """All names of fields within a JSON value."""
+    if isinstance(value, dict):
+        return set(value) | {name for inner in value.values() for name in names(inner)}
+    return {name for inner in value for name in names(inner)} if isinstance(value, list) else set()
+
+
+def test_every_field_is_documented(naysay, survey):
+    words = ("panel.csv", "--keys", "age,gender", "--population", "1e7", "--weight", "weight", "--sensitive", "illness")
+    found = told(naysay, *words, "--attempt", "register=1", "--stand-out", "1", "--row", "1", "--missing", "category")
+    page = (Path(__file__).parents[2] / "docs" / "risk.md").read_text(encoding="utf-8")
+    data = {"age", "gender", "1", *microdata.SCENARIOS}
+    assert not [name for name in names(found) - data if f"`{name}`" not in page]
 
 
 def test_csv_has_one_row_for_each_quasi_identifier_and_notes_on_stderr(naysay, paper):

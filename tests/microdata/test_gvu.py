@@ -29,7 +29,9 @@ def test_the_page_shows_what_the_file_says(people):
     assert (ROOT / "benchmarks" / "risk_gvu.md").read_text(encoding="utf-8") == benchmark.report(people)
 
 
-@pytest.mark.parametrize("names", [("age", "gender", "country"), ("age", "gender", "occupation", "education", "income")])
+@pytest.mark.parametrize(
+    "names", [("age", "gender", "country"), ("age", "gender", "occupation", "education", "income")]
+)
 def test_comparing_everybody_with_everybody_gives_the_same(people, names):
     codes = np.column_stack([people[name].rank("dense").fill_null(0).to_numpy() for name in names])
     alike = np.ones((len(codes), len(codes)), bool)
