@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from naysay import microdata
+from naysay import DataError, microdata
 from naysay.microdata import bitmaps, cost
 
 from .tables import RULES
@@ -117,3 +117,9 @@ def test_an_interrupt_ends_the_work():
 
     with pytest.raises(KeyboardInterrupt):
         microdata.matches(microdata.Keys(table, list(table)), algorithm="bitmap", progress=stop)
+
+
+def test_an_array_of_too_many_combinations_is_refused():
+    table = random_table(11, n=200, cards=(90,) * 8)
+    with pytest.raises(DataError, match=r"too many for an array of them all; .* ask for 'bitmap' or 'join'"):
+        microdata.matches(microdata.Keys(table, list(table)), algorithm="cube")

@@ -14,10 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from naysay.errors import DataError
 from naysay.microdata.question import Amounts, Asked, File
 from naysay.microdata.tuples import grouped
 
 __all__ = ["Cube", "combinations"]
+
+_MOST = 4_000_000_000
 
 
 def _plain(file: File) -> list[int]:
@@ -46,7 +49,18 @@ class Cube:
 
     @classmethod
     def of(cls, file: File) -> Cube:
-        """The array of a file, transformed along every axis that needs it."""
+        """The array of a file, transformed along every axis that needs it.
+
+        Raises
+        ------
+        DataError
+            More combinations than memory holds.
+        """
+        if combinations(file) > _MOST:
+            raise DataError(
+                f"these keys have {combinations(file):.3g} combinations, too many for an array of them all; leave the"
+                " algorithm out, or ask for 'bitmap' or 'join'"
+            )
         plain, axes = _plain(file), _open(file)
         group = np.zeros(len(file.tuples), np.intp)
         groups = 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -25,7 +26,7 @@ Under = Callable[[NDArray[Any], Cells], tuple[NDArray[Any], Cells]]
 """A policy for missing cells, applied to codes and cells."""
 
 COUNT, WEIGHT = "naysay_count", "naysay_weight"
-_RAW = "naysay_raw_{}"
+_RAW, _VALUE = "naysay_raw_{}", "naysay_value"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +38,8 @@ class Remote:
     engine : Engine
     rows : lazy frame
         The table with one column of cell numbers for each variable.
-    tally : lazy frame
-        Distinct tuples with the number of their respondents, and the sum of their weights.
+    source : lazy frame
+        What the distinct tuples are counted from: the rows, or the tuples of more variables.
     places : tuple of int
         Which columns of cell numbers are the variables in use.
     weighted : bool
@@ -46,14 +47,19 @@ class Remote:
 
     engine: Engine
     rows: Frame
-    tally: Frame
+    source: Frame
     places: tuple[int, ...]
     weighted: bool
 
     def only(self, places: Sequence[int]) -> Remote:
         """Some of the variables."""
         chosen = tuple(self.places[place] for place in places)
-        return replace(self, tally=self.engine.kept(_tally(self.tally, chosen, self.weighted)), places=chosen)
+        return replace(self, source=self.tally, places=chosen)
+
+    @cached_property
+    def tally(self) -> Frame:
+        """Distinct tuples with the number of their respondents and the sum of their weights, counted when needed."""
+        return self.engine.kept(_tally(self.source, self.places, weighted=self.weighted))
 
     def collect(self, sizes: Sequence[int]) -> Tuples:
         """The distinct tuples, in lexicographic order."""
@@ -86,18 +92,18 @@ def encoded(
     if not len(engine.collected(frame.head(1))):
         raise DataError("at least one respondent is needed; the table has no rows")
     cells = []
-    for place, (variable, form, under) in enumerate(asked):
-        check_names(form.columns(variable), known)
-        frame, own = _coded(engine, frame, variable, form, digit(place), under)
+    source = frame
+    for place, each in enumerate(asked):
+        check_names(each[1].columns(each[0]), known)
+        frame, own = _coded(engine, source, frame, each, digit(place))
         cells.append(own)
     if weights is not None:
         check_names([weights], known)
         frame = _weighed(engine, frame, weights)
-    tally = engine.kept(_tally(frame, range(len(cells)), weights is not None))
-    return Remote(engine, frame, tally, tuple(range(len(cells))), weights is not None), cells
+    return Remote(engine, frame, frame, tuple(range(len(cells))), weights is not None), cells
 
 
-def _tally(frame: Frame, places: Sequence[int], weighted: bool) -> Frame:  # noqa: FBT001 (private)
+def _tally(frame: Frame, places: Sequence[int], *, weighted: bool) -> Frame:
     if COUNT not in frame.collect_schema().names():
         frame = frame.with_columns(nw.lit(1).cast(nw.Int64).alias(COUNT))
     sums = [nw.col(COUNT).sum().cast(nw.Int64), *([nw.col(WEIGHT).sum()] if weighted else [])]
@@ -115,30 +121,32 @@ def _weighed(engine: Engine, frame: Frame, weights: str) -> Frame:
     return frame.with_columns(value.alias(WEIGHT))
 
 
-def _coded(engine: Engine, frame: Frame, variable: str, form: Form, out: str, under: Under) -> tuple[Frame, Cells]:
-    """The frame with the cell numbers of a variable, looked up in a table of its distinct raw cells."""
+def _coded(
+    engine: Engine, source: Frame, frame: Frame, asked: tuple[str, Form, Under], out: str
+) -> tuple[Frame, Cells]:
+    """The frame with the cell numbers of a variable, looked up in a table of the distinct raw cells of the source."""
+    variable, form, under = asked
     columns = form.columns(variable)
-    numbered, values = frame, {}
-    for number, column in enumerate(columns):
-        numbered, values[column] = _numbered(engine, numbered, column, _RAW.format(number))
-    raw = [_RAW.format(number) for number in range(len(columns))]
-    distinct = engine.collected(numbered.select(*raw).unique())
-    cells_raw = {
-        column: known.gather(distinct[name]) for (column, known), name in zip(values.items(), raw, strict=True)
-    }
-    codes, cells = under(*form.read(Table.of(pl.DataFrame(cells_raw)), variable))
-    table = distinct.select(pl.col(raw).cast(pl.Int64)).with_columns(pl.Series(out, np.asarray(codes, np.int64)))
-    joined = numbered.join(engine.lift(table), on=raw, how="inner")
+    distinct = engine.collected(source.select(*columns).unique())
+    codes, cells = under(*form.read(Table.of(distinct), variable))
+    known = distinct.with_columns(pl.Series(out, np.asarray(codes, np.int64)))
+    if len(columns) == 1:
+        (column,) = columns
+        null = known.filter(pl.col(column).is_null())[out]
+        table = known.filter(pl.col(column).is_not_null())
+        return _looked_up(engine, frame, column, table, out, null=int(null[0]) if len(null) else 0), cells
+    wide, numbers = frame, [_RAW.format(place) for place in range(len(columns))]
+    for column, number in zip(columns, numbers, strict=True):
+        values = distinct[column].drop_nulls().unique()
+        table = pl.DataFrame({column: values, number: pl.int_range(1, len(values) + 1, eager=True)})
+        known = known.join(table, on=column, how="left").with_columns(pl.col(number).fill_null(0))
+        wide = _looked_up(engine, wide, column, table, number, null=0)
+    joined = wide.join(engine.lift(known.select(*numbers, out)), on=numbers, how="inner")
     return joined.select(*frame.collect_schema().names(), out), cells
 
 
-def _numbered(engine: Engine, frame: Frame, column: str, out: str) -> tuple[Frame, pl.Series]:
-    """The frame with a number for each distinct value of a column, 0 for null, and the values by their number."""
-    values = engine.collected(frame.select(column).unique())[column].drop_nulls()
-    table = pl.DataFrame({f"{out}_value": values, out: pl.int_range(1, len(values) + 1, eager=True)})
-    lifted = engine.lift(table, {f"{out}_value": column})
-    joined = frame.join(lifted, left_on=column, right_on=f"{out}_value", how="left")
-    number = nw.col(out).fill_null(0).cast(nw.Int64).alias(out)
-    kept = [name for name in frame.collect_schema().names() if name != out]
-    null = pl.Series(column, [None], dtype=values.dtype)
-    return joined.select(*kept, number), null.append(values)
+def _looked_up(engine: Engine, frame: Frame, column: str, table: pl.DataFrame, out: str, *, null: int) -> Frame:
+    """The frame with what a table says of each value of a column; joins leave nulls alone, so they are told apart."""
+    lifted = engine.lift(table.rename({column: _VALUE}), {_VALUE: column})
+    joined = frame.join(lifted, left_on=column, right_on=_VALUE, how="left")
+    return joined.select(*frame.collect_schema().names(), nw.col(out).fill_null(null).cast(nw.Int64).alias(out))
