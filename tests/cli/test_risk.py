@@ -372,3 +372,42 @@ def test_keys_that_tell_nothing_or_all_come_with_a_note_and_a_result(naysay, wri
     code, out, _ = naysay("risk", "a.csv", "--keys", "a", "--population", "9")
     assert code == 0
     assert told in out
+
+
+def test_a_value_beside_lists_is_one_candidate(naysay, refused, write):
+    lines = ('{"a": 1, "m": 4}', '{"a": 1, "m": [3, 4]}', '{"a": 1, "m": null}', '{"a": "", "m": [3]}')
+    write("a.jsonl", *(line.replace('""', "1") for line in lines))
+    words = ("--keys", "a,m", "--population", "99", "--rule", "intersect")
+    (row,) = told(naysay, "a.jsonl", *words)["quasi_identifiers"]
+    assert (row["listwise"]["deleted"], row["listwise"]["kept"], row["matches"]["smallest"]) == (2, 2, 3)
+    (row,) = told(naysay, "a.jsonl", *words, "--na", "4")["quasi_identifiers"]
+    assert row["listwise"]["deleted"] == 3
+    assert "read with --engine polars only" in refused("risk", "a.jsonl", *words, "--engine", "duckdb")
+    write("b.jsonl", '{"m": "x"}', '{"m": ["x", "y"]}', '{"m": "y"}')
+    (row,) = told(naysay, "b.jsonl", "--keys", "m", "--population", "99", "--rule", "intersect")["quasi_identifiers"]
+    assert (row["listwise"]["deleted"], row["matches"]["smallest"]) == (1, 2)
+
+
+def test_candidates_with_their_chances_are_objects(naysay, write):
+    write("a.jsonl", '{"m": "March"}', '{"m": {"March": 0.75, "April": 0.25}}', '{"m": "May"}')
+    (row,) = told(naysay, "a.jsonl", "--keys", "m", "--population", "99", "--rule", "intersect")["quasi_identifiers"]
+    assert (row["listwise"]["deleted"], row["matches"]["m1"], row["matches"]["m_lt_5"]) == (1, 1, 3)
+    write("b.jsonl", '{"m": {"March": 0.75, "April": 0.25}}', '{"m": {"March": 1}}')
+    (row,) = told(naysay, "b.jsonl", "--keys", "m", "--population", "99")["quasi_identifiers"]
+    assert row["matches"]["m1"] == 1
+
+
+def test_values_of_several_kinds_are_refused(refused, naysay, write):
+    write("a.jsonl", '{"a": "x", "b": "\\"a\\": 1"}', '{"a": 1, "b": "y"}')
+    message = refused("risk", "a.jsonl", "--keys", "a", "--population", "9")
+    assert "column 'a' holds texts, and something else in row 2" in message
+    assert naysay("risk", "a.jsonl", "--keys", "b", "--population", "9").code == 0
+
+
+def test_other_faults_of_json_lines_stay_what_they_are(refused, write):
+    write("b.jsonl", '{"a": 1}', "{")
+    assert "line 2" in refused("risk", "b.jsonl", "--keys", "a", "--population", "9")
+    write("c.jsonl", '{"a": 1}', '{"a": 2}')
+    assert "there is no column 'b'" in refused("risk", "c.jsonl", "--keys", "b", "--population", "9")
+    pl.DataFrame({"a": [{"x": 1}, {"x": 2}]}).write_parquet("d.parquet")
+    assert "a key must hold values" in refused("risk", "d.parquet", "--keys", "a", "--population", "9")

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import polars as pl
 
 from naysay import files
+from naysay.cli import lines
 from naysay.errors import DataError
 
 __all__ = ["EngineName", "Source"]
@@ -57,20 +58,47 @@ class Source:
             among the keys of a text file.
         """
         frame = files.scan(self.path, separator=self.separator, encoding=self.encoding)
-        named = [*self.columns, *([] if self.weight is None else [self.weight])]
-        files.check_columns(frame, named)
-        frame = frame.select(list(dict.fromkeys(named)))
+        files.check_columns(frame, self.named)
+        frame = frame.select(self.named)
         if self.weight is not None:
             frame = files.as_numbers(frame, self.weight, what="weights")
         frame = _without(frame, [name for name in self.columns if name != self.weight], self.na)
+        schema = frame.collect_schema()
+        texts = [name for name in self.plain if schema[name] == pl.String]
+        objects = [name for name in self.plain if isinstance(schema[name], pl.Struct)]
+        if objects:
+            raise DataError(f"a key must hold values, or lists of them; {objects[0]!r} holds {schema[objects[0]]}")
         if files.kind(self.path) == "csv":
-            _check_decimals(frame, self.plain)
+            _check_decimals(frame, texts)
+        elif files.kind(self.path) == "jsonl":
+            lines.check_one_kind(self.path, texts, encoding=self.encoding)
         return frame
+
+    def mixed(self) -> dict[str, Any] | None:
+        """The columns of JSON lines that hold values beside lists; None for every other file."""
+        if files.kind(self.path) != "jsonl":
+            return None
+        with files.readable(self.path):
+            return lines.columns(self.path, self.named, self.na, encoding=self.encoding)
+
+    @property
+    def named(self) -> list[str]:
+        """All columns, each once."""
+        return list(dict.fromkeys([*self.columns, *([] if self.weight is None else [self.weight])]))
 
     @contextmanager
     def on(self, engine: EngineName) -> Iterator[Any]:
         """The columns as a table of an engine, for as long as the context lasts."""
-        frame = self.frame()
+        try:
+            frame = self.frame()
+        except DataError as error:
+            mixed = self.mixed()
+            if mixed is None:
+                raise
+            if engine != "polars":
+                raise DataError(f"lists beside values are read with --engine polars only; {error}") from None
+            yield mixed
+            return
         if engine == "polars":
             yield frame
             return
