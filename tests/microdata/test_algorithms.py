@@ -123,3 +123,28 @@ def test_an_array_of_too_many_combinations_is_refused():
     table = random_table(11, n=200, cards=(90,) * 8)
     with pytest.raises(DataError, match=r"too many for an array of them all; .* ask for 'bitmap' or 'join'"):
         microdata.matches(microdata.Keys(table, list(table)), algorithm="cube")
+
+
+def test_sets_that_hardly_repeat_are_matched_without_comparing_all_pairs():
+    rng = np.random.default_rng(12)
+    sets = [rng.permutation(16)[:8].tolist() for _ in range(9_000)]
+    table = {"set": sets, "age": rng.integers(0, 40, 9_000).tolist()}
+    keys = microdata.Keys(table, ["set", "age"])
+    assert microdata.explain(keys, rule="intersect").chosen == "bitmap"
+    assert microdata.explain(keys, rule="first").chosen == "cube"
+    held = np.zeros((9_000, 16), int)
+    held[np.arange(9_000)[:, None], sets] = 1
+    found = microdata.matches(keys, rule="intersect")
+    for row in range(0, 9_000, 500):
+        meets = held @ held[row] > 0
+        assert found[row] == (meets & (np.array(table["age"]) == table["age"][row])).sum()
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_uncertain_keys_beside_keys_that_everybody_knows(rule):
+    table = random_table(13, n=800, cards=(5, 6, 4), gone=0.0, sets=(1,))
+    table |= {
+        name: cells for name, cells in random_table(14, n=800, cards=(3, 3, 3), sets=(2,)).items() if name != "key 0"
+    }
+    keys = microdata.Keys(table, list(table))
+    assert counts(keys, "cube", rule) == counts(keys, "bitmap", rule) == counts(keys, "join", rule)

@@ -3,10 +3,12 @@
 from collections import Counter
 
 import duckdb
+import pandas as pd
 import polars as pl
 import pytest
 
 from naysay import DataError, microdata
+from naysay.microdata.engines import engine_for
 
 from . import brute, jvm
 from .tables import FRAMES, RULES, batch, columns, duckdb_relation, names, of_each_table, polars_frame
@@ -142,3 +144,23 @@ def test_what_an_engine_refuses():
         microdata.histogram(microdata.Keys(table, ["age"]), rule="best", algorithm="join")
     with pytest.raises(DataError, match="measure must be one of 'anonymity', 'matches'; got 'k'"):
         microdata.histogram(microdata.Keys(table, ["age"]), measure="k")
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame, dict, lambda table: pl.DataFrame(table).to_arrow()])
+def test_texts_and_categories_in_every_frame(frame):
+    table = frame({"job": ["nurse", None, "nurse", "", "pilot"], "town": ["Gent", "Gent", None, "Breda", "Breda"]})
+    found = microdata.matches(microdata.Keys(table, ["job", "town"]))
+    assert found.tolist() == brute.matches(PLAIN, "worst")
+
+
+PLAIN = [("nurse", "Gent"), (None, "Gent"), ("nurse", None), (None, "Breda"), ("pilot", "Breda")]
+
+
+def test_categories_of_pandas():
+    table = pd.DataFrame({"job": pd.Categorical(["nurse", None, "pilot"]), "age": pd.array([40, None, 23], "Int64")})
+    assert microdata.matches(microdata.Keys(table, ["job", "age"])).tolist() == [2, 3, 2]
+
+
+def test_engines_that_are_not_known_are_refused():
+    with pytest.raises(DataError, match="this one is lazy on dask: collect it first"):
+        engine_for("dask", None)

@@ -8,7 +8,7 @@ block's bitmaps stay in the processor's cache.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
@@ -83,14 +83,26 @@ def _bitmaps(file: File, place: int, column: NDArray[Any]) -> tuple[Words, NDArr
     if cells.certain:
         row[present] = 2 + np.arange(len(present))
         return _packed([np.ones_like(missing)[None], missing[None], own | missing]), row
-    holds = cells.membership[present - 1]
-    agree = sparse.csr_array(holds.T if file.by_value else cells.membership @ holds.T)
-    some = np.flatnonzero(np.diff(agree.indptr))
-    row[1 + some] = 2 + np.arange(len(some))
+    holds = sparse.csr_array(cells.membership[present - 1].T)
+    some = np.flatnonzero(np.diff(holds.indptr))
     joint = (
-        (agree[some].astype(np.float32) @ own.astype(np.float32)) > 0 if len(some) else np.zeros((0, len(column)), bool)
+        (holds[some].astype(np.float32) @ own.astype(np.float32)) > 0 if len(some) else np.zeros((0, len(column)), bool)
     )
-    return _packed([np.ones_like(missing)[None], missing[None], joint | missing]), row
+    maps = _packed([np.ones_like(missing)[None], missing[None], joint | missing])
+    value = np.ones(len(cells.values), np.int64)
+    value[some] = 2 + np.arange(len(some))
+    if file.by_value:
+        row[1:] = value
+        return maps, row
+    row[1:] = 2 + np.arange(cells.size)
+    return np.concatenate([maps[:2], *_united(maps, value[cells.members], cells.starts)]), row
+
+
+def _united(maps: Words, rows: NDArray[np.int64], starts: NDArray[np.int64]) -> Iterator[Words]:
+    """The OR of the bitmaps from each start to the next, some sets at a time."""
+    for begin in range(0, len(starts) - 1, _AT_ONCE):
+        part = starts[begin : begin + _AT_ONCE + 1]
+        yield np.bitwise_or.reduceat(maps[rows[part[0] : part[-1]]], part[:-1] - part[0], axis=0)
 
 
 def _packed(rows: list[NDArray[np.bool_]]) -> Words:

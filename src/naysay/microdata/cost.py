@@ -17,7 +17,7 @@ from naysay.microdata.bitmaps import BLOCK, Bitmaps
 from naysay.microdata.cube import Cube
 from naysay.microdata.join import Join
 from naysay.microdata.keys import Keys
-from naysay.microdata.question import Counter, File, combinations, file_of
+from naysay.microdata.question import Counter, File, file_of
 
 __all__ = ["ALGORITHMS", "Cost", "Plan", "counter_of", "explain"]
 
@@ -91,18 +91,20 @@ def _cube(file: File) -> Cost:
     cells = cube.combinations(file)
     axes = sum(file.gaps) + sum(file.uncertain)
     why = f"{cells:.3g} combinations × {axes} open keys"
-    return Cost("cube", 2e-9 * cells * (1 + axes) + 2e-8 * combinations(file).sum(), 8.0 * cells, why)
+    seconds = 2e-9 * cells * (1 + axes) + 2e-8 * file.questions + 2e-8 * file.agreements
+    return Cost("cube", seconds, 8.0 * cells + 50.0 * file.agreements, why)
 
 
 def _join(file: File) -> Cost:
-    asked, patterns = combinations(file).sum(), file.tuples.patterns
+    asked, patterns = file.questions, file.tuples.patterns
     rows = patterns * (len(file.tuples) + asked)
     why = f"{patterns:,} patterns × {len(file.tuples):,} tuples, {asked:.3g} questions"
-    return Cost("join", 4e-8 * rows + 4e-3 * patterns, 200.0 * min(rows, 4e6 + asked), why)
+    seconds = 4e-8 * rows + 4e-3 * patterns * (1 + 1e-5 * file.agreements)
+    return Cost("join", seconds, 200.0 * min(rows, 4e6 + asked) + 50.0 * file.agreements, why)
 
 
 def _bitmap(file: File) -> Cost:
-    asked, blocks = combinations(file).sum(), -(-len(file.tuples) // BLOCK)
+    asked, blocks = file.questions, -(-len(file.tuples) // BLOCK)
     built = blocks * BLOCK * float(sum(min(size, BLOCK) for size in file.tuples.sizes))
     each = 2.5e-8 if find_spec("numba") else 5e-7
     why = f"{asked:.3g} questions × {blocks:,} blocks of {BLOCK:,} tuples"

@@ -9,7 +9,10 @@ they make up one axis, of the combinations that occur.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +49,7 @@ class Cube:
     file: File
     flat: Amounts
     group: NDArray[np.intp]
+    groups: int
 
     @classmethod
     def of(cls, file: File) -> Cube:
@@ -61,28 +65,38 @@ class Cube:
                 f"these keys have {combinations(file):.3g} combinations, too many for an array of them all; leave the"
                 " algorithm out, or ask for 'bitmap' or 'join'"
             )
-        plain, axes = _plain(file), _open(file)
+        plain, groups = _plain(file), 1
         group = np.zeros(len(file.tuples), np.intp)
-        groups = 1
         if plain:
             first, group = grouped([file.tuples.columns[p] for p in plain], [file.tuples.sizes[p] for p in plain])
             groups = len(first)
-        key = group
-        for place in axes:
-            key = key * file.tuples.sizes[place] + file.tuples.columns[place]
-        shape = [groups, *(file.tuples.sizes[place] for place in axes)]
-        array = np.zeros(int(np.prod(shape)), _narrow(file.amount))
-        array[key] = file.amount  # tuples are distinct
-        for number, place in enumerate(axes):
-            array = _transformed(array, shape, number + 1, file, place)
-            shape[number + 1] = file.symbols(place)
-        return cls(file, array, group)
+        cube = cls(file, np.zeros(0), group, groups)
+        shape = [groups if place is None else file.tuples.sizes[place] for place in cube._axes]
+        array = np.zeros(math.prod(shape), _narrow(file.amount))
+        array[cube._key(np.arange(len(file.tuples)), file.tuples.columns, shape)] = file.amount  # tuples are distinct
+        for number, place in enumerate(cube._axes):
+            if place is not None:
+                array = _transformed(array, shape, number, file, place)
+                shape[number] = file.symbols(place)
+        return replace(cube, flat=array)
 
     def count(self, asked: Asked) -> Amounts:
-        key = self.group[asked.owner]
-        for place in _open(self.file):
-            key = key * self.file.symbols(place) + asked.symbols[place]
-        return self.flat[key].astype(self.file.amount.dtype)
+        shape = [self.groups if place is None else self.file.symbols(place) for place in self._axes]
+        return self.flat[self._key(asked.owner, asked.symbols, shape)].astype(self.file.amount.dtype)
+
+    @property
+    def _axes(self) -> list[int | None]:
+        """Variables in the order of the axes, None for the joint axis of the plain ones; uncertain ones come first."""
+        uncertain = [place for place in _open(self.file) if self.file.uncertain[place]]
+        return [*uncertain, None, *(place for place in _open(self.file) if not self.file.uncertain[place])]
+
+    def _key(self, owner: NDArray[np.intp], columns: Sequence[NDArray[Any]], shape: Sequence[int]) -> NDArray[np.intp]:
+        """Places in the flat array."""
+        key = np.zeros(len(owner), np.intp)
+        for place, size in zip(self._axes, shape, strict=True):
+            key *= size
+            key += self.group[owner] if place is None else columns[place].astype(np.intp, copy=False)
+        return key
 
 
 def _narrow(amount: Amounts) -> np.dtype[np.generic]:
@@ -92,7 +106,7 @@ def _narrow(amount: Amounts) -> np.dtype[np.generic]:
 
 
 def _transformed(array: Amounts, shape: list[int], axis: int, file: File, place: int) -> Amounts:
-    before, size, after = int(np.prod(shape[:axis])), shape[axis], int(np.prod(shape[axis + 1 :]))
+    before, size, after = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
     cube = array.reshape(before, size, after)
     if not file.uncertain[place] and file.symbols(place) == size:
         total = cube.sum(axis=1, dtype=array.dtype)

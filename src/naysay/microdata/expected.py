@@ -106,6 +106,4 @@ def _likely(file: File) -> _Likely:
     amount = np.bincount(place, chance * file.amount[owner], len(first))
     tuples = Tuples(distinct, sizes, np.ones(len(first), np.int64))
     values = tuple(Cells.of(cells.values) for cells in file.cells)
-    return _Likely(
-        File(tuples, amount, values, by_value=True), Asked(distinct, np.arange(len(first))), owner, place, chance
-    )
+    return _Likely(File(tuples, amount, values, "first"), Asked(distinct, np.arange(len(first))), owner, place, chance)

@@ -77,5 +77,5 @@ def matches_of_tuples(
     """M of each distinct tuple, (distinct,), 0 where the policy "drop" deletes it."""
     file = file_of(keys, rule, keys.weight(weights))
     result = np.zeros(keys.distinct, file.amount.dtype)
-    result[keys.kept] = answers(file, counter_of(file, algorithm, progress), rule) if len(file.tuples) else 0
+    result[keys.kept] = answers(file, counter_of(file, algorithm, progress)) if len(file.tuples) else 0
     return result

@@ -43,14 +43,23 @@ class File:
         What each tuple adds to a count: its respondents, or their weights.
     cells : tuple of Cells
         One for each variable.
-    by_value : bool
-        Whether symbols are values (otherwise they are cells).
+    rule : {"worst", "intersect", "first"}
     """
 
     tuples: Tuples
     amount: Amounts
     cells: tuple[Cells, ...]
-    by_value: bool
+    rule: str
+
+    @property
+    def by_value(self) -> bool:
+        """Whether symbols are values (otherwise they are cells)."""
+        return self.rule != "intersect"
+
+    @property
+    def questions(self) -> float:
+        """How many tuples of symbols will be asked about."""
+        return float(combinations(self).sum()) if self.rule == "worst" else float(len(self.tuples))
 
     def symbols(self, place: int) -> int:
         """Symbols of a variable, the unknown one included."""
@@ -75,6 +84,13 @@ class File:
         top = sparse.csr_array(np.ones((1, cells.size + 1)))
         left = sparse.csr_array(np.ones((inner.shape[0], 1)))
         return sparse.csr_array(sparse.vstack([top, sparse.hstack([left, inner])]))
+
+    @cached_property
+    def agreements(self) -> float:
+        """At most how many pairs of cells and symbols agree, over the uncertain variables."""
+        places = (cells for cells, many in zip(self.cells, self.uncertain, strict=True) if many)
+        held = (np.bincount(cells.members).astype(np.float64) for cells in places)
+        return float(sum(each.sum() if self.by_value else np.square(each).sum() for each in held))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +133,7 @@ def file_of(keys: Keys, rule: str, weight: NDArray[np.float64] | None) -> File:
     amount = keys.tuples.count if weight is None else weight
     tuples = keys.tuples if keys.kept.all() else keys.tuples.take(keys.kept)
     amount = amount if keys.kept.all() else amount[keys.kept]
-    file = File(tuples, amount, tuple(variable.cells for variable in keys.variables), by_value=rule != "intersect")
+    file = File(tuples, amount, tuple(variable.cells for variable in keys.variables), rule)
     most = combinations(file).max(initial=0) if rule == "worst" else 0
     if most > _MOST:
         raise DataError(
@@ -127,12 +143,12 @@ def file_of(keys: Keys, rule: str, weight: NDArray[np.float64] | None) -> File:
     return file
 
 
-def asked_of(file: File, rule: str, rows: NDArray[np.intp]) -> Asked:
-    """What a rule asks on behalf of some tuples of the file."""
+def asked_of(file: File, rows: NDArray[np.intp]) -> Asked:
+    """What the rule asks on behalf of some tuples of the file."""
     columns = [column[rows] for column in file.tuples.columns]
-    if rule == "first":
+    if file.rule == "first":
         columns = [cells.first[column] for cells, column in zip(file.cells, columns, strict=True)]
-    if rule != "worst":
+    if file.rule != "worst":
         return Asked(tuple(columns), rows)
     place = np.arange(len(rows))
     for number, (cells, many) in enumerate(zip(file.cells, file.uncertain, strict=True)):
@@ -163,13 +179,13 @@ def combinations(file: File) -> NDArray[np.float64]:
     return result
 
 
-def answers(file: File, counter: Counter, rule: str) -> Amounts:
-    """The matches of each tuple of the file under a rule, (distinct,)."""
+def answers(file: File, counter: Counter) -> Amounts:
+    """The matches of each tuple of the file, (distinct,)."""
     result = np.empty(len(file.tuples), file.amount.dtype)
-    for rows in _batches(file, rule):
-        asked = asked_of(file, rule, rows)
+    for rows in _batches(file):
+        asked = asked_of(file, rows)
         least = len(asked) > len(rows)
-        if any(file.uncertain) and rule != "intersect":
+        if any(file.uncertain) and file.by_value:
             once, inverse = asked.distinct
             counts = counter.count(once)[inverse]
         else:
@@ -180,10 +196,10 @@ def answers(file: File, counter: Counter, rule: str) -> Amounts:
     return result
 
 
-def _batches(file: File, rule: str) -> Iterator[NDArray[np.intp]]:
+def _batches(file: File) -> Iterator[NDArray[np.intp]]:
     """Tuples of the file, so many at once that their combinations of candidates fit into memory."""
     every = np.arange(len(file.tuples))
-    if rule != "worst" or not any(file.uncertain):
+    if file.rule != "worst" or not any(file.uncertain):
         yield every
         return
     batch = (np.cumsum(combinations(file)) // _AT_ONCE).astype(np.int64)

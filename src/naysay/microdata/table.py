@@ -85,7 +85,7 @@ def _cells(values: Any) -> pl.Series | list[Any]:
     """A column of a mapping: a series where its type is plain, otherwise its cells as Python values."""
     if isinstance(values, pl.Series):
         return values
-    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iufb":
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iufbU":
         masked = isinstance(values, np.ma.MaskedArray)
         return cells_of(values) if masked else pl.Series(values)  # type: ignore[return-value]
     cells = cells_of(values)
