@@ -41,6 +41,12 @@ def test_some_of_the_keys_are_those_keys_read_alone(rows, data):
         assert microdata.matches(part, rule=rule).tolist() == microdata.matches(alone, rule=rule).tolist()
 
 
+def test_reading_tells_its_progress():
+    told = []
+    microdata.Keys(PEOPLE, ["age", "gender"], progress=told.append)
+    assert told == [0.5, 1.0]
+
+
 def test_some_of_the_keys_forget_the_policies_of_the_others():
     keys = microdata.Keys({"a": [1, None], "b": [1, 1]}, ["a", "b"], missing={"a": "drop"})
     assert microdata.matches(keys).tolist() == [1, None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -61,6 +61,8 @@ class Keys:
         `Chances`, `Privatized`.
     weights : str or (n,) float, optional
         Sampling weights, all positive: a column, or the numbers.
+    progress : callable, optional
+        Told the share of the keys that are read, from 0 to 1.
 
     Raises
     ------
@@ -91,6 +93,7 @@ class Keys:
         missing: str | Mapping[str, str] = "wildcard",
         cells: Mapping[str, Form] | None = None,
         weights: str | ArrayLike | None = None,
+        progress: Callable[[float], None] | None = None,
     ) -> None:
         names = _names(columns)
         forms = _forms(names, cells or {})
@@ -101,11 +104,17 @@ class Keys:
         self._remote: Remote | None = None
         engine = engine_of(table)
         if engine is None:
-            self._read(Table.of(table), asked, weights)
+            self._read(Table.of(table), asked, weights, progress)
         else:
             self._read_on(engine, table, asked, weights)
 
-    def _read(self, source: Table, asked: Sequence[_Asked], weights: str | ArrayLike | None) -> None:
+    def _read(
+        self,
+        source: Table,
+        asked: Sequence[_Asked],
+        weights: str | ArrayLike | None,
+        progress: Callable[[float], None] | None,
+    ) -> None:
         """Encode a table that is at hand."""
         if not source.n:
             raise DataError("at least one respondent is needed; the table has no rows")
@@ -115,6 +124,8 @@ class Keys:
             own, cells = _under(policy, *form.read(source, name))
             variables.append(Variable(name, cells, policy))
             codes.append(compact(own, cells.size))
+            if progress is not None:
+                progress(len(codes) / len(asked))
         self._weights = None if weights is None else _weights(source, weights)
         self.variables = tuple(variables)
         first, owner = grouped(codes, self.sizes)
