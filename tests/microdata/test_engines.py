@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from naysay import DataError, microdata
+from naysay.microdata import remote
 from naysay.microdata.engines import engine_for
 
 from . import brute, jvm
@@ -164,3 +165,14 @@ def test_categories_of_pandas():
 def test_engines_that_are_not_known_are_refused():
     with pytest.raises(DataError, match="this one is lazy on dask: collect it first"):
         engine_for("dask", None)
+
+
+def test_more_tuples_than_memory_holds_are_left_to_the_engine(monkeypatch):
+    rows = batch(2)
+    wanted = microdata.histogram(microdata.Keys(duckdb_relation(rows), names(rows)))
+    monkeypatch.setattr(remote, "_MOST", 10)
+    keys = microdata.Keys(duckdb_relation(rows), names(rows))
+    with pytest.raises(DataError, match=r"\d+ distinct tuples are too many to collect from duckdb; .*algorithm='join'"):
+        microdata.histogram(keys)
+    found = microdata.histogram(keys, algorithm="join")
+    assert found.respondents.tolist() == wanted.respondents.tolist()

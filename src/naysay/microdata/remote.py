@@ -26,6 +26,7 @@ Under = Callable[[NDArray[Any], Cells], tuple[NDArray[Any], Cells]]
 """A policy for missing cells, applied to codes and cells."""
 
 COUNT, WEIGHT = "naysay_count", "naysay_weight"
+_MOST = 300_000_000  # tuples in memory
 _RAW, _VALUE = "naysay_raw_{}", "naysay_value"
 
 
@@ -62,7 +63,19 @@ class Remote:
         return self.engine.kept(_tally(self.source, self.places, weighted=self.weighted))
 
     def collect(self, sizes: Sequence[int]) -> Tuples:
-        """The distinct tuples, in lexicographic order."""
+        """The distinct tuples, in lexicographic order.
+
+        Raises
+        ------
+        DataError
+            More of them than memory holds.
+        """
+        distinct = int(self.engine.collected(self.tally.select(nw.col(COUNT).count().alias(COUNT)))[COUNT][0])
+        if distinct > _MOST:
+            raise DataError(
+                f"{distinct:,} distinct tuples are too many to collect from {self.engine.name}; ask for"
+                " algorithm='join', by which it counts their matches itself, or coarsen the keys"
+            )
         table = self.engine.collected(self.tally)
         names = [digit(place) for place in self.places]
         table = table.sort(names)
