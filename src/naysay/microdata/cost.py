@@ -97,10 +97,10 @@ def _cube(file: File) -> Cost:
 
 def _join(file: File) -> Cost:
     asked, patterns = file.questions, file.tuples.patterns
-    rows = patterns * (len(file.tuples) + asked)
+    rows = patterns * (file.spread + asked)
     why = f"{patterns:,} patterns × {len(file.tuples):,} tuples, {asked:.3g} questions"
     seconds = 4e-8 * rows + 4e-3 * patterns * (1 + 1e-5 * file.agreements)
-    return Cost("join", seconds, 200.0 * min(rows, 4e6 + asked) + 50.0 * file.agreements, why)
+    return Cost("join", seconds, 200.0 * min(rows, 4e6 + file.spread + asked) + 50.0 * file.agreements, why)
 
 
 def _bitmap(file: File) -> Cost:

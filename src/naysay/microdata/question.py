@@ -92,6 +92,17 @@ class File:
         held = (np.bincount(cells.members).astype(np.float64) for cells in places)
         return float(sum(each.sum() if self.by_value else np.square(each).sum() for each in held))
 
+    @cached_property
+    def spread(self) -> float:
+        """At most how many tuples of symbols the tuples of the file agree with, where no key is missing."""
+        result = np.ones(len(self.tuples))
+        for cells, column, many in zip(self.cells, self.tuples.columns, self.uncertain, strict=True):
+            if many:
+                holders = np.ones(len(cells.values)) if self.by_value else np.bincount(cells.members).astype(np.float64)
+                agreeing = np.minimum(cells.membership @ holders, float(cells.size))
+                result *= np.concatenate([[1.0], agreeing])[column]
+        return float(result.sum())
+
 
 @dataclass(frozen=True, eq=False)
 class Asked:
