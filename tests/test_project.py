@@ -20,7 +20,7 @@ EXTRAS = {
     "plots": "altair jinja2 vl-convert-python",
     "regression": "formulaic",
     "fast": "numba",
-    "duckdb": "duckdb",
+    "duckdb": "duckdb pyarrow",
     "spark": "pyspark",
     "dask": "dask",
 }

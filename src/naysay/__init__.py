@@ -1,10 +1,10 @@
 """naysay: answer sensitive questions without giving the answer away.
 
 `designs` makes a design, `Design.randomize` draws answers, `Design.tally` counts them, `estimate` says what they tell
-about the population, and `privacy` what they tell about a person.
+about the population, `privacy` what they tell about a person, and `microdata` how identifiable a file of people is.
 """
 
-from naysay import design, designs, estimate, planning, privacy, simulate
+from naysay import design, designs, estimate, microdata, planning, privacy, simulate
 from naysay.design import Design
 from naysay.errors import AnswerError, DataError, DesignError, NaysayError, NotEstimable, StatisticalWarning
 from naysay.responses import Responses
@@ -26,6 +26,7 @@ __all__ = [
     "design",
     "designs",
     "estimate",
+    "microdata",
     "planning",
     "privacy",
     "simulate",

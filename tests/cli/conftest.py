@@ -81,4 +81,21 @@ def survey(tmp_path):
     cheating = designs.cheating_detection(p=("1/4", "3/4"))
     said = cheating.randomize(rng.choice(cheating.cells, 400, p=(0.2, 0.7, 0.1)), rng=rng)
     pl.DataFrame({"doping": said.texts(), "sample": said.level}, strict=False).write_csv(tmp_path / "samples.csv")
+    panel(rng).write_csv(tmp_path / "panel.csv")
     return tmp_path
+
+
+def panel(rng, n=300):
+    """Respondents whose months of birth are uncertain and whose incomes are negative answers."""
+    month = rng.integers(1, 12, n)
+    either = np.where(rng.random(n) < 0.7, [f"{one};{one + 1}" for one in month], month.astype(str))
+    columns = {
+        "age": rng.choice([*map(str, range(18, 80)), "refused", "-9"], n),
+        "gender": rng.choice(["f", "m", None], n, p=(0.5, 0.45, 0.05)),
+        "job": rng.choice(["clerk", "nurse", "teacher", "none", None], n),
+        "month": np.where(rng.random(n) < 0.1, None, either),
+        "income": rng.choice(["low", "middle", "high", None], n),
+        "illness": rng.choice(["none", "flu", "asthma"], n),
+        "weight": rng.uniform(30_000, 80_000, n).round(1),
+    }
+    return pl.DataFrame({name: values.tolist() for name, values in columns.items()})

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import naysay as package
-from naysay.cli import demo, design, estimate, plan, randomize, root, simulate
+from naysay.cli import demo, design, estimate, plan, randomize, risk, root, simulate
 from naysay.designs import FAMILIES
 
 HELP = {
@@ -17,6 +17,7 @@ HELP = {
     "simulate": simulate.command,
     "plan": plan.command,
     "randomize": randomize.command,
+    "risk": risk.command,
     "design": design.group,
     "design show": design.show,
     "designs": design.catalog,

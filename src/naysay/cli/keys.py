@@ -1,0 +1,107 @@
+"""How key variables are written on the command line: their policies for missing cells, and their sets of candidates."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+
+from naysay import _checks
+from naysay.cli.options import design_of
+from naysay.errors import DataError
+from naysay.microdata import Between, Either, Form, Joined, Privatized
+
+__all__ = ["chances", "forms", "named", "policies", "record"]
+
+
+def record(text: str, *, option: str) -> tuple[str, ...]:
+    """The names that one CSV record lists."""
+    try:
+        rows = list(csv.reader([text], strict=True, skipinitialspace=True))
+    except csv.Error as error:
+        raise DataError(f"{option} must be one CSV record, as 'age,gender'; {error}") from None
+    names = tuple(rows[0]) if rows else ()
+    if not names or not all(name.strip() for name in names):
+        raise DataError(f"{option} must list names with commas, as 'age,gender'; got {text!r}")
+    return names
+
+
+def named(texts: Iterable[str], *, option: str, example: str) -> dict[str, str]:
+    """What ``NAME=VALUE`` options say, by name."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name or not value:
+            raise DataError(f"{option} must be NAME=VALUE, as {example}; got {text!r}")
+        if name in found:
+            raise DataError(f"{option} is given twice for {name!r}")
+        found[name] = value
+    return found
+
+
+def policies(texts: Sequence[str]) -> list[str | dict[str, str]]:
+    """One policy, or one for each key, for every ``--missing``; ``wildcard`` where there is none."""
+    found: list[str | dict[str, str]] = []
+    for text in texts:
+        parts = record(text, option="--missing")
+        plain = [part for part in parts if "=" not in part]
+        if not plain:
+            found.append(named(parts, option="--missing", example="age=drop,income=category"))
+        elif len(parts) == 1:
+            found.append(parts[0])
+        else:
+            raise DataError(
+                f"--missing must be one policy for all keys, or KEY=POLICY for each; got {plain[0]!r} in {text!r}"
+            )
+    return found or ["wildcard"]
+
+
+def forms(
+    *,
+    joined: Sequence[str],
+    either: Sequence[str],
+    between: Sequence[str],
+    design: Sequence[str],
+    categories: Sequence[str],
+    level: Sequence[str],
+) -> dict[str, Form]:
+    """How each key writes its candidates, from the options that declare it."""
+    found: dict[str, Form] = {}
+    for name in joined:
+        _once(found, name)[name] = Joined()
+    for option, texts in (("--either", either), ("--between", between)):
+        for name, value in named(texts, option=option, example="month=first_month,second_month").items():
+            columns = record(value, option=option)
+            if len(columns) != 2:
+                raise DataError(f"{option} must name two columns, as month=first_month,second_month; got {value!r}")
+            _once(found, name)[name] = Either(*columns) if option == "--either" else Between(*columns)
+    labels = named(categories, option="--categories", example="income=low,middle,high")
+    levels = named(level, option="--level", example="income=income_level")
+    designs = named(design, option="--design", example='income="negative(discards=2)"')
+    for option, others in (("--categories", labels), ("--level", levels)):
+        for name in others:
+            if name not in designs:
+                raise DataError(f"{option} is for answers given under a design; {name!r} has no --design")
+    for name, text in designs.items():
+        _once(found, name)[name] = Privatized(design_of(text, labels.get(name)), level=levels.get(name))
+    return found
+
+
+def _once(found: dict[str, Form], name: str) -> dict[str, Form]:
+    if name in found:
+        raise DataError(
+            f"the candidates of {name!r} are declared twice; one of --joined, --either, --between, --design"
+        )
+    return found
+
+
+def chances(texts: Sequence[str]) -> dict[str, float]:
+    """Pr(attempt) for each scenario."""
+    found = {}
+    for name, text in named(texts, option="--attempt", example="acquaintance=0.05").items():
+        try:
+            found[name] = float(text)
+        except ValueError:
+            raise DataError(
+                f"--attempt must be a probability, as acquaintance=0.05; got {_checks.shown([text])}"
+            ) from None
+    return found

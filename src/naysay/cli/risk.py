@@ -1,0 +1,272 @@
+"""``naysay risk``: who stands out in a file of respondents, on which keys, and how sure an intruder could be."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from naysay import files, microdata
+from naysay.cli import keys as written
+from naysay.cli import output, risk_output
+from naysay.cli.engines import EngineName, Source
+from naysay.cli.options import Codes, Encoding, File, Separator
+from naysay.cli.risk_output import Told
+from naysay.errors import DataError
+from naysay.microdata import Form, Joined, Keys
+
+__all__ = ["command"]
+
+Rule = Literal["worst", "intersect", "first"]
+Reporter = Callable[[str, float], None] | None
+_NAME = 40  # characters of a quasi-identifier beside its bar
+
+
+def command(
+    file: File,
+    keys: Annotated[
+        list[str],
+        typer.Option(metavar="RECORD", help="A quasi-identifier: its key variables. Once for each that is assessed."),
+    ],
+    population: Annotated[
+        float, typer.Option(metavar="N", help="People from whom the respondents are a sample; θ rests on it.")
+    ],
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="POLICIES",
+            help="What a missing key means: wildcard (matches everything, the default), category (a value of its own) "
+            "or drop, for all keys or as age=drop,income=category. Several times: side by side.",
+        ),
+    ] = None,
+    na: Annotated[
+        str | None, typer.Option(metavar="RECORD", help="Cells that mean missing, such as 'Not_Say,NA,-9'.")
+    ] = None,
+    rule: Annotated[
+        Rule, typer.Option(help="How uncertain keys match: for the worst candidate, by any, or by the first.")
+    ] = "worst",
+    weight: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Sampling weights: people that a respondent stands for.")
+    ] = None,
+    sensitive: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Tell how many of its values people alike on the keys have.")
+    ] = None,
+    joined: Annotated[
+        list[str] | None, typer.Option(metavar="KEY", help="A key whose cells list candidates, as 'March;April'.")
+    ] = None,
+    either: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=A,B", help="A key with two candidates, from columns A and B.")
+    ] = None,
+    between: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=LOW,HIGH", help="A key known to lie between two columns.")
+    ] = None,
+    design: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=DESIGN", help="A key of privatized answers, as income='negative(discards=2)'."),
+    ] = None,
+    categories: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=RECORD", help="The categories of that design, unless it names them."),
+    ] = None,
+    level: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=COLUMN", help="The level chosen, where the design offers levels.")
+    ] = None,
+    attempt: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SCENARIO=P",
+            help="Pr(attempt) in your judgment, for Pr(identification): acquaintance, demonstration or register.",
+        ),
+    ] = None,
+    stand_out: Annotated[
+        int | None,
+        typer.Option(metavar="MOST", help="The fewest keys, up to MOST, on which people match only themselves."),
+    ] = None,
+    row: Annotated[
+        int | None, typer.Option(min=1, metavar="ROW", help="The same for one respondent, counted from 1.")
+    ] = None,
+    per_row: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write k and m of every respondent, without the keys.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE of --per-row if it exists.")] = False,
+    engine: Annotated[EngineName, typer.Option(help="Where the respondents are counted.")] = "polars",
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say on stderr which algorithm is taken, and what it should cost.")
+    ] = False,
+    confidence: Annotated[float, typer.Option(help="Of θ's intervals.")] = 0.95,
+    format_: Annotated[
+        Literal["table", "json", "csv"], typer.Option("--format", help="Numbers in json and csv are not rounded.")
+    ] = "table",
+    separator: Separator = ",",
+    encoding: Encoding = None,
+    codes: Codes = False,
+) -> None:
+    """Tell how identifiable the respondents of a file are.
+
+    For each quasi-identifier: how many respondents are alone with their key variables (k = 1) after those with a
+    missing key are deleted; how many match only themselves (m = 1) when what is missing matches everything; and θ, the
+    probability that a match with such a person is right. Reads a file with one row for each respondent. Values of
+    respondents are not printed. What the numbers mean: the page on risk in the documentation.
+
+    \b
+    Examples:
+      naysay risk panel.csv --keys age,gender --keys age,gender,job \\
+          --population 16700000
+      naysay risk panel.csv --keys age,gender,job --population 16700000 \\
+          --missing wildcard --missing age=drop,job=category --na "refused,-9"
+      naysay risk panel.csv --keys age,month --joined month \\
+          --population 16700000 --weight weight --sensitive illness --format json
+      naysay risk panel.csv --keys age,income --population 16700000 \\
+          --design "income=negative()" --categories "income=low,middle,high"
+      naysay risk panel.csv --keys age,gender,job --population 16700000 \\
+          --stand-out 2 --attempt acquaintance=0.05 --per-row risk.parquet
+    """
+    asked = [written.record(text, option="--keys") for text in keys]
+    cells = written.forms(
+        joined=joined or (),
+        either=either or (),
+        between=between or (),
+        design=design or (),
+        categories=categories or (),
+        level=level or (),
+    )
+    request = _Request(
+        asked,
+        {name: form for name, form in cells.items() if any(name in names for names in asked)},
+        written.policies(missing or ()),
+        int(population) if population.is_integer() else population,
+        rule,
+        weight,
+        sensitive,
+        confidence,
+        written.chances(attempt or ()),
+        stand_out,
+        None if row is None else row - 1,
+    )
+    request.check(cells, per_row, force=force, engine=engine)
+    absent = () if na is None else written.record(na, option="--na")
+    source = Source(file, request.columns, request.plain, weight, absent, separator, encoding, codes)
+    with files.readable(file), source.on(engine) as table, _progress() as progress:
+        if explain:
+            _explain(request, table)
+        told = request.answer(table, progress, records=per_row is not None)
+    if per_row is not None:
+        risk_output.write(told, per_row, separator)
+    {"table": risk_output.table, "json": risk_output.json, "csv": risk_output.csv}[format_](told)
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What is asked of a file."""
+
+    asked: Sequence[tuple[str, ...]]
+    cells: Mapping[str, Form]
+    policies: Sequence[str | dict[str, str]]
+    population: float
+    rule: Rule
+    weight: str | None
+    sensitive: str | None
+    confidence: float
+    attempts: Mapping[str, float]
+    stand_out: int | None
+    row: int | None
+
+    @property
+    def every(self) -> list[str]:
+        """All keys that are named."""
+        return list(dict.fromkeys(name for names in self.asked for name in names))
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that they, and the sensitive variable, are read from."""
+        read = [column for name in self.every for column in self._form(name).columns(name)]
+        return [*read, *([] if self.sensitive is None else [self.sensitive])]
+
+    @property
+    def plain(self) -> list[str]:
+        """Keys that are columns of plain values."""
+        return [name for name in self.every if name not in self.cells]
+
+    def _form(self, name: str) -> Form:
+        return self.cells.get(name, Joined())  # which like plain cells is read from the column of that name
+
+    def check(self, cells: Mapping[str, Form], per_row: Path | None, *, force: bool, engine: EngineName) -> None:
+        """Raise for what can be known to be wrong before the file is read."""
+        for name in cells:
+            if name not in self.every:
+                raise DataError(f"{name!r} is declared as a key, but no --keys names it", column=name)
+        for name, chance in self.attempts.items():
+            microdata.scenarios.scenario(name), microdata.scenarios.probability(chance)
+        if per_row is None and self.row is None:
+            return
+        if engine != "polars":
+            raise DataError(f"rows on {engine} have no order; use --per-row and --row with --engine polars")
+        if per_row is not None:
+            files.kind(per_row)
+            if per_row.exists() and not force:
+                raise DataError(f"{str(per_row)!r} exists; add --force to overwrite it")
+            if not per_row.parent.is_dir():
+                raise DataError(f"there is no folder {str(per_row.parent)!r} to write to")
+
+    def answer(self, table: Any, progress: Reporter, *, records: bool) -> Told:
+        """All that is asked for."""
+        found = microdata.risk_table(
+            table,
+            self.asked,
+            population=self.population,
+            rule=self.rule,
+            missing=self.policies,
+            cells=self.cells,
+            weights=self.weight,
+            sensitive=self.sensitive,
+            confidence=self.confidence,
+            records=records,
+            progress=progress,
+        )
+        tried = [
+            [microdata.identification(row, name, attempt=chance) for name, chance in self.attempts.items()]
+            for row in found.quasi_identifiers
+        ]
+        if self.stand_out is None and self.row is None:
+            return Told(found, tried, None, None, ())
+        every = self.encoded(table)
+        most = None if self.stand_out is None else min(self.stand_out, len(self.every))
+        sets = None if most is None else microdata.stand_out(every, most=most, rule=self.rule, progress=progress)
+        own = () if self.row is None else microdata.stand_out_of(every, self.row, rule=self.rule)
+        return Told(found, tried, sets, self.row, own)
+
+    def encoded(self, table: Any) -> Keys:
+        """All keys, under the first policy."""
+        policy = self.policies[0]
+        return Keys(table, self.every, missing=policy, cells=self.cells)
+
+
+@contextmanager
+def _progress() -> Iterator[Reporter]:
+    """How far the work is, on a terminal's stderr."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("reading", total=None)
+        yield lambda name, share: progress.update(task, description=_cut(name), total=1, completed=share)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _NAME else name[: _NAME - 1] + "…"
+
+
+def _explain(request: _Request, table: Any) -> None:
+    every = request.encoded(table)
+    for names in request.asked:
+        output.note(f"{' + '.join(names)}:")
+        for line in str(microdata.explain(every.only(names), rule=request.rule)).splitlines():
+            output.note(f"  {line}")

@@ -1,0 +1,52 @@
+"""How identifiable respondents are in a file: anonymity sets and matches, with missing and uncertain cells."""
+
+from naysay.microdata.anonymity import anonymity
+from naysay.microdata.candidates import Between, Chances, Either, Form, Joined, Privatized
+from naysay.microdata.cost import Cost, Plan, explain
+from naysay.microdata.diversity import Diversity, diversity
+from naysay.microdata.expected import expected_matches
+from naysay.microdata.histogram import Histogram, attached, histogram
+from naysay.microdata.keys import Keys
+from naysay.microdata.matches import matches
+from naysay.microdata.population import Intrusion, Theta, data_intrusion_simulation, theta
+from naysay.microdata.risk import Listwise, Matches, QuasiIdentifier, RiskTable, risk_table
+from naysay.microdata.scenarios import SCENARIOS, Identification, Scenario, identification
+from naysay.microdata.standout import KeySet, StandOut, stand_out, stand_out_of
+
+__all__ = [
+    "SCENARIOS",
+    "Between",
+    "Chances",
+    "Cost",
+    "Diversity",
+    "Either",
+    "Form",
+    "Histogram",
+    "Identification",
+    "Intrusion",
+    "Joined",
+    "KeySet",
+    "Keys",
+    "Listwise",
+    "Matches",
+    "Plan",
+    "Privatized",
+    "QuasiIdentifier",
+    "RiskTable",
+    "Scenario",
+    "StandOut",
+    "Theta",
+    "anonymity",
+    "attached",
+    "data_intrusion_simulation",
+    "diversity",
+    "expected_matches",
+    "explain",
+    "histogram",
+    "identification",
+    "matches",
+    "risk_table",
+    "stand_out",
+    "stand_out_of",
+    "theta",
+]

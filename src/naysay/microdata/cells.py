@@ -1,0 +1,154 @@
+"""What a cell may hold: the candidates of every distinct cell of one key variable.
+
+A cell is one value, a set of candidate values (with chances, where they are known), or missing. Cells are numbered: 0
+is missing, 1…V are the V values known for certain, and what follows are the uncertain cells, each with its candidates
+in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from naysay import _checks
+
+__all__ = ["Cells", "Codes", "compact", "expanded"]
+
+Codes = NDArray[Any]
+"""(n,) unsigned, of the smallest width that holds them: the cell of each respondent, 0 where it is missing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The distinct cells of a key variable.
+
+    Parameters
+    ----------
+    values : tuple of label
+        The V values.
+    starts : (cells + 1,) int
+        Where the candidates of each cell begin in `members`; the first V cells are the values themselves.
+    members : (candidates,) int
+        Candidates as places among the values, counted from 0, in their order.
+    chances : (candidates,) float
+        Probability of each candidate, summing to one over a cell; equal where nothing is known.
+
+    Examples
+    --------
+    >>> months = Cells.of(("March", "April"), [(0, 1)])
+    >>> months.size, months.certain
+    (3, False)
+    >>> months.candidates(3)
+    ('March', 'April')
+    """
+
+    values: tuple[Any, ...]
+    starts: NDArray[np.int64]
+    members: NDArray[np.int64]
+    chances: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        for name in ("starts", "members", "chances"):
+            object.__setattr__(self, name, _checks.read_only(getattr(self, name)))
+
+    @classmethod
+    def of(
+        cls,
+        values: Sequence[Any],
+        sets: Sequence[Sequence[int]] = (),
+        chances: Sequence[Sequence[float]] | None = None,
+    ) -> Cells:
+        """Cells of the values, and of sets of two candidates and more."""
+        own = len(values)
+        lengths = np.concatenate([np.ones(own, np.int64), np.array([len(each) for each in sets], np.int64)])
+        members = np.concatenate([np.arange(own), *(np.asarray(each, np.int64) for each in sets)]).astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        likely = np.repeat(1 / lengths, lengths)
+        if chances is not None:
+            likely[own:] = np.concatenate([np.zeros(0), *(np.asarray(each, float) for each in chances)])
+        return cls(tuple(values), starts, members, likely)
+
+    @property
+    def size(self) -> int:
+        """How many distinct cells there are, without the missing one."""
+        return len(self.starts) - 1
+
+    @property
+    def certain(self) -> bool:
+        """Whether every cell that is known holds one value."""
+        return self.size == len(self.values)
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of candidates of each cell, (cells + 1,); a missing cell, number 0, counts as one unknown."""
+        return np.concatenate([[1], np.diff(self.starts)])
+
+    @cached_property
+    def first(self) -> NDArray[np.int64]:
+        """Cell number of each cell's first candidate, (cells + 1,), 0 for the missing one."""
+        return np.concatenate([[0], 1 + self.members[self.starts[:-1]]])
+
+    @cached_property
+    def membership(self) -> sparse.csr_array:
+        """Whether a cell (row, counted from 0) holds a value (column), (cells, values)."""
+        return self._matrix(np.ones(len(self.members)))
+
+    @cached_property
+    def likely(self) -> sparse.csr_array:
+        """P(value) given the cell, (cells, values)."""
+        return self._matrix(self.chances)
+
+    def _matrix(self, entries: NDArray[np.float64]) -> sparse.csr_array:
+        return sparse.csr_array((entries, self.members, self.starts), shape=(self.size, len(self.values)))
+
+    def agreeing(self, *, by_value: bool) -> sparse.csr_array:
+        """Which cells (columns) agree with each symbol (rows), both counted from 0; entries are 1.
+
+        Symbols are values, which agree with the cells that hold them, or cells, which agree if they share a candidate.
+        """
+        holds = self.membership
+        inner = sparse.csr_array(holds.T if by_value else holds @ holds.T)
+        inner.data[:] = 1
+        return inner
+
+    def asked(self, rule: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Pairs (cell, value) that a rule takes as known, both by number: the first candidate, or each of them."""
+        every = np.repeat(np.arange(self.size), self.lengths[1:])
+        which = self.starts[:-1] if rule == "first" else np.arange(len(self.members))
+        return np.append(every[which] + 1, 0), np.append(self.members[which] + 1, 0)
+
+    def candidates(self, cell: int) -> tuple[Any, ...]:
+        """The values that a cell may hold; none listed for cell 0, which may hold any."""
+        if cell == 0:
+            return ()
+        return tuple(self.values[place] for place in self.members[self.starts[cell - 1] : self.starts[cell]])
+
+    def with_category(self, label: Any) -> Cells:
+        """The same cells and one more, behind all others, that holds a value of its own."""
+        own = len(self.values)
+        order = np.concatenate([self.starts[: own + 1], self.starts[own:] + 1])
+        return Cells(
+            (*self.values, label),
+            order,
+            np.insert(self.members, own, own),
+            np.insert(self.chances, own, 1.0),
+        )
+
+
+def compact(codes: NDArray[Any], most: int) -> Codes:
+    """The same codes in the smallest unsigned integers that reach `most`."""
+    return _checks.read_only(np.ascontiguousarray(codes, dtype=np.min_scalar_type(max(most, 1))))
+
+
+def expanded(starts: NDArray[np.int64], which: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The places starts[w] … starts[w + 1] - 1 for each w, one after another."""
+    lengths = starts[which + 1] - starts[which]
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.asarray(np.arange(total) + np.repeat(starts[which] - (ends - lengths), lengths), np.int64)

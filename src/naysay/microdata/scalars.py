@@ -1,0 +1,164 @@
+"""Columns of plain values as integer codes: what the values are, and where they are missing."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+
+__all__ = ["COLLECTIONS", "codes_of_cells", "codes_of_series", "is_collection"]
+
+COLLECTIONS = (list, tuple, set, frozenset, dict, np.ndarray, pl.Series)
+
+_DENSE = 4_000_000  # a range of whole numbers up to this wide is coded by counting, not by sorting
+
+
+def is_collection(cell: object) -> bool:
+    """Whether a cell is a set of candidates."""
+    return isinstance(cell, COLLECTIONS)
+
+
+def codes_of_series(series: pl.Series, *, name: str) -> tuple[NDArray[Any], tuple[Any, ...]]:
+    """Codes (n,), 0 where missing and 1 for the first value, and the values in their order.
+
+    Raises
+    ------
+    DataError
+        Floats that are not whole: say how to bin them. Columns that hold no plain values.
+    """
+    kind = series.dtype
+    if kind == pl.Object or isinstance(kind, pl.Struct):
+        return codes_of_cells(series.to_list(), name=name)
+    if kind == pl.Null:
+        return np.zeros(len(series), np.uint8), ()
+    if kind.is_float() or kind.is_decimal():
+        series = _whole(series, name)
+    if series.dtype.is_integer():
+        return _codes_of_integers(series)
+    if series.dtype in (pl.Categorical, pl.Enum):
+        series = series.cast(pl.String)
+    if series.dtype == pl.String:
+        return _codes_of_texts(series)
+    values = series.drop_nulls().unique().sort()
+    return _looked_up(series, values), tuple(values.to_list())
+
+
+def _codes_of_texts(series: pl.Series) -> tuple[NDArray[Any], tuple[Any, ...]]:
+    values = series.drop_nulls().unique().sort()
+    values = values.filter(values != "")
+    codes = series.cast(pl.Enum(values), strict=False).to_physical()
+    return _shifted(codes), tuple(values.to_list())
+
+
+def _looked_up(series: pl.Series, values: pl.Series) -> NDArray[Any]:
+    table = pl.DataFrame({"value": values, "code": pl.int_range(1, len(values) + 1, eager=True, dtype=pl.UInt32)})
+    found = series.alias("value").to_frame().join(table, on="value", how="left", maintain_order="left")
+    return found["code"].fill_null(0).to_numpy()
+
+
+def _shifted(codes: pl.Series) -> NDArray[Any]:
+    return (codes.cast(pl.Int64) + 1).fill_null(0).cast(pl.UInt32).to_numpy()
+
+
+def _codes_of_integers(series: pl.Series) -> tuple[NDArray[Any], tuple[Any, ...]]:
+    least, most = series.min(), series.max()
+    if least is None or most is None:
+        return np.zeros(len(series), np.uint8), ()
+    if int(most) - int(least) >= _DENSE or int(most) >= 2**63:  # type: ignore[arg-type]
+        values = series.drop_nulls().unique().sort()
+        return _looked_up(series, values), tuple(values.to_list())
+    place = (series.cast(pl.Int64) - int(least) + 1).fill_null(0).to_numpy()  # type: ignore[arg-type]
+    seen = np.zeros(int(most) - int(least) + 2, np.bool_)  # type: ignore[arg-type]
+    seen[place] = True
+    seen[0] = False
+    rank = np.cumsum(seen)
+    rank[0] = 0
+    values_seen = np.flatnonzero(seen) + int(least) - 1  # type: ignore[arg-type]
+    return rank.astype(np.min_scalar_type(int(rank[-1])))[place], tuple(values_seen.tolist())
+
+
+def _whole(series: pl.Series, name: str) -> pl.Series:
+    numbers = series.cast(pl.Float64).fill_nan(None)
+    wrong = (numbers != numbers.round(0)) | numbers.is_infinite() | (numbers.abs() > 2**53)
+    if wrong.any():
+        row = int(wrong.fill_null(value=False).arg_max() or 0)
+        raise _not_whole(name, row, numbers[row])
+    return numbers.cast(pl.Int64)
+
+
+def _not_whole(name: str, row: int, value: object) -> DataError:
+    return DataError(
+        f"values of a key must be shared to be matched; key {name!r} holds {value} in row {row + 1}, which is not"
+        f" whole: bin it first, for example {name} // 5 * 5, or round it",
+        row=row,
+        column=name,
+        value=value,
+    )
+
+
+def codes_of_cells(cells: Sequence[Any], *, name: str) -> tuple[NDArray[Any], tuple[Any, ...]]:
+    """Codes (n,) and values of a list of Python values, after checking that they are of one kind."""
+    codes = np.zeros(len(cells), np.int64)
+    known: dict[Any, int] = {}
+    first: tuple[int, str, Any] | None = None
+    for row, raw in enumerate(cells):
+        if _checks.is_missing(raw):
+            continue
+        value, kind = _plain(raw, row, name)
+        if first is None:
+            first = (row, kind, value)
+        elif kind != first[1]:
+            raise _mixed(name, first, (row, kind, value))
+        codes[row] = known.setdefault(value, len(known) + 1)
+    values: list[Any] = sorted(known)
+    rank = np.zeros(len(known) + 1, np.int64)
+    for place, value in enumerate(values):
+        rank[known[value]] = place + 1
+    return rank[codes], tuple(values)
+
+
+def _plain(raw: Any, row: int, name: str) -> tuple[Any, str]:
+    """A value as plain Python has it, and what kind it is."""
+    value: Any = raw.item() if isinstance(raw, np.generic) else raw
+    if isinstance(value, bool):
+        return value, "true or false"
+    if isinstance(value, int):
+        return value, "number"
+    if isinstance(value, float | decimal.Decimal):
+        number = float(value)
+        if not abs(number) <= 2**53 or number != int(number):
+            raise _not_whole(name, row, value)
+        return int(number), "number"
+    if isinstance(value, str):
+        return value, "text"
+    if isinstance(value, datetime.datetime):
+        return value, "time"
+    if isinstance(value, datetime.date):
+        return value, "date"
+    if isinstance(value, datetime.time | datetime.timedelta):
+        return value, type(value).__name__
+    raise DataError(
+        f"a key must hold numbers, texts, dates, or lists of them; key {name!r} holds a {type(value).__name__}"
+        f" in row {row + 1}",
+        row=row,
+        column=name,
+        value=raw,
+    )
+
+
+def _mixed(name: str, first: tuple[int, str, Any], other: tuple[int, str, Any]) -> DataError:
+    return DataError(
+        f"values of a key must be of one kind; key {name!r} holds the {first[1]} {first[2]!r} in row {first[0] + 1} and"
+        f" the {other[1]} {other[2]!r} in row {other[0] + 1} (make them all texts, or all numbers)",
+        row=other[0],
+        column=name,
+        value=other[2],
+    )

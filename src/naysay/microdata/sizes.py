@@ -1,0 +1,71 @@
+"""How many records have each size: what tables of risk are counted from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Sizes"]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes of anonymity sets, or numbers of matches, over the records of a file.
+
+    Parameters
+    ----------
+    records : int
+        How many have one; deleted records have none.
+    unique, below_5, below_10 : int
+        Records of size 1, below 5 and below 10.
+    smallest : int
+        The least size; 0 without records.
+    inverse : float
+        The mean of 1/size: the chance to pick the right one of a record's own, on average; NaN without records.
+    pairs, triples : float
+        Records of size 2 over 2, and of size 3 over 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sizes = Sizes.of(np.array([1, 2, 2, 7]))
+    >>> sizes.unique, sizes.below_5, sizes.pairs, round(sizes.inverse, 4)
+    (1, 3, 1.0, 0.5357)
+    """
+
+    records: int
+    unique: int
+    below_5: int
+    below_10: int
+    smallest: int
+    inverse: float
+    pairs: float
+    triples: float
+
+    @classmethod
+    def of(cls, sizes: NDArray[np.int64] | np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]) -> Sizes:
+        """The summary of one size for each record, masked where it is deleted."""
+        kept = np.asarray(np.ma.compressed(sizes))
+        return cls.counted(*np.unique(kept, return_counts=True))
+
+    @classmethod
+    def counted(cls, sizes: NDArray[np.int64], records: NDArray[np.int64]) -> Sizes:
+        """The summary of distinct sizes, each with the number of records that have it."""
+        total = int(records.sum())
+        return cls(
+            total,
+            int(records[sizes == 1].sum()),
+            int(records[sizes < 5].sum()),
+            int(records[sizes < 10].sum()),
+            int(sizes.min()) if total else 0,
+            float((records / sizes).sum()) / total if total else float("nan"),
+            int(records[sizes == 2].sum()) / 2,
+            int(records[sizes == 3].sum()) / 3,
+        )
+
+    @property
+    def highest(self) -> float:
+        """The chance to pick the right one for the record most exposed: 1/smallest; NaN without records."""
+        return 1 / self.smallest if self.smallest else float("nan")

@@ -1,0 +1,94 @@
+"""Tables that people hand in, one column at a time: any eager dataframe, a lazy polars frame, or a mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.frames import is_frame
+from naysay.responses import cells_of
+
+__all__ = ["Table", "check_names", "engine_of"]
+
+_STREAMED = "streaming"
+
+
+def engine_of(data: Any) -> str | None:
+    """The engine that would have to compute on a lazy table: duckdb, spark or dask; None where polars does."""
+    if isinstance(data, Mapping | pl.DataFrame | pl.LazyFrame) or not is_frame(data):
+        return None
+    frame = nw.from_native(data)
+    if not isinstance(frame, nw.LazyFrame):
+        return None
+    return {"pyspark": "spark", "pyspark_connect": "spark"}.get(
+        frame.implementation.name.lower(), frame.implementation.name.lower()
+    )
+
+
+def check_names(names: Sequence[str], known: Sequence[str], *, what: str = "column") -> None:
+    """Raise for the first name that the table does not have, naming the nearest that it has."""
+    for name in names:
+        if name not in known:
+            raise DataError(
+                f"there is no {what} {name!r}; the {what}s are {_checks.shown(known, 40)}"
+                f" ({_checks.nearest(name, known)})",
+                column=str(name),
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns by name, as polars series where they are of one type and as lists of Python values otherwise."""
+
+    data: Any
+    names: tuple[str, ...]
+    n: int
+
+    @classmethod
+    def of(cls, data: Any) -> Table:
+        """The table behind a mapping of columns or a dataframe that polars can hold."""
+        if isinstance(data, Mapping):
+            columns = {str(name): _cells(values) for name, values in data.items()}
+            lengths = {name: len(values) for name, values in columns.items()}
+            if len(set(lengths.values())) > 1:
+                shown = ", ".join(f"{name}: {length}" for name, length in lengths.items())
+                raise DataError(f"columns must be equally long; got {shown}")
+            return cls(columns, tuple(columns), next(iter(lengths.values()), 0))
+        if isinstance(data, pl.LazyFrame):
+            rows = int(data.select(pl.len()).collect(engine="streaming").item())
+            return cls(data, tuple(data.collect_schema().names()), rows)
+        if not is_frame(data):
+            raise DataError(f"a dataframe, or a mapping of columns, is needed; got {type(data).__name__}")
+        frame = nw.from_native(data, eager_only=True)
+        return cls(frame, tuple(frame.columns), len(frame))
+
+    def column(self, name: str) -> pl.Series | list[Any]:
+        """The cells of a column."""
+        if isinstance(self.data, dict):
+            cells: pl.Series | list[Any] = self.data[name]
+            return cells
+        if isinstance(self.data, pl.LazyFrame):
+            return self.data.select(name).collect(engine="streaming")[name]
+        series = self.data[name]
+        plain: pl.Series | list[Any] = series.to_list() if series.dtype == nw.Object else series.to_polars()
+        return plain
+
+
+def _cells(values: Any) -> pl.Series | list[Any]:
+    """A column of a mapping: a series where its type is plain, otherwise its cells as Python values."""
+    if isinstance(values, pl.Series):
+        return values
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iufbU":
+        masked = isinstance(values, np.ma.MaskedArray)
+        return cells_of(values) if masked else pl.Series(values)  # type: ignore[return-value]
+    cells = cells_of(values)
+    if isinstance(cells, np.ndarray):
+        raise DataError(f"a column must be one cell a respondent; got an array of shape {cells.shape}")
+    return cells

@@ -1,0 +1,413 @@
+"""``naysay risk``: the paper's table from a file, in every format, on every engine, and what it refuses."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from naysay import microdata
+from naysay.cli import engines, risk
+
+from ..microdata import jvm
+
+PAPER = ("age,gender", "40,Male", "36,Female", ",Male", "40,", "23,Male", "23,Male")
+ASKED = ("--keys", "age", "--keys", "age,gender", "--population", "1000")
+
+
+@pytest.fixture
+def paper(write):
+    return write("paper.csv", *PAPER)
+
+
+def told(naysay, *words):
+    code, out, err = naysay("risk", *words, "--format", "json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def test_json_is_the_table_of_the_library(naysay, paper):
+    columns = pl.read_csv(paper, infer_schema=False)
+    expected = microdata.risk_table(columns, [["age"], ["age", "gender"]], population=1_000).to_dict()
+    assert told(naysay, paper, *ASKED) == expected
+    both = expected["quasi_identifiers"][1]
+    assert both["keys"] == ["age", "gender"]
+    assert (both["listwise"]["deleted"], both["listwise"]["k1"], both["matches"]["m1"]) == (2, 2, 1)
+
+
+def test_the_table_shows_both_ways_and_no_value_of_a_respondent(naysay, survey):
+    words = ("--population", "1e6", "--sensitive", "illness", "--na", "refused,-9", "--stand-out", "2", "--row", "3")
+    code, out, err = naysay("risk", "panel.csv", "--keys", "age,gender,job", *words)
+    assert (code, err) == (0, "")
+    assert "Listwise deletion" in out
+    assert "Number of matches" in out
+    assert "row 3 stands out on" in out
+    for value in ("nurse", "clerk", "flu", "asthma", "refused"):
+        assert value not in out
+    assert max(map(len, out.splitlines())) <= 130
+
+
+def names(value):
+    """All names of fields within a JSON value."""
+    if isinstance(value, dict):
+        return set(value) | {name for inner in value.values() for name in names(inner)}
+    return {name for inner in value for name in names(inner)} if isinstance(value, list) else set()
+
+
+def test_every_field_is_documented(naysay, survey):
+    words = ("panel.csv", "--keys", "age,gender", "--population", "1e7", "--weight", "weight", "--sensitive", "illness")
+    found = told(naysay, *words, "--attempt", "register=1", "--stand-out", "1", "--row", "1", "--missing", "category")
+    page = (Path(__file__).parents[2] / "docs" / "risk.md").read_text(encoding="utf-8")
+    data = {"age", "gender", "1", *microdata.SCENARIOS}
+    assert not [name for name in names(found) - data if f"`{name}`" not in page]
+
+
+def test_csv_has_one_row_for_each_quasi_identifier_and_notes_on_stderr(naysay, paper):
+    code, out, err = naysay("risk", paper, *ASKED, "--format", "csv", "--missing", "wildcard", "--missing", "age=drop")
+    assert code == 0
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["keys"], row["missing"]) for row in rows] == [
+        ("age", ""),
+        ("age,gender", ""),
+        ("age", "age=drop"),
+        ("age,gender", "age=drop"),
+    ]
+    assert rows[1]["listwise.k1"] == "2"
+    assert rows[1]["matches.m1"] == "1"
+    assert all(line.startswith("naysay: note: ") for line in err.splitlines())
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
+def test_other_files_give_the_same(naysay, paper, suffix):
+    expected = told(naysay, paper, *ASKED)
+    frame = pl.read_csv(paper, infer_schema=False)
+    (frame.write_parquet if suffix == "parquet" else frame.write_ndjson)(f"paper.{suffix}")
+    assert told(naysay, f"paper.{suffix}", *ASKED) == expected
+
+
+def test_duckdb_gives_the_same(naysay, survey):
+    words = ("panel.csv", "--keys", "age,gender,job", "--keys", "age", "--population", "9e6", "--na", "refused,-9")
+    more = ("--weight", "weight", "--sensitive", "illness", "--missing", "category", "--missing", "wildcard")
+    expected = told(naysay, *words, *more)
+    found = told(naysay, *words, *more, "--engine", "duckdb")
+    for own, other in zip(expected["quasi_identifiers"], found["quasi_identifiers"], strict=True):
+        for part in ("listwise", "matches"):
+            assert own[part].pop("weighted") == pytest.approx(other[part].pop("weighted"))
+            assert own[part].pop("theta_interval") == pytest.approx(other[part].pop("theta_interval"))
+            assert own[part].pop("theta") == pytest.approx(other[part].pop("theta"))
+        assert own == other
+
+
+@pytest.fixture
+def spark(tmp_path_factory, monkeypatch):
+    session = jvm.session(tmp_path_factory.mktemp("spark"), monkeypatch)
+    yield session
+    session.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning", "ignore::ResourceWarning")
+def test_spark_gives_the_same(naysay, paper, spark):
+    expected = told(naysay, paper, *ASKED)
+    assert told(naysay, paper, *ASKED, "--engine", "spark") == expected
+    assert not spark.sparkContext._jsc.sc().isStopped()  # a session that was running goes on
+
+
+class Quiet:
+    """A Spark that does not start."""
+
+    def __getattr__(self, name):
+        return lambda *_: self
+
+    def getActiveSession(self):
+        return None
+
+    def getOrCreate(self):
+        raise RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited")
+
+
+def test_a_spark_without_java_says_what_it_needs(refused, paper, monkeypatch):
+    known = {
+        "pyspark.sql": SimpleNamespace(SparkSession=SimpleNamespace(builder=Quiet(), getActiveSession=lambda: None)),
+        "pyspark.errors": SimpleNamespace(PySparkRuntimeError=RuntimeError),
+    }
+    monkeypatch.setattr(engines.importlib, "import_module", known.__getitem__)
+    assert "needs Java 17 or later" in refused("risk", paper, *ASKED, "--engine", "spark")
+
+
+def test_a_spark_of_its_own_is_stopped(naysay, paper, monkeypatch):
+    stopped = []
+    session = SimpleNamespace(read=SimpleNamespace(parquet=pl.read_parquet), stop=lambda: stopped.append(True))
+    builder = Quiet()
+    monkeypatch.setattr(Quiet, "getOrCreate", lambda self: session)
+    known = {
+        "pyspark.sql": SimpleNamespace(SparkSession=SimpleNamespace(builder=builder, getActiveSession=lambda: None))
+    }
+    monkeypatch.setattr(engines, "_needed", lambda module, extra: known.get(module))
+    assert naysay("risk", paper, *ASKED, "--engine", "spark").code == 0
+    assert stopped == [True]
+
+
+def test_an_engine_that_is_not_installed_says_how_to_get_it(refused, paper, monkeypatch):
+    def missing(name):
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
+
+    monkeypatch.setattr(engines.importlib, "import_module", missing)
+    assert "pip install 'naysay[duckdb]'" in refused("risk", paper, *ASKED, "--engine", "duckdb")
+    assert "needs pyspark" in refused("risk", paper, *ASKED, "--engine", "spark")
+
+
+def test_cells_that_mean_missing_are_missing_whatever_their_type(naysay, write):
+    write("a.csv", "age,job", "40,x", "-9,x", "40,none said", "23,y")
+    words = ("--keys", "age,job", "--population", "99", "--na", "-9,none said")
+    assert told(naysay, "a.csv", *words)["quasi_identifiers"][0]["listwise"]["deleted"] == 2
+    numbers = pl.read_csv("a.csv").with_columns(pl.col("age").cast(pl.Float64), pl.col("job").cast(pl.Categorical))
+    numbers.write_parquet("a.parquet")
+    assert told(naysay, "a.parquet", *words)["quasi_identifiers"][0]["listwise"]["deleted"] == 2
+
+
+@pytest.mark.parametrize(
+    "declared", [("--joined", "month"), ("--either", "month=one,two"), ("--between", "month=low,high")]
+)
+def test_sets_are_declared_on_the_command_line(naysay, declared):
+    columns = {"month": ["3;4", "4", "5", None], "one": [3, 4, 5, None], "two": [4, None, 5, None]}
+    pl.DataFrame(columns | {"low": [3, 4, 5, None], "high": [4, 4, 5, None]}).write_parquet("a.parquet")
+    words = ("a.parquet", "--keys", "month", "--population", "99", *declared)
+    records = told(naysay, *words, "--rule", "intersect", "--stand-out", "1", "--row", "3")
+    (row,) = records["quasi_identifiers"]
+    assert row["listwise"]["deleted"] == 2
+    assert (row["matches"]["rule"], row["matches"]["smallest"]) == ("intersect", 2)
+    assert row["matches"]["prosecutor_mean"] == pytest.approx(np.mean([1 / 3, 1 / 3, 1 / 2, 1 / 4]))
+
+
+@pytest.mark.parametrize(
+    ("lines", "design", "smallest"),
+    [
+        (("income,level", "low,1", "low,1", "high,1"), ("--design", "income=negative()"), 3),
+        (
+            ("income,level", "low,1", "high,1", "low;high,2", "middle;high,2"),
+            ("--design", "income=negative_levels()", "--level", "income=level"),
+            2,
+        ),
+    ],
+)
+def test_negative_answers_are_sets_under_their_design(naysay, write, lines, design, smallest):
+    write("a.csv", *lines)
+    words = ("--keys", "income", "--population", "99", "--rule", "intersect", "--categories", "income=low,middle,high")
+    assert told(naysay, "a.csv", *words, *design)["quasi_identifiers"][0]["matches"]["smallest"] == smallest
+
+
+def test_weights_scale_to_people(naysay, write):
+    write("a.csv", "a,w", "1,10", "2,20", "2,30", "3,40")
+    found = told(naysay, "a.csv", "--keys", "a", "--population", "100", "--weight", "w")
+    assert found["weighted"] is True
+    assert found["quasi_identifiers"][0]["listwise"]["weighted"]["smallest"] == pytest.approx(10)
+
+
+def test_scenarios_are_multiplied_out(naysay, write):
+    write("a.csv", "a", *map(str, np.repeat(np.arange(60), np.repeat([1, 2, 3], 20))))
+    words = (
+        "a.csv",
+        "--keys",
+        "a",
+        "--population",
+        "10000",
+        "--attempt",
+        "acquaintance=0.5",
+        "--attempt",
+        "register=1",
+    )
+    found = told(naysay, *words)["quasi_identifiers"][0]["identification"]
+    assert found["acquaintance"] == {"attempt": 0.5, "success": 0.5, "probability": 0.25}
+    assert found["register"]["success"] == pytest.approx(20 / 10_000)
+    assert "Pr(identification) = 0.5 × 0.5 = 0.25" in naysay("risk", *words).out
+    write("b.csv", "a", "1", "2", "2")
+    few = ("b.csv", "--keys", "a", "--population", "100", "--attempt", "demonstration=0.5")
+    assert told(naysay, *few)["quasi_identifiers"][0]["identification"]["demonstration"]["success"] is None
+    assert "not determined by so few" in naysay("risk", *few).out
+
+
+def test_keys_that_make_people_stand_out(naysay, paper):
+    found = told(naysay, paper, "--keys", "age,gender", "--population", "100", "--stand-out", "5", "--row", "2")
+    assert found["stand_out"] == {
+        "most": 2,
+        "respondents": {"1": 0, "2": 1},
+        "sets": [{"keys": ["age", "gender"], "respondents": 1}],
+    }
+    assert found["row"] == {"row": 2, "stands_out_on": [["age", "gender"]]}
+    there = told(naysay, paper, "--keys", "age,gender", "--population", "100", "--stand-out", "5", "--engine", "duckdb")
+    assert there["stand_out"] == found["stand_out"]
+    words = ("--keys", "age,gender", "--population", "100")
+    assert "row 1 stands out on no keys" in naysay("risk", paper, *words, "--row", "1").out
+
+
+def test_k_and_m_of_every_respondent_are_written_without_the_keys(naysay, paper):
+    words = (*ASKED, "--missing", "drop", "--missing", "wildcard", "--per-row", "rows.parquet", "--stand-out", "1")
+    code, _, err = naysay("risk", paper, *words)
+    assert code == 0
+    assert "can find those who stand out" in err
+    rows = pl.read_parquet("rows.parquet")
+    assert rows["row"].to_list() == [1, 2, 3, 4, 5, 6]
+    assert rows["k: age + gender"].to_list() == [1, 1, None, None, 2, 2]
+    assert rows["m: age + gender"].to_list() == [3, 1, 5, 3, 3, 3]
+    assert rows["m: age + gender (age: drop, gender: drop)"].to_list() == [1, 1, None, None, 2, 2]
+    assert "keys to stand out" in rows.columns
+    assert naysay("risk", paper, *ASKED, "--per-row", "rows.csv").code == 0
+    assert "exists" in naysay("risk", paper, *ASKED, "--per-row", "rows.csv").err
+    assert naysay("risk", paper, *ASKED, "--per-row", "rows.csv", "--force").code == 0
+
+
+def test_explain_says_what_it_costs_and_answers(naysay, paper):
+    plain = naysay("risk", paper, *ASKED)
+    code, out, err = naysay("risk", paper, *ASKED, "--explain")
+    assert (code, out) == (0, plain.out)
+    assert "6 respondents" in err
+    assert "→ cube" in err
+    assert "age + gender:" in err
+
+
+def test_progress_is_shown_on_a_terminal_only(naysay, paper, monkeypatch):
+    said = []
+    asked = risk.microdata.risk_table
+
+    def listened(*arguments, progress, **more):
+        said.append(progress)
+        if progress is not None:
+            progress("age + " * 20, 0.5)
+        return asked(*arguments, progress=progress, **more)
+
+    monkeypatch.setattr(risk.microdata, "risk_table", listened)
+    naysay("risk", paper, *ASKED)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    code, out, _ = naysay("risk", paper, *ASKED)
+    assert code == 0
+    assert "Listwise" in out
+    assert said[0] is None
+    assert said[1] is not None
+
+
+def test_an_interrupt_ends_cleanly_and_leaves_no_file(naysay, paper, monkeypatch, tmp_path):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("naysay.microdata.risk.matches_of_tuples", interrupt)
+    assert naysay("risk", paper, *ASKED, "--per-row", "rows.parquet") == (130, "", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["paper.csv"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--keys", "age,gendr", "--population", "9"), "there is no column 'gendr'.*did you mean 'gender'"),
+        (("--keys", "age,age", "--population", "9"), "'age' is named twice"),
+        (("--keys", "", "--population", "9"), "--keys must list names with commas"),
+        (("--keys", 'age,"gen', "--population", "9"), "--keys must be one CSV record"),
+        (("--keys", "age", "--population", "5"), "at least as large as the sample; got 5 people for 6 records"),
+        (("--keys", "age", "--population", "0"), "above zero"),
+        (("--keys", "age", "--population", "inf"), "above zero"),
+        (("--keys", "age"), "Missing option '--population'"),
+        (("--population", "9"), "Missing option '--keys'"),
+        (("--keys", "age", "--population", "9", "--rule", "best"), "--rule"),
+        (("--keys", "age", "--population", "9", "--missing", "gone"), "'gone'"),
+        (("--keys", "age", "--population", "9", "--missing", "drop,age=category"), "one policy for all keys"),
+        (("--keys", "age", "--population", "9", "--missing", "sex=drop"), "there is no key 'sex'"),
+        (("--keys", "age", "--population", "9", "--missing", "age=drop,age=drop"), "given twice for 'age'"),
+        (("--keys", "age", "--population", "9", "--weight", "w"), "there is no column 'w'"),
+        (("--keys", "age", "--population", "9", "--weight", "gender"), "weights must be numbers"),
+        (("--keys", "age", "--population", "9", "--sensitive", "age"), "must not be a key"),
+        (("--keys", "age", "--population", "9", "--joined", "month"), "no --keys names it"),
+        (("--keys", "age", "--population", "9", "--joined", "age", "--either", "age=a,b"), "declared twice"),
+        (("--keys", "age", "--population", "9", "--either", "age"), "--either must be NAME=VALUE"),
+        (("--keys", "age", "--population", "9", "--between", "age=low"), "--between must name two columns"),
+        (("--keys", "age", "--population", "9", "--design", "age=negativ()"), "negativ"),
+        (("--keys", "age", "--population", "9", "--categories", "age=a,b,c"), "'age' has no --design"),
+        (("--keys", "age", "--population", "9", "--level", "age=l"), "'age' has no --design"),
+        (("--keys", "age", "--population", "9", "--attempt", "acquaintance=often"), "--attempt must be a probability"),
+        (("--keys", "age", "--population", "9", "--attempt", "acquaintance=2"), "attempt must be a probability"),
+        (("--keys", "age", "--population", "9", "--attempt", "spy=0.2"), "there is no scenario 'spy'"),
+        (("--keys", "age", "--population", "9", "--stand-out", "0"), "most must be a number of keys"),
+        (("--keys", "age", "--population", "9", "--row", "0"), "--row"),
+        (("--keys", "age", "--population", "9", "--row", "7"), "row must be a position|--row"),
+        (("--keys", "age", "--population", "9", "--per-row", "x.txt"), "must end in"),
+        (("--keys", "age", "--population", "9", "--per-row", "no/x.csv"), "there is no folder 'no'"),
+        (("--keys", "age", "--population", "9", "--per-row", "x.csv", "--engine", "duckdb"), "have no order"),
+        (("--keys", "age", "--population", "9", "--confidence", "2"), "confidence must lie between 0 and 1"),
+    ],
+)
+def test_bad_requests_are_one_line(refused, paper, words, told):
+    assert re.search(told, refused("risk", paper, *words))
+
+
+@pytest.mark.parametrize(("weights", "told"), [("0", "must be positive"), ("-1", "not negative"), ("", "not a number")])
+def test_weights_that_stand_for_nobody_are_refused(refused, write, weights, told):
+    write("a.csv", "a,w", "1,2", f"2,{weights}")
+    assert told in refused("risk", "a.csv", "--keys", "a", "--population", "9", "--weight", "w")
+
+
+def test_decimal_numbers_say_how_to_bin(refused, naysay, write):
+    write("a.csv", "income,code", "1520.5,1.0", "1800,2.0", ",")
+    message = refused("risk", "a.csv", "--keys", "income", "--population", "9")
+    assert "column 'income' holds decimal numbers, as in row 1: bin them first" in message
+    assert naysay("risk", "a.csv", "--keys", "code", "--population", "9").code == 0
+    pl.DataFrame({"income": [1520.5, 1800.0]}).write_parquet("a.parquet")
+    assert "bin it first" in refused("risk", "a.parquet", "--keys", "income", "--population", "9")
+
+
+def test_empty_sets_are_refused(refused, write):
+    pl.DataFrame({"a": [[1], []]}).write_parquet("a.parquet")
+    assert "must not be empty" in refused("risk", "a.parquet", "--keys", "a", "--population", "9")
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [(("1", "1"), "the same for everybody"), (("1", "2"), "differs for all"), (('""', '""'), "missing for everybody")],
+)
+def test_keys_that_tell_nothing_or_all_come_with_a_note_and_a_result(naysay, write, lines, told):
+    write("a.csv", "a,b", *(f"{line},x" for line in lines))
+    code, out, _ = naysay("risk", "a.csv", "--keys", "a", "--population", "9")
+    assert code == 0
+    assert told in out
+
+
+def test_a_value_beside_lists_is_one_candidate(naysay, refused, write):
+    lines = ('{"a": 1, "m": 4}', '{"a": 1, "m": [3, 4]}', '{"a": 1, "m": null}', '{"a": "", "m": [3]}')
+    write("a.jsonl", *(line.replace('""', "1") for line in lines))
+    words = ("--keys", "a,m", "--population", "99", "--rule", "intersect")
+    (row,) = told(naysay, "a.jsonl", *words)["quasi_identifiers"]
+    assert (row["listwise"]["deleted"], row["listwise"]["kept"], row["matches"]["smallest"]) == (2, 2, 3)
+    (row,) = told(naysay, "a.jsonl", *words, "--na", "4")["quasi_identifiers"]
+    assert row["listwise"]["deleted"] == 3
+    assert "read with --engine polars only" in refused("risk", "a.jsonl", *words, "--engine", "duckdb")
+    write("b.jsonl", '{"m": "x"}', '{"m": ["x", "y"]}', '{"m": "y"}')
+    (row,) = told(naysay, "b.jsonl", "--keys", "m", "--population", "99", "--rule", "intersect")["quasi_identifiers"]
+    assert (row["listwise"]["deleted"], row["matches"]["smallest"]) == (1, 2)
+
+
+def test_candidates_with_their_chances_are_objects(naysay, write):
+    write("a.jsonl", '{"m": "March"}', '{"m": {"March": 0.75, "April": 0.25}}', '{"m": "May"}')
+    (row,) = told(naysay, "a.jsonl", "--keys", "m", "--population", "99", "--rule", "intersect")["quasi_identifiers"]
+    assert (row["listwise"]["deleted"], row["matches"]["m1"], row["matches"]["m_lt_5"]) == (1, 1, 3)
+    write("b.jsonl", '{"m": {"March": 0.75, "April": 0.25}}', '{"m": {"March": 1}}')
+    (row,) = told(naysay, "b.jsonl", "--keys", "m", "--population", "99")["quasi_identifiers"]
+    assert row["matches"]["m1"] == 1
+
+
+def test_values_of_several_kinds_are_refused(refused, naysay, write):
+    write("a.jsonl", '{"a": "x", "b": "\\"a\\": 1"}', '{"a": 1, "b": "y"}')
+    message = refused("risk", "a.jsonl", "--keys", "a", "--population", "9")
+    assert "column 'a' holds texts, and something else in row 2" in message
+    assert naysay("risk", "a.jsonl", "--keys", "b", "--population", "9").code == 0
+
+
+def test_other_faults_of_json_lines_stay_what_they_are(refused, write):
+    write("b.jsonl", '{"a": 1}', "{")
+    assert "line 2" in refused("risk", "b.jsonl", "--keys", "a", "--population", "9")
+    write("c.jsonl", '{"a": 1}', '{"a": 2}')
+    assert "there is no column 'b'" in refused("risk", "c.jsonl", "--keys", "b", "--population", "9")
+    pl.DataFrame({"a": [{"x": 1}, {"x": 2}]}).write_parquet("d.parquet")
+    assert "a key must hold values" in refused("risk", "d.parquet", "--keys", "a", "--population", "9")

@@ -1,0 +1,178 @@
+"""Every frame and engine gives the numbers of the definition."""
+
+from collections import Counter
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pytest
+
+from naysay import DataError, microdata
+from naysay.microdata import remote
+from naysay.microdata.engines import engine_for
+
+from . import brute, jvm
+from .tables import FRAMES, RULES, batch, columns, duckdb_relation, names, of_each_table, polars_frame
+
+# Spark looks at the pandas that happens to be there, and warns of its age and of its sockets.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        session = jvm.session(tmp_path_factory.mktemp("spark"), patch)
+        yield session
+        session.stop()
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("seed", range(4))
+def test_every_frame_in_memory(frame, seed):
+    rows = batch(seed)
+    keys = microdata.Keys(FRAMES[frame](rows), names(rows))
+    assert microdata.anonymity(keys).tolist() == of_each_table(brute.anonymity, rows)
+    for rule in RULES:
+        assert microdata.matches(keys, rule=rule).tolist() == of_each_table(brute.matches, rows, rule)
+
+
+def brought_to(session, rows):
+    """The rows as a Spark dataframe."""
+    kinds = {pl.Int64: "long", pl.UInt32: "long", pl.List: "array<long>"}
+    frame = polars_frame(rows)
+    schema = ", ".join(f"`{name}` {kinds[type(kind)]}" for name, kind in frame.schema.items())
+    return session.createDataFrame(frame.rows(), schema)
+
+
+def in_order(table):
+    """Rows of a result in the order of the table."""
+    if isinstance(table, duckdb.DuckDBPyRelation):
+        return table.order("row").pl()
+    return pl.DataFrame([row.asDict() for row in table.orderBy("row").collect()], infer_schema_length=None)
+
+
+def check(table, rows, rule, algorithm):
+    """The engine's numbers beside those of the definition."""
+    keys = microdata.Keys(table, names(rows))
+    expected = of_each_table(brute.matches, rows, rule)
+    found = in_order(microdata.attached(keys, rule=rule, algorithm=algorithm))
+    assert found["m"].to_list() == expected
+    assert found["k"].to_list() == of_each_table(brute.anonymity, rows)
+    assert found.columns == [*polars_frame(rows).columns, "k", "m"]
+    sizes = microdata.histogram(keys, rule=rule, algorithm=algorithm)
+    assert dict(zip(sizes.sizes.tolist(), sizes.respondents.tolist(), strict=True)) == Counter(expected)
+
+
+@pytest.mark.parametrize("algorithm", [None, "join"])
+@pytest.mark.parametrize("seed", range(6))
+def test_duckdb_matches_like_the_definition(seed, algorithm):
+    rows = batch(seed)
+    for rule in RULES:
+        check(duckdb_relation(rows), rows, rule, algorithm)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rule", "algorithm"), [("worst", "join"), ("intersect", "join"), ("first", None)])
+def test_spark_matches_like_the_definition(spark, rule, algorithm):
+    rows = batch(1, tables=60)
+    check(brought_to(spark, rows), rows, rule, algorithm)
+
+
+def test_some_of_the_keys_are_counted_where_they_are():
+    rows = batch(5)
+    every = microdata.Keys(duckdb_relation(rows), names(rows))
+    some = names(rows)[1:]
+    alone = microdata.Keys(columns(rows), names(rows)).only(some)
+    wanted = microdata.histogram(alone)
+    for algorithm in (None, "join"):
+        found = microdata.histogram(every.only(some), algorithm=algorithm)
+        assert found.sizes.tolist() == wanted.sizes.tolist()
+        assert found.respondents.tolist() == wanted.respondents.tolist()
+
+
+PEOPLE = {
+    "age": [40.0, None, float("nan"), 23.0, 40.0],
+    "sex": ["m", "f", "", None, "m"],
+    "low": [1, None, 2, 2, 3],
+    "high": [2, None, 2, 4, 3],
+    "said": ["a;b", "c", None, "a", "b;c"],
+    "weight": [1.0, 2.0, 3.0, 1.5, 1.0],
+}
+FORMS = {"range": microdata.Between("low", "high"), "said": microdata.Joined()}
+
+
+@pytest.mark.parametrize("algorithm", [None, "join"])
+@pytest.mark.parametrize("policy", ["wildcard", "category", "drop"])
+def test_forms_policies_and_weights_are_the_same_there(policy, algorithm):
+    wanted = ["age", "sex", "range", "said"]
+    here = microdata.Keys(PEOPLE, wanted, missing={"sex": policy, "age": policy}, cells=FORMS, weights="weight")
+    table = duckdb.connect().from_arrow(pl.DataFrame(PEOPLE).to_arrow())
+    there = microdata.Keys(table, wanted, missing={"sex": policy, "age": policy}, cells=FORMS, weights="weight")
+    assert there.n == here.n
+    assert [str(warning) for warning in there.warnings] == [str(warning) for warning in here.warnings]
+    for rule in RULES:
+        for weights in (None, "weight"):
+            expected = microdata.histogram(here, rule=rule, weights=weights)
+            found = microdata.histogram(there, rule=rule, weights=weights, algorithm=algorithm)
+            assert found.sizes.tolist() == expected.sizes.tolist()
+            assert found.respondents.tolist() == expected.respondents.tolist()
+    expected = microdata.histogram(here, measure="anonymity")
+    assert microdata.histogram(there, measure="anonymity").sizes.tolist() == expected.sizes.tolist()
+
+
+def test_an_engine_has_no_order_of_rows():
+    keys = microdata.Keys(duckdb_relation(batch(0)), ["key 0"])
+    with pytest.raises(DataError, match=r"no order; ask for microdata\.histogram\(keys\), or for microdata\.attached"):
+        microdata.matches(keys)
+    with pytest.raises(DataError, match="a table in memory keeps its order"):
+        microdata.attached(microdata.Keys({"a": [1]}, ["a"]))
+
+
+def test_what_an_engine_refuses():
+    table = duckdb.connect().from_arrow(pl.DataFrame(PEOPLE | {"weight": [1.0, 0.0, 1.0, 1.0, 1.0]}).to_arrow())
+    with pytest.raises(DataError, match=r"positive; column 'weight' holds 0\.0"):
+        microdata.Keys(table, ["age"], weights="weight")
+    with pytest.raises(DataError, match="on duckdb weights are named by their column; got list"):
+        microdata.Keys(table, ["age"], weights=[1.0] * 5)
+    with pytest.raises(DataError, match="there is no column 'aeg'"):
+        microdata.Keys(table, ["aeg"])
+    with pytest.raises(DataError, match="the table has no rows"):
+        microdata.Keys(table.filter("age < 0"), ["age"])
+    with pytest.raises(DataError, match="rule must be one of"):
+        microdata.histogram(microdata.Keys(table, ["age"]), rule="best", algorithm="join")
+    with pytest.raises(DataError, match="measure must be one of 'anonymity', 'matches'; got 'k'"):
+        microdata.histogram(microdata.Keys(table, ["age"]), measure="k")
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame, dict, lambda table: pl.DataFrame(table).to_arrow()])
+def test_texts_and_categories_in_every_frame(frame):
+    table = frame({"job": ["nurse", None, "nurse", "", "pilot"], "town": ["Gent", "Gent", None, "Breda", "Breda"]})
+    found = microdata.matches(microdata.Keys(table, ["job", "town"]))
+    assert found.tolist() == brute.matches(PLAIN, "worst")
+
+
+PLAIN = [("nurse", "Gent"), (None, "Gent"), ("nurse", None), (None, "Breda"), ("pilot", "Breda")]
+
+
+def test_categories_of_pandas():
+    table = pd.DataFrame({"job": pd.Categorical(["nurse", None, "pilot"]), "age": pd.array([40, None, 23], "Int64")})
+    assert microdata.matches(microdata.Keys(table, ["job", "age"])).tolist() == [2, 3, 2]
+
+
+def test_engines_that_are_not_known_are_refused():
+    with pytest.raises(DataError, match="this one is lazy on dask: collect it first"):
+        engine_for("dask", None)
+
+
+def test_more_tuples_than_memory_holds_are_left_to_the_engine(monkeypatch):
+    rows = batch(2)
+    wanted = microdata.histogram(microdata.Keys(duckdb_relation(rows), names(rows)))
+    monkeypatch.setattr(remote, "_MOST", 10)
+    keys = microdata.Keys(duckdb_relation(rows), names(rows))
+    with pytest.raises(DataError, match=r"\d+ distinct tuples are too many to collect from duckdb; .*algorithm='join'"):
+        microdata.histogram(keys)
+    found = microdata.histogram(keys, algorithm="join")
+    assert found.respondents.tolist() == wanted.respondents.tolist()
