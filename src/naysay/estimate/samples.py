@@ -91,7 +91,7 @@ def _stacked(design: Samples, tally: Tally, target: str) -> _Stack:
     """
     if target == "file":
         raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
-    parts = tuple(part for part in tally.parts if part.n)
+    parts = tuple(replace(part, design=design.channel(part.level)) for part in tally.parts if part.n)
     basis, centre = tangent(len(design.cells)), np.full(len(design.cells), 1 / len(design.cells))
     scales = [np.sqrt(part.n / tally.n) for part in parts]
     stacked = np.vstack([s * part.design.expected_statistic for s, part in zip(scales, parts, strict=True)]) @ basis
