@@ -20,8 +20,9 @@ _MOST = 12  # ways out of one step, beyond which they are told in words
 _ENDS = 36  # ends of all its ways
 
 _LISTED = "let the device draw one of {} responses, with the chances that the design gives your category"
-_BY_LOT = "draw by lot {} of the {} categories that are not yours, and name them"
-_ANY = "draw {} of the {} categories by lot, and name them"
+_BY_LOT = "draw by lot {} of the {} categories that are not yours, and name {}"
+_ALL = "name all {} categories that are not yours"
+_ANY = "draw {} of the {} categories by lot, and name {}"
 _WEIGHED = "let the device draw {} of the {} categories that are not yours, by their weights, and name them"
 _THEN = ("step 1, to be said to nobody", "step 2, with the answer of step 1 for your category")
 
@@ -129,7 +130,10 @@ def _in_words(design: Answerable) -> str:
     """What to do under a design that has no steps."""
     t = len(design.categories)
     if isinstance(design, Subset):
-        return _BY_LOT.format(design.discards, t - 1) if design.truthful else _ANY.format(design.discards, t)
+        if design.truthful and design.discards == t - 1:
+            return _ALL.format(t - 1)
+        them = "it" if design.discards == 1 else "them"
+        return (_BY_LOT if design.truthful else _ANY).format(design.discards, t - design.truthful, them)
     if isinstance(design, WeightedSubset):
         return _WEIGHED.format(design.discards, t)
     if isinstance(design, Product | Both | Then):
