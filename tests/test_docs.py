@@ -233,8 +233,8 @@ def families_not_linked(page):
 
 def families_not_drawn(page):
     """Families of designs of which a page has no flowchart under a heading of theirs."""
-    sections = re.findall(r'<h3>([a-z_]+)<a .*?(?=<h3>|</article>)', page.text, re.DOTALL)
-    pictures = re.findall(r'<h3>([a-z_]+)<a (?:(?!<h3>).)*?<svg [^>]*aria-label', page.text, re.DOTALL)
+    sections = re.findall(r"<h3>([a-z_]+)<a .*?(?=<h3>|</article>)", page.text, re.DOTALL)
+    pictures = re.findall(r"<h3>([a-z_]+)<a (?:(?!<h3>).)*?<svg [^>]*aria-label", page.text, re.DOTALL)
     return FAMILIES.keys() ^ (set(sections) & set(pictures))
 
 
