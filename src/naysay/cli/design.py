@@ -13,7 +13,7 @@ from rich.text import Text
 from naysay import designs, privacy
 from naysay.cli import output
 from naysay.cli.options import Categories, design_of
-from naysay.design import Answerable, Design, Do, Levels, Protocol, Samples, protocols
+from naysay.design import Answerable, Design, Levels, Samples, protocols
 from naysay.design.steps import parts
 from naysay.errors import DataError, DesignError, NotEstimable
 from naysay.estimate.sinks import sinks
@@ -136,9 +136,11 @@ def _grounds(asked: Answerable) -> list[str]:
     assumes, sources = [] if measured else [_COMPLIANCE], []
     for part in parts(asked):
         family = part.name.partition("(")[0]
-        own = part.protocol or Protocol(Do(""))
-        assumes += [*designs.ASSUMPTIONS.get(family, ()), *own.assumes]
-        sources += [*designs.SOURCES.get(family, "").split("; "), *own.source.split("; ")]
+        assumes += designs.ASSUMPTIONS.get(family, ())
+        sources += designs.SOURCES.get(family, "").split("; ")
+        if part.protocol is not None:
+            assumes += part.protocol.assumes
+            sources += part.protocol.source.split("; ")
     told = {"assumes": assumes, "source": sources}
     return [f"{name}: {'; '.join(dict.fromkeys(filter(None, texts)))}" for name, texts in told.items() if any(texts)]
 
