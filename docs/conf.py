@@ -13,7 +13,7 @@ author = "The naysay developers"
 copyright = author
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "catalog", "layers", "mathml", "picture"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "catalog", "flowcharts", "layers", "mathml", "picture"]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3

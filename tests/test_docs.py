@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 README = ROOT / "README.md"
-DIRECTIVES = {"catalog", "eval-rst", "glossary", "include", "layers", "picture", "toctree"}
+DIRECTIVES = {"catalog", "eval-rst", "flowcharts", "glossary", "include", "layers", "picture", "toctree"}
 
 SPEC = importlib.util.spec_from_file_location("renew", DOCS / "renew.py")
 renew = importlib.util.module_from_spec(SPEC)
@@ -184,6 +184,7 @@ def test_the_site_is_whole(tmp_path):
         "is asked of others": foreign_requests(site) + foreign_styles(tmp_path),
         "is missing in the picture of the layers": undrawn_modules(site[tmp_path / "architecture.html"]),
         "is missing on the page on choosing": families_not_linked(site[tmp_path / "choosing.html"]),
+        "is not drawn": families_not_drawn(site[tmp_path / "flowcharts.html"]),
         "is missing in docs/api.md": names_not_listed((tmp_path / "objects.inv").read_bytes()),
     }
     assert not any(wrong.values()), "\n".join(f"{each} {what}" for what, found in wrong.items() for each in found)
@@ -228,6 +229,13 @@ def undrawn_modules(page):
 def families_not_linked(page):
     """Families of designs that a page does not lead to."""
     return FAMILIES.keys() - {link.partition("#naysay.designs.")[2] for link in page.links}
+
+
+def families_not_drawn(page):
+    """Families of designs of which a page has no flowchart under a heading of theirs."""
+    sections = re.findall(r"<h3>([a-z_]+)<a .*?(?=<h3>|</article>)", page.text, re.DOTALL)
+    pictures = re.findall(r"<h3>([a-z_]+)<a (?:(?!<h3>).)*?<svg [^>]*aria-label", page.text, re.DOTALL)
+    return FAMILIES.keys() ^ (set(sections) & set(pictures))
 
 
 def public_names():

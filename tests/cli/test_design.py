@@ -1,9 +1,17 @@
+import importlib.util
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from naysay import Design, designs
+from naysay.report import flowchart
+
+EXTENSION = Path(__file__).parents[2] / "docs" / "_extensions" / "flowcharts.py"
+SPEC = importlib.util.spec_from_file_location("gallery", EXTENSION)
+gallery = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(gallery)
 
 FOUR = ("--categories", "a,b,c,d")
 SHOWN = {
@@ -59,7 +67,7 @@ def test_a_large_matrix_is_not_printed(naysay, text, t, told):
 
 def test_levels_are_shown_one_by_one(naysay):
     out = naysay("design", "show", "negative_levels()", *FOUR).out
-    assert [line for line in out.splitlines() if line.startswith("level ")] == [
+    assert [line for line in out.splitlines() if line.startswith("level ")][:3] == [
         "level 1: negative(discards=1)",
         "level 2: negative(discards=2)",
         "level 3: negative(discards=3)",
@@ -115,3 +123,85 @@ def test_privacy_that_cannot_be_computed_is_said(naysay):
     assert code == 0
     assert "privacy: not computed: there are" in out
     assert "largest odds: not computed" in out
+
+
+def test_what_people_are_told_stands_below_the_numbers(naysay):
+    out = naysay("design", "show", "two_coins()").out
+    assert "instruction: Toss a coin; nobody else may see it. Heads: say truthfully" in out
+    assert "assumes: people do what they are told\n" in out
+    assert out.endswith("source: Greenberg, Abul-Ela, Simmons & Horvitz (1969), with coins\n")
+
+
+@pytest.mark.parametrize("family", designs.FAMILIES)
+def test_every_family_names_its_source_and_what_it_assumes(naysay, family, tmp_path):
+    (tmp_path / "design.json").write_text(gallery.example(family).to_json(), encoding="utf-8")
+    code, out, err = naysay("design", "show", "design.json")
+    assert (code, err) == (0, "")
+    known = designs.SOURCES[family].split("; ")
+    told = next(line for line in out.splitlines() if line.startswith("source: "))
+    assert set(known) <= set(told.removeprefix("source: ").split("; "))
+    assert all(text in out for text in designs.ASSUMPTIONS[family])
+    assert "instruction: " in out
+
+
+def test_every_sample_is_shown_with_what_is_estimated(naysay):
+    code, out, _ = naysay("design", "show", "stochastic_lie_detector(p=('2/12', '10/12'))")
+    assert code == 0
+    assert "2 samples, each asked in its own way" in out
+    assert "3 kinds of respondents: truthful yes, no, lying yes" in out
+    assert "estimated: “yes”, the share of “truthful yes”, “lying yes”\n" in out
+    told = "estimated beside them: “truth-tellers”, the share of “truthful yes” among “truthful yes”, “lying yes”"
+    assert told in out
+    parts = ["sample 1", "sample 2", "sample 1:", "sample 2:"]
+    assert [line for line in out.splitlines() if line.startswith("sample ")] == parts
+    assert out.count("ε = ") == 2
+    assert "people do what they are told" not in out  # the design measures whether they do
+
+
+def test_a_single_sample_of_two_answers_is_shown(naysay):
+    code, out, _ = naysay("design", "show", "anchored_crosswise(prevalence=0.15, anchor=0.15)")
+    assert code == 0
+    assert "a response is a pair of answers, one of 4" in out
+    assert "among “attentive yes”, “attentive no”" in out
+    assert "answer 2:\ninstruction: Think of your answers to the anchor" in out
+    assert "source: Atsusaka & Stevenson (2023)" in out
+
+
+def test_samples_of_named_designs_are_shown_by_name(naysay):
+    out = naysay("design", "show", "samples(direct=direct(('yes', 'no')), masked=crosswise(prevalence=1/4))").out
+    assert "sample masked: crosswise(prevalence=1/4)" in out
+    assert "kinds of respondents" not in out
+
+
+def test_the_chart_stands_instead_of_the_numbers(naysay):
+    out = naysay("design", "show", "two_coins()", "--chart").out
+    tree, _, words = out.partition("instruction: ")
+    assert str(designs.two_coins().protocol) in tree
+    assert designs.two_coins().protocol.instruction in words
+    assert "P(response | category)" not in out
+    assert "privacy" not in out
+
+
+def test_the_chart_of_levels_has_a_part_for_each(naysay):
+    out = naysay("design", "show", "negative_levels()", "--chart", *FOUR).out
+    assert [line for line in out.splitlines() if line.startswith("level ")] == ["level 1:", "level 2:", "level 3:"]
+
+
+def test_the_flowchart_is_written(naysay, tmp_path):
+    code, out, err = naysay("design", "show", "warner(p=0.7)", "--svg", "chart.svg")
+    assert (code, err) == (0, "naysay: note: the flowchart is in chart.svg\n")
+    assert (tmp_path / "chart.svg").read_text(encoding="utf-8") == flowchart(designs.warner(p=0.7))
+    assert "P(response | category)" in out
+
+
+def test_json_and_a_flowchart_go_together_but_not_json_and_a_tree(naysay, refused, tmp_path):
+    out = naysay("design", "show", "two_coins()", "--format", "json", "--svg", "chart.svg").out
+    assert Design.from_json(out) == designs.two_coins()
+    assert (tmp_path / "chart.svg").exists()
+    assert "leave --chart out" in refused("design", "show", "two_coins()", "--format", "json", "--chart")
+
+
+def test_a_flowchart_that_cannot_be_written_says_so(naysay):
+    code, _, err = naysay("design", "show", "two_coins()", "--svg", "nowhere/chart.svg")
+    assert code == 2
+    assert err == "naysay: cannot write 'nowhere/chart.svg': No such file or directory\n"

@@ -1,3 +1,4 @@
+import html
 import importlib
 import re
 from html.parser import HTMLParser
@@ -142,6 +143,71 @@ def test_reservations_stand_below_the_numbers():
     choice = designs.negative_levels(("a", "b", "c", "d"))
     fit = estimate.stratified(choice, choice.tally(["a", "b", "c", "d"] * 20, level=[1] * 80))
     assert "nobody chose level 2, 3" in report.estimate_html(fit)
+
+
+@pytest.fixture(scope="module")
+def lies():
+    survey = designs.stochastic_lie_detector(p=("2/12", "10/12"), categories=("<b>yes</b>", "לא"))
+    said = ["<b>yes</b>", "לא"] * 2
+    return estimate.maximum_likelihood(survey, survey.tally(said, sample=[1, 1, 2, 2], count=[373, 191, 398, 294]))
+
+
+def rests_on(page):
+    """What stands under "What the estimate rests on", line by line."""
+    listed = re.search(r'<ul class="notes checks">(.*?)</ul>', page, re.DOTALL)
+    return [html.unescape(line) for line in re.findall(r'<li><bdi dir="auto">(.*?)</bdi></li>', listed[1])]
+
+
+def test_nuisance_parameters_stand_below_the_categories(lies):
+    page = report.estimate_html(lies)
+    cells = Reader(page).cells
+    row = cells[cells.index("truth-tellers") :][:4]
+    low, high = lies.intervals().nuisance["truth-tellers"]
+    assert row == ["truth-tellers", "63.58", "1.73", f"{100 * low:.2f} to {100 * high:.2f}"]
+    assert cells.index("truth-tellers") > cells.index("לא")
+    assert loads_nothing(page)
+    assert "Below the line" in page
+
+
+def test_samples_are_called_samples_and_bits_are_those_of_the_cells(lies):
+    cells = Reader(report.estimate_html(lies)).cells
+    assert "sample" in cells
+    assert "level" not in cells
+    assert "bits, of 1.58" in cells
+    assert cells.count("2 of 3") == 2
+
+
+def test_what_the_estimate_rests_on_is_what_the_terminal_says(lies):
+    for fit in (lies, crosswise()):
+        page, said = report.estimate_html(fit), estimate.printing.checks(fit, 0.1)
+        assert [line.lower() for line in rests_on(page)] == [line.lower() for line in said]
+
+
+def crosswise():
+    survey = designs.extended_crosswise(prevalence=0.2, between=(0.18, 0.22))
+    said = survey.tally(["same", "different"] * 2, sample=[1, 1, 2, 2], count=[173, 191, 198, 294])
+    return estimate.maximum_likelihood(survey, said)
+
+
+def test_samples_bring_fit_and_bands(lies):
+    told = "\n".join(rests_on(report.estimate_html(crosswise())))
+    for part in ("by sample (s.e.): 1 0.5412", "Fit: Pearson X² = 12.62", "If up to 0.1 of", "Over the stated range"):
+        assert part in told
+    assert "“yes” from 0.4186 to 0.4288, before" in told
+    assert "If up to 0.2 of" in report.estimate_html(crosswise(), noncompliance=0.2)
+    assert "Assumes: everybody outside the sensitive category is honest" in "\n".join(
+        rests_on(report.estimate_html(lies))
+    )
+
+
+def test_at_the_boundary_the_unbounded_estimate_stands_beside():
+    survey = designs.forced_response(forced_yes="1/6", forced_no="1/12")
+    fit = estimate.maximum_likelihood(survey, survey.tally(count=[248, 1278]))
+    cells = Reader(report.estimate_html(fit)).cells
+    row = cells[cells.index("yes") :][:6]
+    assert (row[0], row[1], row[4], row[5]) == ("yes", "0.00", "−0.55", "1.26")
+    assert "moments, without bounds" in cells
+    assert "moments, without bounds" not in Reader(report.estimate_html(crosswise())).cells
 
 
 def test_truth_must_fit_the_categories(simple):

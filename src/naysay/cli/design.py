@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -12,15 +13,18 @@ from rich.text import Text
 from naysay import designs, privacy
 from naysay.cli import output
 from naysay.cli.options import Categories, design_of
-from naysay.design import Design, Levels
-from naysay.errors import DesignError, NotEstimable
+from naysay.design import Answerable, Design, Levels, Samples, protocols
+from naysay.design.steps import parts
+from naysay.errors import DataError, DesignError, NotEstimable
 from naysay.estimate.sinks import sinks
+from naysay.report import flowchart
 from naysay.responses import Pair, Subsets
 
 __all__ = ["app", "catalog"]
 
 app = typer.Typer(rich_markup_mode=None)
 
+_COMPLIANCE = "people do what they are told"
 _ROWS, _COLUMNS = 66, 12  # the largest matrix that a terminal shows readably
 
 
@@ -44,35 +48,109 @@ def show(
         Literal["table", "json"],
         typer.Option("--format", help="json: the design's own file, as every client reads it."),
     ] = "table",
+    chart: Annotated[
+        bool, typer.Option("--chart", help="Instead of the numbers: what a respondent does, step by step.")
+    ] = False,
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also draw the steps as a flowchart, into an SVG file.")
+    ] = None,
 ) -> None:
-    """Show a design and its privacy.
+    """Show a design: its numbers, instruction, assumptions.
 
-    The matrix P(response | category), what an answer tells about its person, and for each level its own.
+    The matrix P(response | category) and what an answer tells about its person; for levels and samples each its own.
+    With --chart instead the steps that a respondent follows. Below stand the instruction in plain words, what is
+    assumed, and the source.
 
     \b
     Examples:
       naysay design show "warner(p=0.7)"
+      naysay design show "two_coins()" --chart
       naysay design show "negative(discards=2)" --categories "a,b,c,d"
+      naysay design show "cheating_detection(p=(1/4, 3/4))" --svg flowchart.svg
       naysay design show "k_ary(epsilon=1)" --categories "a,b,c" --format json
     """
     asked = design_of(design, categories)
     if format_ == "json":
+        if chart:
+            raise DataError("--format json writes the design's own file, which holds its steps; leave --chart out")
         output.say(asked.to_json(indent=1))
-        return
+    else:
+        _told(asked, chart=chart)
+    if svg is not None:
+        _write(svg, flowchart(asked))
+
+
+def _told(asked: Answerable, *, chart: bool) -> None:
+    """The design as text: its probabilities and its privacy, or its flowchart; then what people are told."""
     output.say(asked.name or asked.kind)
     output.say(f"{len(asked.categories)} categories: {', '.join(map(output.label, asked.categories))}")
+    if isinstance(asked, Samples):
+        _cells(asked)
+    if not chart:
+        _channels(asked)
+    for title, protocol in protocols(asked):
+        output.say()
+        if title:
+            output.say(f"{title}:")
+        if chart:
+            output.say(f"{protocol}\n")
+        output.say(f"instruction: {protocol.instruction}")
+    output.say()
+    for line in _grounds(asked):
+        output.say(line)
+
+
+def _cells(asked: Samples) -> None:
+    """What the samples are about, and which shares of it are estimated."""
+    if not asked.single:
+        output.say(f"{len(asked.levels)} samples, each asked in its own way; one estimate for all")
+    if len(asked.cells) > len(asked.categories):
+        output.say(f"{len(asked.cells)} kinds of respondents: {', '.join(map(output.label, asked.cells))}")
+    for share in (*asked.shares, *asked.nuisance):
+        of, among = (", ".join(f"“{output.label(cell)}”" for cell in cells) for cells in (share.of, share.among))
+        if share.of != (share.name,):
+            role = "estimated" if share in asked.shares else "estimated beside them"
+            output.say(f"{role}: “{output.label(share.name)}”, the share of {of}{' among ' if among else ''}{among}")
+
+
+def _channels(asked: Answerable) -> None:
+    """Probabilities and privacy of the design, or of each that it is made of."""
     if isinstance(asked, Levels):
         output.say(f"{len(asked.levels)} levels, most private first; a response is read given its level")
-        for level in asked.levels:
+    for name in asked.levels:
+        if name is not None:
             output.say()
-            output.say(f"level {level}: {asked.channel(level).name or asked.channel(level).kind}")
-            _channel(asked.channel(level))
+            called = asked.channel(name).name
+            output.say(f"{asked.kind.removesuffix('s')} {name}{f': {called}' if called else ''}")
+        _channel(asked.channel(name))
+    if isinstance(asked, Levels):
         output.say()
         output.say(privacy.lines(asked)[-1])
-    else:
-        _channel(asked.channel())
-    for text in asked.notes if isinstance(asked, Levels) else ():
+    for text in asked.notes if isinstance(asked, Levels | Samples) else ():
         output.say(f"note: {text}")
+
+
+def _grounds(asked: Answerable) -> list[str]:
+    """What the design assumes and who proposed it, a line each."""
+    measured = isinstance(asked, Samples) and asked.measures_compliance
+    assumes, sources = [] if measured else [_COMPLIANCE], []
+    for part in parts(asked):
+        family = part.name.partition("(")[0]
+        assumes += designs.ASSUMPTIONS.get(family, ())
+        sources += designs.SOURCES.get(family, "").split("; ")
+        if part.protocol is not None:
+            assumes += part.protocol.assumes
+            sources += part.protocol.source.split("; ")
+    told = {"assumes": assumes, "source": sources}
+    return [f"{name}: {'; '.join(dict.fromkeys(filter(None, texts)))}" for name, texts in told.items() if any(texts)]
+
+
+def _write(path: Path, svg: str) -> None:
+    try:
+        path.write_text(svg, encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+    output.note(f"the flowchart is in {path}")
 
 
 def _channel(design: Design) -> None:

@@ -12,6 +12,7 @@ from naysay.design.form import load, read
 from naysay.design.offer import Levels
 from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step, draw_lots
 from naysay.design.stacked import Samples, Share
+from naysay.design.steps import protocols
 
 __all__ = [
     "RULES",
@@ -39,5 +40,6 @@ __all__ = [
     "draw_lots",
     "load",
     "mix",
+    "protocols",
     "read",
 ]

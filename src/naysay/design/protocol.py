@@ -7,7 +7,7 @@ matrix cannot disagree.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -28,8 +28,12 @@ __all__ = [
     "probabilities",
     "read",
     "tree",
+    "way",
     "words",
+    "written",
 ]
+
+_LOT = "with chance "  # how the outcome of a device of many sides is called
 
 
 @dataclass(frozen=True)
@@ -269,7 +273,7 @@ def _device(sides: int, *, again: bool) -> tuple[str, Any]:
         return "throw a die", lambda first, last: _range(face * (first - 1) + 1, face * last)
     if sides <= 100:
         return f"draw one of {sides} numbered cards", lambda first, last: f"card {_range(first, last)}"
-    return "let the device draw lots", lambda first, last: f"with chance {(last - first + 1) / sides:.4g}"
+    return "let the device draw lots", lambda first, last: _LOT + written(Fraction(last - first + 1, sides))
 
 
 def _range(first: int, last: int) -> str:
@@ -288,13 +292,32 @@ def _below(step: Step) -> Iterator[str]:
     branches = step.branches if isinstance(step, Chance | Fork) else ()
     for place, branch in enumerate(branches, start=1):
         last = place == len(branches)
-        chance = f" ({_odds(branch.chance)})" if branch.chance is not None else ""
-        yield f"{'└─' if last else '├─'} {branch.event}{chance}: {branch.then}"
+        yield f"{'└─' if last else '├─'} {way(branch)}: {branch.then}"
         for line in _below(branch.then):
             yield f"{'   ' if last else '│  '}{line}"
 
 
-def _odds(chance: Fraction) -> str:
+def way(branch: Branch) -> str:
+    """How a branch is taken: what is seen, and how probable that is.
+
+    Examples
+    --------
+    >>> way(Branch("heads", Say("yes"), chance=Fraction(1, 2)))
+    'heads (1/2)'
+    """
+    if branch.chance is None or branch.event == _LOT + written(branch.chance):
+        return branch.event
+    return f"{branch.event} ({written(branch.chance)})"
+
+
+def written(chance: Fraction) -> str:
+    """A probability as a fraction, where that can be read.
+
+    Examples
+    --------
+    >>> written(Fraction(1, 3)), written(Fraction(2**52 + 1, 2**53))
+    ('1/3', '0.5')
+    """
     return str(chance) if chance.denominator <= 10_000 else f"{float(chance):.6g}"
 
 
@@ -309,18 +332,18 @@ def words(first: Step) -> str:
     return " ".join(_sentences(first))
 
 
-def _sentences(step: Step, reached: str = "", *, lot: bool = False) -> Iterator[str]:
-    """One sentence for each step, each branch introduced by how it is reached."""
+def _sentences(step: Step, reached: str = "", *, blind: bool = True) -> Iterator[str]:
+    """One sentence for each step, each branch introduced by how it is reached; blind until the respondent is asked."""
     if isinstance(step, Say | Do) or step.instruction:
         text = str(step) if isinstance(step, Say | Do) else step.instruction
-        yield f"{_capital(reached + text)}{', whatever the truth' if lot and isinstance(step, Say) else ''}."
+        yield f"{_capital(reached + text)}{', whatever the truth' if blind and isinstance(step, Say) else ''}."
         return
     if isinstance(step, Chance):
         yield _capital(f"{reached}{step.device}; nobody else may see it.")
     else:
         yield _capital(f"{reached}{step.question}")
     for branch in step.branches:
-        yield from _sentences(branch.then, f"{branch.event}: ", lot=isinstance(step, Chance))
+        yield from _sentences(branch.then, f"{branch.event}: ", blind=blind and isinstance(step, Chance))
 
 
 def _capital(text: str) -> str:
@@ -360,7 +383,7 @@ def _step(node: Any) -> Step:
     if "do" in node:
         return Do(str(node["do"]))
     if "ask" in node:
-        forks = (Branch(str(b["event"]), _step(b["then"]), members=_labels(b["members"])) for b in node["branches"])
+        forks = (Branch(str(b["event"]), _step(b["then"]), members=_label(b["members"])) for b in node["branches"])
         return Fork(str(node["ask"]), tuple(forks), str(node.get("instruction", "")))
     ways = (Branch(str(b["event"]), _step(b["then"]), chance=_fraction(b["chance"])) for b in node["branches"])
     return Chance(str(node["chance"]), tuple(ways), str(node.get("instruction", "")))
@@ -373,7 +396,3 @@ def _fraction(pair: Any) -> Fraction:
 
 def _label(value: Any) -> Any:
     return tuple(map(_label, value)) if isinstance(value, list) else value
-
-
-def _labels(values: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple(map(_label, values))

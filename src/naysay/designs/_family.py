@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ParamSpec, TypeVar
 
-from naysay.design import Answerable, Design, Samples
+from naysay.design import Answerable, Both, Design, Samples
 
 __all__ = ["ASSUMPTIONS", "FAMILIES", "SOURCES", "call", "family"]
 
@@ -62,6 +62,8 @@ def _told(design: A, source: str, assumes: tuple[str, ...]) -> A:
     if isinstance(design, Samples):
         parts = tuple(_told(part, source, assumes) for part in design.designs)
         return replace(design, designs=parts)
+    if isinstance(design, Both):
+        return replace(design, **{half: _told(getattr(design, half), source, assumes) for half in ("first", "second")})
     if not isinstance(design, Design) or design.protocol is None:
         return design
     protocol = design.protocol

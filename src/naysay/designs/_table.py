@@ -15,7 +15,18 @@ from naysay.design.protocol import probabilities
 from naysay.errors import DesignError
 from naysay.responses import Labels
 
-__all__ = ["HONESTLY", "YES_NO", "ask", "chance", "of_probabilities", "of_steps", "of_weights", "truth", "two"]
+__all__ = [
+    "HONESTLY",
+    "SENSITIVE",
+    "YES_NO",
+    "ask",
+    "chance",
+    "of_probabilities",
+    "of_steps",
+    "of_weights",
+    "truth",
+    "two",
+]
 
 YES_NO = ("yes", "no")
 

@@ -64,8 +64,10 @@ def negative(categories: Sequence[Any], *, discards: int = 1, weights: Sequence[
     if discards > 1:
         lots = Do(f"draw by lot {discards} of the {len(labels) - 1} categories that are not yours, and name them")
         return Subset.of(labels, discards, name=name, protocol=Protocol(lots))
-    die = Do(f"throw a die with {len(labels) - 1} sides; at m, name the m-th category from the top that is not yours")
-    return of_weights(1 - np.eye(len(labels), dtype=np.int64), labels, name=name, protocol=Protocol(die))
+    die = f"throw a die with {len(labels) - 1} sides; at m, name the m-th category from the top that is not yours"
+    coin = "toss a coin; at heads name the first category from the top that is not yours, at tails the second"
+    protocol = Protocol(Do(coin if len(labels) == 3 else die))
+    return of_weights(1 - np.eye(len(labels), dtype=np.int64), labels, name=name, protocol=protocol)
 
 
 def _weighted(labels: tuple[Any, ...], discards: int, weights: Sequence[int], name: str) -> Design:

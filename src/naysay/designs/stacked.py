@@ -13,7 +13,7 @@ from naysay.design.base import check_channel
 from naysay.design.exact import as_fraction
 from naysay.design.protocol import words
 from naysay.designs._family import call, family
-from naysay.designs._table import HONESTLY, YES_NO, ask, chance, of_steps, two
+from naysay.designs._table import HONESTLY, SENSITIVE, YES_NO, ask, chance, of_steps, two
 from naysay.designs.innocuous import COMPARE, INDEPENDENT, PREVALENCE, SAME, crosswise, innocuous
 from naysay.designs.randomized import pair
 from naysay.errors import DesignError
@@ -366,7 +366,7 @@ def anchored_crosswise(*, prevalence: Any, anchor: Any, categories: Sequence[Any
     yes, no = two(categories)
     cells = (f"attentive {yes}", f"attentive {no}", "inattentive")
     main = _crosswise_or_random(chance(prevalence, name="prevalence"), cells, same=(True, False))
-    control = _crosswise_or_random(chance(anchor, name="anchor"), cells, same=(False, False))
+    control = _crosswise_or_random(chance(anchor, name="anchor"), cells, same=(False, False), about="anchor")
     answers = Both.of(of_steps(main, cells, SAME, yes_no=True), of_steps(control, cells, SAME, yes_no=True))
     return Samples.of(
         {None: answers},
@@ -377,7 +377,9 @@ def anchored_crosswise(*, prevalence: Any, anchor: Any, categories: Sequence[Any
     )
 
 
-def _crosswise_or_random(p: Fraction, cells: tuple[str, str, str], *, same: tuple[bool, bool]) -> Step:
+def _crosswise_or_random(
+    p: Fraction, cells: tuple[str, str, str], *, same: tuple[bool, bool], about: str = "sensitive"
+) -> Step:
     """One crosswise question: who is in a cell with `same` says "same" on an innocuous yes; the inattentive toss."""
     if 2 * p == 1:
         raise DesignError(f"a prevalence must not be 1/2; got {float(p):g} (the answer would carry no information)")
@@ -387,7 +389,8 @@ def _crosswise_or_random(p: Fraction, cells: tuple[str, str, str], *, same: tupl
         (cell, innocuous(p, alike, unlike) if first else innocuous(p, unlike, alike))
         for cell, first in zip(cells, same, strict=False)
     ]
-    return ask(*ways, (cells[2], toss), told=COMPARE)
+    question, told = (text.replace("sensitive", about) for text in (SENSITIVE, COMPARE))
+    return ask(*ways, (cells[2], toss), question=question, told=told)
 
 
 @family("Abul-Ela, Greenberg & Horvitz (1967)", assumes=(ALIKE,))

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from naysay import _checks, privacy
-from naysay.design import Levels, Samples, TwoOption
+from naysay.design import Levels, Samples, TwoOption, protocols
 from naysay.estimate.groups import Differences
 from naysay.estimate.intervals import Intervals, nuisance_intervals
 from naysay.estimate.levels import Comparison
@@ -118,8 +118,7 @@ def checks(fit: Estimate, noncompliance: float) -> list[str]:
 
 def assumptions(fit: Estimate) -> list[str]:
     """What the designs of an estimate assume, each once."""
-    protocols = [fit.design.channel(level).protocol for level in fit.design.levels]
-    return list(dict.fromkeys(text for protocol in protocols if protocol is not None for text in protocol.assumes))
+    return list(dict.fromkeys(text for _, protocol in protocols(fit.design) for text in protocol.assumes))
 
 
 def below(fit: Estimate, found: Intervals, noncompliance: float = NONCOMPLIANCE) -> list[str]:

@@ -99,7 +99,7 @@ def _stacked(design: Samples, tally: Tally, target: str) -> _Stack:
     """
     if target == "file":
         raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
-    parts = tuple(part for part in tally.parts if part.n)
+    parts = tuple(replace(part, design=design.channel(part.level)) for part in tally.parts if part.n)
     channels = [part.design for part in parts]
     silent = [str(name) for name in design.levels if name not in {part.level for part in parts}]
     solved = _solved(design, channels, np.array([part.n / tally.n for part in parts]), silent)

@@ -1,11 +1,14 @@
 """Results to look at: charts as SVG, and pages that are one file and load nothing.
 
-`estimate_html` is one estimate as a page; `html` puts a page together from sections such as `estimate_section`;
-`charts` draws. All of it needs the extra ``plots`` and raises `ExtraMissing` without.
+`flowchart` draws what a respondent does under a design, and needs nothing more. `estimate_html` is one estimate as a
+page; `html` puts a page together from sections such as `estimate_section`; `posterior` and `charts` draw. They need the
+extra ``plots`` and raise `ExtraMissing` without.
 """
 
 from naysay.report import charts
 from naysay.report.extra import ExtraMissing
+from naysay.report.flowcharts import flowchart
 from naysay.report.page import Section, estimate_html, estimate_section, html
+from naysay.report.posteriors import posterior
 
-__all__ = ["ExtraMissing", "Section", "charts", "estimate_html", "estimate_section", "html"]
+__all__ = ["ExtraMissing", "Section", "charts", "estimate_html", "estimate_section", "flowchart", "html", "posterior"]

@@ -20,6 +20,8 @@ from naysay.report.extra import need
 
 __all__ = ["Section", "estimate_html", "estimate_section", "html"]
 
+_PARTS = {"levels": "level", "samples": "sample"}
+
 
 @dataclass(frozen=True)
 class Section:
@@ -83,9 +85,14 @@ def html(
 
 
 def estimate_html(
-    fit: Estimate, *, truth: ArrayLike | None = None, title: str | None = None, confidence: float = 0.95
+    fit: Estimate,
+    *,
+    truth: ArrayLike | None = None,
+    title: str | None = None,
+    confidence: float = 0.95,
+    noncompliance: float = printing.NONCOMPLIANCE,
 ) -> str:
-    """One estimate as a whole page: plot, numbers, privacy and reservations.
+    """One estimate as a whole page: plot, numbers, what they rest on, privacy and reservations.
 
     Parameters
     ----------
@@ -95,6 +102,8 @@ def estimate_html(
     title : str, optional
         By default the question's name.
     confidence : float
+    noncompliance : float
+        The share of respondents for the band that shows what non-compliance could do.
 
     Examples
     --------
@@ -105,12 +114,19 @@ def estimate_html(
     (True, True)
     """
     heading = title or fit.tally.question or "Estimate"
-    section = estimate_section(fit, truth=truth, heading="The estimate", confidence=confidence)
+    section = estimate_section(
+        fit, truth=truth, heading="The estimate", confidence=confidence, noncompliance=noncompliance
+    )
     return html(heading, [section], facts=[(f"{fit.n:,}", "answers")])
 
 
 def estimate_section(
-    fit: Estimate, *, truth: ArrayLike | None = None, heading: str | None = None, confidence: float = 0.95
+    fit: Estimate,
+    *,
+    truth: ArrayLike | None = None,
+    heading: str | None = None,
+    confidence: float = 0.95,
+    noncompliance: float = printing.NONCOMPLIANCE,
 ) -> Section:
     """One estimate as a part of a page, to stand beside others.
 
@@ -122,6 +138,8 @@ def estimate_section(
     heading : str, optional
         By default the question's name.
     confidence : float
+    noncompliance : float
+        The share of respondents for the band that shows what non-compliance could do.
 
     Returns
     -------
@@ -155,11 +173,13 @@ def estimate_section(
         steps=None if fit.path is None else charts.convergence(fit.path, fit.categories, title=f"{title}: convergence"),
         columns=_columns(fit, found, true),
         names=[labels.full(category) for category in fit.categories],
+        nuisance=[labels.full(name) for name in fit.nuisance],
         told=_told(fit, found),
+        checks=[_sentence(line) for line in printing.checks(fit, noncompliance)],
         test=None if fit.comparison is None else str(fit.comparison.test),
         privacy=_privacy(fit),
-        bits=math.log2(len(fit.categories)),
-        levels=len(fit.privacy) > 1,
+        bits=math.log2(max(told.categories for told in fit.privacy.values())),
+        parts=_PARTS[fit.design.kind] if len(fit.privacy) > 1 else "",
         choosing=privacy.choosing(fit.design) if isinstance(fit.design, Levels) else None,
         notes=printing.reservations(fit, found),
     )
@@ -205,10 +225,12 @@ def _columns(fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None)
     """The table, column by column; shares in percent."""
     low, high = found.bounds.T
     columns = [] if truth is None else [_Column("truth", _percents(truth), "truth")]
+    more, errors = (np.array([value[part] for value in fit.nuisance.values()]) for part in (0, 1))
+    bounds = np.array(list(found.nuisance.values())).reshape(-1, 2)
     columns += [
-        _Column(_short(fit), _percents(fit.proportions), "estimate"),
-        _Column("s.e.", _percents(fit.standard_errors)),
-        _Column(confidence_name(found, many=False), _ranges(low, high)),
+        _Column(_short(fit), _percents(fit.proportions) + _percents(more), "estimate"),
+        _Column("s.e.", _percents(fit.standard_errors) + _percents(errors)),
+        _Column(confidence_name(found, many=False), _ranges(low, high) + _ranges(*bounds.T)),
     ]
     if truth is not None:
         columns.append(_Column("holds the truth", ["yes" if yes else "no" for yes in holds(found, truth)], "holds"))
@@ -220,9 +242,19 @@ def _columns(fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None)
             _Column("stratified − pooled", _percents(fit.comparison.difference)),
             _Column("s.e.", _percents(fit.comparison.standard_errors)),
         ]
+    if fit.unbounded is not None:
+        columns += [
+            _Column("moments, without bounds", _percents(fit.unbounded.proportions)),
+            _Column("s.e.", _percents(fit.unbounded.standard_errors)),
+        ]
     if fit.sensitivity is not None:
         columns.append(_Column("band over all preferences", _ranges(*fit.sensitivity.T)))
-    return columns
+    rows = len(fit.categories) + len(fit.nuisance)
+    return [column._replace(cells=column.cells + [""] * (rows - len(column.cells))) for column in columns]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def holds(found: Intervals, truth: NDArray[np.float64]) -> NDArray[np.bool_]:

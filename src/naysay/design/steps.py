@@ -1,0 +1,219 @@
+"""The steps of any design: its own protocol, that of what it is made of, or what its table comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from naysay import _checks
+from naysay.design.algebra import Both, Mixture, Product, Then
+from naysay.design.base import Answerable, Design
+from naysay.design.channels import Subset, Table, TwoOption, WeightedSubset
+from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step, draw_lots, words
+from naysay.design.several import Several
+
+__all__ = ["parts", "protocols"]
+
+_MOST = 12  # ways out of one step, beyond which they are told in words
+_ENDS = 36  # ends of all its ways
+
+_LISTED = "let the device draw one of {} responses, with the chances that the design gives your category"
+_BY_LOT = "draw by lot {} of the {} categories that are not yours, and name {}"
+_ALL = "name all {} categories that are not yours"
+_ANY = "draw {} of the {} categories by lot, and name {}"
+_WEIGHED = "let the device draw {} of the {} categories that are not yours, by their weights, and name them"
+_THEN = ("step 1, to be said to nobody", "step 2, with the answer of step 1 for your category")
+
+
+def protocols(design: Answerable) -> tuple[tuple[str, Protocol], ...]:
+    """What respondents are told to do under a design, part by part.
+
+    The design's own protocol where it has one. Otherwise a table is told category by category, a mixture as lots
+    between the steps of its components, one design after another as the steps of both. Steps with more than a dozen
+    ways, and sets, are told in words.
+
+    Parameters
+    ----------
+    design : Design, Levels or Samples
+
+    Returns
+    -------
+    tuple of (str, Protocol)
+        One for each level, sample, question or answer, with its title; a design that is one piece has no title.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> ((title, protocol),) = protocols(designs.custom([["0.8", 0], ["0.2", 1]], categories=("ill", "well")))
+    >>> print(protocol)
+    Which category is yours?
+    ├─ ill: draw one of 5 numbered cards
+    │  ├─ card 1 to 4 (4/5): say “ill”
+    │  └─ card 5 (1/5): say “well”
+    └─ well: say “well”
+    """
+    if design.protocol is None and isinstance(design, Several):
+        named = zip(design.names, design.designs, strict=True)
+        each = [("" if name is None else f"{design.noun} {_checks.label(name)}", part) for name, part in named]
+    elif design.protocol is None and isinstance(design, Product | Both):
+        noun = "question" if isinstance(design, Product) else "answer"
+        each = [(f"{noun} {place}", part) for place, part in enumerate(_flat(design, type(design)), start=1)]
+    elif design.protocol is None and isinstance(design, Then) and not _joined(design):
+        each = list(zip(_THEN, (design.first, design.second), strict=True))
+    else:
+        return (("", _whole(design)),)
+    return tuple(
+        (", ".join(filter(None, (above, title))), told) for above, part in each for title, told in protocols(part)
+    )
+
+
+def parts(design: Answerable) -> Iterator[Answerable]:
+    """The design, and every design that it is made of.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> [part.name for part in parts(designs.two_coins() * designs.direct(("a", "b")))]
+    ['two_coins() * direct()', 'two_coins()', 'direct()']
+    """
+    yield design
+    for part in _made_of(design):
+        yield from parts(part)
+
+
+def _made_of(design: Answerable) -> tuple[Design, ...]:
+    if isinstance(design, Several):
+        return design.designs
+    if isinstance(design, Mixture):
+        return design.components
+    return (design.first, design.second) if isinstance(design, Product | Both | Then) else ()
+
+
+def _flat(design: Design, kind: type[Design]) -> Iterator[Design]:
+    """The questions of a product of products, one after the other."""
+    if isinstance(design, kind) and isinstance(design, Product | Both) and design.protocol is None:
+        yield from _flat(design.first, kind)
+        yield from _flat(design.second, kind)
+    else:
+        yield design
+
+
+def _whole(design: Answerable) -> Protocol:
+    """One protocol, with what all its parts assume, and their sources."""
+    told = [part.protocol for part in parts(design) if part.protocol is not None]
+    assumes = dict.fromkeys(text for protocol in told for text in protocol.assumes)
+    sources = dict.fromkeys(protocol.source for protocol in told if protocol.source)
+    return Protocol(_folded(_first(design)), tuple(assumes), "; ".join(sources))
+
+
+def _first(design: Answerable) -> Step:
+    """The first step, as far as it can be told."""
+    own = design.protocol
+    if isinstance(design, Table) and (own is None or not own.complete):
+        return _of_table(design, "" if own is None else _lower(words(own.first).rstrip(".")))
+    if own is not None:
+        return own.first
+    if isinstance(design, Mixture):
+        total = sum(design.weights)
+        pairs = zip(design.weights, design.components, strict=True)
+        return draw_lots(*((Fraction(weight, total), _first(part)) for weight, part in pairs))
+    if isinstance(design, Then) and _joined(design):
+        taken = dict(zip(design.first.space.labels, design.second.categories, strict=True))
+        second = _folded(_first(design.second))
+        return _continued(_folded(_first(design.first)), lambda response: _answered(second, taken[response]))
+    return Do(_in_words(design))
+
+
+def _in_words(design: Answerable) -> str:
+    """What to do under a design that has no steps."""
+    t = len(design.categories)
+    if isinstance(design, Subset):
+        if design.truthful and design.discards == t - 1:
+            return _ALL.format(t - 1)
+        them = "it" if design.discards == 1 else "them"
+        return (_BY_LOT if design.truthful else _ANY).format(design.discards, t - design.truthful, them)
+    if isinstance(design, WeightedSubset):
+        return _WEIGHED.format(design.discards, t)
+    if isinstance(design, Product | Both | Then):
+        return "; ".join(f"{title}: {_lower(words(told.first)).rstrip('.')}" for title, told in protocols(design))
+    return _LISTED.format(f"{design.space.size:,}")
+
+
+def _of_table(design: Table, told: str) -> Step:
+    """Which category, and then lots between its responses; told in the words given where there are some."""
+    labels, sides = design.space.labels, design.denominator
+    columns = [
+        [(Fraction(w, sides), y) for w, y in zip(c, labels, strict=True) if w] for c in design.weights.T.tolist()
+    ]
+    if isinstance(design, TwoOption) or max(design.weights.shape) > _MOST or sum(map(len, columns)) > _ENDS:
+        return Do(told or _LISTED.format(len(labels)))
+    ways = (
+        Branch(_checks.label(category), _lots(column), members=(category,))
+        for category, column in zip(design.categories, columns, strict=True)
+    )
+    return Fork("Which category is yours?", tuple(ways), told)
+
+
+def _lots(column: list[tuple[Fraction, Any]]) -> Step:
+    """Lots between the responses that a category can give: one is certain, equal ones are sides of a die."""
+    sides = len(column)
+    if sides == 1:
+        return Say(column[0][1])
+    if sides == 2 or len({share for share, _ in column}) > 1:
+        return draw_lots(*((share, Say(response)) for share, response in column))
+    ways = (Branch(str(side), Say(label), chance=share) for side, (share, label) in enumerate(column, start=1))
+    return Chance(f"throw a die with {sides} sides", tuple(ways))
+
+
+def _joined(design: Then) -> bool:
+    """Whether both steps can be told as one tree: no end is in words, and there are few."""
+    first, second = _folded(_first(design.first)), _folded(_first(design.second))
+    return Protocol(first).complete and Protocol(second).complete and _ends(first) * _ends(second) <= _ENDS
+
+
+def _continued(step: Step, go_on: Callable[[Any], Step]) -> Step:
+    """The steps, where each response is followed by what it leads to."""
+    if isinstance(step, Say):
+        return go_on(step.response)
+    return _each_way(step, lambda then: _continued(then, go_on))
+
+
+def _answered(step: Step, category: Any) -> Step:
+    """The steps of one who is in this category, so that no question about it is left."""
+    if isinstance(step, Fork):
+        return _answered(step.of(category), category)
+    return _each_way(step, lambda then: _answered(then, category))
+
+
+def _each_way(step: Step, change: Callable[[Step], Step]) -> Step:
+    """The step with other ways on, and so without the words for the old ones."""
+    if isinstance(step, Say | Do):
+        return step
+    return replace(step, branches=tuple(replace(way, then=change(way.then)) for way in step.branches), instruction="")
+
+
+def _folded(step: Step) -> Step:
+    """The steps, where those with too many ways out are told in words."""
+    if isinstance(step, Say | Do):
+        return step
+    if len(step.branches) > _MOST:
+        return Do(step.instruction or _summed_up(step))
+    return replace(step, branches=tuple(replace(branch, then=_folded(branch.then)) for branch in step.branches))
+
+
+def _summed_up(step: Chance | Fork) -> str:
+    ways = len(step.branches)
+    if isinstance(step, Fork):
+        return f"answer to yourself: {step.question} The list of {ways} answers says what to do next"
+    told = f"{step.device}, unseen by anybody else; the list of {ways} outcomes says "
+    return told + ("which to say" if all(isinstance(way.then, Say) for way in step.branches) else "what to do next")
+
+
+def _ends(step: Step) -> int:
+    return sum(_ends(branch.then) for branch in step.branches) if isinstance(step, Chance | Fork) else 1
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
