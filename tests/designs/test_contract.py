@@ -41,7 +41,9 @@ def samples_of(survey: Samples, *epsilon: float) -> dict[str, Case]:
     told = zip(survey.levels, epsilon, strict=True)
     cells = len(survey.cells)
     return {
-        f"{survey.name} in {name}": Case(survey.channel(name), bound, estimable=survey.channel(name).space.size >= cells)
+        f"{survey.name} in {name}": Case(
+            survey.channel(name), bound, estimable=survey.channel(name).space.size >= cells
+        )
         for name, bound in told
     }
 
@@ -76,9 +78,7 @@ BATTERY: dict[str, Case] = {
     "unrelated_question, common": Case(designs.unrelated_question(p=0.5, prevalence=0.9), math.log(0.55 / 0.05)),
     **samples_of(designs.unrelated_question_unknown(p=(0.7, 0.3)), NO_BOUND, NO_BOUND),
     **samples_of(designs.cheating_detection(p=(0.25, 0.75)), NO_BOUND, NO_BOUND),
-    **samples_of(
-        designs.cheating_detection_symmetric(forced_yes=(0.1, 0.4), forced_no=(0.4, 0.1)), NO_BOUND, NO_BOUND
-    ),
+    **samples_of(designs.cheating_detection_symmetric(forced_yes=(0.1, 0.4), forced_no=(0.4, 0.1)), NO_BOUND, NO_BOUND),
     **samples_of(designs.stochastic_lie_detector(p=("2/12", "10/12")), NO_BOUND, NO_BOUND),
     **samples_of(designs.extended_crosswise(prevalence=0.2), math.log(4), math.log(4)),
     **samples_of(designs.anchored_crosswise(prevalence=0.15, anchor=0.25), math.log(0.25 / (0.15 * 0.25))),
