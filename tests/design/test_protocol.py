@@ -55,7 +55,7 @@ def test_lots_have_the_chances_that_they_were_given(weights):
 
 @pytest.mark.parametrize("chances", [(), (HALF,), (HALF, HALF, HALF), (Fraction(3, 2), -HALF), (HALF, None)])
 def test_the_chances_of_a_device_sum_to_one(chances):
-    with pytest.raises(DesignError, match="the chances of one device must sum to one; 'a coin' has"):
+    with pytest.raises(DesignError, match="the chances of one device must sum to one"):
         Chance("a coin", tuple(Branch("e", YES, chance=chance) for chance in chances))
 
 
@@ -89,7 +89,7 @@ def test_a_table_whose_steps_tell_other_probabilities_is_refused(design):
     column = int(np.flatnonzero((weights > 0).sum(axis=0) > 1)[0])
     first, second = np.flatnonzero(weights[:, column])[:2]
     shifted[[first, second], column] += [1, -1]
-    with pytest.raises(DesignError, match="the protocol does not give .* the probabilities of the table"):
+    with pytest.raises(DesignError, match=r"the protocol does not give .* the probabilities of the table"):
         replace(design, weights=shifted)
     assert replace(design, weights=2 * weights) == replace(design, weights=weights * 2)
 
@@ -130,8 +130,8 @@ def test_a_coin_that_was_tossed_is_tossed_again():
 def test_each_step_is_a_sentence():
     assert words(TRUTH) == "Is it true? Yes: say “yes”. No: say “no”."
     assert words(draw_lots(("1/3", YES), ("2/3", TRUTH))) == (
-        "Throw a die; nobody else may see it. 1 or 2: say “yes”, whatever the truth. 3 to 6: Is it true? Yes: say “yes”. "
-        "No: say “no”."
+        "Throw a die; nobody else may see it. 1 or 2: say “yes”, whatever the truth. 3 to 6: Is it true? "
+        "Yes: say “yes”. No: say “no”."
     )
 
 

@@ -212,7 +212,7 @@ def test_drawing_says_what_does_not_fit(options, message):
 def test_truth_is_a_cell_not_a_category():
     with pytest.raises(DataError, match="'yes', which is not a category here"):
         LIARS.randomize(["yes"], sample=1)
-    with pytest.raises(DataError, match="sample '3' is no sample|sample 3 is no sample"):
+    with pytest.raises(DataError, match="sample 3 is no sample"):
         LIARS.channel(3)
 
 

@@ -156,7 +156,7 @@ def test_a_forced_answer_may_be_left_out():
         ),
         (lambda: designs.forced_response(forced_yes=0.5, forced_no=0.5), "sum to less than one"),
         (lambda: designs.forced_response(ABC, forced=(0.5, 0.3, 0.2)), "sum to less than one"),
-        (lambda: designs.forced_response(), "give forced_yes and forced_no, or forced"),
+        (designs.forced_response, "give forced_yes and forced_no, or forced"),
         (lambda: designs.forced_response(forced_yes=0.1, forced=(0.1, 0.1)), "give forced_yes and forced_no, or"),
         (lambda: designs.forced_response(ABC, forced_yes=0.1, forced_no=0.1), "takes two categories"),
         (lambda: designs.forced_response(ABC, forced=(0.1, 0.1)), "forced must be 3 probabilities, one a category"),
@@ -230,7 +230,7 @@ def test_all_values_that_do_not_fit_are_shown():
 
 def test_words_are_not_answers_where_yes_has_no_meaning():
     colors = designs.custom([[0.8, 0.2], [0.2, 0.8]], categories=("red", "blue"))
-    with pytest.raises(DataError, match="'yes', which is not a response here; known are 'red', 'blue'$"):
+    with pytest.raises(DataError, match=r"'yes', which is not a response here; known are 'red', 'blue'$"):
         colors.encode(["yes"])
     with pytest.raises(DataError, match="'yes', which is not a response"):
         designs.kuk(p=(0.8, 0.2), draws=2).encode(["yes"])
