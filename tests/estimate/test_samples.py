@@ -65,6 +65,11 @@ def errors(fit):
     return np.array([*fit.standard_errors, *(each.standard_error for each in fit.nuisance.values())])
 
 
+def nuisance_intervals(fit, method=None):
+    """The interval of each nuisance parameter, as it is printed."""
+    return [each["interval"] for each in fit.to_dict(interval_method=method).get("nuisance", {}).values()]
+
+
 def counted(survey, *counts):
     """The tally of how many gave each response, sample by sample."""
     parts = [
@@ -137,8 +142,8 @@ def test_closed_forms_of_the_literature_come_out(p, counts):
 
 @given(st.lists(st.integers(10, 400), min_size=4, max_size=4))
 def test_the_anchored_model_corrects_for_the_inattentive_as_its_formula_says(counts):
-    # (λ - (1 - γ)/2) / γ with γ = (λ' - ½) / (½ - p'), from the share of "same" to either question: two equations, which
-    # the questions put to different people would be as well.
+    # (λ - (1 - γ)/2) / γ with γ = (λ' - ½) / (½ - p'), from the share of "same" to either question: two equations, as
+    # if the questions had been put to different people.
     questions = ANCHORED.channel()
     survey = Samples.of(
         {"main": questions.first, "anchor": questions.second}, shares=ANCHORED.shares, nuisance=ANCHORED.nuisance
@@ -306,7 +311,7 @@ def test_shares_outside_the_unit_interval_are_reported_and_flagged():
     assert (estimated(most) <= 1).all()
     assert any("at the boundary: yes" in str(note) for note in most.warnings)
     assert most.unbounded.proportions == pytest.approx(moments.proportions)
-    for low, high in (*most.interval(), *most.intervals().nuisance.values()):
+    for low, high in (*most.interval(), *nuisance_intervals(most)):
         assert 0 <= low <= high <= 1
     assert (most.interval()[:, 0] <= most.proportions).all()
     assert (most.proportions <= most.interval()[:, 1]).all()
@@ -328,12 +333,13 @@ def test_the_profile_of_a_share_is_the_profile_of_a_proportion(counts):
 
 @pytest.mark.parametrize("survey", [LIARS, CHEATING, ABUL, UNRELATED], ids=lambda survey: survey.name)
 def test_profiles_of_many_answers_are_normal_intervals(survey):
-    counts = dict((id(each), given) for each, given in SATURATED)[id(survey)]
+    counts = next(given for each, given in SATURATED if each is survey)
     fit = estimate.maximum_likelihood(survey, counted(survey, *(np.array(given) * 400 for given in counts)))
     profiled, wald = fit.intervals(method="profile"), fit.intervals(method="wald")
     np.testing.assert_allclose(profiled.bounds, wald.bounds, atol=0.05 * fit.standard_errors[0])
-    for name, ends in profiled.nuisance.items():
-        assert ends == pytest.approx(wald.nuisance[name], abs=0.05 * fit.nuisance[name].standard_error)
+    ends = [nuisance_intervals(fit, method) for method in ("profile", "wald")]
+    for profile_ends, wald_ends, each in zip(*ends, fit.nuisance.values(), strict=True):
+        assert profile_ends == pytest.approx(wald_ends, abs=0.05 * each.standard_error)
 
 
 def test_wider_confidence_is_a_wider_profile():
