@@ -78,4 +78,7 @@ def survey(tmp_path):
     (tmp_path / "design.json").write_text(design.to_json(), encoding="utf-8")
     named = np.asarray(design.randomize(truth, rng=rng))
     pl.DataFrame({label: named == label for label in CATEGORIES}).write_parquet(tmp_path / "sets.parquet")
+    cheating = designs.cheating_detection(p=("1/4", "3/4"))
+    said = cheating.randomize(rng.choice(cheating.cells, 400, p=(0.2, 0.7, 0.1)), rng=rng)
+    pl.DataFrame({"doping": said.texts(), "sample": said.level}, strict=False).write_csv(tmp_path / "samples.csv")
     return tmp_path

@@ -107,8 +107,8 @@ def command(
           --design "negative_levels()" --categories "low,middle,high,none"
       naysay estimate counts.csv --response income --count n \\
           --design design.json --estimator moments --interval wald
-      naysay estimate arms.csv --response doping --sample arm \\
-          --design "samples(direct=direct(('yes', 'no')), masked=crosswise(prevalence=1/4))"
+      naysay estimate samples.csv --response doping --sample sample \\
+          --design "cheating_detection(p=(1/4, 3/4))"
       naysay estimate sets.parquet --design design.json \\
           --response low --response middle --response high --response none
     """
