@@ -47,14 +47,15 @@ def test_recorded_bytes_give_the_recorded_answers(case):
 
 
 @vectors_of
-def test_an_offer_draws_as_its_levels_do(case):
+def test_an_offer_draws_as_its_levels_do_and_samples_as_each_of_them(case):
     design = Design.from_json(case["json"])
-    if design.kind != "levels":
+    name = {"levels": "level", "samples": "sample"}.get(design.kind)
+    if name is None or design.levels == (None,):
         assert design.levels == (None,)
         return
     for vector in case["vectors"]:
         stream = Stream(bytes.fromhex(vector["bytes"]))
-        said = design.randomize([vector["truth"]], level=vector["level"], rng=ByteSource(stream))
+        said = design.randomize([vector["truth"]], **{name: vector["level"]}, rng=ByteSource(stream))
         assert (said.texts(), stream.position) == ([vector["answer"]], vector["read"])
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from naysay import Design, designs
 from naysay.design import load
-from naysay.errors import DesignError
+from naysay.errors import DataError, DesignError
 
 ABC, ABCD = tuple("abc"), tuple("abcd")
 TABLE = designs.warner(p=0.7)
@@ -16,6 +16,9 @@ SETS = designs.negative(ABCD, discards=2)
 WEIGHTED = designs.negative(ABCD, discards=2, weights=(1, 2, 3, 4))
 MIX = designs.mix((3, designs.negative(ABC)), (1, designs.uniform(ABC)))
 OFFER = designs.negative_levels(ABC)
+SAMPLES = designs.stochastic_lie_detector(p=("2/12", "10/12"))
+ANCHORED = designs.anchored_crosswise(prevalence=0.15, anchor=0.25)
+RANGED = designs.crosswise(prevalence=0.25, between=(0.2, 0.3))
 
 
 def changed(design, *path, to):
@@ -34,7 +37,10 @@ def without(design, field):
     return whole
 
 
-@pytest.mark.parametrize("design", [TABLE, SETS, WEIGHTED, MIX, OFFER, TABLE * MIX, TABLE.then(TABLE)])
+EVERY_KIND = [TABLE, SETS, WEIGHTED, MIX, OFFER, TABLE * MIX, TABLE.then(TABLE), SAMPLES, ANCHORED, RANGED]
+
+
+@pytest.mark.parametrize("design", EVERY_KIND)
 def test_a_design_comes_back_from_text_object_and_file(design, tmp_path):
     path = tmp_path / "design.json"
     path.write_text(design.to_json(indent=1), encoding="utf-8")
@@ -82,12 +88,34 @@ def test_text_that_is_no_design_is_refused(text, message):
         Design.from_json(text)
 
 
-@pytest.mark.parametrize("design", [TABLE, SETS, WEIGHTED, MIX, OFFER, TABLE * MIX, TABLE.then(TABLE)])
-def test_no_field_may_be_left_out(design):
-    told = {"kind", "name", "notes"}
-    for field in json.loads(design.to_json())["design"].keys() - told:
+TOLD = {"kind", "name", "notes"}
+OPTIONAL = {"protocol", "alternatives", "yes_no"}  # fields that only some designs have
+
+
+@pytest.mark.parametrize("design", EVERY_KIND)
+def test_no_field_may_be_left_out_that_every_design_of_its_kind_has(design):
+    for field in json.loads(design.to_json())["design"].keys() - TOLD - OPTIONAL:
         with pytest.raises(DesignError, match="fields complete"):
             Design.from_json(without(design, field))
+
+
+@pytest.mark.parametrize("field", ["protocol", "alternatives"])
+def test_what_is_only_told_about_a_design_changes_no_answer(field):
+    bare = Design.from_json(without(RANGED, field))
+    assert getattr(RANGED, field)
+    assert not getattr(bare, field)
+    assert bare == RANGED
+
+
+def test_without_yes_no_the_words_for_yes_and_no_are_not_answers():
+    assert RANGED.encode(["yes", 0]).texts() == ["same", "different"]
+    with pytest.raises(DataError, match="'yes', which is not a response here"):
+        Design.from_json(without(RANGED, "yes_no")).encode(["yes", 0])
+
+
+def test_a_range_comes_back_with_both_its_ends():
+    again = Design.from_json(RANGED.to_json())
+    assert [float(end.matrix[0, 0]) for end in again.alternatives] == [0.2, 0.3]
 
 
 @pytest.mark.parametrize(
@@ -117,6 +145,21 @@ def test_no_field_may_be_left_out(design):
         (changed(TABLE * TABLE, "first", to=OFFER.form()), "the first question must be a single design"),
         (changed(OFFER, "levels", 1, "level", to=1), "levels of an offer must differ"),
         (changed(OFFER, "levels", 0, "design", to=OFFER.form()), "level 1 must be a single design"),
+        (changed(TABLE, "yes_no", to=1), "must be true or false; got 1"),
+        (changed(TABLE, "protocol", to={}), "fields complete"),
+        (changed(TABLE, "protocol", "first", "branches", 0, "chance", to=[1, 2]), "chances of one device must sum to"),
+        (changed(TABLE, "protocol", "first", "branches", 0, "chance", to=[0.7, 1]), r"whole numbers only; got 0\.7"),
+        (changed(TABLE, "protocol", "first", "branches", 0, "chance", to=[7, 0]), "fields complete"),
+        (changed(TABLE, "columns", to=[[6, 4], [3, 7]]), "the protocol does not give 'yes' the probabilities"),
+        (changed(SAMPLES, "samples", 1, "sample", to=1), "samples of a design must differ"),
+        (changed(SAMPLES, "samples", 0, "design", to=OFFER.form()), "sample 1 must be a single design"),
+        (changed(SAMPLES, "samples", 0, "design", to=TABLE.form()), "must be about the same cells"),
+        (changed(SAMPLES, "samples", to=[]), "at least 1 samples are needed"),
+        (changed(SAMPLES, "shares", 0, "of", to=["nobody"]), "must be of cells among"),
+        (changed(SAMPLES, "nuisance", 0, "among", to=["no"]), "must be of cells among"),
+        (changed(SAMPLES, "measures_compliance", to="yes"), "must be true or false; got 'yes'"),
+        (changed(ANCHORED, "samples", 0, "design", "second", to=OFFER.form()), "the second answer must be a single"),
+        (changed(ANCHORED, "samples", 0, "design", "second", to=TABLE.form()), "need the same categories"),
     ],
 )
 def test_every_integer_is_checked_again(text, message):

@@ -14,13 +14,15 @@ from scipy import stats
 
 import naysay
 from naysay import Design, designs, privacy
-from naysay.design import ByteSource, Levels, Table
+from naysay.design import ByteSource, Levels, Samples, Table
+from naysay.design.protocol import probabilities
 from naysay.errors import DesignError, NotEstimable
 from naysay.estimate.linear import linear_map
 
 ABC, ABCD, ABCDE = tuple("abc"), tuple("abcd"), tuple("abcde")
 CYCLE = [[0, 0.1, 0.9], [0.9, 0, 0.1], [0.1, 0.9, 0]]
 THETA = [[0.5, 0.9, 0.2, 0.7], [0.1, 0.5, 0.4, 0.5], [0.8, 0.6, 0.5, 0], [0.3, 0.5, 1, 0.5]]
+FORCED = (0.1, 0.1, 0.05, 0.1, 0.05)
 NO_BOUND = math.inf
 
 
@@ -32,6 +34,18 @@ class Case(NamedTuple):
 
 def levels_of(choice: Levels) -> dict[str, Case]:
     return {f"{choice.name} at {level}": Case(choice.channel(level), NO_BOUND) for level in choice.levels}
+
+
+def samples_of(survey: Samples, *epsilon: float) -> dict[str, Case]:
+    """Each sample with its ε; where there are more cells than answers one sample alone tells nothing apart."""
+    told = zip(survey.levels, epsilon, strict=True)
+    cells = len(survey.cells)
+    return {
+        f"{survey.name} in {name}": Case(
+            survey.channel(name), bound, estimable=survey.channel(name).space.size >= cells
+        )
+        for name, bound in told
+    }
 
 
 BATTERY: dict[str, Case] = {
@@ -52,6 +66,28 @@ BATTERY: dict[str, Case] = {
     "warner": Case(designs.warner(p=0.7), math.log(7 / 3)),
     "warner, below one half": Case(designs.warner(p="1/5"), math.log(4)),
     "two_coins": Case(designs.two_coins(), math.log(3)),
+    "mangat": Case(designs.mangat(p=0.7), NO_BOUND),
+    "kuk": Case(designs.kuk(p=(0.6, 0.3)), math.log(2)),
+    "kuk, three draws": Case(designs.kuk(p=(0.6, 0.3), draws=3), 3 * math.log(2)),
+    "kuk, five draws": Case(designs.kuk(p=("1/3", "5/6"), draws=5), 5 * math.log(4)),
+    "forced_response": Case(designs.forced_response(forced_yes="1/6", forced_no="1/12"), math.log(10)),
+    "forced_response, several": Case(designs.forced_response(ABCDE, forced=FORCED), math.log(13)),
+    "crosswise": Case(designs.crosswise(prevalence=0.25), math.log(3)),
+    "triangular": Case(designs.triangular(prevalence=0.25), NO_BOUND),
+    "unrelated_question": Case(designs.unrelated_question(p=0.7, prevalence=0.25), math.log(0.775 / 0.075)),
+    "unrelated_question, common": Case(designs.unrelated_question(p=0.5, prevalence=0.9), math.log(0.55 / 0.05)),
+    **samples_of(designs.unrelated_question_unknown(p=(0.7, 0.3)), NO_BOUND, NO_BOUND),
+    **samples_of(designs.cheating_detection(p=(0.25, 0.75)), NO_BOUND, NO_BOUND),
+    **samples_of(designs.cheating_detection_symmetric(forced_yes=(0.1, 0.4), forced_no=(0.4, 0.1)), NO_BOUND, NO_BOUND),
+    **samples_of(designs.stochastic_lie_detector(p=("2/12", "10/12")), NO_BOUND, NO_BOUND),
+    **samples_of(designs.extended_crosswise(prevalence=0.2), math.log(4), math.log(4)),
+    **samples_of(designs.anchored_crosswise(prevalence=0.15, anchor=0.25), math.log(0.25 / (0.15 * 0.25))),
+    **samples_of(designs.abul_ela(ABC, p=[[0.6, 0.3, 0.1], [0.1, 0.6, 0.3]]), math.log(6), math.log(6)),
+    **samples_of(
+        designs.samples(open=designs.direct(("yes", "no")), masked=designs.crosswise(prevalence=0.25)),
+        NO_BOUND,
+        math.log(3),
+    ),
     "k_ary": Case(designs.k_ary(ABCD, epsilon=1.25), 1.25),
     "custom, more responses": Case(
         designs.custom([[0.5, 0.2, 0.1], [0.3, 0.2, 0.1], [0.1, 0.5, 0.1], [0.1, 0.1, 0.7]]), math.log(7)
@@ -72,6 +108,10 @@ BATTERY: dict[str, Case] = {
 }
 # Noise before a negative answer: what is left of ε is at most that of the noise, exactly ln((e² + 1) / 2) here.
 BATTERY["then, sets"] = BATTERY["then, sets"]._replace(epsilon=math.log((math.exp(2) + 1) / 2))
+
+# Designs put together from others have no steps of their own, any matrix is for a program to draw from.
+UNTOLD = ("mix", "then", "product", "anchored_crosswise", "custom", "negative_matrix", "gaussian_negative")
+UNTOLD += ("negative, weighted", "negative_sink", "negative_levels")
 
 every_design = pytest.mark.parametrize("case", BATTERY.values(), ids=BATTERY.keys())
 every_family = pytest.mark.parametrize("family", designs.FAMILIES.values(), ids=designs.FAMILIES.keys())
@@ -251,8 +291,8 @@ def test_every_family_is_in_the_battery():
 
 
 def test_the_public_families_are_in_the_catalog():
-    helpers = {"FAMILIES", "catalog", "parse"}
-    assert set(designs.__all__) - helpers == designs.FAMILIES.keys()
+    about = {"ASSUMPTIONS", "FAMILIES", "SOURCES", "catalog", "parse"}
+    assert set(designs.__all__) - about == designs.FAMILIES.keys()
     assert [name for name, *_ in designs.catalog()] == list(designs.FAMILIES)
 
 
@@ -268,6 +308,34 @@ def test_families_are_documented(family):
     told = {name.strip("* ") for entry in documentation["Parameters"] for name in entry.name.split(",")}
     assert told == named, "every parameter is documented, and no other"
     assert all(" ".join(entry.desc).strip() or entry.type for entry in documentation["Parameters"])
+
+
+@pytest.mark.parametrize("name", designs.FAMILIES)
+def test_families_have_a_source_and_assumptions(name):
+    assert re.search(r"\(\d{4}\)|questioning|noise|matrix|samples", designs.SOURCES[name])
+    assumed = designs.ASSUMPTIONS[name]
+    assert all(text and not text.endswith(".") for text in assumed), "each in a few words, to be joined by semicolons"
+    assert len(set(assumed)) == len(assumed)
+
+
+@pytest.mark.parametrize(("name", "case"), BATTERY.items(), ids=BATTERY.keys())
+def test_what_respondents_are_told_adds_up_to_the_design(name, case):
+    told = case.design.protocol
+    assert (told is None) == name.startswith(UNTOLD)
+    if told is None:
+        return
+    assert re.fullmatch(r"[A-Z“].*\.", told.instruction, flags=re.DOTALL)
+    assert told.source
+    assert str(told)
+    if told.complete:
+        rows = probabilities(told.first, case.design.categories, case.design.space.labels)
+        np.testing.assert_allclose(np.array(rows, dtype=float), case.design.matrix, rtol=0, atol=1e-15)
+
+
+@every_design
+def test_json_keeps_what_respondents_are_told(case):
+    again = Design.from_json(case.design.to_json())
+    assert again.protocol == case.design.protocol
 
 
 @every_family

@@ -53,29 +53,6 @@ def test_one_category_never_named_is_no_special_case(survey):
     assert not np.isnan(fit.standard_errors).any()
 
 
-def test_a_negative_survey_agrees_with_rrreg():
-    # RRreg 0.7.5 with a custom zero-diagonal matrix, t = 4.
-    survey = designs.negative(tuple("abcd"))
-    fit = estimate.moments(survey, survey.tally(count=[280, 240, 260, 220]))
-    assert fit.proportions == pytest.approx([0.16, 0.28, 0.22, 0.34], abs=1e-12)
-    assert fit.standard_errors == pytest.approx([0.0426170883, 0.0405369368, 0.0416333200, 0.0393185191], abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("design", "yes", "proportion", "error"),
-    [
-        (designs.warner(p=0.7), 380, 0.2, 0.0383923686945),  # RRreg 0.7.5 RRuni, n = 1,000
-        (designs.warner(p=0.7), 250, -0.125, 0.0342497890219),
-        (designs.custom([[0.9, 0.2], [0.1, 0.8]], categories=("yes", "no")), 380, 0.257142857143, 0.0219384963969),
-        (designs.custom([[1, 0.25], [0, 0.75]], categories=("yes", "no")), 380, 0.173333333333, 0.0204759299704),
-    ],
-)
-def test_two_category_designs_agree_with_rrreg(design, yes, proportion, error):
-    fit = estimate.moments(design, design.tally(count=[yes, 1000 - yes]))
-    assert fit.proportions[0] == pytest.approx(proportion, abs=1e-9)
-    assert fit.standard_errors[0] == pytest.approx(error, abs=1e-9)
-
-
 def test_two_coins_at_200_answers_have_the_textbook_error():
     coins = designs.two_coins()
     fit = estimate.moments(coins, coins.tally(count=[65, 135]))

@@ -39,16 +39,21 @@ def offers():
     yield designs.warner(p="2/3") * sets, 4
     yield designs.negative_levels(ABCDE), 2
     yield designs.levels({"masked": designs.warner(p=0.7), "open": designs.direct(("yes", "no"))}), 2
+    yield designs.kuk(p=(0.6, 0.3), draws=3), 2
+    yield designs.crosswise(prevalence=0.25, between=(0.2, 0.3)), 2
+    yield designs.stochastic_lie_detector(p=("2/12", "10/12")), 3
+    yield designs.anchored_crosswise(prevalence=0.15, anchor=0.25), 3
 
 
 def vectors(design, truths, chance):
     """Draws with plain random bytes, and with bytes of which the first are rejected where rejection happens."""
     for level in design.levels:
-        places = [0, *(chance.randrange(len(design.categories)) for _ in range(truths - 1))]
+        categories = design.channel(level).categories
+        places = [0, *(chance.randrange(len(categories)) for _ in range(truths - 1))]
         for place in places:
             for opening in (b"", b"\xff" * 9):
                 octets = opening + chance.randbytes(1_000)
-                yield vector(design, design.categories[place], level, octets)
+                yield vector(design, categories[place], level, octets)
 
 
 def vector(design, truth, level, octets):

@@ -36,6 +36,9 @@ def draw(text, truth, octets):
     if design["kind"] == "levels":
         chosen, truth = truth
         design = next(level["design"] for level in design["levels"] if level["level"] == chosen)
+    if design["kind"] == "samples":
+        own, truth = truth if isinstance(truth, tuple) else (None, truth)
+        design = next(sample["design"] for sample in design["samples"] if sample["sample"] == own)
     place = position(design, truth)
     return said(design, drawn(design, place, source)), source.read
 
@@ -45,7 +48,7 @@ def categories(design):
     kind = design["kind"]
     if kind == "mixture":
         return categories(design["components"][0])
-    if kind == "then":
+    if kind in ("then", "both"):
         return categories(design["first"])
     return design["categories"]
 
@@ -128,6 +131,10 @@ def product(design, truth, source):
     return [drawn(design["first"], first, source), drawn(design["second"], second, source)]
 
 
+def both(design, truth, source):
+    return [drawn(design["first"], truth, source), drawn(design["second"], truth, source)]
+
+
 RULES = {
     "table": table,
     "two_option": table,
@@ -136,6 +143,7 @@ RULES = {
     "mixture": mixture,
     "then": then,
     "product": product,
+    "both": both,
 }
 
 
@@ -146,7 +154,7 @@ def said(design, response):
         return said(design["components"][0], response)
     if kind == "then":
         return said(design["second"], response)
-    if kind == "product":
+    if kind in ("product", "both"):
         return f"{said(design['first'], response[0])} × {said(design['second'], response[1])}"
     if kind in ("table", "two_option"):
         return str(design["responses"][response])

@@ -48,7 +48,9 @@ RULES = {
     ),
     "then": "Draw from first; its response, by position, is the truth of second; draw from second.",
     "product": "Draw from first, then from second; categories are numbered i * (categories of second) + j.",
+    "both": "Draw from first, then from second, both times with the same truth.",
     "levels": "Draw from the design of the level that the respondent chose.",
+    "samples": "Draw from the design of the sample that the respondent is in; null is the name of an only sample.",
 }
 """How to draw each kind of design, in words, for clients in other languages."""
 

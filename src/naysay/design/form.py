@@ -101,7 +101,7 @@ def of_node(node: Any) -> Answerable:
         return replace(design, alternatives=ends) if ends else design
     except DesignError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, OverflowError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, ArithmeticError, RecursionError) as error:
         kind = node.get("kind") if isinstance(node, Mapping) else node
         raise DesignError(
             f"a design's JSON must be of a known kind ({', '.join(_KINDS)}) with its fields complete; "

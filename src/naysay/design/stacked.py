@@ -219,4 +219,4 @@ class Samples(Several):
             "samples": [
                 {"sample": name, "design": design.form()} for name, design in zip(self.names, self.designs, strict=True)
             ],
-        }
+        } | self._told()

@@ -7,6 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from naysay.design import Branch, Chance, Design, Say, Step, draw_lots
 from naysay.designs._family import family
 from naysay.designs._table import YES_NO, ask, chance, of_steps, truth, two
@@ -159,7 +161,7 @@ def _ranged(made: Design, between: Sequence[Any] | None, value: Fraction, at: Ca
     """The design with those at both ends of the range of its uncertain probability beside it."""
     if between is None:
         return made
-    if isinstance(between, str) or len(between) != 2:
+    if isinstance(between, str) or np.ndim(between) != 1 or len(between) != 2:
         raise DesignError(f"between must be the lowest and highest prevalence; got {between!r}")
     low, high = (chance(end, name="an end of between") for end in between)
     if not low <= value <= high:

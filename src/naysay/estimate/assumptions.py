@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,7 +120,8 @@ def _estimated(
     parts = [part for part in fit.tally.parts if part.n]
     means = [(_mean(part) - share * answer(part.design)) / (1 - share) for part in parts]
     if isinstance(design, Samples):
-        return shares_of_means(design, fit.tally, means)
+        under = tuple(replace(part, design=design.channel(part.level)) for part in fit.tally.parts)
+        return shares_of_means(design, replace(fit.tally, parts=under), means)
     moved: Floats = linear_map(design.channel())(means[0])
     return moved
 

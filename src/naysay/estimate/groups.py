@@ -102,7 +102,7 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = None) -> Diffe
     >>> found.difference.round(3), found.standard_errors.round(4)
     (array([[ 0.2, -0.2]]), array([[0.0355, 0.0355]]))
     >>> print(found)
-    equality of the groups: LR = 31.38 on 1 df, p < 0.001
+    equality of the groups: LR = 31.36 on 1 df, p < 0.001
     """
     names = list(fits)
     if len(names) < 2:

@@ -1,0 +1,148 @@
+"""Whether the answers look as the design says that they must."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from naysay import designs, estimate
+from naysay.errors import DataError
+
+EXTENDED = designs.extended_crosswise(prevalence=0.2)
+ARMS = designs.samples(a=designs.direct(("yes", "no")), b=designs.direct(("yes", "no")))
+KUK = designs.kuk(p=(0.8, 0.3), draws=3)
+PAIRS = designs.negative(tuple("abcd"), discards=2)
+
+
+def stacked(survey, first, second):
+    texts = survey.channel(survey.levels[0]).responses.texts()
+    sample = np.repeat(survey.levels, len(texts)).tolist()
+    return survey.tally(texts * 2, sample=sample, count=[*first, *second])
+
+
+counts = st.tuples(st.integers(1, 300), st.integers(1, 300))
+
+
+@given(counts, counts)
+def test_two_direct_arms_are_a_two_by_two_table(first, second):
+    found = estimate.goodness_of_fit(ARMS, stacked(ARMS, first, second))
+    for mine, p_value, power in (
+        (found.pearson, found.p_value, "pearson"),
+        (found.deviance, found.deviance_p_value, "log-likelihood"),
+    ):
+        peer = stats.chi2_contingency([first, second], correction=False, lambda_=power)
+        assert mine == pytest.approx(peer.statistic, abs=1e-6)
+        assert p_value == pytest.approx(peer.pvalue, abs=1e-6)
+    assert found.degrees_of_freedom == 1
+
+
+@pytest.mark.parametrize(
+    ("design", "observed", "df"),
+    [(KUK, [90, 200, 150, 60], 2), (PAIRS, [20, 35, 10, 25, 30, 5], 2)],
+    ids=["kuk", "negative sets"],
+)
+def test_a_design_with_more_answers_than_categories_is_tested_answer_by_answer(design, observed, df):
+    tally = design.tally(design.responses, count=observed)
+    found = estimate.goodness_of_fit(design, tally)
+    expected = sum(observed) * (design.matrix @ estimate.maximum_likelihood(design, tally).proportions)
+    estimated = len(design.categories) - 1
+    for mine, p_value, power in (
+        (found.pearson, found.p_value, "pearson"),
+        (found.deviance, found.deviance_p_value, "log-likelihood"),
+    ):
+        peer = stats.power_divergence(observed, expected, ddof=estimated, lambda_=power)
+        assert mine == pytest.approx(peer.statistic, rel=1e-5)
+        assert p_value == pytest.approx(peer.pvalue, rel=1e-4)
+    assert found.degrees_of_freedom == df
+
+
+@given(st.integers(120, 380), st.integers(120, 380))
+def test_the_one_degree_test_of_extended_crosswise_asks_whether_the_shares_add_to_one(first, second):
+    # With equal samples and a maximum inside the simplex X² is the squared z of λ₁ + λ₂ - 1 under λ₂ = 1 - λ₁.
+    n = 500
+    found = estimate.goodness_of_fit(EXTENDED, stacked(EXTENDED, (first, n - first), (second, n - second)))
+    shared = (first + n - second) / (2 * n)
+    z = ((first + second) / n - 1) / np.sqrt(2 * shared * (1 - shared) / n)
+    assert found.degrees_of_freedom == 1
+    if 0.2 < shared < 0.8:
+        assert found.pearson == pytest.approx(z**2, abs=1e-4)
+        assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(z)), abs=1e-4)
+
+
+def test_the_one_degree_test_is_blind_to_random_answers():
+    rng, n = np.random.default_rng(3), 50_000
+    rates = [0.6 * survey.matrix[0] @ (0.2, 0.8) + 0.4 * 0.5 for survey in map(EXTENDED.channel, (1, 2))]
+    said = [(yes := rng.binomial(n, rate), n - yes) for rate in rates]
+    assert estimate.goodness_of_fit(EXTENDED, stacked(EXTENDED, *said)).p_value > 1e-3
+    refusers = [
+        (yes := rng.binomial(n, 0.9 * survey.matrix[0] @ (0.2, 0.8)), n - yes)
+        for survey in map(EXTENDED.channel, (1, 2))
+    ]
+    assert estimate.goodness_of_fit(EXTENDED, stacked(EXTENDED, *refusers)).p_value < 1e-6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("design", "pi"),
+    [(EXTENDED, (0.3, 0.7)), (KUK, (0.4, 0.6)), (PAIRS, (0.4, 0.3, 0.2, 0.1))],
+    ids=["extended", "kuk", "sets"],
+)
+def test_p_values_are_uniform_where_the_protocol_is_followed(design, pi):
+    rng, found = np.random.default_rng(1922), []
+    for _ in range(500):
+        drawn = [rng.multinomial(2_000, design.channel(name).matrix @ pi) for name in design.levels]
+        tally = stacked(design, *drawn) if len(drawn) > 1 else design.tally(design.responses, count=drawn[0])
+        test = estimate.goodness_of_fit(design, tally)
+        found.append((test.p_value, test.deviance_p_value))
+    for values in np.transpose(found):
+        assert stats.kstest(values, "uniform").pvalue > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("design", "tally"),
+    [
+        (designs.warner(p=0.7), designs.warner(p=0.7).tally(count=[380, 620])),
+        (designs.direct(tuple("abc")), designs.direct(tuple("abc")).tally(count=[3, 4, 5])),
+        (EXTENDED, stacked(EXTENDED, (190, 310), (0, 0))),
+        (EXTENDED, EXTENDED.tally(["same", "different"] * 2, sample=[1, 1, 2, 2], weights=[19, 31, 29, 21])),
+        (
+            designs.stochastic_lie_detector(p=("2/12", "10/12")),
+            stacked(designs.stochastic_lie_detector(p=("2/12", "10/12")), (373, 191), (398, 294)),
+        ),
+    ],
+    ids=["warner", "direct", "one sample silent", "weighted", "saturated samples"],
+)
+def test_nothing_can_be_tested_where_nothing_is_left_over(design, tally):
+    assert estimate.goodness_of_fit(design, tally) is None
+    fit = estimate.moments(design, tally)
+    assert fit.goodness_of_fit is None
+    assert "fit: " not in str(fit)
+    assert "goodness_of_fit" not in fit.to_dict()
+
+
+def test_too_many_responses_to_list_are_not_tested():
+    large = designs.negative(range(60), discards=30)
+    tally = large.tally(large.randomize([3, 59] * 100, rng=np.random.default_rng(1)))
+    assert estimate.goodness_of_fit(large, tally) is None
+
+
+def test_arms_of_different_designs_are_tested_together():
+    survey = designs.samples(open=designs.direct(("yes", "no")), masked=designs.warner(p=0.8))
+    agreeing, apart = (stacked(survey, (60, 140), masked) for masked in ((380, 620), (560, 440)))
+    assert estimate.goodness_of_fit(survey, agreeing).p_value == pytest.approx(1, abs=1e-6)  # .3 and .8 × .3 + .2 × .7
+    assert estimate.goodness_of_fit(survey, apart).p_value < 1e-3
+
+
+def test_the_test_is_printed_with_the_numbers_and_told_in_json():
+    fit = estimate.moments(EXTENDED, stacked(EXTENDED, (190, 310), (290, 210)))
+    assert "fit: Pearson X² = 1.67, deviance G² = 1.67 on 1 df, p = 0.197" in str(fit)
+    assert "the test of fit is blind to people who answer at random" in str(fit)
+    assert fit.to_dict()["goodness_of_fit"]["degrees_of_freedom"] == 1
+    bad = estimate.moments(EXTENDED, stacked(EXTENDED, (400, 100), (400, 100)))
+    assert str(bad.goodness_of_fit).endswith("p < 0.001")
+
+
+def test_answers_of_another_design_are_refused():
+    with pytest.raises(DataError, match="the answers were given under"):
+        estimate.goodness_of_fit(KUK, stacked(EXTENDED, (190, 310), (290, 210)))

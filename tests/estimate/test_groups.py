@@ -1,0 +1,226 @@
+"""Groups side by side: differences, their covariance, and whether all could be alike."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from naysay import designs, estimate
+from naysay.errors import DataError
+from naysay.estimate import printing
+
+WARNER = designs.warner(p=0.8)
+DIRECT = designs.direct(tuple("abc"))
+LIARS = designs.stochastic_lie_detector(p=("2/12", "10/12"))
+
+
+def warner(method=estimate.moments, **said):
+    return {group: method(WARNER, WARNER.tally(count=count)) for group, count in said.items()}
+
+
+THREE = warner(north=[300, 700], south=[420, 580], west=[380, 620])
+
+
+def test_differences_are_less_the_reference():
+    found = estimate.differences(THREE)
+    assert (found.reference, found.groups, found.categories) == ("north", ("south", "west"), ("yes", "no"))
+    expected = [THREE[group].proportions - THREE["north"].proportions for group in ("south", "west")]
+    np.testing.assert_allclose(found.difference, expected)
+    assert found.difference[0, 0] == pytest.approx(0.12 / 0.6)
+
+
+def test_any_group_can_be_the_reference():
+    one, other = estimate.differences(THREE), estimate.differences(THREE, reference="south")
+    assert other.groups == ("north", "west")
+    np.testing.assert_allclose(other.difference[0], -one.difference[0])
+    np.testing.assert_allclose(other.standard_errors[0], one.standard_errors[0])
+    assert other.statistic == pytest.approx(one.statistic)
+
+
+def test_variances_of_independent_groups_add_and_the_reference_is_shared():
+    found = estimate.differences(THREE)
+    own = {group: fit.covariance for group, fit in THREE.items()}
+    np.testing.assert_allclose(found.covariance[:2, :2], own["south"] + own["north"])
+    np.testing.assert_allclose(found.covariance[2:, 2:], own["west"] + own["north"])
+    np.testing.assert_allclose(found.covariance[:2, 2:], own["north"])
+    assert (np.linalg.eigvalsh(found.covariance) > -1e-15).all()
+
+
+def test_a_contrast_of_two_differences_forgets_the_reference():
+    found = estimate.differences(THREE)
+    contrast = np.array([1.0, 0, -1, 0])  # south less west
+    own = {group: fit.covariance[0, 0] for group, fit in THREE.items()}
+    assert contrast @ found.covariance @ contrast == pytest.approx(own["south"] + own["west"])
+
+
+def test_intervals_are_normal():
+    found = estimate.differences(THREE)
+    ends = found.interval(0.9)
+    assert ends.shape == (2, 2, 2)
+    np.testing.assert_allclose(ends.mean(axis=-1), found.difference)
+    np.testing.assert_allclose(np.diff(ends)[..., 0], 2 * stats.norm.ppf(0.95) * found.standard_errors)
+
+
+tables = st.lists(st.lists(st.integers(1, 200), min_size=3, max_size=3), min_size=2, max_size=4)
+
+
+@given(tables)
+def test_the_likelihood_ratio_of_direct_answers_is_that_of_the_table(table):
+    fits = {g: estimate.moments(DIRECT, DIRECT.tally(count=row)) for g, row in enumerate(table)}
+    found = estimate.differences(fits)
+    peer = stats.chi2_contingency(table, correction=False, lambda_="log-likelihood")
+    assert found.test == "LR"
+    assert found.statistic == pytest.approx(peer.statistic, abs=1e-5)
+    assert found.degrees_of_freedom == peer.dof
+    assert found.p_value == pytest.approx(peer.pvalue, abs=1e-5)
+
+
+@given(st.integers(210, 780), st.integers(210, 780))
+def test_two_masked_groups_inside_the_simplex_are_as_alike_as_their_answers(first, second):
+    found = estimate.differences(warner(a=[first, 1_000 - first], b=[second, 1_000 - second]))
+    answers = [[first, 1_000 - first], [second, 1_000 - second]]
+    peer = stats.chi2_contingency(answers, correction=False, lambda_="log-likelihood")
+    assert found.statistic == pytest.approx(peer.statistic, abs=1e-5)
+    assert found.degrees_of_freedom == 1
+
+
+@pytest.mark.parametrize("method", [estimate.moments, estimate.maximum_likelihood], ids=lambda method: method.__name__)
+def test_the_likelihood_ratio_does_not_depend_on_the_estimator(method):
+    said = {"a": [300, 700], "b": [420, 580]}
+    assert estimate.differences(warner(method, **said)).statistic == pytest.approx(31.36, abs=0.01)
+
+
+def test_groups_at_the_boundary_differ_by_nothing():
+    found = estimate.differences(warner(estimate.maximum_likelihood, a=[100, 900], b=[150, 850]))
+    assert found.difference == pytest.approx(np.zeros((1, 2)), abs=1e-9)
+    assert found.statistic == pytest.approx(0, abs=1e-6)
+    assert found.p_value == pytest.approx(1, abs=1e-3)
+
+
+def test_equal_groups_are_alike():
+    found = estimate.differences(warner(a=[300, 700], b=[300, 700]))
+    assert found.statistic == pytest.approx(0, abs=1e-6)
+    assert str(found) == "equality of the groups: LR = 0.00 on 1 df, p = 1.000"
+
+
+def test_groups_of_several_samples_are_compared():
+    def fit(first, second):
+        counts = [*first, *second]
+        return estimate.maximum_likelihood(LIARS, LIARS.tally(["yes", "no"] * 2, sample=[1, 1, 2, 2], count=counts))
+
+    found = estimate.differences({"m": fit((373, 191), (398, 294)), "f": fit((350, 214), (398, 294))})
+    assert found.degrees_of_freedom == 2, "the answers tell two things of three cells"
+    table = [[[373, 191], [350, 214]], [[398, 294]] * 2]
+    apart = sum(stats.chi2_contingency(each, correction=False, lambda_="log-likelihood").statistic for each in table)
+    assert found.statistic == pytest.approx(apart, abs=1e-4)
+
+
+# weights, other designs
+
+
+def weighted(seed, share, survey=WARNER):
+    rng = np.random.default_rng(seed)
+    said = survey.randomize(rng.choice(["yes", "no"], 400, p=(share, 1 - share)), rng=rng)
+    return estimate.maximum_likelihood(survey, survey.tally(said, weights=rng.gamma(2.0, 1.0, 400)))
+
+
+def test_weighted_groups_are_compared_by_wald():
+    fits = {"a": weighted(1, 0.2), "b": weighted(2, 0.5)}
+    found = estimate.differences(fits)
+    z = (fits["b"].proportions[0] - fits["a"].proportions[0]) / np.hypot(
+        fits["a"].standard_errors[0], fits["b"].standard_errors[0]
+    )
+    assert (found.test, found.degrees_of_freedom) == ("Wald", 1)
+    assert found.statistic == pytest.approx(z**2, rel=1e-6)
+    assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-6)
+
+
+def test_three_weighted_groups_have_two_degrees():
+    fits = {place: weighted(place, share) for place, share in enumerate((0.2, 0.3, 0.4))}
+    found = estimate.differences(fits)
+    assert found.degrees_of_freedom == 2
+    own = np.array([fit.covariance[0, 0] for fit in fits.values()])
+    pi = np.array([fit.proportions[0] for fit in fits.values()])
+    mean = (pi / own).sum() / (1 / own).sum()
+    assert found.statistic == pytest.approx(((pi - mean) ** 2 / own).sum(), rel=1e-6)
+
+
+def test_groups_under_different_designs_are_compared_by_wald():
+    other = designs.crosswise(prevalence=0.25)
+    fits = {
+        "masked": estimate.moments(WARNER, WARNER.tally(count=[420, 580])),
+        "crosswise": estimate.moments(other, other.tally(count=[600, 400])),
+    }
+    found = estimate.differences(fits)
+    assert found.test == "Wald"
+    z = found.difference[0, 0] / found.standard_errors[0, 0]
+    assert found.statistic == pytest.approx(z**2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weights", [False, True])
+def test_p_values_are_uniform_where_the_groups_are_alike(weights):
+    rng, found = np.random.default_rng(8), []
+    for _ in range(400):
+        fits = {}
+        for group in "abc":
+            said = WARNER.randomize(rng.choice(["yes", "no"], 500, p=(0.3, 0.7)), rng=rng)
+            drawn = rng.gamma(4.0, 1.0, 500) if weights else None
+            fits[group] = estimate.maximum_likelihood(WARNER, WARNER.tally(said, weights=drawn))
+        found.append(estimate.differences(fits).p_value)
+    assert stats.kstest(found, "uniform").pvalue > 1e-3
+
+
+# what cannot be compared
+
+
+def test_a_group_of_one_answer_has_no_test():
+    fits = {
+        "a": estimate.moments(WARNER, WARNER.tally(["yes"], weights=[1.0])),
+        "b": estimate.moments(WARNER, WARNER.tally(["yes", "no"], weights=[1.0, 2.0])),
+    }
+    found = estimate.differences(fits)
+    assert np.isnan(found.standard_errors).all()
+    assert np.isnan(found.p_value)
+    assert str(found).endswith("no test")
+    assert printing.differences_dict(found)["equality"]["p_value"] is None
+
+
+@pytest.mark.parametrize(
+    ("fits", "options", "message"),
+    [
+        ({}, {}, "differences need two groups or more; got 0"),
+        (warner(a=[3, 7]), {}, "differences need two groups or more; got 1"),
+        (warner(a=[3, 7], b=[4, 6]), {"reference": "c"}, "the reference must be one of the groups; got 'c'"),
+        (
+            warner(a=[3, 7]) | {"b": estimate.moments(DIRECT, DIRECT.tally(count=[1, 2, 3]))},
+            {},
+            "the groups must be about the same categories",
+        ),
+    ],
+)
+def test_groups_that_cannot_be_compared(fits, options, message):
+    with pytest.raises(DataError, match=message):
+        estimate.differences(fits, **options)
+
+
+# telling
+
+
+def test_differences_are_told_as_text():
+    text = printing.differences_text(estimate.differences(THREE))
+    lines = text.splitlines()
+    assert lines[0] == "Differences from north; 0.95 normal intervals"
+    assert lines[2].split() == ["group", "category", "less", "north", "s.e.", "low", "high"]
+    assert lines[3].split()[:3] == ["south", "yes", "0.2000"]
+    assert lines[-1] == str(estimate.differences(THREE))
+    assert len(lines) == 3 + 4 + 2
+
+
+def test_the_missing_group_has_a_name_in_text_and_none_in_json():
+    said = {None: [300, 700], "south": [420, 580]}
+    fits = {group: estimate.moments(WARNER, WARNER.tally(count=count)) for group, count in said.items()}
+    found = estimate.differences(fits)
+    assert "less (missing)" in printing.differences_text(found)
+    assert printing.differences_dict(found)["reference"] is None
