@@ -226,7 +226,8 @@ def _columns(fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None)
     low, high = found.bounds.T
     columns = [] if truth is None else [_Column("truth", _percents(truth), "truth")]
     more, errors = (np.array([value[part] for value in fit.nuisance.values()]) for part in (0, 1))
-    bounds = np.array(list(found.nuisance.values())).reshape(-1, 2)
+    ends = nuisance_intervals(fit, confidence=found.confidence, method=found.method)
+    bounds = np.array(list(ends.values())).reshape(-1, 2)
     columns += [
         _Column(_short(fit), _percents(fit.proportions) + _percents(more), "estimate"),
         _Column("s.e.", _percents(fit.standard_errors) + _percents(errors)),
