@@ -370,14 +370,6 @@ def test_intervals_cover(survey, cells):
 # weights
 
 
-def test_weights_that_are_counts_give_the_same_estimate():
-    answers, sample, count = ["yes", "no"] * 2, [1, 1, 2, 2], [373, 191, 398, 294]
-    plain = LIARS.tally(answers, sample=sample, count=count)
-    heavy = LIARS.tally(answers, sample=sample, weights=count)
-    for method in (estimate.moments, estimate.maximum_likelihood):
-        np.testing.assert_allclose(estimated(method(LIARS, heavy)), estimated(method(LIARS, plain)), atol=1e-6)
-
-
 def test_equal_weights_change_nothing_but_the_kind():
     rng = np.random.default_rng(12)
     said = CHEATING.randomize(rng.choice(CHEATING.cells, 900, p=(0.3, 0.5, 0.2)), rng=rng)
