@@ -10,9 +10,6 @@ from hypothesis import strategies as st
 from naysay import designs, estimate
 from naysay.design import Samples
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate import profile
-from naysay.estimate.information import evidence
-from naysay.estimate.solver import maximize
 
 ABC = tuple("abc")
 shares = st.fractions("1/20", "19/20", max_denominator=40)
@@ -320,17 +317,6 @@ def test_shares_outside_the_unit_interval_are_reported_and_flagged():
 # intervals
 
 
-@given(st.lists(st.integers(20, 400), min_size=4, max_size=4))
-def test_the_profile_of_a_share_is_the_profile_of_a_proportion(counts):
-    tally = counted(CHEATING, counts[:2], counts[2:])
-    rows, weights, _ = evidence(tally)
-    start = 0.999 * maximize(rows, weights).proportions + 0.001 / 3
-    ends = profile.likelihood_profile(rows, weights, start, np.full(3, 3.84))
-    for cell, unit in enumerate(np.eye(3)):
-        found = profile.share_profile(rows, weights, start, unit, np.ones(3), 3.84)
-        assert found == pytest.approx(ends[cell], abs=1e-6)
-
-
 @pytest.mark.parametrize("survey", [LIARS, CHEATING, ABUL, UNRELATED], ids=lambda survey: survey.name)
 def test_profiles_of_many_answers_are_normal_intervals(survey):
     counts = next(given for each, given in SATURATED if each is survey)
@@ -382,14 +368,6 @@ def test_intervals_cover(survey, cells):
 
 
 # weights
-
-
-def test_weights_that_are_counts_give_the_same_estimate():
-    answers, sample, count = ["yes", "no"] * 2, [1, 1, 2, 2], [373, 191, 398, 294]
-    plain = LIARS.tally(answers, sample=sample, count=count)
-    heavy = LIARS.tally(answers, sample=sample, weights=count)
-    for method in (estimate.moments, estimate.maximum_likelihood):
-        np.testing.assert_allclose(estimated(method(LIARS, heavy)), estimated(method(LIARS, plain)), atol=1e-6)
 
 
 def test_equal_weights_change_nothing_but_the_kind():
