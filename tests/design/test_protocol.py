@@ -108,7 +108,7 @@ def test_a_table_whose_steps_tell_other_probabilities_is_refused(design):
         (["5/6", "1/6"], "throw a die", ["1 to 5", "6"]),
         (["1/12", "1/6", "3/4"], "draw one of 12 numbered cards", ["card 1", "card 2 or 3", "card 4 to 12"]),
         ([0.99, 0.01], "draw one of 100 numbered cards", ["card 1 to 99", "card 100"]),
-        ([0.123, 0.877], "let the device draw lots", ["with chance 0.123", "with chance 0.877"]),
+        ([0.123, 0.877], "let the device draw lots", ["with chance 123/1000", "with chance 877/1000"]),
     ],
 )
 def test_the_device_suits_the_chances(shares, device, events):
@@ -151,7 +151,7 @@ def test_the_tree_shows_every_branch_with_its_chance():
         "   └─ no: say “no”"
     )
     tiny = tree(draw_lots((Fraction(1, 12_345), YES), (Fraction(12_344, 12_345), NO)))
-    assert "with chance 8.1e-05 (8.10045e-05): say “yes”" in tiny
+    assert "with chance 8.10045e-05: say “yes”" in tiny
 
 
 HIDDEN = ["cheat", "liar", "lying", "lie", "honest", "attentive", "carrier", "member", "truthful "]

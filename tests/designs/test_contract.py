@@ -89,6 +89,9 @@ BATTERY: dict[str, Case] = {
         math.log(3),
     ),
     "k_ary": Case(designs.k_ary(ABCD, epsilon=1.25), 1.25),
+    "christofides": Case(designs.christofides(p=(0.2, 0.3, 0.5)), math.log(2.5)),
+    "singh_joarder": Case(designs.singh_joarder(p=0.7), math.log(0.7 / 0.09)),
+    "mangat_singh_singh": Case(designs.mangat_singh_singh(p=0.6, prevalence=0.25), NO_BOUND),
     "custom, more responses": Case(
         designs.custom([[0.5, 0.2, 0.1], [0.3, 0.2, 0.1], [0.1, 0.5, 0.1], [0.1, 0.1, 0.7]]), math.log(7)
     ),

@@ -20,5 +20,5 @@ def test_the_profile_of_a_share_is_the_profile_of_a_proportion(counts):
     start = 0.999 * maximize(rows, weights).proportions + 0.001 / 3
     ends = profile.likelihood_profile(rows, weights, start, np.full(3, 3.84))
     for cell, unit in enumerate(np.eye(3)):
-        found = profile.share_profile(rows, weights, start, unit, np.ones(3), 3.84)
+        found = profile.share_profile(profile.told_summit(rows, weights, start), unit, np.ones(3), 3.84)
         assert found == pytest.approx(ends[cell], abs=1e-6)

@@ -17,7 +17,7 @@ from naysay.design.base import Answerable, Design, Truth, check_channel
 from naysay.design.drawing import Source
 from naysay.design.exact import LIMIT, as_fraction, rounded
 from naysay.errors import DesignError
-from naysay.responses import Codes, Labels, Pair, columns_of
+from naysay.responses import Codes, Labels, Margins, Pair, columns_of
 
 __all__ = ["Both", "Mixture", "Product", "Then", "mix"]
 
@@ -238,7 +238,7 @@ class Both(Design):
 
     first: Design
     second: Design
-    space: Pair
+    space: Margins
     kind: ClassVar[str] = "both"
 
     @classmethod
@@ -251,7 +251,7 @@ class Both(Design):
                 f"{_checks.shown(first.categories)} and {_checks.shown(second.categories)}"
             )
         name = f"both({first.name or first.kind}, {second.name or second.kind})"
-        space = Pair(first.space, second.space)
+        space = Margins(first.space, second.space)
         return cls(categories=first.categories, space=space, first=first, second=second, name=name)
 
     def rows(self, codes: Codes) -> NDArray[np.float64]:
@@ -263,8 +263,7 @@ class Both(Design):
 
     @cached_property
     def expected_statistic(self) -> NDArray[np.float64]:
-        first, second = self.first.expected_statistic, self.second.expected_statistic
-        return _checks.read_only((first[:, None, :] * second[None, :, :]).reshape(-1, len(self.categories)))
+        return _checks.read_only(np.vstack([self.first.expected_statistic, self.second.expected_statistic]))
 
     def form(self) -> dict[str, Any]:
         return {"kind": self.kind, "name": self.name, "first": self.first.form(), "second": self.second.form()}

@@ -14,6 +14,7 @@ from naysay import privacy
 from naysay.design import Levels
 from naysay.errors import DataError
 from naysay.estimate import Estimate, Intervals, printing
+from naysay.estimate.intervals import nuisance_intervals
 from naysay.estimate.result import is_pooled
 from naysay.report import charts, labels
 from naysay.report.extra import need

@@ -10,13 +10,14 @@ space       a report is                                    T(response)         d
 `Subsets`   a set of labels, as text ``"a;b"`` in a file   membership          number of labels
 `Bits`      any set of labels, the empty and full too      membership          number of labels
 `Pair`      two reports, one in each of two spaces         Kronecker product   product of the two
+`Margins`   two reports about one thing                    side by side        sum of the two
 =========== ============================================== =================== =======================
 """
 
 from naysay.responses.cells import cells_of, columns_of
 from naysay.responses.said import Responses
 from naysay.responses.sets import JOINER, WORD, Bits, Subsets
-from naysay.responses.spaces import Codes, Labels, Pair, Space
+from naysay.responses.spaces import Codes, Labels, Margins, Pair, Space
 
 __all__ = [
     "JOINER",
@@ -24,6 +25,7 @@ __all__ = [
     "Bits",
     "Codes",
     "Labels",
+    "Margins",
     "Pair",
     "Responses",
     "Space",

@@ -16,7 +16,7 @@ from naysay import _checks
 from naysay.errors import AnswerError, DataError, DesignError
 from naysay.responses.cells import TRUTH, cells_of, columns_of, membership_of, truth_of, unknown_label, word_of
 
-__all__ = ["LISTABLE", "MISSING", "Codes", "Labels", "Pair", "Space"]
+__all__ = ["LISTABLE", "MISSING", "Codes", "Labels", "Margins", "Pair", "Space"]
 
 Codes = NDArray[np.int64]
 MISSING = -1
@@ -284,3 +284,26 @@ class Pair(Space):
 
     def form(self) -> dict[str, Any]:
         return {"space": "pair", "first": self.first.form(), "second": self.second.form()}
+
+
+@dataclass(frozen=True)
+class Margins(Pair):
+    """Two reports of one person about one thing; the linear statistic is that of each, side by side.
+
+    Examples
+    --------
+    >>> space = Margins(Labels(("same", "different")), Labels(("same", "different")))
+    >>> space.statistic(space.encode((["same"], ["different"])))
+    array([[1., 0., 0., 1.]])
+    """
+
+    @property
+    def dimension(self) -> int:
+        return self.first.dimension + self.second.dimension
+
+    def statistic(self, codes: Codes) -> NDArray[np.float64]:
+        one, two = self.split(codes)
+        return np.hstack([self.first.statistic(one), self.second.statistic(two)])
+
+    def form(self) -> dict[str, Any]:
+        return super().form() | {"space": "margins"}
