@@ -139,18 +139,14 @@ def test_closed_forms_of_the_literature_come_out(p, counts):
 
 @given(st.lists(st.integers(10, 400), min_size=4, max_size=4))
 def test_the_anchored_model_corrects_for_the_inattentive_as_its_formula_says(counts):
-    # (λ - (1 - γ)/2) / γ with γ = (λ' - ½) / (½ - p'), from the share of "same" to either question: two equations, as
-    # if the questions had been put to different people.
-    questions = ANCHORED.channel()
-    survey = Samples.of(
-        {"main": questions.first, "anchor": questions.second}, shares=ANCHORED.shares, nuisance=ANCHORED.nuisance
-    )
-    same, anchor_same = counts[0] / (counts[0] + counts[1]), counts[2] / (counts[2] + counts[3])
+    # (λ - (1 - γ)/2) / γ with γ = (λ' - ½) / (½ - p'), from the shares of "same" to the sensitive and to the anchor's pair.
+    same, anchor_same = (counts[0] + counts[1]) / sum(counts), (counts[0] + counts[2]) / sum(counts)
     attentive = (anchor_same - 0.5) / (0.5 - 0.25)
     assume(abs(attentive) > 0.05)
     corrected = (same - (1 - attentive) / 2) / attentive
     expected = (corrected - (1 - 0.15)) / (0.15 - (1 - 0.15))
-    fit = estimate.moments(survey, counted(survey, counts[:2], counts[2:]))
+    answers = (["same", "same", "different", "different"], ["same", "different", "same", "different"])
+    fit = estimate.moments(ANCHORED, ANCHORED.tally(answers, count=counts))
     assert fit.nuisance["attentive"].value == pytest.approx(attentive, abs=1e-9)
     assert fit.proportions[0] == pytest.approx(expected, abs=1e-7)
 
