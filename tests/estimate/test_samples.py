@@ -8,7 +8,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from naysay import designs, estimate
-from naysay.design import Samples
 from naysay.errors import DataError, NotEstimable
 
 ABC = tuple("abc")
@@ -139,7 +138,7 @@ def test_closed_forms_of_the_literature_come_out(p, counts):
 
 @given(st.lists(st.integers(10, 400), min_size=4, max_size=4))
 def test_the_anchored_model_corrects_for_the_inattentive_as_its_formula_says(counts):
-    # (λ - (1 - γ)/2) / γ with γ = (λ' - ½) / (½ - p'), from the shares of "same" to the sensitive and to the anchor's pair.
+    # (λ - (1 - γ)/2) / γ with γ = (λ' - ½) / (½ - p'), from the shares of "same" to either pair.
     same, anchor_same = (counts[0] + counts[1]) / sum(counts), (counts[0] + counts[2]) / sum(counts)
     attentive = (anchor_same - 0.5) / (0.5 - 0.25)
     assume(abs(attentive) > 0.05)
