@@ -18,7 +18,7 @@ from naysay.errors import DesignError
 
 __all__ = ["catalog", "parse"]
 
-FAMILIES["mix"], SOURCES["mix"], ASSUMPTIONS["mix"] = mix, "Warner (1986)", ()
+FAMILIES["mix"], SOURCES["mix"], ASSUMPTIONS["mix"] = mix, "a lottery of designs", ()
 
 _COMPOSITIONS = {
     "levels": "name=design, …",
