@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import naysay as package
-from naysay.cli import demo, design, estimate, plan, randomize, root, simulate
+from naysay.cli import demo, design, estimate, plan, randomize, reproduce, root, simulate
 from naysay.designs import FAMILIES
 
 HELP = {
@@ -21,6 +21,7 @@ HELP = {
     "design show": design.show,
     "designs": design.catalog,
     "demo": demo.command,
+    "reproduce": reproduce.command,
 }
 
 
