@@ -62,17 +62,25 @@ def tables(text: str) -> list[list[list[str]]]:
 
 
 def findings(text: str) -> str:
-    """The ratios of a table that compares ("times …"), and how many of its cells hold where that is the question."""
+    """The ratios of tables that compare ("times …"), and how many of their cells hold where that is the question."""
     said = []
     for head, *rows in tables(text):
-        words = head.index("seconds") if "seconds" in head else 1
-        for place, name in enumerate(head):
-            own = [(" ".join(filter(None, row[:words])), row[place]) for row in rows if place < len(row)]
-            if name.startswith("times"):
-                said.append(", ".join(f"{label} {ratio} ×" for label, ratio in own if ratio not in ("1", "1.0", "–")))
-            elif name == "holds":
-                said.append(f"{sum(answer == 'yes' for _, answer in own)} of {len(own)} hold")
+        columns = [place for place, name in enumerate(head) if name.startswith("times")]
+        said += [", ".join(filter(None, (compared(head, row, place) for row in rows))) for place in columns]
+        if "holds" in head:
+            said.append(f"{sum(row[head.index('holds')] == 'yes' for row in rows)} of {len(rows)} hold")
     return "; ".join(part for part in said if part)
+
+
+def compared(head: list[str], row: list[str], place: int) -> str:
+    """One ratio with what was compared, and how far it got where the table says so; nothing for the base."""
+    if row[place] in ("1", "1.0", "–"):
+        return ""
+    words = " ".join(filter(None, row[: head.index("seconds") if "seconds" in head else 1]))
+    reached = [
+        f" ({name.removesuffix(' reached')} {row[at]})" for at, name in enumerate(head) if name.endswith("reached")
+    ]
+    return f"{words} {row[place]} ×{''.join(reached)}"
 
 
 def reference() -> float:
@@ -109,7 +117,6 @@ def kept(script: Path) -> str:
 
 def line(result: Result, base: float) -> str:
     """One line of the table."""
-    name = f"[{result.name}]({result.name}.md)" if result.code != _USAGE else result.name
     if result.code is None:
         taken = ["not run", "–", "–"]
     elif result.code == _USAGE:
@@ -121,7 +128,7 @@ def line(result: Result, base: float) -> str:
             f"{result.seconds / base:,.0f}",
             memory,
         ]
-    return f"| {name} | {result.about} | {' | '.join(taken)} | {result.found or 'see its table'} |"
+    return f"| {result.name} | {result.about} | {' | '.join(taken)} | {result.found or 'see its table'} |"
 
 
 def page(results: list[Result], base: float) -> str:
@@ -129,7 +136,8 @@ def page(results: list[Result], base: float) -> str:
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
     return "\n".join(
         [
-            "Written by `python -m benchmarks`; not run: read from the table that the benchmark left before.",
+            "Written by `python -m benchmarks`; each benchmark leaves its own table beside this one. "
+            "Not run: read from the table that it left before.",
             "",
             "| benchmark | what | seconds | times the reference | most memory, MB | ratios, and what holds |",
             "|---|---|--:|--:|--:|---|",

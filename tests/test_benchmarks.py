@@ -42,7 +42,7 @@ def folder(tmp_path):
 
 def rows(folder):
     text = (folder / "results.md").read_text()
-    return {row[0].strip("[").partition("]")[0]: row[1:] for row in command.tables(text)[0][1:]}
+    return {row[0]: row[1:] for row in command.tables(text)[0][1:]}
 
 
 def test_all_are_run_and_told(folder, capsys):
@@ -82,6 +82,11 @@ def test_the_list_names_every_benchmark_of_the_project(capsys):
 def test_ratios_are_told_with_what_was_compared():
     table = "| file | tool | seconds | times ours |\n|---|---|---|---|\n| big | us | 2 | 1 |\n| | them | 9 | 4.5 |\n"
     assert command.findings(table) == "them 4.5 ×"
+
+
+def test_a_ratio_says_how_far_it_got():
+    table = "| solver | seconds | times ours | gap reached |\n|---|---|---|---|\n| us | 2 | 1.0 | 0 |\n| EM | 1 | 0.5 | 1e-3 |\n"
+    assert command.findings(table) == "EM 0.5 × (gap 1e-3)"
 
 
 def test_the_kept_table_tells_of_benchmarks_that_there_are():
