@@ -13,8 +13,18 @@ author = "The naysay developers"
 copyright = author
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "catalog", "flowcharts", "layers", "mathml", "picture"]
-exclude_patterns = ["_build"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "numpydoc",
+    "agreement",
+    "catalog",
+    "flowcharts",
+    "layers",
+    "mathml",
+    "picture",
+]
+exclude_patterns = ["_build", "reproductions/results"]
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 

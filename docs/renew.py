@@ -41,7 +41,7 @@ _WIDTH = "80"
 
 def pages() -> list[Path]:
     """The pages of the site."""
-    return sorted(DOCS.glob("*.md"))
+    return sorted([*DOCS.glob("*.md"), *DOCS.glob("reproductions/*.md")])
 
 
 def renewed(text: str, page: str, folder: Path) -> str:

@@ -23,13 +23,13 @@ from naysay.designs import FAMILIES, negative
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.glob("*.md"))
 README = ROOT / "README.md"
-DIRECTIVES = {"catalog", "eval-rst", "flowcharts", "glossary", "include", "layers", "picture", "toctree"}
+DIRECTIVES = {"agreement", "catalog", "eval-rst", "flowcharts", "glossary", "include", "layers", "picture", "toctree"}
 
 SPEC = importlib.util.spec_from_file_location("renew", DOCS / "renew.py")
 renew = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(renew)
+PAGES = renew.pages()
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def readme_files(tmp_path):
     pl.DataFrame({"income": [income[row % 3] for row in range(200)]}).write_csv(tmp_path / "people.csv")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_a_page_shows_what_its_blocks_give(page, tmp_path):
     text = page.read_text(encoding="utf-8")
     assert renew.renewed(text, page.name, tmp_path) == text, f"out of date; renew it: {renew.COMMAND}"
@@ -55,7 +55,7 @@ def test_the_readme_runs(readme_files, tmp_path):
     assert renew.renewed(text, README.name, tmp_path) == text
 
 
-@pytest.mark.parametrize("page", [*PAGES, README], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, README], ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_block_is_one_that_is_run_or_built(page):
     text = page.read_text(encoding="utf-8")
     opened = re.findall(r"^ *(?:```+|~~~+)\{?([\w-]+)", text, re.MULTILINE)
@@ -159,11 +159,12 @@ def build(source, out):
 def test_the_build_ends_at_what_it_cannot_draw(tmp_path):
     (tmp_path / "conf.py").write_text(
         f"import sys\nsys.path.insert(0, {str(DOCS / '_extensions')!r})\n"
-        "extensions = ['myst_parser', 'layers', 'mathml', 'picture']\n"
+        "extensions = ['myst_parser', 'agreement', 'layers', 'mathml', 'picture']\n"
         "myst_enable_extensions = ['dollarmath']\nhtml_math_renderer = 'mathml'\n"
     )
     (tmp_path / "index.md").write_text(
-        "# Page\n\n$\\nothing$\n\n```{layers}\ncli: commands\ncellar: wine\n```\n\n```{picture} none.svg\n```\n"
+        "# Page\n\n$\\nothing$\n\n```{layers}\ncli: commands\ncellar: wine\n```\n\n```{picture} none.svg\n```\n\n"
+        "```{agreement}\ntwo_coins: nothing\n```\n"
     )
     code, told = build(tmp_path, tmp_path / "html")
     assert code != 0
@@ -171,6 +172,7 @@ def test_the_build_ends_at_what_it_cannot_draw(tmp_path):
     assert "name the layers as pyproject.toml does" in told
     assert "'cellar'" in told
     assert "there is no picture none.svg" in told
+    assert "name checks as the kept results do" in told
 
 
 def test_the_site_is_whole(tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import naysay as package
-from naysay.cli import demo, design, estimate, plan, randomize, risk, root, simulate
+from naysay.cli import demo, design, estimate, plan, randomize, reproduce, risk, root, simulate
 from naysay.designs import FAMILIES
 
 HELP = {
@@ -22,6 +22,7 @@ HELP = {
     "design show": design.show,
     "designs": design.catalog,
     "demo": demo.command,
+    "reproduce": reproduce.command,
 }
 
 

@@ -1,4 +1,4 @@
-"""The command line of naysay, one file a command.
+"""The command line: one subcommand for each thing to do, from ``naysay demo`` to ``naysay reproduce``.
 
 Exit codes: 0 done, 1 a bug (with its traceback), 2 the user's input (with one line on stderr), 130 interrupted.
 """
@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import naysay
-from naysay.cli import demo, design, estimate, output, plan, randomize, risk, simulate
+from naysay.cli import demo, design, estimate, output, plan, randomize, reproduce, risk, simulate
 from naysay.errors import NaysayError
 
 __all__ = ["app", "main"]
@@ -27,6 +27,7 @@ app.command("risk")(risk.command)
 app.add_typer(design.app, name="design")
 app.command("designs")(design.catalog)
 app.command("demo")(demo.command)
+app.command("reproduce")(reproduce.command)
 
 
 @app.callback(invoke_without_command=True)

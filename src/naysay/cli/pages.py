@@ -8,22 +8,27 @@ from pathlib import Path
 from naysay.errors import DataError, NaysayError
 from naysay.report.extra import ExtraMissing, need
 
-__all__ = ["check", "write"]
+__all__ = ["check", "drawable", "write"]
 
 
 def check(path: Path | None) -> None:
     """Raise, before any work is done, if a page could not be drawn or written there."""
     if path is None:
         return
+    drawable()
+    if path.is_dir():
+        raise DataError(f"cannot write to {str(path)!r}: it is a folder")
+    if not path.parent.is_dir():
+        raise DataError(f"cannot write to {str(path)!r}: there is no folder {str(path.parent)!r}")
+
+
+def drawable() -> None:
+    """Raise, before any work is done, if nothing can be drawn."""
     try:
         for module in ("altair", "jinja2", "vl_convert"):
             need(module)
     except ExtraMissing as error:
         raise NaysayError(str(error)) from None
-    if path.is_dir():
-        raise DataError(f"cannot write to {str(path)!r}: it is a folder")
-    if not path.parent.is_dir():
-        raise DataError(f"cannot write to {str(path)!r}: there is no folder {str(path.parent)!r}")
 
 
 def write(path: Path | None, page: Callable[[], str]) -> None:

@@ -1,0 +1,67 @@
+"""Charts outside the pages that draw them: dark on their own, or in a section with a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from naysay.report import page
+from naysay.report.charts import INKS
+from naysay.report.page import Section
+
+__all__ = ["PHONE", "WIDE", "dark", "section"]
+
+WIDE, PHONE = 760, 340
+"""Widths, in pixels, at which images are drawn for a page."""
+
+
+def dark(svg: str) -> str:
+    """The image for a dark page that sets no inks of its own, such as that of a code host.
+
+    Parameters
+    ----------
+    svg : str
+        Of one of the charts, which without a page's inks shows the light ones.
+
+    Examples
+    --------
+    >>> dark('<svg style="fill:var(--chart-text,#1c2024)"/>')
+    '<svg style="fill:var(--chart-text,#e8eaed)"/>'
+    """
+    return re.sub(r"var\(--chart-(\w+),[^)]*\)", lambda ink: f"var(--chart-{ink[1]},{INKS[ink[1]][1]})", svg)
+
+
+def section(
+    heading: str,
+    *,
+    plots: Sequence[Callable[[int], str]] = (),
+    names: Sequence[str] = (),
+    rows: Sequence[Sequence[str]] = (),
+    notes: Sequence[str] = (),
+) -> Section:
+    """A part of a page: images for a wide screen and for a phone, a table, remarks.
+
+    Parameters
+    ----------
+    heading : str
+    plots : sequence of callable
+        Each draws an SVG image of a width in pixels.
+    names : sequence of str
+        Of the table's columns.
+    rows : sequence of sequence of str
+    notes : sequence of str
+
+    Raises
+    ------
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> section("Spread", names=("design", "s.d."), rows=[("two coins", "0.066")]).heading
+    'Spread'
+    """
+    drawn = [(plot(WIDE), plot(PHONE)) for plot in plots]
+    return Section(
+        heading, page._render("study.html", plots=drawn, names=names, rows=rows, caption=heading, notes=notes)
+    )

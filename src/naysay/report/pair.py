@@ -1,0 +1,75 @@
+"""A question and its negative, drawn as a respondent sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from naysay.report import labels
+from naysay.report.charts import INKS
+
+__all__ = ["question_pair"]
+
+_WIDE, _LINE, _ROW, _EDGE = 360, 19, 28, 18
+_ROOM = 44  # letters in a line
+
+
+def question_pair(asked: str, negated: str, categories: Sequence[Any]) -> str:
+    """An SVG image of two questions above each other, narrow enough for a phone: which applies, and which does not.
+
+    Parameters
+    ----------
+    asked : str
+        The positive question.
+    negated : str
+        The same in the negative.
+    categories : (t,) sequence of label
+
+    Examples
+    --------
+    >>> svg = question_pair("I earn", "I do not earn", ("< 30k", "> 30k"))
+    >>> svg[:4], "&lt; 30k" in svg
+    ('<svg', True)
+    """
+    first, height = _card(asked, "Choose the one that applies.", categories, top=1)
+    second, end = _card(negated, "Choose one that does not apply.", categories, top=height + 16)
+    names = ", ".join(labels.full(category) for category in categories)
+    told = f"Two questions with the same answers, {names}. First: {asked} Second: {negated}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE} {end + 1}" role="img" '
+        f'aria-label="A question and its negative" style="max-width:{_WIDE}px;width:100%;height:auto" '
+        f'font-family="system-ui, sans-serif" font-size="14"><title>A question and its negative</title>'
+        f"<desc>{escape(told)}</desc>{first}{second}</svg>"
+    )
+
+
+def _ink(role: str) -> str:
+    return f"var(--chart-{role},{INKS[role][0]})"
+
+
+def _card(asked: str, how: str, categories: Sequence[Any], *, top: int) -> tuple[str, int]:
+    """One question as a card, and where it ends."""
+    lines = labels.wrapped(asked, _ROOM)
+    y, parts = top + 28, []
+    for line in lines:
+        parts.append(_text(line, _EDGE, y, "text", 'font-weight="600"', whole=asked))
+        y += _LINE
+    parts.append(_text(how, _EDGE, y, "muted", 'font-size="12"', whole=how))
+    y += _ROW
+    for category in categories:
+        name = labels.full(category)
+        circle = f'<circle cx="{_EDGE + 7}" cy="{y - 5}" r="7" style="fill:none;stroke:{_ink("muted")}"/>'
+        parts.append(circle + _text(labels.shortened(name, _ROOM - 4), _EDGE + 26, y, "text", "", whole=name))
+        y += _ROW
+    end = y - _ROW + 16
+    frame = (
+        f'<rect x="1" y="{top}" width="{_WIDE - 2}" height="{end - top}" rx="8" '
+        f'style="fill:none;stroke:{_ink("grid")}"/>'
+    )
+    return frame + "".join(parts), end
+
+
+def _text(line: str, x: int, y: int, role: str, more: str, *, whole: str) -> str:
+    shown = escape(labels.isolated(line, whole))
+    return f'<text x="{x}" y="{y}" {more} style="fill:{_ink(role)}">{shown}</text>'

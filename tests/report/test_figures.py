@@ -1,0 +1,40 @@
+import re
+import xml.etree.ElementTree as ET
+
+from naysay.report import charts, figures, pair
+
+from .conftest import LABELS
+
+
+def test_a_dark_image_has_no_light_ink():
+    svg = charts.dots(("a", "b"), [charts.Mark("truth", "truth", (0.3, 0.7))], title="A survey")
+    light = {f"var(--chart-{role},{inks[0]})" for role, inks in charts.INKS.items()}
+    assert any(each in svg for each in light)
+    dark = figures.dark(svg)
+    assert not any(each in dark for each in light)
+    assert re.sub(r"#\w{6}", "", dark) == re.sub(r"#\w{6}", "", svg)
+    assert figures.dark(dark) == dark
+
+
+def test_a_section_has_images_for_both_widths_and_a_table():
+    body = figures.section(
+        "Spread", plots=[lambda size: f"<svg>{size}</svg>"], names=("a", "b"), rows=[("<x>", "1")], notes=("<n>",)
+    ).body
+    assert "<svg>760</svg>" in body
+    assert "<svg>340</svg>" in body
+    assert "&lt;x&gt;" in body
+    assert "&lt;n&gt;" in body
+
+
+def test_a_pair_of_questions_says_all_its_words_and_fits_a_phone():
+    root = ET.fromstring(pair.question_pair("Which <applies>?", "Which does not & never did?", LABELS))
+    _, _, wide, high = map(float, root.attrib["viewBox"].split())
+    assert wide <= 360
+    texts = ["".join(each.itertext()) for each in root.iter() if each.tag.endswith("text")]
+    assert sum("never" in text for text in texts) == 3
+    assert sum("נ" in text or "ל" in text for text in texts) == 2
+    assert max(float(each.attrib["y"]) for each in root.iter() if each.tag.endswith("text")) < high
+    assert sum(each.tag.endswith("circle") for each in root.iter()) == 2 * len(LABELS)
+    told = next(each.text for each in root.iter() if each.tag.endswith("desc"))
+    assert "Which <applies>?" in told
+    assert LABELS[5] in told

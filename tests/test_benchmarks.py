@@ -1,0 +1,96 @@
+"""One command runs all benchmarks, and says what they found."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+SPEC = importlib.util.spec_from_file_location("all_benchmarks", FOLDER / "__main__.py")
+command = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(command)
+
+SCRIPT = '''"""How fast {name} is.
+
+More about it.
+"""
+import argparse
+from pathlib import Path
+
+parser = argparse.ArgumentParser()
+{argument}
+parser.add_argument("--out", type=Path)
+rows = ["solver | times ours | holds", "---|---|---", "us | 1.0 | yes", "EM | 5.1 | NO"]
+parser.parse_args().out.write_text("".join(f"| {{row}} |\\n" for row in rows))
+{end}
+'''
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with four benchmarks, one of which needs data and one of which fails, and a helper that is none."""
+    for name, argument, end in (
+        ("alone", "", ""),
+        ("data", 'parser.add_argument("data")', ""),
+        ("broken", "", "raise SystemExit(1)"),
+        ("second", "", ""),
+    ):
+        (tmp_path / f"{name}.py").write_text(SCRIPT.format(name=name, argument=argument, end=end))
+    (tmp_path / "helper.py").write_text('"""Not one."""\n')
+    return tmp_path
+
+
+def rows(folder):
+    text = (folder / "results.md").read_text()
+    return {row[0]: row[1:] for row in command.tables(text)[0][1:]}
+
+
+def test_all_are_run_and_told(folder, capsys):
+    assert command.main([], folder) == 1
+    found = rows(folder)
+    assert list(found) == ["alone", "broken", "data", "second"]
+    assert found["alone"][0] == "How fast alone is"
+    assert found["alone"][-1] == "EM 5.1 ×; 1 of 2 hold"
+    assert float(found["alone"][1]) > 0
+    assert found["broken"][1].endswith("(failed)")
+    assert found["data"][1] == "needs arguments"
+    assert "numpy" in capsys.readouterr().out
+
+
+def test_only_the_named_are_run_and_the_others_read(folder):
+    (folder / "second.md").write_text("| a | times ours |\n|---|---|\n| x | 2.0 |\n")
+    assert command.main(["alone"], folder) == 0
+    found = rows(folder)
+    assert found["second"][1:] == ["not run", "–", "–", "x 2.0 ×"]
+    assert found["data"][-1] == "see its table"
+    assert not (folder / "broken.md").exists()
+
+
+def test_an_unknown_name_is_refused(folder, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["alon"], folder)
+    assert "no benchmark is called 'alon'; there are alone, broken" in capsys.readouterr().err
+
+
+def test_the_list_names_every_benchmark_of_the_project(capsys):
+    assert command.main(["--list"]) == 0
+    listed = [line.partition(": ") for line in capsys.readouterr().out.splitlines()]
+    assert {"coverage", "simulation", "speed"} <= {name for name, _, _ in listed}
+    assert all(told for _, _, told in listed)
+
+
+def test_ratios_are_told_with_what_was_compared():
+    table = "| file | tool | seconds | times ours |\n|---|---|---|---|\n| big | us | 2 | 1 |\n| | them | 9 | 4.5 |\n"
+    assert command.findings(table) == "them 4.5 ×"
+
+
+def test_a_ratio_says_how_far_it_got():
+    head = "| solver | seconds | times ours | gap reached |\n|---|---|---|---|\n"
+    table = head + "| us | 2 | 1.0 | 0 |\n| EM | 1 | 0.5 | 1e-3 |\n"
+    assert command.findings(table) == "EM 0.5 × (gap 1e-3)"
+
+
+def test_the_kept_table_tells_of_benchmarks_that_there_are():
+    found = rows(FOLDER)
+    assert found
+    assert set(found) <= {script.stem for script in command.benchmarks(FOLDER)}
