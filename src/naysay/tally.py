@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.errors import AnswerError, DataError
+from naysay.errors import AnswerError, DataError, NotEstimable
 from naysay.responses import Codes, Pair, Responses, Space
 
 __all__ = ["Asked", "Channel", "Part", "Tally"]
@@ -398,10 +398,12 @@ def in_group(group: Any) -> Iterator[None]:
         yield
     except AnswerError:
         raise
-    except DataError as error:
+    except (DataError, NotEstimable) as error:
         if group is None:
             raise
         told = f"in group {group!r} {error}"
+        if isinstance(error, NotEstimable):
+            raise NotEstimable(told, contrast=error.contrast, rank=error.rank) from None
         raise DataError(told, row=error.row, column=error.column, value=error.value) from None
 
 

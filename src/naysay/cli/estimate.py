@@ -17,7 +17,7 @@ from naysay.design import Answerable, Levels, Samples
 from naysay.errors import DataError
 from naysay.estimate import Estimate, printing
 from naysay.responses import Pair
-from naysay.tally import Tally
+from naysay.tally import Tally, in_group
 
 __all__ = ["command"]
 
@@ -25,7 +25,7 @@ Estimator = Literal["maximum_likelihood", "moments", "nstops", "nstops_i", "nsto
 Interval = Literal["wald", "agresti_coull", "profile", "bootstrap"]
 Fits = dict[Any, Estimate]
 
-_MOST_COMPARED = 30  # groups whose differences are shown
+_MOST_COMPARED = 30  # groups up to which every difference is listed
 
 _CSV = ("category", "proportion", "standard_error", "low", "high", "n", "missing")
 _CSV_NAMED = ("design", "method", "target", "standard_error_kind", "confidence", "interval_method")
@@ -122,10 +122,10 @@ def command(
         column = response[0] if len(response) == 1 else response
         said = asked.tally(frame, column, level=level, sample=sample, weights=weight, count=count, by=by)
     tallies = said if isinstance(said, dict) else {None: said}
-    fits = {
-        group: fitted(asked, tally, estimator=estimator, target=target, standard_errors=standard_errors)
-        for group, tally in tallies.items()
-    }
+    fits = {}
+    for group, tally in tallies.items():
+        with in_group(group):
+            fits[group] = fitted(asked, tally, estimator=estimator, target=target, standard_errors=standard_errors)
     {"table": _table, "json": _json, "csv": _csv}[format_](fits, by, told)
 
 
@@ -225,14 +225,9 @@ def _table(fits: Fits, by: str | None, told: _Told) -> None:
         head = f"{by} = {'(missing)' if group is None else group}\n" if by is not None else ""
         text = printing.to_text(fit, told.confidence, told.interval, noncompliance=told.noncompliance)
         texts.append(head + text)
-    if _compared(fits):
-        texts.append(printing.differences_text(estimate.differences(fits), told.confidence))
+    if len(fits) > 1:
+        texts.append(printing.differences_text(estimate.differences(fits), told.confidence, most=_MOST_COMPARED))
     output.say("\n\n".join(texts))
-
-
-def _compared(fits: Fits) -> bool:
-    """Whether groups are set beside each other; a table of hundreds is read one by one."""
-    return 2 <= len(fits) <= _MOST_COMPARED
 
 
 def _json(fits: Fits, by: str | None, told: _Told) -> None:
@@ -241,8 +236,9 @@ def _json(fits: Fits, by: str | None, told: _Told) -> None:
         output.say(output.json_text(objects[None]))
         return
     whole: dict[str, Any] = {"groups": [{"group": group} | each for group, each in objects.items()]}
-    if _compared(fits):
-        whole["differences"] = printing.differences_dict(estimate.differences(fits), told.confidence)
+    if len(fits) > 1:
+        found = estimate.differences(fits)
+        whole["differences"] = printing.differences_dict(found, told.confidence, most=_MOST_COMPARED)
     output.say(output.json_text(whole))
 
 
@@ -263,7 +259,7 @@ def _csv(fits: Fits, by: str | None, told: _Told) -> None:
         tested = [str(fit.comparison.test)] if fit.comparison is not None else []
         for line in [*tested, *printing.checks(fit, told.noncompliance), *found["warnings"]]:
             output.note(f"{by} = {group}: {line}" if grouped else line)
-    if _compared(fits):
+    if len(fits) > 1:
         output.note(str(estimate.differences(fits)))
     output.say(out.getvalue().rstrip("\n"))
 

@@ -33,6 +33,8 @@ def as_fraction(value: Any, *, what: str = "a probability") -> Fraction:
     try:
         if isinstance(value, np.generic):
             value = value.item()
+        if isinstance(value, bool):
+            raise TypeError
         if isinstance(value, float):
             value = repr(value)
         if isinstance(value, str) and "e" in value.lower() and abs(Decimal(value).adjusted()) > _DIGITS:

@@ -1,7 +1,7 @@
 """What a respondent does to answer: chance, a look at herself, a word said.
 
-A protocol is a tree of steps. Its probabilities are read from it, so that the instruction, the flowchart and the design
-matrix cannot disagree.
+A protocol is a tree of steps. Its probabilities are read from it, so that the flowchart and the design matrix cannot
+disagree. The instruction follows the same steps, in words of its own where a step has some.
 """
 
 from __future__ import annotations
@@ -124,6 +124,11 @@ class Fork:
     question: str
     branches: tuple[Branch, ...]
     instruction: str = ""
+
+    def __post_init__(self) -> None:
+        members = [member for branch in self.branches for member in branch.members]
+        if len(set(members)) < len(members):
+            raise DesignError(f"each category goes one way; {self.question!r} has {_checks.shown(members)}")
 
     def __str__(self) -> str:
         return self.question

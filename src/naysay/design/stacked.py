@@ -105,8 +105,12 @@ class Samples(Several):
                 )
         for share in (*self.shares, *self.nuisance):
             share.weights(self.cells)
+        _checks.categories([share.name for share in (*self.shares, *self.nuisance)], what="shares")
         if tuple(share.name for share in self.shares) != self.categories:
             raise DesignError(f"the categories must be shares of cells; got {_checks.shown(self.shares)}")
+        above, below = (np.array(part) for part in zip(*(s.weights(self.cells) for s in self.shares), strict=True))
+        if (below != above.sum(axis=0)).any():
+            raise DesignError("the categories must share out the same cells, each cell once")
 
     @classmethod
     def of(

@@ -9,7 +9,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
+
 from naysay.design import Answerable, Both, Design, Samples
+from naysay.errors import DesignError
 
 __all__ = ["ASSUMPTIONS", "FAMILIES", "SOURCES", "call", "family"]
 
@@ -41,7 +44,11 @@ def family(source: str, *, assumes: tuple[str, ...] = ()) -> Callable[[Callable[
     def register(make: Callable[P, A]) -> Callable[P, A]:
         @functools.wraps(make)
         def made(*arguments: P.args, **named: P.kwargs) -> A:
-            design = make(*arguments, **named)
+            inspect.signature(make).bind(*arguments, **named)
+            try:
+                design = make(*arguments, **named)
+            except (TypeError, AttributeError, LookupError) as error:
+                raise DesignError(f"the arguments of {make.__name__} are of the wrong kind: {error}") from None
             name = design.name or call(make.__name__, **_shown(make, named))
             return _told(replace(design, name=name), source, assumes)
 
@@ -78,6 +85,7 @@ def call(family: str, **arguments: Any) -> str:
 
 
 def _written(value: Any) -> str:
+    value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
     if isinstance(value, tuple | list):
         inner = ", ".join(map(_written, value))
         return f"({inner},)" if len(value) == 1 else f"({inner})"

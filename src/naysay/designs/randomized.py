@@ -143,8 +143,8 @@ def _forced(labels: tuple[Any, ...], yes: Any, no: Any, forced: Any) -> list[Fra
         raise DesignError("give forced_yes and forced_no, or forced with one probability a category")
     if forced is None:
         two(labels)
-        forced = (yes or 0, no or 0)
-    if isinstance(forced, str) or not isinstance(forced, Sequence) or len(forced) != len(labels):
+        forced = (0 if yes is None else yes, 0 if no is None else no)
+    if isinstance(forced, str) or np.ndim(forced) != 1 or len(forced) != len(labels):
         raise DesignError(f"forced must be {len(labels)} probabilities, one a category; got {forced!r}")
     return [
         chance(share, name=f"the forced probability of {label!r}") for share, label in zip(forced, labels, strict=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from naysay import _checks
-from naysay.design import Answerable, Both, Design, Samples, Say, Share, Step, draw_lots
-from naysay.design.base import check_channel
+from naysay.design import Answerable, Both, Samples, Say, Share, Step, draw_lots
 from naysay.design.exact import as_fraction
 from naysay.design.protocol import words
 from naysay.designs._family import call, family
@@ -29,6 +31,8 @@ __all__ = [
     "unrelated_question_unknown",
 ]
 
+ATTENTION = "people are as attentive to both questions, and attention has nothing to do with the sensitive category"
+_CORNERS = 4_096  # combinations of the ends of uncertain probabilities that a band looks at
 ALIKE = "the samples are drawn at random from one population"
 
 
@@ -56,24 +60,13 @@ def samples(offer: Mapping[Any, Answerable] | None = None, **named: Answerable) 
     """
     chosen: dict[Any, Any] = {**(offer or {}), **named}
     calls = ", ".join(f"{name}={getattr(design, 'name', design)}" for name, design in chosen.items())
-    return _ranged(
-        {name: check_channel(design, f"sample {name!r}") for name, design in chosen.items()}, f"samples({calls})"
-    )
-
-
-def _ranged(offer: Mapping[Any, Design], name: str = "", notes: tuple[str, ...] = ()) -> Samples:
-    """The samples, beside them those at both ends of the range of their uncertain probabilities."""
-    made = Samples.of(offer, name=name, notes=notes)
-    if not any(design.alternatives for design in offer.values()):
-        return made
-    ends = (
-        {
-            key: check_channel(design.alternatives[end] if design.alternatives else design, "an end")
-            for key, design in offer.items()
-        }
-        for end in (0, 1)
-    )
-    return replace(made, alternatives=tuple(Samples.of(end) for end in ends))
+    if not chosen:
+        raise DesignError("samples are made of designs by name: samples(direct=…, randomized=…)")
+    made = Samples.of(chosen, name=f"samples({calls})")
+    each = [design.alternatives or (design,) for design in chosen.values()]
+    corners = itertools.product(*each) if any(len(ends) > 1 for ends in each) else ()
+    at = (Samples.of(dict(zip(chosen, corner, strict=True))) for corner in itertools.islice(corners, _CORNERS))
+    return replace(made, alternatives=tuple(at))
 
 
 @family("Greenberg, Abul-Ela, Simmons & Horvitz (1969)", assumes=(INDEPENDENT, ALIKE))
@@ -200,8 +193,11 @@ def cheating_detection_symmetric(
     yes, no = two(categories)
     honest, cells = _honest(yes, no)
     up, down = pair(forced_yes, what="forced_yes"), pair(forced_no, what="forced_no")
-    if up == down[::-1] == up[::-1] or (up[0], down[0]) == (up[1], down[1]):
-        raise DesignError(f"the samples must be forced with different probabilities; got {forced_yes!r}, {forced_no!r}")
+    if (1 - down[0]) * up[1] == (1 - down[1]) * up[0]:
+        raise DesignError(
+            "the samples must differ in forced_yes / (1 - forced_no), or cheaters cannot be told from others; "
+            f"got {forced_yes!r}, {forced_no!r}"
+        )
     offer = {}
     for place, (f_yes, f_no) in enumerate(zip(up, down, strict=True), start=1):
         if f_yes + f_no >= 1:
@@ -323,15 +319,19 @@ def extended_crosswise(
     array([0.8, 0.2])
     """
     p = as_fraction(prevalence, what="prevalence")
+    if not 0 <= p <= 1 or 2 * p == 1:
+        raise DesignError(f"prevalence must lie in [0, 1] and not be 1/2; got {prevalence!r}")
     first = crosswise(prevalence=p, between=between, categories=categories)
-    second = crosswise(prevalence=1 - p, categories=categories)
-    if between is not None:
-        ends = (crosswise(prevalence=1 - as_fraction(end), categories=categories) for end in between)
-        second = replace(second, alternatives=tuple(ends))
-    return _ranged({1: first, 2: second}, notes=("the test of fit is blind to people who answer at random",))
+
+    def both(at: Any) -> Samples:
+        shares = (at, 1 - as_fraction(at))
+        offer = {place: crosswise(prevalence=share, categories=categories) for place, share in enumerate(shares, 1)}
+        return Samples.of(offer, notes=("the test of fit is blind to people who answer at random",))
+
+    return replace(both(p), alternatives=tuple(both(end) for end in between or ()) if first.alternatives else ())
 
 
-@family("Atsusaka & Stevenson (2023)", assumes=(INDEPENDENT, PREVALENCE, "people are as attentive to both questions"))
+@family("Atsusaka & Stevenson (2023)", assumes=(INDEPENDENT, PREVALENCE, ATTENTION))
 def anchored_crosswise(*, prevalence: Any, anchor: Any, categories: Sequence[Any] = YES_NO) -> Samples:
     """The crosswise model with an anchor: a second question, true of nobody, shows how many answer at random.
 
@@ -427,8 +427,8 @@ def abul_ela(categories: Sequence[Any], *, p: Sequence[Sequence[Any]]) -> Sample
         raise DesignError(
             f"p must have {len(labels) - 1} rows (samples) of {len(labels)} probabilities, one a category"
         )
-    if len({tuple(row) for row in rows}) < len(rows):
-        raise DesignError("the samples must differ in their probabilities; two rows of p are alike")
+    if np.linalg.matrix_rank(np.array([[1] * len(labels), *rows], dtype=float)) < len(labels):
+        raise DesignError("the samples must differ in their probabilities; a row of p follows from the others")
     asked = [
         ask(
             *((label, Say("yes" if label == i else "no")) for label in labels),

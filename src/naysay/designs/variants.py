@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from naysay.design import Branch, Chance, Design, Say, Step, draw_lots
 from naysay.designs._family import family
 from naysay.designs._table import YES_NO, ask, chance, of_steps, truth, two
@@ -45,6 +47,8 @@ def christofides(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Des
            [0.2, 0.5]])
     """
     yes, no = two(categories)
+    if isinstance(p, str) or np.ndim(p) != 1:
+        raise DesignError(f"p must be the probabilities of two cards or more; got {p!r}")
     shares = [chance(each, name="p") for each in p]
     m = len(shares)
     if m < 2 or sum(shares, Fraction(0)) != 1:

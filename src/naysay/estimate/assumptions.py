@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,33 +13,42 @@ from naysay.estimate.linear import linear_map
 from naysay.estimate.result import Estimate
 from naysay.estimate.samples import shares_of_means
 from naysay.responses import Labels
-from naysay.tally import Channel, Part
+from naysay.tally import Channel
 
-__all__ = ["has_noncompliance_band", "noncompliance_band", "probability_band"]
+__all__ = ["behaviors", "noncompliance_band", "probability_band"]
 
 Floats = NDArray[np.float64]
 
 
-def has_noncompliance_band(design: Answerable) -> bool:
-    """Whether non-compliance is a question for a design of two categories that randomizes, and does not measure it."""
-    if len(design.categories) != 2 or (isinstance(design, Samples) and design.measures_compliance):
-        return False
+def behaviors(design: Answerable) -> list[Callable[[Channel], Floats]]:
+    """How people could fail to comply with a design that randomizes: empty where that is no question.
+
+    Where it is yes or no, they may always give the answer that speaks least for the first category, or any at
+    random. Several categories, or a design that measures who denies, leave random answers. A negative survey, in which
+    an answer can rule a category out, has none: what two options could do see `preference_band`.
+    """
     if not isinstance(design, Design | Samples):
-        return False
-    return all(_asked(design.channel(name)) for name in design.levels)
+        return []
+    channels = [design.channel(name) for name in design.levels]
+    measured = isinstance(design, Samples) and design.measures_compliance
+    if not all(isinstance(each.space, Labels) for each in channels) or not any(map(_randomizes, channels)):
+        return []
+    if len(design.categories) > 2 or measured:
+        told = measured or all((each.matrix > 0).all() for each in channels)
+        return [_random] if told else []
+    return [_least_incriminating, _random]
 
 
-def _asked(design: Design) -> bool:
-    """Whether a design reports labels, by chance."""
-    return isinstance(design.space, Labels) and bool((design.matrix.max(axis=0) < 1).any())
+def _randomizes(design: Channel) -> bool:
+    return bool((design.rows(design.space.listing()).max(axis=0) < 1).any())
 
 
 def noncompliance_band(fit: Estimate, *, share: float = 0.1) -> Floats:
     """The range of each estimate, (t, 2), if up to a share of the respondents did not comply with the protocol.
 
-    Non-compliers either always give the answer that speaks least for the first, sensitive category, or answer at
-    random. With a share δ of them λ = (1 - δ)Pπ + δq, so that the estimate is taken at (λ̂ - δq)/(1 - δ). Sampling error
-    is not in the band.
+    Non-compliers either always give the answer that speaks least for the first, sensitive category, or (with several
+    categories only) answer at random; people asked directly are taken to comply. With a share δ of them
+    λ = (1 - δ)Pπ + δq, so that the estimate is taken at (λ̂ - δq)/(1 - δ). Sampling error is not in the band.
 
     Parameters
     ----------
@@ -72,17 +80,20 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1) -> Floats:
         raise DataError(f"the share of those who do not comply must lie in [0, 1); got {share!r}")
     if not all(isinstance(fit.design.channel(name).space, Labels) for name in fit.design.levels):
         raise DataError("non-compliance is assessed for designs that report one label")
-    answers = (_nobody, _least_incriminating, _random)
-    return _hull([_estimated(fit, fit.design, share * (answer is not _nobody), answer) for answer in answers])
+    ends = [_estimated(fit, fit.design, share, answer) for answer in behaviors(fit.design) or [_random]]
+    return _hull([_estimated(fit, fit.design), *ends])
 
 
-def probability_band(fit: Estimate) -> Floats | None:
+def probability_band(fit: Estimate, *, designs: Sequence[Answerable] = ()) -> Floats | None:
     """The range of each estimate, (t, 2), over the range in which a probability of its design is known to lie.
 
     Parameters
     ----------
     fit : Estimate
-        Of a design made with ``between=(low, high)``.
+        Of a design made with ``between=(low, high)``, or any.
+    designs : sequence of Design
+        The designs at the ends of the range, for those that were made without one: ``warner(p=0.69)``,
+        ``warner(p=0.71)``.
 
     Returns
     -------
@@ -98,9 +109,8 @@ def probability_band(fit: Estimate) -> Floats | None:
     array([[0.7222, 0.7609],
            [0.2391, 0.2778]])
     """
-    if not fit.design.alternatives:
-        return None
-    return _hull([_estimated(fit, design) for design in (fit.design, *fit.design.alternatives)])
+    ends = (*fit.design.alternatives, *designs)
+    return _hull([_estimated(fit, design) for design in (fit.design, *ends)]) if ends else None
 
 
 def _hull(ends: list[Floats]) -> Floats:
@@ -108,36 +118,29 @@ def _hull(ends: list[Floats]) -> Floats:
     return np.asarray(np.clip(np.column_stack([stacked.min(axis=0), stacked.max(axis=0)]), 0.0, 1.0))
 
 
-def _nobody(design: Channel) -> Floats:
-    """No answer at all."""
-    return np.zeros(design.space.size)
-
-
 def _estimated(
-    fit: Estimate, design: Answerable, share: float = 0.0, answer: Callable[[Channel], Floats] = _nobody
+    fit: Estimate, design: Answerable, share: float = 0.0, answer: Callable[[Channel], Floats] | None = None
 ) -> Floats:
-    """Moments of a design, (t,), if a share of the respondents gave other answers than its own."""
-    parts = [part for part in fit.tally.parts if part.n]
-    means = [(_mean(part) - share * answer(part.design)) / (1 - share) for part in parts]
+    """Moments of a design, (t,), if a share of the respondents who answer by chance gave other answers than its own."""
+    means = []
+    for part in (part for part in fit.tally.parts if part.weight.sum() > 0):
+        own = np.asarray(part.weight @ part.design.space.statistic(part.codes) / part.weight.sum())
+        moved = answer is not None and _randomizes(part.design)
+        means.append((own - share * answer(part.design)) / (1 - share) if answer is not None and moved else own)
     if isinstance(design, Samples):
-        under = tuple(replace(part, design=design.channel(part.level)) for part in fit.tally.parts)
-        return shares_of_means(design, replace(fit.tally, parts=under), means)
-    moved: Floats = linear_map(design.channel())(means[0])
-    return moved
-
-
-def _mean(part: Part) -> Floats:
-    return np.asarray(part.weight @ part.design.space.statistic(part.codes) / part.weight.sum())
+        return shares_of_means(design, fit.tally, means)
+    estimated: Floats = linear_map(design.channel())(means[0])
+    return estimated
 
 
 def _least_incriminating(design: Channel) -> Floats:
-    """All weight on the answer with the lowest odds of the first category."""
+    """gave the safest answer always"""
     matrix = design.rows(design.space.listing())
     odds = (matrix[:, 0] + 1e-300) / (matrix[:, 1:].max(axis=1) + 1e-300)
     return np.asarray(np.arange(len(matrix)) == odds.argmin(), dtype=float)
 
 
 def _random(design: Channel) -> Floats:
-    """Every possible answer alike."""
+    """answered at random"""
     possible = design.rows(design.space.listing()).max(axis=1) > 0
     return np.asarray(possible / possible.sum(), dtype=float)

@@ -10,6 +10,8 @@ import scipy.stats
 from numpy.typing import NDArray
 
 from naysay.design import Answerable, Design, Levels
+from naysay.errors import NotEstimable
+from naysay.estimate import profile
 from naysay.estimate.information import evidence
 from naysay.estimate.linear import rank_of
 from naysay.estimate.result import answered_under
@@ -25,7 +27,7 @@ _LISTED = 5_000  # responses up to which a design is compared response by respon
 
 @dataclass(frozen=True)
 class GoodnessOfFit:
-    """Answers against those that the design expects at the most likely proportions.
+    """Answers against those that the design expects at the most likely proportions, which may be negative here.
 
     A small p-value says that the protocol was not followed, or that an assumption of the design fails; a large one is
     no evidence that they hold.
@@ -96,11 +98,22 @@ def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
     df = sum(len(matrix) - 1 for matrix, _ in matrices) - rank_of(np.vstack([matrix for matrix, _ in matrices]))
     if df <= 0:
         return None
-    rows, weights, _ = evidence(tally)
-    proportions = maximize(rows, weights).proportions
+    proportions = _unbounded(tally)
     observed = np.concatenate([counts for _, counts in matrices])
-    expected = np.concatenate([part.n * (m @ proportions) for part, (m, _) in zip(parts, matrices, strict=True)])
+    expected = np.concatenate([counts.sum() * (matrix @ proportions) for matrix, counts in matrices])
     return _compared(observed, expected, df)
+
+
+def _unbounded(tally: Tally) -> Floats:
+    """The most likely proportions where they may be negative, so that the test keeps its size at the boundary."""
+    rows, weights, _ = evidence(tally)
+    bounded = maximize(rows, weights).proportions
+    try:
+        best = profile.told_summit(rows, weights, 0.999 * bounded + 0.001 / len(bounded)).best
+    except NotEstimable:  # too few different answers
+        return bounded
+    chances = np.concatenate([_possible(part)[0] @ best for part in tally.parts if part.n])
+    return best if chances.min() >= 0 else bounded
 
 
 def _possible(part: Part) -> tuple[Floats, Floats]:

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.stats
 from numpy.typing import NDArray
 
+from naysay.design import Design
 from naysay.errors import DataError
 from naysay.estimate.information import evidence
 from naysay.estimate.linear import rank_of
@@ -40,7 +41,7 @@ class Differences:
     covariance : ((G - 1) t, (G - 1) t) float
         Of the differences in row order; they share the reference group.
     test : str
-        What the test is: a likelihood ratio, or with survey weights Wald's.
+        What the test is: a likelihood ratio, or Wald's.
     statistic : float
     degrees_of_freedom : int
     p_value : float
@@ -73,18 +74,19 @@ class Differences:
         return f"equality of the groups: {self.test} = {self.statistic:.2f} on {self.degrees_of_freedom} df, {told}"
 
 
-def differences(fits: Mapping[Any, Estimate], *, reference: Any = None) -> Differences:
+def differences(fits: Mapping[Any, Estimate], *, reference: Any = ...) -> Differences:
     """The differences between groups that were estimated one by one.
 
-    Groups are taken as independent, so that variances add. All groups are tested for equality by the likelihood ratio
-    of one set of proportions against one a group, with survey weights by Wald's test.
+    Groups are taken as independent, so that variances add. All groups are tested for equal proportions: maximum
+    likelihood under one design by the likelihood ratio of one set of proportions against one a group; everything else
+    (moments, levels, several samples, survey weights, a file) by Wald's test on the differences themselves.
 
     Parameters
     ----------
     fits : {group: Estimate}
         Two or more, all about the same categories.
     reference : label, optional
-        The group to compare with; the first by default.
+        The group to compare with; by default the first that has a name.
 
     Raises
     ------
@@ -96,7 +98,8 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = None) -> Diffe
     >>> from naysay import designs, estimate
     >>> survey = designs.warner(p=0.8)
     >>> fits = {
-    ...     g: estimate.moments(survey, survey.tally(count=n)) for g, n in {"a": [300, 700], "b": [420, 580]}.items()
+    ...     g: estimate.maximum_likelihood(survey, survey.tally(count=n))
+    ...     for g, n in {"a": [300, 700], "b": [420, 580]}.items()
     ... }
     >>> found = estimate.differences(fits)
     >>> found.difference.round(3), found.standard_errors.round(4)
@@ -107,7 +110,8 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = None) -> Diffe
     names = list(fits)
     if len(names) < 2:
         raise DataError(f"differences need two groups or more; got {len(names)}")
-    first = names[0] if reference is None else reference
+    named = [name for name in names if name is not None]
+    first = (named or names)[0] if reference is ... else reference
     if first not in fits:
         raise DataError(f"the reference must be one of the groups; got {first!r}")
     categories = fits[first].categories
@@ -132,7 +136,7 @@ def _covariance(others: list[Estimate], reference: Estimate) -> Floats:
 
 def _equality(fits: list[Estimate], difference: Floats, covariance: Floats) -> tuple[str, float, int]:
     """The test, its statistic and its degrees of freedom."""
-    if any(fit.tally.weighted for fit in fits) or any(fit.design != fits[0].design for fit in fits):
+    if not all(_plain(fit) and fit.design == fits[0].design for fit in fits):
         usable = np.isfinite(covariance).all()
         df = int(np.linalg.matrix_rank(covariance, tol=1e-12)) if usable else 0
         if not df:
@@ -143,6 +147,12 @@ def _equality(fits: list[Estimate], difference: Floats, covariance: Floats) -> t
     apart = sum(_log_likelihood(fit.tally) for fit in fits)
     df = (len(fits) - 1) * rank_of(np.vstack([part.design.expected_statistic for part in pooled.parts if part.n]))
     return "LR", max(2 * (apart - _log_likelihood(pooled)), 0.0), df
+
+
+def _plain(fit: Estimate) -> bool:
+    """Whether an estimate is the most likely one under a single design, for a population without weights."""
+    single = isinstance(fit.design, Design)
+    return single and fit.maximum is not None and fit.target == "population" and not fit.tally.weighted
 
 
 def _log_likelihood(tally: Tally) -> float:

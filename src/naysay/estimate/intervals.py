@@ -106,7 +106,11 @@ def nuisance_intervals(
     if not fit.nuisance:
         return {}
     raw = (samples.bounds if chosen == "profile" else samples.wald)(fit, confidence, fit.cells_of_samples.nuisance)
-    ends = np.clip(raw, 0.0, 1.0).tolist()
+    bounds = np.clip(raw, 0.0, 1.0)
+    if fit.maximum is not None:
+        values = np.array([value.value for value in fit.nuisance.values()])
+        bounds = np.column_stack([np.fmin(bounds[:, 0], values), np.fmax(bounds[:, 1], values)])
+    ends = bounds.tolist()
     return {name: (low, high) for name, (low, high) in zip(fit.nuisance, ends, strict=True)}
 
 

@@ -19,7 +19,7 @@ from naysay.estimate.information import (
     standard_error_kind,
 )
 from naysay.estimate.linear import Indicators, check_rank
-from naysay.estimate.result import Estimate, answered_under, checked_target, warning
+from naysay.estimate.result import Estimate, alike, answered_under, checked_target, warning
 from naysay.estimate.solver import Maximum, maximize
 from naysay.tally import Tally
 
@@ -111,7 +111,7 @@ def of_maximum(
         proportions=maximum.proportions,
         covariance=_covariance(tally, maximum, seen, target, kind),
         standard_error_kind=standard_error_kind(kind, weighted=tally.weighted, target=target),
-        warnings=tuple(reservations(tally.categories, maximum, tolerance)),
+        warnings=(*reservations(tally.categories, maximum, tolerance), *alike(tally)),
         maximum=maximum,
         path=path,
     )

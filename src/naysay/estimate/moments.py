@@ -9,7 +9,7 @@ from naysay.design import Answerable, Levels, Samples
 from naysay.errors import StatisticalWarning
 from naysay.estimate import samples
 from naysay.estimate.linear import indicators, linear_map
-from naysay.estimate.result import Estimate, answered_under, checked_target, warning
+from naysay.estimate.result import Estimate, alike, answered_under, checked_target, warning
 from naysay.tally import Tally
 
 __all__ = ["moments"]
@@ -98,4 +98,6 @@ def reservations(
         )
     if tally.n == 1:
         told.append(warning("a single answer has no standard error"))
+    else:
+        told += alike(tally)
     return told

@@ -14,6 +14,8 @@ from rich.text import Text
 
 from naysay import _checks, privacy
 from naysay.design import Levels, Samples, TwoOption, protocols
+from naysay.estimate import samples
+from naysay.estimate.assumptions import behaviors
 from naysay.estimate.groups import Differences
 from naysay.estimate.intervals import Intervals, nuisance_intervals
 from naysay.estimate.levels import Comparison
@@ -85,35 +87,49 @@ def table(fit: Estimate, found: Intervals) -> Table:
         result.add_row(Text(_checks.label(category)), *(_shown(column[row]) for column in columns))
     nuisance = nuisance_intervals(fit, confidence=found.confidence, method=found.method)
     for name, value in fit.nuisance.items():
-        result.add_row(Text(str(name)), *map(_shown, (*value, *nuisance[name])))
+        beside = fit.unbounded.nuisance[name] if fit.unbounded is not None else ()
+        result.add_row(Text(str(name)), *map(_shown, (*value, *nuisance[name], *beside)))
     return result
 
 
 def checks(fit: Estimate, noncompliance: float) -> list[str]:
     """What the estimate rests on, and what it would be otherwise, a line each."""
-    lines = []
-    if fit.by_sample is not None:
-        each = (
-            f"{name} {one.proportions[0]:.4f} ({one.standard_errors[0]:.4f})" for name, one in fit.by_sample.items()
-        )
-        lines.append(f"“{_checks.label(fit.categories[0])}” by sample (s.e.): {', '.join(each)}")
-    if fit.goodness_of_fit is not None:
-        lines.append(str(fit.goodness_of_fit))
-    first = _checks.label(fit.categories[0])
-    band = fit.noncompliance(noncompliance)
-    if band is not None:
-        lines.append(
-            f"if up to {noncompliance:.3g} of the respondents did not comply (gave the safest answer always, or any at "
-            f"random): “{first}” from {band[0, 0]:.4f} to {band[0, 1]:.4f}, before sampling error"
-        )
-    if fit.probability_band is not None:
-        low, high = fit.probability_band[0]
-        lines.append(
-            f"over the stated range of the prevalence: “{first}” from {low:.4f} to {high:.4f}, before sampling error"
-        )
-    assumed = assumptions(fit)
+    lines = [*_by_sample(fit), *_fit(fit), *_bands(fit, noncompliance)]
     lines += fit.design.notes if isinstance(fit.design, Samples) else ()
+    assumed = assumptions(fit)
     return lines + ([f"assumes: {'; '.join(assumed)}"] if assumed else [])
+
+
+def _by_sample(fit: Estimate) -> list[str]:
+    if fit.by_sample is None:
+        return []
+    each = (f"{name} {one.proportions[0]:.4f} ({one.standard_errors[0]:.4f})" for name, one in fit.by_sample.items())
+    return [f"“{_checks.label(fit.categories[0])}” by sample (s.e.): {', '.join(each)}"]
+
+
+def _fit(fit: Estimate) -> list[str]:
+    if fit.goodness_of_fit is not None:
+        return [str(fit.goodness_of_fit)]
+    untested = fit.tally.weighted and isinstance(fit.design, Samples) and samples.overdetermined(fit)
+    return ["fit: not tested, the answers are weighted"] if untested else []
+
+
+def _bands(fit: Estimate, noncompliance: float) -> list[str]:
+    """What the estimate would be if people did not comply, or a probability were another one."""
+    lines = []
+    compliance = fit.noncompliance(noncompliance)
+    if compliance is not None:
+        how = " or ".join(behavior.__doc__ or "" for behavior in behaviors(fit.design))
+        lines.append(f"if up to {noncompliance:.3g} of the respondents {how}: {_ranges(fit, compliance)}")
+    if fit.probability_band is not None:
+        lines.append(f"over the stated range of the prevalence: {_ranges(fit, fit.probability_band)}")
+    return lines
+
+
+def _ranges(fit: Estimate, band: np.ndarray) -> str:
+    shown = zip(fit.categories, band.tolist(), strict=True)
+    each = [f"“{_checks.label(category)}” from {low:.4f} to {high:.4f}" for category, (low, high) in shown]
+    return f"{', '.join(each[:1] if len(each) == 2 else each)} (by moments, before sampling error)"
 
 
 def assumptions(fit: Estimate) -> list[str]:
@@ -268,8 +284,10 @@ def _shown(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.4f}"
 
 
-def differences_text(found: Differences, confidence: float = 0.95) -> str:
-    """Differences between groups as plain text."""
+def differences_text(found: Differences, confidence: float = 0.95, *, most: int = 30) -> str:
+    """Differences between groups as plain text, the listing left out where there are more than so many groups."""
+    if len(found.groups) > most:
+        return f"{len(found.groups) + 1} groups, too many to list their differences\n{found}"
     grid = Table(show_edge=False, pad_edge=False, box=None, header_style="bold")
     for name in ("group", "category"):
         grid.add_column(name, overflow="fold", max_width=40)
@@ -296,8 +314,8 @@ def _group(name: Any) -> str:
     return "(missing)" if name is None else str(name)
 
 
-def differences_dict(found: Differences, confidence: float = 0.95) -> dict[str, Any]:
-    """Differences between groups as one JSON object; undefined numbers are None."""
+def differences_dict(found: Differences, confidence: float = 0.95, *, most: int = 30) -> dict[str, Any]:
+    """Differences between groups as one JSON object; undefined numbers are None, the covariance of very many too."""
     ends = found.interval(confidence)
     return {
         "reference": found.reference,
@@ -305,7 +323,7 @@ def differences_dict(found: Differences, confidence: float = 0.95) -> dict[str, 
         "differences": [_numbers(row) for row in found.difference],
         "standard_errors": [_numbers(row) for row in found.standard_errors],
         "intervals": [[_numbers(pair) for pair in row] for row in ends],
-        "covariance": [_numbers(row) for row in found.covariance],
+        "covariance": [_numbers(row) for row in found.covariance] if len(found.groups) <= most else None,
         "equality": {
             "test": found.test,
             "statistic": number(found.statistic),

@@ -17,6 +17,8 @@ __all__ = ["likelihood_profile", "mean_profile", "share_profile", "simplex_profi
 
 Floats = NDArray[np.float64]
 
+_BEYOND = 1 + 1e-9  # a share just above 1
+
 
 def mean_profile(u: Floats, weight: Floats, n: float, quantile: float, extremes: Floats) -> tuple[float, float]:
     """The empirical-likelihood interval of a mean.
@@ -151,8 +153,9 @@ def told_summit(rows: Floats, weights: Floats, start: Floats) -> Summit:
 def share_profile(summit: Summit, above: Floats, below: Floats, quantile: float) -> tuple[float, float]:
     """Profile-likelihood bounds of a share of cells, above·c / below·c, over {Σc = 1, Lc > 0}.
 
-    The largest share r that is not rejected is where (above - r below)·c, as large as it can be, is 0 (Dinkelbach
-    1967).
+    A share r is not rejected if (above - r below)·c can be 0 among the cells that are not rejected (Fieller 1954).
+    Where the denominator can be 0 there too, nothing is known: the interval is all of [0, 1]. An interval that lies
+    beyond 0 or 1 is given as a point just beyond.
 
     Parameters
     ----------
@@ -163,21 +166,27 @@ def share_profile(summit: Summit, above: Floats, below: Floats, quantile: float)
     quantile : float
         Of χ² with one degree of freedom, times any variance ratio.
     """
-    low, high = (_share_bound(summit, above, below, sign, quantile) for sign in (-1.0, 1.0))
-    return low, high
 
+    def most(contrast: Floats) -> float:
+        """The largest contrast·c that is not rejected."""
+        return float(contrast @ _bound(summit, contrast, quantile))
 
-def _share_bound(summit: Summit, above: Floats, below: Floats, sign: float, quantile: float) -> float:
-    share = float(above @ summit.best / (below @ summit.best))
     if (below == below[0]).all():  # a plain sum of cells
-        return float(above @ _bound(summit, sign * above, quantile) / below[0])
-    for _ in range(50):
-        cells = _bound(summit, sign * (above - share * below), quantile)
-        moved = float(above @ cells / (below @ cells))
-        if abs(moved - share) < 1e-9:
-            return moved
-        share = moved
-    return share
+        return -most(-above) / below[0], most(above) / below[0]
+    if -most(-below) <= 0:
+        return 0.0, 1.0
+
+    def least_at(share: float) -> float:
+        return -most(share * below - above)
+
+    def most_at(share: float) -> float:
+        return most(above - share * below)
+
+    low = 0.0 if least_at(0.0) <= 0 else _BEYOND if least_at(1.0) > 0 else float(brentq(least_at, 0.0, 1.0, xtol=1e-9))
+    high = (
+        1.0 if most_at(1.0) >= 0 else 1 - _BEYOND if most_at(0.0) < 0 else float(brentq(most_at, 0.0, 1.0, xtol=1e-9))
+    )
+    return low, high
 
 
 def _told_directions(rows: Floats) -> Floats:
@@ -225,7 +234,7 @@ def _bound(summit: Summit, contrast: Floats, quantile: float) -> Floats:
         change = (-excess - float(slope @ solved[:, 0])) / pull
         step = basis @ (solved[:, 0] + solved[:, 1] * change)
         moved = _inside(rows, pi, step)
-        settled = abs(excess) < 1e-7 and np.abs(step).max() < 1e-7
+        settled = abs(excess) < max(1e-7, 1e-14 * abs(top)) and np.abs(step).max() < 1e-7
         multiplier, pi = max(multiplier + change, 0.1 * multiplier), moved
         if settled:
             return pi

@@ -23,7 +23,17 @@ if TYPE_CHECKING:  # these modules look at estimates
     from naysay.estimate.intervals import Intervals
     from naysay.estimate.levels import Comparison
 
-__all__ = ["TARGETS", "Cells", "Estimate", "Value", "answered_under", "checked_target", "is_pooled", "is_stratified"]
+__all__ = [
+    "TARGETS",
+    "Cells",
+    "Estimate",
+    "Value",
+    "alike",
+    "answered_under",
+    "checked_target",
+    "is_pooled",
+    "is_stratified",
+]
 
 Floats = NDArray[np.float64]
 
@@ -265,7 +275,8 @@ class Estimate:
         """The unbiased estimate, to stand beside a likelihood estimate at the boundary; None elsewhere."""
         from naysay.estimate.moments import moments
 
-        at_edge = (self.proportions <= 1e-9).any() or (self.proportions >= 1 - 1e-9).any()
+        values = self.proportions if self.cells is None else self.cells.values
+        at_edge = bool(((values <= 1e-9) | (values >= 1 - 1e-9)).any())
         if self.maximum is None or not at_edge or isinstance(self.design, Levels):
             return None
         try:
@@ -281,10 +292,10 @@ class Estimate:
         return samples.each_sample(self)
 
     def noncompliance(self, share: float = 0.1) -> Floats | None:
-        """The band (t, 2) of `noncompliance_band`; None where the design measures compliance, or does not randomize."""
+        """The band (t, 2) of `noncompliance_band`; None where people do not answer by chance, or rule categories out."""
         from naysay.estimate import assumptions
 
-        known = assumptions.has_noncompliance_band(self.design)
+        known = assumptions.behaviors(self.design)
         return assumptions.noncompliance_band(self, share=share) if known else None
 
     @cached_property
@@ -345,6 +356,12 @@ def answered_under(design: Answerable, tally: Tally) -> None:
                 f"the answers were given under {getattr(part.design, 'name', part.design)!s}, "
                 f"not under {design.name or design.kind}; estimate with the design that was used"
             )
+
+
+def alike(tally: Tally) -> list[StatisticalWarning]:
+    """What to say where everybody gave one and the same answer, although there were others to give."""
+    same = all(len(part.codes) == 1 and part.design.space.size > 1 for part in tally.parts if part.n)
+    return [warning("all answers are alike: the standard errors say nothing, see intervals")] if same else []
 
 
 def warning(text: str) -> StatisticalWarning:

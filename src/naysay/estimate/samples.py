@@ -6,8 +6,9 @@ stack. Group sizes are fixed, so that covariances add over the samples.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,9 +19,16 @@ from naysay import _checks
 from naysay.design import Samples, Share
 from naysay.errors import DataError, NotEstimable, StatisticalWarning
 from naysay.estimate import profile
-from naysay.estimate.information import evidence, expected_information, likelihood_covariance, standard_error_kind
+from naysay.estimate.information import (
+    evidence,
+    expected_information,
+    information,
+    inverse,
+    likelihood_covariance,
+    standard_error_kind,
+)
 from naysay.estimate.linear import Indicators, tangent
-from naysay.estimate.result import Cells, Estimate, warning
+from naysay.estimate.result import Cells, Estimate, alike, warning
 from naysay.estimate.solver import Maximum, maximize
 from naysay.tally import Channel, Part, Tally
 
@@ -30,8 +38,10 @@ __all__ = [
     "each_sample",
     "maximum_likelihood",
     "moments",
+    "overdetermined",
     "shares_of_means",
     "slopes",
+    "wald",
 ]
 
 Floats = NDArray[np.float64]
@@ -64,8 +74,10 @@ def moments(design: Samples, tally: Tally, *, target: str) -> Estimate:
         [slope @ each.covariance("population") @ slope.T for slope, each in zip(stack.slopes, said, strict=True)],
         axis=0,
     )
-    kind = "moments, linearized for the weights" if tally.weighted else "moments, n - 1 in each sample"
-    return _estimate(design, tally, cells, covariance, method="moments (stacked samples)", kind=kind)
+    kind = "moments, n - 1" if design.single else "moments, n - 1 in each sample"
+    kind = "moments, linearized for the weights" if tally.weighted else kind
+    method = "moments (of both answers)" if design.single else "moments (stacked samples)"
+    return _estimate(design, tally, cells, covariance, method=method, kind=kind)
 
 
 def maximum_likelihood(design: Samples, tally: Tally, *, target: str, tolerance: float, kind: str) -> Estimate:
@@ -99,11 +111,17 @@ def _stacked(design: Samples, tally: Tally, target: str) -> _Stack:
     """
     if target == "file":
         raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
-    parts = tuple(replace(part, design=design.channel(part.level)) for part in tally.parts if part.n)
+    parts = tuple(replace(part, design=design.channel(part.level)) for part in answering(tally))
     channels = [part.design for part in parts]
     silent = [str(name) for name in design.levels if name not in {part.level for part in parts}]
-    solved = _solved(design, channels, np.array([part.n / tally.n for part in parts]), silent)
+    sizes = np.array([part.n for part in parts], dtype=float)
+    solved = _solved(design, channels, sizes / sizes.sum(), silent)
     return _Stack(parts, *solved)
+
+
+def answering(tally: Tally) -> list[Part]:
+    """The parts whose answers carry weight."""
+    return [part for part in tally.parts if part.weight.sum() > 0]
 
 
 def slopes(design: Samples, channels: Sequence[Channel], sizes: Floats) -> tuple[Floats, ...]:
@@ -132,9 +150,9 @@ def _solved(
     told = np.vstack([np.ones(len(centre)) / np.sqrt(len(centre)), right[:rank] @ basis.T])
     for share in (*design.shares, *design.nuisance):
         _check_estimable(share, design, told, rank, silent)
-    inverse = basis @ (right[:rank].T / values[:rank]) @ left[:, :rank].T
+    solution = basis @ (right[:rank].T / values[:rank]) @ left[:, :rank].T
     ends = np.cumsum([channel.expected_statistic.shape[0] for channel in channels])
-    found = tuple(s * block for s, block in zip(scales, np.split(inverse, ends[:-1], axis=1), strict=True))
+    found = tuple(s * block for s, block in zip(scales, np.split(solution, ends[:-1], axis=1), strict=True))
     return found, centre, told
 
 
@@ -199,18 +217,18 @@ def _estimate(
 def _reservations(design: Samples, tally: Tally, values: Floats, maximum: Maximum | None) -> list[StatisticalWarning]:
     told = []
     names = [_checks.label(share.name) for share in (*design.shares, *design.nuisance)]
-    outside = [name for name, value in zip(names, values, strict=True) if not -1e-12 <= value <= 1 + 1e-12]
-    if outside:
-        told.append(
-            warning(
-                f"outside [0, 1], as an unbiased estimate may be: {', '.join(outside)}; maximum_likelihood stays inside"
-            )
-        )
-    at_zero = [name for name, value in zip(names, values, strict=True) if value <= 1e-9 or value >= 1 - 1e-9]
-    if maximum is not None and at_zero:
-        told.append(
-            warning(f"at the boundary: {', '.join(at_zero)}; standard errors are unreliable there, see intervals")
-        )
+    told += alike(tally)
+    pairs = list(zip(names, values.tolist(), strict=True))
+    unknown = [name for name, value in pairs if math.isnan(value)]
+    outside = [name for name, value in pairs if not -1e-9 <= value <= 1 + 1e-9 and name not in unknown]
+    edge = [name for name, value in pairs if value <= 1e-9 or value >= 1 - 1e-9]
+    if unknown:
+        told.append(warning(f"not determined by these answers: {', '.join(unknown)}"))
+    if outside and maximum is None:
+        stays = "maximum_likelihood stays inside"
+        told.append(warning(f"outside [0, 1], as an unbiased estimate may be: {', '.join(outside)}; {stays}"))
+    if maximum is not None and edge:
+        told.append(warning(f"at the boundary: {', '.join(edge)}; standard errors are unreliable there, see intervals"))
     empty = [str(level) for level in design.levels if not any(p.n for p in tally.parts if p.level == level)]
     if empty:
         told.append(warning(f"nobody answered in sample {', '.join(empty)}"))
@@ -218,12 +236,17 @@ def _reservations(design: Samples, tally: Tally, values: Floats, maximum: Maximu
 
 
 def apart_from_likelihood(fit: Estimate) -> bool:
-    """Whether an estimate is by moments that differ from the likelihood: where samples tell more than is estimated."""
+    """Whether an estimate is by moments that differ from the likelihood."""
+    return fit.maximum is None and overdetermined(fit)
+
+
+def overdetermined(fit: Estimate) -> bool:
+    """Whether the samples of an estimate tell more than is estimated."""
     stack = _stacked(fit.design, fit.tally, "population")  # type: ignore[arg-type]
     answers = sum(
         int((part.design.rows(part.design.space.listing()).max(axis=1) > 0).sum()) - 1 for part in stack.parts
     )
-    return fit.maximum is None and answers > len(stack.told) - 1
+    return answers > len(stack.told) - 1
 
 
 def wald(fit: Estimate, confidence: float, shares: Sequence[Share]) -> Floats:
@@ -265,7 +288,7 @@ def each_sample(fit: Estimate) -> dict[Any, Estimate] | None:
     """The unbiased estimate of each sample by itself; None where some sample has none, or there is one only."""
     from naysay.estimate.moments import moments as alone  # which looks here
 
-    design, parts = fit.design, [part for part in fit.tally.parts if part.n]
+    design, parts = fit.design, answering(fit.tally)
     if not isinstance(design, Samples) or design.cells != design.categories or len(parts) < 2:
         return None
     try:
@@ -281,9 +304,7 @@ def _padded(tally: Tally) -> tuple[Floats, Floats]:
     """Likelihood rows and weights, with half an answer more for each possible answer where one never came."""
     rows, weights = [], []
     scale = tally.n / tally.weight
-    for part in tally.parts:
-        if not part.n:
-            continue
+    for part in answering(tally):
         own, amounts = part.design.rows(part.codes), part.weight.astype(float) * scale
         possible = part.design.rows(part.design.space.listing())
         possible = possible[possible.max(axis=1) > 0]
@@ -294,37 +315,36 @@ def _padded(tally: Tally) -> tuple[Floats, Floats]:
     return np.vstack(rows), np.concatenate(weights)
 
 
-@dataclass(frozen=True)
-class _Influence:
-    """One sample's influence on every share, per distinct answer, (distinct, shares)."""
-
-    values: Floats
-    part: Part
-
-    @property
-    def variances(self) -> tuple[Floats, Floats]:
-        """The variance of the sample's contribution, and the variance of that variance (shares,)."""
-        share = self.part.count / self.part.n
-        squares = (self.values - share @ self.values) ** 2
-        second = share @ squares
-        n = self.part.n
-        return second / n, (share @ (squares - second) ** 2) / n**3
-
-
-def _influences(fit: Estimate) -> list[_Influence]:
+def _influences(fit: Estimate) -> list[tuple[Part, Floats]]:
+    """Each part with the influence of its answers on every share, (distinct, shares), n times over."""
     found = fit.cells_of_samples
-    stack = _stacked(fit.design, fit.tally, "population")  # type: ignore[arg-type]
-    gradients = found.gradients
-    return [
-        _Influence(_statistic(part).u @ slope.T @ gradients.T, part)
-        for part, slope in zip(stack.parts, stack.slopes, strict=True)
-    ]
+    if fit.maximum is None:
+        stack = _stacked(fit.design, fit.tally, "population")  # type: ignore[arg-type]
+        pairs = zip(stack.parts, stack.slopes, strict=True)
+        return [(p, _statistic(p).u @ slope.T @ found.gradients.T * (fit.n / p.n)) for p, slope in pairs]
+    rows, weights, _ = evidence(fit.tally)
+    bread = inverse(information(rows, weights, found.proportions)) * fit.n
+    return [(part, _scores(part, found.proportions) @ bread @ found.gradients.T) for part in answering(fit.tally)]
+
+
+def _scores(part: Part, cells: Floats) -> Floats:
+    rows = part.design.rows(part.codes)
+    return rows / (rows @ cells)[:, None] - 1
 
 
 def _degrees_of_freedom(fit: Estimate) -> Floats:
-    """2 V²/Var(V) of the variance of each share (Satterthwaite 1946), as for means of indicators."""
-    pieces = [each.variances for each in _influences(fit)]
-    variance, spread = (np.sum(terms, axis=0) for terms in zip(*pieces, strict=True))
+    """2 V²/Var(V) of the variance of each share (Satterthwaite 1946), as for means of indicators.
+
+    With survey weights a sample counts for as many answers as an unweighted one of equal precision (Kish 1965).
+    """
+    variance, spread = np.zeros((2, len(fit.cells_of_samples.shares)))
+    for part, influence in _influences(fit):
+        share = part.weight / part.weight.sum()
+        n = part.weight.sum() ** 2 / part.weight_squared.sum()
+        squares = (influence - share @ influence) ** 2
+        second, size = share @ squares, (part.n / fit.n) ** 2
+        variance += size * second / n
+        spread += size**2 * (share @ (squares - second) ** 2) / n**3
     with np.errstate(divide="ignore", invalid="ignore"):
         df = 2 * variance**2 / spread
     return np.clip(np.where(np.isfinite(df), df, np.inf), 1.0, 1e9)

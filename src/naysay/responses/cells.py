@@ -77,10 +77,11 @@ def membership_of(cells: NDArray[Any], labels: Sequence[Any]) -> tuple[NDArray[n
 
 
 def word_of(value: Any) -> str:
-    """A cell as a word: 1.0 is ``1``, True is ``true``."""
+    """A cell as a word: 1.0 is ``1``, as a number or as text, True is ``true``."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
-    return str(value).strip().casefold()
+    word = str(value).strip().casefold()
+    return word[:-2] if word in ("1.0", "0.0") else word
 
 
 def truth_of(label: Any) -> bool | None:
