@@ -19,24 +19,26 @@ __all__ = ["behaviors", "noncompliance_band", "probability_band"]
 
 Floats = NDArray[np.float64]
 
+_AT_RANDOM = "answered at random"
 
-def behaviors(design: Answerable) -> list[Callable[[Channel], Floats]]:
-    """How people could fail to comply with a design that randomizes: empty where that is no question.
+
+def behaviors(design: Answerable) -> dict[str, Callable[[Channel], Floats]]:
+    """How people could fail to comply with a design that randomizes, in words, and what they would answer.
 
     Where it is yes or no, they may always give the answer that speaks least for the first category, or any at
     random. Several categories, or a design that measures who denies, leave random answers. A negative survey, in which
     an answer can rule a category out, has none: what two options could do see `preference_band`.
     """
     if not isinstance(design, Design | Samples):
-        return []
+        return {}
     channels = [design.channel(name) for name in design.levels]
     measured = isinstance(design, Samples) and design.measures_compliance
     if not all(isinstance(each.space, Labels) for each in channels) or not any(map(_randomizes, channels)):
-        return []
+        return {}
     if len(design.categories) > 2 or measured:
         told = measured or all((each.matrix > 0).all() for each in channels)
-        return [_random] if told else []
-    return [_least_incriminating, _random]
+        return {_AT_RANDOM: _random} if told else {}
+    return {"gave the safest answer always": _least_incriminating, _AT_RANDOM: _random}
 
 
 def _randomizes(design: Channel) -> bool:
@@ -80,7 +82,7 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1) -> Floats:
         raise DataError(f"the share of those who do not comply must lie in [0, 1); got {share!r}")
     if not all(isinstance(fit.design.channel(name).space, Labels) for name in fit.design.levels):
         raise DataError("non-compliance is assessed for designs that report one label")
-    ends = [_estimated(fit, fit.design, share, answer) for answer in behaviors(fit.design) or [_random]]
+    ends = [_estimated(fit, fit.design, share, answer) for answer in behaviors(fit.design).values() or [_random]]
     return _hull([_estimated(fit, fit.design), *ends])
 
 
@@ -134,13 +136,13 @@ def _estimated(
 
 
 def _least_incriminating(design: Channel) -> Floats:
-    """gave the safest answer always"""
+    """What speaks least for the first category: all weight on the answer with the lowest odds of it."""
     matrix = design.rows(design.space.listing())
     odds = (matrix[:, 0] + 1e-300) / (matrix[:, 1:].max(axis=1) + 1e-300)
     return np.asarray(np.arange(len(matrix)) == odds.argmin(), dtype=float)
 
 
 def _random(design: Channel) -> Floats:
-    """answered at random"""
+    """Any answer that can come, each as often."""
     possible = design.rows(design.space.listing()).max(axis=1) > 0
     return np.asarray(possible / possible.sum(), dtype=float)

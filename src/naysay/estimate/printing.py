@@ -119,8 +119,10 @@ def _bands(fit: Estimate, noncompliance: float) -> list[str]:
     lines = []
     compliance = fit.noncompliance(noncompliance)
     if compliance is not None:
-        how = " or ".join(behavior.__doc__ or "" for behavior in behaviors(fit.design))
-        lines.append(f"if up to {noncompliance:.3g} of the respondents {how}: {_ranges(fit, compliance)}")
+        how = " or ".join(behaviors(fit.design))
+        lines.append(
+            f"if up to {noncompliance:.3g} of the respondents did not comply ({how}): {_ranges(fit, compliance)}"
+        )
     if fit.probability_band is not None:
         lines.append(f"over the stated range of the prevalence: {_ranges(fit, fit.probability_band)}")
     return lines
