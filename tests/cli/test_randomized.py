@@ -159,7 +159,11 @@ def test_hundreds_of_groups_are_read_one_by_one(naysay, write):
     name = write("g.csv", "x,g", *(f"{said},{place}" for place in range(31) for said in ("yes", "no", "no")))
     told = json.loads(naysay("estimate", name, *WARNER, "--by", "g", "--format", "json").out)
     assert len(told["groups"]) == 31
-    assert "differences" not in told
+    assert told["differences"]["covariance"] is None
+    assert told["differences"]["equality"]["degrees_of_freedom"] == 30
+    shown = naysay("estimate", name, *WARNER, "--by", "g").out
+    assert "31 groups, too many to list their differences" in shown
+    assert "equality of the groups: LR" in shown
 
 
 def test_a_group_whose_answers_are_all_alike_has_an_interval(naysay, write):

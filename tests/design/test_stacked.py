@@ -72,7 +72,7 @@ def test_a_share_of_nothing_or_of_others_is_refused(share):
         ),
         (lambda: Samples.of({1: LIARS.channel(1)}, shares=[Share("a", ("b",))]), "must be of cells among"),
         (lambda: Samples.of({1: LIARS.channel(1)}, nuisance=[Share("a", ())]), "must be of cells among"),
-        (lambda: designs.samples({}), "at least 1 samples are needed"),
+        (lambda: designs.samples({}), "samples are made of designs by name"),
         (lambda: designs.samples(a=designs.direct("ab"), b=EXTENDED), "several labels"),
         (lambda: designs.samples(a=EXTENDED), "sample 'a' must be a single design"),
         (

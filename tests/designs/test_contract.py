@@ -315,7 +315,7 @@ def test_families_are_documented(family):
 
 @pytest.mark.parametrize("name", designs.FAMILIES)
 def test_families_have_a_source_and_assumptions(name):
-    assert re.search(r"\(\d{4}\)|questioning|noise|matrix|samples", designs.SOURCES[name])
+    assert re.search(r"\(\d{4}\)|questioning|noise|matrix|samples|lottery", designs.SOURCES[name])
     assumed = designs.ASSUMPTIONS[name]
     assert all(text and not text.endswith(".") for text in assumed), "each in a few words, to be joined by semicolons"
     assert len(set(assumed)) == len(assumed)

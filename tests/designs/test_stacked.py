@@ -174,7 +174,7 @@ def test_two_samples_are_about_two_categories(family):
     [
         (
             lambda: designs.cheating_detection_symmetric(forced_yes=(0.1, 0.1), forced_no=(0.4, 0.4)),
-            "the samples must be forced with different probabilities",
+            "the samples must differ in forced_yes",
         ),
         (
             lambda: designs.cheating_detection_symmetric(forced_yes=(0.6, 0.1), forced_no=(0.4, 0.1)),
@@ -185,7 +185,7 @@ def test_two_samples_are_about_two_categories(family):
             r"forced_no must lie in \[0, 1\]",
         ),
         (lambda: designs.cheating_detection_symmetric(forced_yes=0.1, forced_no=(0.1, 0.4)), "must be two prob"),
-        (lambda: designs.extended_crosswise(prevalence=0.5), "prevalence must not be 1/2"),
+        (lambda: designs.extended_crosswise(prevalence=0.5), r"not be 1/2; got 0\.5"),
         (lambda: designs.extended_crosswise(prevalence=1.5), r"prevalence must lie in \[0, 1\]"),
         (lambda: designs.extended_crosswise(prevalence=0.2, between=(0.3, 0.4)), "between must hold the prevalence"),
         (lambda: designs.extended_crosswise(prevalence=0.2, categories=ABC), "takes two categories"),
@@ -196,7 +196,7 @@ def test_two_samples_are_about_two_categories(family):
         (lambda: designs.abul_ela(("a", "b"), p=[[0.6, 0.4]]), "at least 3 categories are needed; got 2"),
         (lambda: designs.abul_ela(ABC, p=[[0.6, 0.3, 0.1]]), r"p must have 2 rows \(samples\) of 3 probabilities"),
         (lambda: designs.abul_ela(ABC, p=[[0.6, 0.4], [0.4, 0.6]]), "p must have 2 rows"),
-        (lambda: designs.abul_ela(ABC, p=[[0.6, 0.3, 0.1]] * 2), "two rows of p are alike"),
+        (lambda: designs.abul_ela(ABC, p=[[0.6, 0.3, 0.1]] * 2), "a row of p follows from the others"),
         (lambda: designs.abul_ela(ABC, p=[[0.6, 0.3, 0.2], [0.1, 0.6, 0.3]]), "must be in .* and sum to one"),
         (lambda: designs.abul_ela(ABC, p=[[1.6, -0.3, -0.3], [0.1, 0.6, 0.3]]), r"p of sample 1 must lie in \[0, 1\]"),
     ],

@@ -109,10 +109,9 @@ def test_samples_whose_safest_answers_differ_are_moved_each_in_its_own_way():
     ],
     ids=lambda survey: survey.name,
 )
-def test_who_measures_compliance_needs_no_band(survey):
+def test_who_measures_denial_still_fears_random_answers(survey):
     fit = estimate.moments(survey, stacked(survey, (300, 200), (350, 150)))
-    assert fit.noncompliance() is None
-    assert "did not comply" not in str(fit)
+    assert "did not comply (answered at random): “yes” from" in str(fit)
 
 
 @pytest.mark.parametrize(
@@ -128,13 +127,16 @@ def test_the_band_is_shown_for_two_categories_and_chance_only(fit):
     assert "noncompliance" not in fit.to_dict()
 
 
-def test_more_categories_have_a_band_on_request():
+def test_more_categories_have_a_band_of_random_answers():
     survey = designs.forced_response(tuple("abc"), forced=(0.1, 0.1, 0.1))
     fit = estimate.moments(survey, survey.tally(count=[300, 300, 400]))
     band = estimate.noncompliance_band(fit, share=0.1)
     assert (band[:, 0] <= fit.proportions).all()
     assert (fit.proportions <= band[:, 1]).all()
-    assert fit.noncompliance() is None
+    np.testing.assert_array_equal(fit.noncompliance(), band)
+    thirds = np.full(3, 1 / 3)  # at random: λ = (1 - δ)λ̂ + δ/3 is undone
+    moved = (fit.proportions * 0.7 + 0.1 - 0.1 * thirds) / 0.9
+    np.testing.assert_allclose(np.sort([fit.proportions, (moved - 0.1) / 0.7], axis=0).T, band)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1, 2])
@@ -153,10 +155,8 @@ def test_sets_have_no_safest_answer():
 
 def test_the_band_is_printed_without_being_asked_for():
     fit = estimate.moments(WARNER, WARNER.tally(count=[380, 620]))
-    told = (
-        "if up to 0.1 of the respondents did not comply (gave the safest answer always, or any at random): “yes” from"
-    )
-    assert f"{told} 0.1667 to 0.3056, before sampling error" in str(fit)
+    told = "if up to 0.1 of the respondents did not comply (gave the safest answer always or answered at random): “yes” from"
+    assert f"{told} 0.1667 to 0.3056 (by moments, before sampling error)" in str(fit)
     assert fit.to_dict()["noncompliance"]["share"] == 0.1
     assert fit.to_dict()["noncompliance"]["bounds"][0] == pytest.approx([1 / 6, 0.30556], abs=1e-5)
     assert estimate.maximum_likelihood(WARNER, fit.tally).noncompliance(0.2)[0] == pytest.approx([0.125, 0.4375])
@@ -231,7 +231,10 @@ def test_one_arm_with_a_range_moves_the_estimate_of_both():
 def test_a_range_is_printed_with_the_numbers():
     survey = designs.crosswise(prevalence=0.25, between=(0.23, 0.27))
     fit = estimate.moments(survey, survey.tally(count=[380, 620]))
-    assert "over the stated range of the prevalence: “yes” from 0.7222 to 0.7609, before sampling error" in str(fit)
+    assert (
+        "over the stated range of the prevalence: “yes” from 0.7222 to 0.7609 (by moments, before sampling error)"
+        in str(fit)
+    )
     assert fit.to_dict()["probability_band"][0] == pytest.approx([0.7222, 0.7609], abs=1e-4)
 
 

@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from naysay import designs, estimate
+from naysay.design import Samples
 from naysay.errors import DataError, NotEstimable
 
 ABC = tuple("abc")
@@ -267,7 +268,8 @@ def test_a_silent_sample_leaves_a_contrast_open(method, survey, counts, told):
 
 @pytest.mark.parametrize("method", [estimate.moments, estimate.maximum_likelihood], ids=lambda method: method.__name__)
 def test_samples_that_carry_the_same_design_tell_no_more_than_one(method):
-    survey = designs.cheating_detection_symmetric(forced_yes=(0.2, 0.4), forced_no=(0.6, 0.2))
+    once = CHEATING.channel(1)
+    survey = Samples.of({1: once, 2: once}, shares=CHEATING.shares, nuisance=CHEATING.nuisance)
     with pytest.raises(NotEstimable, match=r"\(rank 1 of 2\); the samples must differ in their designs") as raised:
         method(survey, counted(survey, [150, 350], [250, 250]))
     assert raised.value.rank == 1

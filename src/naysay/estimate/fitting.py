@@ -108,6 +108,8 @@ def _unbounded(tally: Tally) -> Floats:
     """The most likely proportions where they may be negative, so that the test keeps its size at the boundary."""
     rows, weights, _ = evidence(tally)
     bounded = maximize(rows, weights).proportions
+    if bounded.min() > 1e-9:
+        return bounded
     try:
         best = profile.told_summit(rows, weights, 0.999 * bounded + 0.001 / len(bounded)).best
     except NotEstimable:  # too few different answers

@@ -288,7 +288,7 @@ def _shown(value: float) -> str:
 
 def differences_text(found: Differences, confidence: float = 0.95, *, most: int = 30) -> str:
     """Differences between groups as plain text, the listing left out where there are more than so many groups."""
-    if len(found.groups) > most:
+    if len(found.groups) >= most:
         return f"{len(found.groups) + 1} groups, too many to list their differences\n{found}"
     grid = Table(show_edge=False, pad_edge=False, box=None, header_style="bold")
     for name in ("group", "category"):
@@ -325,7 +325,7 @@ def differences_dict(found: Differences, confidence: float = 0.95, *, most: int 
         "differences": [_numbers(row) for row in found.difference],
         "standard_errors": [_numbers(row) for row in found.standard_errors],
         "intervals": [[_numbers(pair) for pair in row] for row in ends],
-        "covariance": [_numbers(row) for row in found.covariance] if len(found.groups) <= most else None,
+        "covariance": [_numbers(row) for row in found.covariance] if len(found.groups) < most else None,
         "equality": {
             "test": found.test,
             "statistic": number(found.statistic),

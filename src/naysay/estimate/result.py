@@ -292,7 +292,7 @@ class Estimate:
         return samples.each_sample(self)
 
     def noncompliance(self, share: float = 0.1) -> Floats | None:
-        """The band (t, 2) of `noncompliance_band`; None where people do not answer by chance, or rule categories out."""
+        """The band (t, 2) of `noncompliance_band`; None where people answer without chance."""
         from naysay.estimate import assumptions
 
         known = assumptions.behaviors(self.design)
