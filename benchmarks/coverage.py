@@ -3,7 +3,7 @@
     python benchmarks/coverage.py [--suite negative|randomized] [--runs 2000] [--only PATTERN] [--out benchmarks/…]
 
 In each cell the population is fixed, and each run draws respondents (or, for a file, only their answers), estimates,
-and asks whether the interval of each category holds the true share. Shown are the worst coverage over the categories
+and asks whether the interval of each category, and of each nuisance parameter, holds the true share. Shown are the worst coverage over the categories
 and the mean width; the default method is in bold. A cell holds if the default covers at least 93.5 % less two Monte
 Carlo standard errors in every category.
 """
@@ -28,7 +28,7 @@ from naysay import designs, estimate
 from naysay.design import Answerable, Levels, Samples
 from naysay.design.drawing import GeneratorSource
 from naysay.errors import DataError, NotEstimable
-from naysay.estimate.intervals import METHODS, default_method
+from naysay.estimate.intervals import METHODS, default_method, nuisance_intervals
 from naysay.tally import Part, Tally
 
 PROMISE = 0.935
@@ -170,7 +170,8 @@ def draw(cell: Cell, rng: np.random.Generator) -> tuple[Tally, np.ndarray]:
         codes = channel.draw(truth[here], source)
         parts.append(Part.of(channel, codes, level=level, count=np.ones(len(codes), dtype=np.int64)))
     if isinstance(cell.design, Samples):
-        weights = [share.weights(cell.design.cells) for share in cell.design.shares]
+        estimated = (*cell.design.shares, *cell.design.nuisance)
+        weights = [share.weights(cell.design.cells) for share in estimated]
         return Tally(tuple(parts)), np.array([above @ shares / (below @ shares) for above, below in weights])
     return Tally(tuple(parts)), shares if cell.target == "population" else counts / cell.n
 
@@ -201,6 +202,8 @@ def measure(task: tuple[Cell, int, int, int, tuple[str, ...]]) -> tuple[dict[str
             try:
                 chosen = None if method == "default" else method
                 bounds = fit.interval(method=chosen, replicates=replicates, rng=rng)
+                if fit.nuisance:
+                    bounds = np.vstack([bounds, list(nuisance_intervals(fit, method=chosen).values())])
             except (DataError, NotEstimable):
                 continue
             if bounds.min() < 0 or bounds.max() > 1:

@@ -155,7 +155,8 @@ def test_sets_have_no_safest_answer():
 
 def test_the_band_is_printed_without_being_asked_for():
     fit = estimate.moments(WARNER, WARNER.tally(count=[380, 620]))
-    told = "if up to 0.1 of the respondents did not comply (gave the safest answer always or answered at random): “yes” from"
+    how = "gave the safest answer always or answered at random"
+    told = f"if up to 0.1 of the respondents did not comply ({how}): “yes” from"
     assert f"{told} 0.1667 to 0.3056 (by moments, before sampling error)" in str(fit)
     assert fit.to_dict()["noncompliance"]["share"] == 0.1
     assert fit.to_dict()["noncompliance"]["bounds"][0] == pytest.approx([1 / 6, 0.30556], abs=1e-5)
