@@ -3,9 +3,9 @@
     python benchmarks/coverage.py [--suite negative|randomized] [--runs 2000] [--only PATTERN] [--out benchmarks/…]
 
 In each cell the population is fixed, and each run draws respondents (or, for a file, only their answers), estimates,
-and asks whether the interval of each category, and of each nuisance parameter, holds the true share. Shown are the worst coverage over the categories
-and the mean width; the default method is in bold. A cell holds if the default covers at least 93.5 % less two Monte
-Carlo standard errors in every category.
+and asks whether the interval of each category, and of each nuisance parameter, holds the true share. Shown are the
+worst coverage and the mean width; the default method is in bold. A cell holds if the default covers at least 93.5 %
+less two Monte Carlo standard errors everywhere.
 """
 
 from __future__ import annotations
