@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import naysay as package
-from naysay.cli import demo, design, estimate, randomize, risk, root
+from naysay.cli import demo, design, estimate, panel, randomize, risk, root
 from naysay.designs import FAMILIES
 
 HELP = {
@@ -16,6 +16,10 @@ HELP = {
     "estimate": estimate.command,
     "randomize": randomize.command,
     "risk": risk.command,
+    "panel": panel.group,
+    "panel merge": panel.merge,
+    "panel birthdays": panel.birthdays,
+    "panel generate": panel.generate,
     "design": design.group,
     "design show": design.show,
     "designs": design.catalog,

@@ -1,4 +1,4 @@
-"""The command line: ``naysay estimate``, ``randomize``, ``risk``, ``design show``, ``designs`` and ``demo``.
+"""The command line: ``naysay estimate``, ``randomize``, ``risk``, ``panel``, ``design show``, ``designs`` and ``demo``.
 
 Exit codes: 0 done, 1 a bug (with its traceback), 2 the user's input (with one line on stderr), 130 interrupted.
 """
@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import naysay
-from naysay.cli import demo, design, estimate, output, randomize, risk
+from naysay.cli import demo, design, estimate, output, panel, randomize, risk
 from naysay.errors import NaysayError
 
 __all__ = ["app", "main"]
@@ -22,6 +22,7 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions
 app.command("estimate")(estimate.command)
 app.command("randomize")(randomize.command)
 app.command("risk")(risk.command)
+app.add_typer(panel.app, name="panel")
 app.add_typer(design.app, name="design")
 app.command("designs")(design.catalog)
 app.command("demo")(demo.command)
