@@ -30,17 +30,19 @@ Absent = Annotated[str | None, typer.Option(metavar="RECORD", help="Cells that m
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 Format = Annotated[Literal["table", "json"], typer.Option("--format", help="Of the counts that are printed.")]
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False)
+app = typer.Typer(rich_markup_mode=None)
 
 
-@app.callback()
-def group() -> None:
+@app.callback(invoke_without_command=True)
+def group(context: typer.Context) -> None:
     """Prepare the waves of a panel for `naysay risk`.
 
     \b
     Example:
       naysay panel generate --out panel --respondents 300 --background-only 200
     """
+    if context.invoked_subcommand is None:
+        output.say(context.get_help())
 
 
 @app.command("merge")
@@ -72,7 +74,7 @@ def merge(
     \b
     Examples:
       naysay panel merge background.csv work.csv --out merged.csv \\
-          --background gender,age,occupation
+          --background gender,age,year_of_birth
       naysay panel merge march.csv april.csv --months 2009-03,2009-04 \\
           --out merged.parquet --na refused --format json
     """
@@ -125,7 +127,7 @@ def birthdays(
     Examples:
       naysay panel birthdays background.csv --out birthdays.csv
       naysay panel birthdays background.csv --out with_month.csv \\
-          --bounds --year-of-birth year_of_birth --beside merged.csv
+          --bounds --year-of-birth year_of_birth --beside members.csv
     """
     outs = [out] if contradictions is None else [out, contradictions]
     _check_out(outs, [*waves, *([] if beside is None else [beside])], force=force)
@@ -137,7 +139,9 @@ def birthdays(
         bounds=bounds,
         year_of_birth=year_of_birth,
     )
-    table = found.table if beside is None else _beside(found, beside, respondent, separator, encoding)
+    table = found.table
+    if beside is not None:
+        table = found.beside(_read(beside, [respondent], (), separator, encoding))
     files.write(_plain(table, out), out, separator=separator)
     if contradictions is not None:
         files.write(_plain(found.contradictions, contradictions), contradictions, separator=separator)
@@ -227,21 +231,6 @@ def _read(path: Path, needed: Sequence[str], absent: Sequence[str], separator: s
         return table
     gone = [pl.col(name).cast(pl.String).is_in(list(absent)) for name in plain]
     return table.with_columns(pl.when(~cell).then(pl.col(name)) for name, cell in zip(plain, gone, strict=True))
-
-
-def _beside(found: panel.Birthdays, path: Path, respondent: str, separator: str, encoding: str) -> pl.DataFrame:
-    """A file of respondents with the months as a further column."""
-    table = _read(path, [respondent], (), separator, encoding)
-    if "month_of_birth" in table.columns:
-        raise DataError(f"{str(path)!r} has a column 'month_of_birth' already; rename it", column="month_of_birth")
-    kinds = (table.schema[respondent], found.table.schema[respondent])
-    if (kinds[0] == pl.String) != (kinds[1] == pl.String):
-        raise DataError(
-            f"respondents must be named alike; {str(path)!r} holds {kinds[0]}, the waves hold {kinds[1]}"
-            " (CSV holds texts: use one kind of file)",
-            column=respondent,
-        )
-    return found.beside(table)
 
 
 def _plain(table: pl.DataFrame, path: Path) -> pl.DataFrame:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from naysay.errors import DataError
 from naysay.microdata.panel.months import month_text
-from naysay.microdata.panel.waves import Waves
+from naysay.microdata.panel.waves import Waves, beside
 
 __all__ = ["Birthdays", "month_of_birth"]
 
@@ -49,7 +49,7 @@ class Birthdays:
 
     def beside(self, table: pl.DataFrame) -> pl.DataFrame:
         """A table of respondents with their months of birth as a further column, in its own order."""
-        return table.join(self.table, on=self.table.columns[0], how="left", maintain_order="left")
+        return beside(table, self.table)
 
     def to_dict(self) -> dict[str, Any]:
         """The counts as one JSON object; no respondent's values."""

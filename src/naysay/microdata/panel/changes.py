@@ -15,7 +15,7 @@ from naysay.errors import DataError
 from naysay.microdata.keys import Keys
 from naysay.microdata.matches import matches
 from naysay.microdata.panel.months import month_texts
-from naysay.microdata.panel.waves import Waves
+from naysay.microdata.panel.waves import Waves, beside
 
 __all__ = ["Dated", "Gain", "gain", "when_changed"]
 
@@ -32,27 +32,20 @@ class Dated:
         One row for each respondent of the waves, sorted; the column `name` lists the months, as 2009-03, from the last
         wave with the old value to the first with the new one; null where no change was seen.
     name : str
+    dated : int
+        Respondents whose change has a date.
     changes : int
         Changes of that kind in all waves, several of one respondent included.
     """
 
     table: pl.DataFrame
     name: str
+    dated: int
     changes: int
-
-    @property
-    def dated(self) -> int:
-        """Respondents whose change has a date."""
-        return self.table.height - self.table[self.name].null_count()
-
-    @property
-    def to_the_wave(self) -> int:
-        """Respondents whose change lies between one wave and the next month's."""
-        return int((self.table[self.name].list.len() == 2).sum())
 
     def beside(self, table: pl.DataFrame) -> pl.DataFrame:
         """A table of respondents with the dates as a further column, in its own order."""
-        return table.join(self.table, on=self.table.columns[0], how="left", maintain_order="left")
+        return beside(table, self.table)
 
 
 def when_changed(
@@ -85,8 +78,9 @@ def when_changed(
     name : str, optional
         The new column; by default ``<variable>_changed``.
     unchanged : str, optional
-        A value for those who were seen at least twice, without a change: for an intruder who knows that nothing
-        happened while they took part. By default they are missing, and match everybody.
+        A name for months outside the panel, as ``"outside"``. Those who were seen twice or more without a change then
+        have it as a candidate, beside the months in which nobody saw them: who was seen single in April did not marry
+        in March. By default they are missing and match every date, which understates the risk.
     respondent, wave : str
 
     Raises
@@ -123,10 +117,8 @@ def when_changed(
     )
     dates = _intervals(len(found.respondents), codes[chosen], months[chosen], months[chosen + 1])
     if unchanged is not None:
-        seen = np.zeros(len(found.respondents), bool)
-        seen[codes[1:][same]] = True
-        dates = _filled(dates, pl.Series(seen), unchanged)
-    return Dated(pl.DataFrame({respondent: found.respondents, name: dates}), name, len(rows))
+        dates = _elsewhere(len(found.respondents), codes, months, dates, unchanged)
+    return Dated(pl.DataFrame({respondent: found.respondents, name: dates}), name, len(chosen), len(rows))
 
 
 def _to(cells: pl.Series, to: Any, variable: str) -> NDArray[np.bool_]:
@@ -161,9 +153,22 @@ def _intervals(n: int, codes: NDArray[np.int64], old: NDArray[np.int64], new: ND
     return listed.gather(at.set(at < 0, None))
 
 
-def _filled(dates: pl.Series, seen: pl.Series, label: str) -> pl.Series:
-    kept = pl.when(dates.is_null() & seen).then(pl.lit(pl.Series([[label]]))).otherwise(dates)
-    return pl.select(kept).to_series()
+def _elsewhere(n: int, codes: NDArray[np.int64], months: NDArray[np.int64], dates: pl.Series, label: str) -> pl.Series:
+    """For those without a date the months in which nobody saw them, up to their first wave and from their last on."""
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    first, last = months[starts], months[np.append(starts[1:], len(codes)) - 1]
+    least, width = int(months.min()), int(months.max()) - int(months.min()) + 1
+    pairs, places = np.unique((first - least) * width + (last - least), return_inverse=True)
+    every = month_texts(np.arange(least, least + width)).to_list()
+    sets = [
+        None if start == stop else [*every[: start + 1], *every[stop:], label]
+        for start, stop in zip((pairs // width).tolist(), (pairs % width).tolist(), strict=True)
+    ]
+    at = np.full(n, -1)
+    at[codes[starts]] = places
+    where = pl.Series(at, dtype=pl.Int64)
+    unseen = pl.Series(sets, dtype=pl.List(pl.String)).gather(where.set(where < 0, None))
+    return pl.select(pl.coalesce(dates, unseen)).to_series()
 
 
 @dataclass(frozen=True)

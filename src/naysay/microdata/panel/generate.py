@@ -35,7 +35,7 @@ BACKGROUND = (
 )
 """The background variables of a generated panel."""
 
-_LATER = (24, 42)  # months after the start in which samples are refreshed
+_LATER = (0.4, 0.7)  # of the time, when samples are refreshed
 _FIRST_SAMPLE = 0.74
 _STAY = (1.7, 82.0)  # shape and scale, in months, of the Weibull time that households stay
 _INTERVIEW = 3.8  # days: a wave opens on the first of the month, and most answer within the week
@@ -203,8 +203,9 @@ class _Sample:
     ) -> _Sample:
         home = np.unique(people.household[members], return_inverse=True)[1]
         homes = int(home.max()) + 1
-        later = [month if month < waves - _YEARLY else 0 for month in _LATER]
-        joined = rng.choice([0, *later], homes, p=(_FIRST_SAMPLE, *(2 * [(1 - _FIRST_SAMPLE) / 2])))
+        joined = rng.choice(
+            [0, *(int(waves * share) for share in _LATER)], homes, p=(_FIRST_SAMPLE, *(2 * [(1 - _FIRST_SAMPLE) / 2]))
+        )
         stay = 1 + np.floor(_STAY[1] * rng.weibull(_STAY[0], homes)).astype(np.int64)
         month = np.arange(waves)
         within = (month >= joined[:, None]) & (month < (joined + stay)[:, None])

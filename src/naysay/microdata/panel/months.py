@@ -14,7 +14,7 @@ from naysay.errors import DataError
 __all__ = ["WAYS", "month_text", "month_texts", "months_of", "one_month"]
 
 WAYS = "2009-03, 200903, or a date"
-_LONGEST_YEAR = 9_999
+_EARLIEST, _LATEST = 1_000, 9_999
 _PATTERN = r"^(\d{4})-?(\d{2})(?:-\d{2}.*)?$"
 
 
@@ -27,7 +27,7 @@ def months_of(cells: pl.Series, *, column: str) -> NDArray[np.int64]:
         A cell that is empty or no month, with its row.
     """
     year, month = _parts(cells, column)
-    bad = (year.is_null() | month.is_null() | ~month.is_between(1, 12)).fill_null(value=True)
+    bad = (~month.is_between(1, 12) | ~year.is_between(_EARLIEST, _LATEST)).fill_null(value=True)
     if bad.any():
         row = int(bad.arg_max() or 0)
         held = "is empty" if cells[row] in (None, "") else f"holds {str(cells[row])[:40]!r}"
@@ -47,7 +47,7 @@ def _parts(cells: pl.Series, column: str) -> tuple[pl.Series, pl.Series]:
     if cells.dtype.is_numeric():
         whole = cells.cast(pl.Float64)
         number = whole.set(whole != whole.floor(), None).cast(pl.Int64, strict=False)
-        number = number.set(~number.is_between(100, 100 * _LONGEST_YEAR + 99), None)
+        number = number.set(~number.is_between(0, 100 * _LATEST + 99), None)
         return number // 100, number % 100
     if cells.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null):
         found = cells.cast(pl.String).str.strip_chars().str.extract_groups(_PATTERN).struct

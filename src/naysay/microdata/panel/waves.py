@@ -18,7 +18,30 @@ from naysay.frames import is_frame
 from naysay.microdata.panel.months import month_text, months_of, one_month
 from naysay.microdata.table import Table, check_names, engine_of
 
-__all__ = ["Part", "Waves", "column_of"]
+__all__ = ["Part", "Waves", "beside", "column_of"]
+
+
+def beside(table: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
+    """A table of respondents, in its own order, with what was found of each.
+
+    Raises
+    ------
+    DataError
+        A table that names respondents differently, or has the new column already.
+    """
+    respondent, *new = found.columns
+    check_names([respondent], table.columns)
+    kind = table.schema[respondent]
+    if (kind == pl.String) != (found.schema[respondent] == pl.String):
+        raise DataError(
+            f"respondents must be named alike; the table holds {kind} in {respondent!r}, the waves hold"
+            f" {found.schema[respondent]} (make them all texts)",
+            column=respondent,
+        )
+    taken = next((name for name in new if name in table.columns), None)
+    if taken is not None:
+        raise DataError(f"the table has a column {taken!r} already; rename it", column=taken)
+    return table.join(found.cast({respondent: kind}), on=respondent, how="left", maintain_order="left")
 
 
 def column_of(table: Table, name: str) -> pl.Series:
@@ -307,12 +330,11 @@ def _of_one_kind(cells: Sequence[Any], name: str) -> pl.Series:
 
 def _in_one(columns: Sequence[pl.Series], name: str) -> pl.Series:
     """The cells of several files under one another."""
-    try:
-        return pl.concat([pl.DataFrame({name: column}) for column in columns], how="vertical_relaxed")[name]
-    except pl.exceptions.PolarsError:
-        kinds = list(dict.fromkeys(str(column.dtype) for column in columns))
+    kinds = list(dict.fromkeys(column.dtype for column in columns if column.dtype != pl.Null))
+    if len(kinds) > 1 and not all(kind.is_numeric() for kind in kinds):
         raise DataError(
             f"column {name!r} must hold values of one kind in every wave; it holds {_checks.shown(kinds)}"
             " (make them all texts, or all numbers)",
             column=name,
-        ) from None
+        )
+    return pl.concat([pl.DataFrame({name: column}) for column in columns], how="vertical_relaxed")[name]
