@@ -59,9 +59,9 @@ def keyed(made: panel.Panel) -> tuple[panel.Merged, pl.DataFrame]:
 def against_the_paper(made: panel.Panel, merged: panel.Merged, table: pl.DataFrame) -> str:
     """Every number that survives in the paper's text, and the generated panel's."""
     asked = [[*BORN, "occupation"], [*MONTH, "occupation"], [*BORN, *WORK, "income_class"], [*BORN, *LIFE, "language"]]
-    asked += [["year_of_birth"], ["income"]]
+    asked += [["year_of_birth"], ["income"], [*MONTH, *WORK, "income_class"]]
     found = microdata.risk_table(table, asked, population=made.population, rule="first").quasi_identifiers
-    job, born, work, life, year, income = found
+    job, born, work, life, year, income, both = found
     share = {row["variable"]: row["missing"] for row in merged.missing.to_dicts()}
     lengths = table["month_of_birth"].list.len().fill_null(0)
     kept = f"{work.listwise.pr_su_kept:.2%} / {work.listwise.pr_su_all:.1%}"
@@ -84,6 +84,7 @@ def against_the_paper(made: panel.Panel, merged: panel.Merged, table: pl.DataFra
         ("professional set: unique among kept / among all", "80.25% / 38.7%", kept),
         ("professional set: θ on k", "0.2%", f"{work.listwise.theta.estimate:.2%}"),
         ("personal set: unique among all", "14%", f"{life.listwise.pr_su_all:.1%}"),
+        ("θ on m, professional set with month of birth", "at most 0.1%", f"{both.matches.theta.estimate:.2%}"),
         ("θ on m, professional set", "at most 0.1%", f"{work.matches.theta.estimate:.2%}"),
     ]
     return lines(("", "paper", "generated"), rows)

@@ -36,7 +36,7 @@ def dated(rows, *, to, which):
     return found
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(lives(), st.sampled_from([None, "married"]), st.sampled_from(["first", "last"]))
 def test_changes_lie_between_the_last_old_and_the_first_new_value(rows, to, which):
     if to is not None and to not in {row[2] for row in rows}:
@@ -65,7 +65,7 @@ def test_counts_and_the_value_of_those_who_did_not_change():
     assert (found.changes, found.dated) == (2, 2)
 
 
-@settings(max_examples=200)
+@settings(max_examples=150)
 @given(lives(), st.sampled_from(["first", "last"]))
 def test_who_was_seen_without_a_change_may_have_changed_while_nobody_looked(rows, which):
     seen = {}

@@ -50,7 +50,7 @@ def groups(rows):
     )
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(panels())
 def test_the_most_recent_known_value_of_each_variable(rows):
     kept, *aside = groups(rows)
@@ -65,7 +65,7 @@ def test_the_most_recent_known_value_of_each_variable(rows):
     assert merged.respondents == len({row[0] for row in rows})
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(panels(), st.randoms())
 def test_order_and_files_are_of_no_matter(rows, shuffler):
     if not latest(rows, 2):
@@ -84,7 +84,7 @@ def test_order_and_files_are_of_no_matter(rows, shuffler):
         assert merged.attendance.equals(whole.attendance)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(panels())
 def test_merging_what_is_merged_changes_nothing(rows):
     if not latest(rows, 2):
@@ -93,7 +93,7 @@ def test_merging_what_is_merged_changes_nothing(rows):
     assert panel.merge_waves(once.with_columns(wave=pl.lit("2020-01"))).table.equals(once)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(panels())
 def test_attendance_counts_everybody(rows):
     if not latest(rows, 2):

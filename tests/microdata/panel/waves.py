@@ -28,7 +28,7 @@ def lives(draw):
     )
     leap = draw(st.sampled_from(["march", "february"]))
     often = draw(st.sampled_from([1, 2, 5, 13]))  # some panels are monthly, others have long gaps
-    months = draw(st.lists(st.integers(0, 119), unique=True, max_size=60))
+    months = draw(st.lists(st.integers(0, 119), unique=True, min_size=1, max_size=60))
     rows = []
     for month in sorted({month // often * often for month in months}):
         year, place = divmod(START + month, 12)

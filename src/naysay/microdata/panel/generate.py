@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.panel import society
 from naysay.microdata.panel.months import month_texts, one_month
@@ -111,7 +110,8 @@ def generate(
     gaps : float
         The chance of a household to miss a wave.
     census : bool
-        Draw everybody in the population, to know which matches are right: memory of about 60 bytes a person.
+        Draw everybody in the population, to know which matches are right. The frame takes about 60 bytes a
+        person, drawing it four times as much.
     rng : int or Generator
         The same number gives the same panel.
 
@@ -151,11 +151,15 @@ def generate(
 
 
 def _check_sizes(respondents: int, background_only: int, population: int, waves: int, gaps: float) -> None:
-    most = 2**31
-    _checks.whole(respondents, 1, most, what="respondents")
-    _checks.whole(background_only, 0, most, what="background_only")
-    _checks.whole(waves, 1, 1200, what="waves")
-    _checks.whole(population, 1, most, what="population")
+    asked: tuple[tuple[str, Any, int], ...] = (
+        ("respondents", respondents, 1),
+        ("background_only", background_only, 0),
+        ("population", population, 1),
+        ("waves", waves, 1),
+    )
+    for name, value, least in asked:
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise DataError(f"{name} must be a whole number from {least} on; got {value!r}", value=value)
     if population < respondents + background_only:
         raise DataError(f"a population of {population:,} has no {respondents + background_only:,} people to sample")
     if not 0 <= gaps < 1:
