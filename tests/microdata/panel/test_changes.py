@@ -54,6 +54,12 @@ WEDDINGS = {
 }
 
 
+@pytest.mark.parametrize("unchanged", [None, "outside"])
+def test_a_variable_of_which_nothing_is_known(unchanged):
+    waves = {"respondent": [1, 1], "wave": [200903, 200904], "civil": [None, None]}
+    assert panel.when_changed(waves, "civil", unchanged=unchanged).table.rows() == [(1, None)]
+
+
 def test_counts_and_the_value_of_those_who_did_not_change():
     found = panel.when_changed(WEDDINGS, "civil", name="wedding", unchanged="outside")
     assert found.table["wedding"].to_list() == [
@@ -118,5 +124,9 @@ def test_a_change_that_cannot_be_asked_for():
         panel.when_changed(WEDDINGS, "civil", to="maried")
     with pytest.raises(DataError, match="must be 'first' or 'last' change; got 'next'"):
         panel.when_changed(WEDDINGS, "civil", which="next")
+    with pytest.raises(DataError, match="of the type int, not str"):
+        panel.when_changed(WEDDINGS | {"civil": [1, 2, 1, 2, 1, 2, 1]}, "civil", to="2")
+    with pytest.raises(DataError, match="'respondent' holds the respondents"):
+        panel.when_changed(WEDDINGS, "civil", name="respondent")
     with pytest.raises(DataError, match="no column 'move'"):
         panel.when_changed(WEDDINGS, "move")

@@ -33,6 +33,18 @@ def test_missing_where_all_parts_are(cells):
             assert (mine == theirs) == (one == other)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("a|b", "c", "d"), ("a", "b|c", "d")),
+        (("a\\", "b", "c|d"), ("a|b", "c\\", "d")),
+        (("?", "a", "b"), (None, "a", "b")),
+    ],
+)
+def test_parts_that_hold_the_joining_marks_stay_apart(one, other):
+    assert panel.composite(columns([one, other]), NAMES, missing="all").n_unique() == 2
+
+
 def test_seventeen_fields_are_one_key():
     fields = {f"field {place}": [place == 1, place == 2, None if place == 9 else False] for place in range(17)}
     table = fields | {"field": panel.composite(fields, list(fields))}

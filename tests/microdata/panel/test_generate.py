@@ -91,6 +91,22 @@ def test_the_true_date_of_a_change_lies_between_its_waves(variable):
     assert seen.select(pl.col(f"{variable}_changed").list.contains(pl.col("true")).all()).item()
 
 
+def test_without_gaps_a_change_shows_in_the_month_in_which_it_happened():
+    made = panel.generate(**SIZES, gaps=0.0, rng=12)
+    found = panel.when_changed(made.background, "occupation").table.drop_nulls()
+    shown = made.truth.join(found.rename({"occupation_changed": "months"}), on="respondent")
+    assert shown.height > 5
+    assert (shown["months"].list.last() == shown["occupation_changed"]).all()
+    assert (shown["months"].list.len() == 2).all()
+
+
+def test_most_interviews_are_early_in_the_month(small):
+    rows = small.background.join(small.truth.select("respondent", "month_of_birth"), on="respondent")
+    birthday = rows.filter(pl.col("wave").str.tail(2).cast(pl.Int64) == pl.col("month_of_birth"))
+    not_yet = birthday["wave"].str.head(4).cast(pl.Int64) - birthday["year_of_birth"] - birthday["age"]
+    assert not_yet.mean() > 0.7
+
+
 def test_people_who_never_marry_again_stay_as_they_are():
     drawn = People.drawn(400, start=2008 * 12, months=60, rng=np.random.default_rng(1))
     civil = drawn.changing["civil"]
@@ -109,6 +125,8 @@ def test_people_who_never_marry_again_stay_as_they_are():
         ({"population": 400}, "a population of 400 has no 500 people to sample"),
         ({"background_only": 0}, "do not fit households"),
         ({"gaps": 1.0}, "gaps must be a chance"),
+        ({"gaps": "few"}, "gaps must be a chance"),
+        ({"waves": 12.0}, "waves must be a whole number"),
         ({"start": "soon"}, "a month is written as"),
     ],
 )

@@ -248,6 +248,8 @@ def test_identifiers_that_change_their_type():
         ([1, None], "row 2, is empty"),
         (["a", ""], "row 2, is empty"),
         ([1.0, 1.5], "row 2 has 1.5"),
+        ([1.0, 2.0**60], "row 2 has 1.15"),
+        ([1, 2**63], "beyond 63 bits"),
         ([True, False], "holds Boolean"),
     ],
 )
@@ -273,6 +275,8 @@ def test_background_that_cannot_be():
 
 
 def test_nothing_to_merge():
+    with pytest.raises(DataError, match="got 'wave' for both"):
+        panel.merge_waves({"wave": [200901], "job": ["a"]}, respondent="wave")
     with pytest.raises(DataError, match="at least one wave"):
         panel.merge_waves([])
     with pytest.raises(DataError, match="nothing to merge"):

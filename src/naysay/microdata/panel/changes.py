@@ -105,9 +105,11 @@ def when_changed(
         raise DataError(f"which must be 'first' or 'last' change; got {which!r}")
     found = Waves.of(waves, respondent=respondent, wave=wave)
     name = f"{variable}_changed" if name is None else name
+    if name == respondent:
+        raise DataError(f"the dates need a column of their own; {name!r} holds the respondents", column=name)
     cells, codes, months = found.sorted_cells(variable)
     same = np.diff(codes) == 0
-    differs = (cells.slice(1) != cells.slice(0, len(cells) - 1)).to_numpy()
+    differs = (cells != cells.shift(1)).slice(1).to_numpy()
     rows = np.flatnonzero(same & differs & _to(cells, to, variable)[1:])
     owner = codes[rows]
     chosen = (
@@ -116,7 +118,7 @@ def when_changed(
         else rows[np.diff(owner, prepend=-1) > 0]
     )
     dates = _intervals(len(found.respondents), codes[chosen], months[chosen], months[chosen + 1])
-    if unchanged is not None:
+    if unchanged is not None and len(codes):
         dates = _elsewhere(len(found.respondents), codes, months, dates, unchanged)
     return Dated(pl.DataFrame({respondent: found.respondents, name: dates}), name, len(chosen), len(rows))
 
@@ -129,8 +131,11 @@ def _to(cells: pl.Series, to: Any, variable: str) -> NDArray[np.bool_]:
     known = cells.unique().sort().to_list()
     for value in wanted:
         if value not in known:
+            hint = _checks.nearest(value, known)
+            if str(value) in map(str, known):
+                hint = f"its values are of the type {type(known[0]).__name__}, not {type(value).__name__}"
             raise DataError(
-                f"column {variable!r} never holds {value!r} ({_checks.nearest(value, known)})",
+                f"column {variable!r} never holds {value!r} ({hint})",
                 column=variable,
                 value=value,
             )

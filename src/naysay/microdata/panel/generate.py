@@ -162,7 +162,8 @@ def _check_sizes(respondents: int, background_only: int, population: int, waves:
             raise DataError(f"{name} must be a whole number from {least} on; got {value!r}", value=value)
     if population < respondents + background_only:
         raise DataError(f"a population of {population:,} has no {respondents + background_only:,} people to sample")
-    if not 0 <= gaps < 1:
+    chance: Any = gaps
+    if not isinstance(chance, int | float) or not 0 <= chance < 1:
         raise DataError(f"gaps must be a chance from 0 to below 1; got {gaps!r}")
 
 

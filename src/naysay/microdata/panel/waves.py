@@ -126,6 +126,8 @@ class Waves:
             Rows without a month or respondent, respondents that are texts in one wave and numbers in another, a
             respondent twice in a wave, wave numbers that run against the months.
         """
+        if respondent == wave:
+            raise DataError(f"respondents and months are two columns; got {wave!r} for both", column=wave)
         read = [_read(place, table, respondent, wave, month, number) for place, table, month in _tables(waves, wave)]
         if not read:
             raise DataError("at least one wave is needed; got none")
@@ -276,7 +278,7 @@ def _identifiers(table: Table, respondent: str) -> pl.Series:
     """Who answered, as texts or whole numbers."""
     cells = column_of(table, respondent)
     if cells.dtype.is_float():
-        broken = (cells != cells.round(0)) | cells.is_infinite()
+        broken = (cells != cells.round(0)) | (cells.abs() > 2**53)
         if broken.any():
             row = int(broken.arg_max() or 0)
             raise DataError(f"respondents are named by whole numbers or texts; row {row + 1} has {cells[row]}", row=row)
@@ -286,6 +288,8 @@ def _identifiers(table: Table, respondent: str) -> pl.Series:
         row = int(empty.arg_max() or 0)
         raise DataError(f"every row needs its respondent; column {respondent!r}, row {row + 1}, is empty", row=row)
     if cells.dtype.is_integer():
+        if int(cells.max()) >= 2**63:  # type: ignore[arg-type]
+            raise DataError(f"column {respondent!r} holds numbers beyond 63 bits; make them texts", column=respondent)
         return cells.cast(pl.Int64)
     if cells.dtype == pl.String:
         return cells
