@@ -6,6 +6,7 @@ import pytest
 
 from naysay import designs
 from naysay.cli import main
+from naysay.microdata.panel import BACKGROUND, generate, merge_waves
 
 CATEGORIES = ("low", "middle", "high", "none")
 
@@ -82,7 +83,18 @@ def survey(tmp_path):
     said = cheating.randomize(rng.choice(cheating.cells, 400, p=(0.2, 0.7, 0.1)), rng=rng)
     pl.DataFrame({"doping": said.texts(), "sample": said.level}, strict=False).write_csv(tmp_path / "samples.csv")
     panel(rng).write_csv(tmp_path / "panel.csv")
+    waves(tmp_path)
     return tmp_path
+
+
+def waves(folder):
+    """Two years of a small panel: its background, a module, its members, and two waves without their months."""
+    made = generate(respondents=30, background_only=20, population=10_000, waves=24)
+    made.background.write_csv(folder / "background.csv")
+    made.modules["work"].write_csv(folder / "work.csv")
+    merge_waves(made.waves, background=BACKGROUND).table.write_csv(folder / "members.csv")
+    for month, name in (("2009-03", "march.csv"), ("2009-04", "april.csv")):
+        made.background.filter(wave=month).drop("wave").write_csv(folder / name)
 
 
 def panel(rng, n=300):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import naysay as package
-from naysay.cli import demo, design, estimate, plan, randomize, reproduce, risk, root, simulate
+from naysay.cli import demo, design, estimate, panel, plan, randomize, reproduce, risk, root, simulate
 from naysay.designs import FAMILIES
 
 HELP = {
@@ -18,6 +18,10 @@ HELP = {
     "plan": plan.command,
     "randomize": randomize.command,
     "risk": risk.command,
+    "panel": panel.group,
+    "panel merge": panel.merge,
+    "panel birthdays": panel.birthdays,
+    "panel generate": panel.generate,
     "design": design.group,
     "design show": design.show,
     "designs": design.catalog,

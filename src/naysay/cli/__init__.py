@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import naysay
-from naysay.cli import demo, design, estimate, output, plan, randomize, reproduce, risk, simulate
+from naysay.cli import demo, design, estimate, output, panel, plan, randomize, reproduce, risk, simulate
 from naysay.errors import NaysayError
 
 __all__ = ["app", "main"]
@@ -24,6 +24,7 @@ app.command("simulate")(simulate.command)
 app.command("plan")(plan.command)
 app.command("randomize")(randomize.command)
 app.command("risk")(risk.command)
+app.add_typer(panel.app, name="panel")
 app.add_typer(design.app, name="design")
 app.command("designs")(design.catalog)
 app.command("demo")(demo.command)

@@ -1,5 +1,6 @@
 """How identifiable respondents are in a file: anonymity sets and matches, with missing and uncertain cells."""
 
+from naysay.microdata import panel
 from naysay.microdata.anonymity import anonymity
 from naysay.microdata.candidates import Between, Chances, Either, Form, Joined, Privatized
 from naysay.microdata.cost import Cost, Plan, explain
@@ -45,6 +46,7 @@ __all__ = [
     "histogram",
     "identification",
     "matches",
+    "panel",
     "risk_table",
     "stand_out",
     "stand_out_of",

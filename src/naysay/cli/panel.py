@@ -1,0 +1,259 @@
+"""``naysay panel``: waves merged to one row a respondent, months of birth, and a panel to try everything on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import polars as pl
+import typer
+
+from naysay import _checks, files
+from naysay.cli import keys as written
+from naysay.cli import output
+from naysay.cli.options import Encoding, Separator
+from naysay.errors import DataError
+from naysay.microdata import panel
+from naysay.responses import JOINER
+
+__all__ = ["app", "birthdays", "generate", "group", "merge"]
+
+Waves = Annotated[list[Path], typer.Argument(metavar="FILE…", help="Waves and modules: CSV, Parquet or JSON lines.")]
+Out = Annotated[Path, typer.Option(metavar="FILE", help="The file to write, of the kind that its suffix says.")]
+Respondent = Annotated[str, typer.Option(metavar="COLUMN", help="Who answered.")]
+Wave = Annotated[str, typer.Option(metavar="COLUMN", help="In which month: 2009-03, 200903, or a date.")]
+Months = Annotated[
+    str | None, typer.Option(metavar="RECORD", help="The month of each FILE, where files do not hold it.")
+]
+Absent = Annotated[str | None, typer.Option(metavar="RECORD", help="Cells that mean missing, such as 'NA,-9'.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
+Format = Annotated[Literal["table", "json"], typer.Option("--format", help="Of the counts that are printed.")]
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.callback(invoke_without_command=True)
+def group(context: typer.Context) -> None:
+    """Prepare the waves of a panel for `naysay risk`.
+
+    \b
+    Example:
+      naysay panel generate --out panel --respondents 300 --background-only 200
+    """
+    if context.invoked_subcommand is None:
+        output.say(context.get_help())
+
+
+@app.command("merge")
+def merge(
+    waves: Waves,
+    out: Out,
+    background: Annotated[
+        str | None,
+        typer.Option(metavar="RECORD", help="The background variables; who answered nothing else is set aside."),
+    ] = None,
+    respondent: Respondent = "respondent",
+    wave: Wave = "wave",
+    months: Months = None,
+    number: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Numbers of the waves, checked to rise with the months.")
+    ] = None,
+    na: Absent = None,
+    force: Force = False,
+    format_: Format = "table",
+    separator: Separator = ",",
+    encoding: Encoding = "utf-8",
+) -> None:
+    """Merge monthly waves to one row for each respondent.
+
+    Of each variable the most recent known value counts. Files hold one row for a respondent and month: one long file,
+    one file a wave, modules beside the background, in any order. Tells how many respondents are set aside and what is
+    missing; values of respondents are not printed.
+
+    \b
+    Examples:
+      naysay panel merge background.csv work.csv --out merged.csv \\
+          --background gender,age,year_of_birth
+      naysay panel merge march.csv april.csv --months 2009-03,2009-04 \\
+          --out merged.parquet --na refused --format json
+    """
+    _check_out([out], waves, force=force)
+    found = panel.merge_waves(
+        _tables(waves, respondent, wave, months, na, separator, encoding),
+        respondent=respondent,
+        wave=wave,
+        background=None if background is None else written.record(background, option="--background"),
+        number=number,
+    )
+    files.write(found.table, out, separator=separator)
+    _tell(found, format_)
+    output.note(f"{out}: {found.kept:,} respondents")
+
+
+@app.command("birthdays")
+def birthdays(
+    waves: Waves,
+    out: Out,
+    age: Annotated[str, typer.Option(metavar="COLUMN", help="Age in completed years.")] = "age",
+    bounds: Annotated[
+        bool, typer.Option("--bounds", help="Use every age, not only changes, as an intruder would.")
+    ] = False,
+    year_of_birth: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The year of birth, which tells more with --bounds.")
+    ] = None,
+    beside: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A file of respondents to which the month is added.")
+    ] = None,
+    contradictions: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write whose ages cannot be, with waves and ages.")
+    ] = None,
+    respondent: Respondent = "respondent",
+    wave: Wave = "wave",
+    months: Months = None,
+    na: Absent = None,
+    force: Force = False,
+    format_: Format = "table",
+    separator: Separator = ",",
+    encoding: Encoding = "utf-8",
+) -> None:
+    """Tell the month of birth from changes of age between waves.
+
+    Writes a column month_of_birth with the months that remain possible: a list in Parquet and JSON lines, joined by
+    ';' in CSV (for naysay risk --joined month_of_birth). Ages that contradict each other are counted, and taken as
+    missing.
+
+    \b
+    Examples:
+      naysay panel birthdays background.csv --out birthdays.csv
+      naysay panel birthdays background.csv --out with_month.csv \\
+          --bounds --year-of-birth year_of_birth --beside members.csv
+    """
+    outs = [out] if contradictions is None else [out, contradictions]
+    _check_out(outs, [*waves, *([] if beside is None else [beside])], force=force)
+    found = panel.month_of_birth(
+        _tables(waves, respondent, wave, months, na, separator, encoding),
+        age=age,
+        respondent=respondent,
+        wave=wave,
+        bounds=bounds,
+        year_of_birth=year_of_birth,
+    )
+    table = found.table
+    if beside is not None:
+        table = found.beside(_read(beside, [respondent], (), separator, encoding))
+    files.write(_plain(table, out), out, separator=separator)
+    if contradictions is not None:
+        files.write(_plain(found.contradictions, contradictions), contradictions, separator=separator)
+        output.note(f"{contradictions}: {found.contradictions.height:,} respondents with their ages; keep it safe")
+    _tell(found, format_)
+    output.note(f"{out}: {table.height:,} respondents")
+
+
+@app.command("generate")
+def generate(
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where its files go.")],
+    respondents: Annotated[int, typer.Option(metavar="N", help="Members who answer for themselves.")] = 10_997,
+    background_only: Annotated[int, typer.Option(metavar="N", help="Members known by proxy only.")] = 6_927,
+    population: Annotated[int, typer.Option(metavar="N", help="People from whom they are sampled.")] = 16_700_000,
+    waves: Annotated[int, typer.Option(metavar="N", help="Months.")] = 60,
+    start: Annotated[str, typer.Option(metavar="MONTH", help="The first month.")] = "2007-11",
+    gaps: Annotated[float, typer.Option(metavar="P", help="The chance of a household to miss a wave.")] = 0.005,
+    seed: Annotated[int, typer.Option(min=0, help="The same number gives the same panel.")] = 1,
+    kind: Annotated[Literal["csv", "parquet"], typer.Option(help="The kind of its files.")] = "csv",
+    force: Force = False,
+) -> None:
+    """Make up a panel of which the truth is known.
+
+    Writes the background waves, the modules, and truth: everybody as they are, with the date of birth and the months
+    in which things changed. By default a panel of the size, and with the gaps, of the one in Mulder's paper.
+
+    \b
+    Examples:
+      naysay panel generate --out panel --respondents 300 --background-only 200
+      naysay panel generate --out small --respondents 90 --background-only 60 \\
+          --waves 24 --kind parquet --seed 7
+    """
+    made = panel.generate(
+        respondents=respondents,
+        background_only=background_only,
+        population=population,
+        waves=waves,
+        start=start,
+        gaps=gaps,
+        rng=seed,
+    )
+    tables = {"background": made.background, **made.modules, "truth": made.truth}
+    paths = {name: out / f"{name}.{kind}" for name in tables}
+    try:
+        out.mkdir(exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot make the folder {str(out)!r}: {error.strerror or error}") from None
+    _check_out(list(paths.values()), (), force=force)
+    for name, path in paths.items():
+        files.write(tables[name], path)
+        output.say(f"{path}: {tables[name].height:,} rows")
+
+
+def _tables(
+    paths: Sequence[Path],
+    respondent: str,
+    wave: str,
+    months: str | None,
+    na: str | None,
+    separator: str,
+    encoding: str,
+) -> dict[str, pl.DataFrame]:
+    """The files, each with its month in a column, by their names."""
+    named = (None,) * len(paths) if months is None else written.record(months, option="--months")
+    if len(named) != len(paths):
+        raise DataError(f"--months must name one month a file; got {len(named)} for {len(paths)} files")
+    if len(set(paths)) < len(paths):
+        twice = next(path for path in paths if paths.count(path) > 1)
+        raise DataError(f"{str(twice)!r} is named twice")
+    absent = () if na is None else written.record(na, option="--na")
+    found = {}
+    for path, month in zip(paths, named, strict=True):
+        table = _read(path, [respondent, *([wave] if month is None else [])], absent, separator, encoding)
+        if month is not None and wave in table.columns:
+            raise DataError(f"{str(path)!r} has a column {wave!r}; leave --months out, or name another --wave")
+        found[str(path)] = table if month is None else table.with_columns(pl.lit(month).alias(wave))
+    return found
+
+
+def _read(path: Path, needed: Sequence[str], absent: Sequence[str], separator: str, encoding: str) -> pl.DataFrame:
+    with files.readable(path):
+        frame = files.scan(path, separator=separator, encoding=encoding)
+        files.check_columns(frame, needed)
+        table = frame.collect()
+    plain = [name for name, dtype in table.schema.items() if not dtype.is_nested() and name not in needed]
+    if not absent:
+        return table
+    gone = [pl.col(name).cast(pl.String).is_in(list(absent)) for name in plain]
+    return table.with_columns(pl.when(~cell).then(pl.col(name)) for name, cell in zip(plain, gone, strict=True))
+
+
+def _plain(table: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """Lists as text where the file cannot hold them."""
+    if files.kind(path) != "csv":
+        return table
+    lists = [name for name, dtype in table.schema.items() if dtype == pl.List]
+    return table.with_columns(pl.col(name).cast(pl.List(pl.String)).list.join(JOINER) for name in lists)
+
+
+def _tell(found: Any, format_: str) -> None:
+    output.say(output.json_text(found.to_dict()) if format_ == "json" else str(found))
+
+
+def _check_out(outs: Sequence[Path], inputs: Sequence[Path], *, force: bool) -> None:
+    """Raise unless every file can go where it should."""
+    if len(set(outs)) < len(outs):
+        raise DataError(f"two outputs have one name: {_checks.shown(outs)}")
+    for path in outs:
+        files.kind(path)
+        if any(path.exists() and each.exists() and path.samefile(each) for each in inputs):
+            raise DataError(f"{str(path)!r} is read as well; write to another file")
+        if path.exists() and not force:
+            raise DataError(f"{str(path)!r} exists; add --force to overwrite it")
+        if not path.parent.is_dir():
+            raise DataError(f"there is no folder {str(path.parent)!r} to write to")

@@ -1,0 +1,250 @@
+"""The month of birth, which a panel gives away although nobody was asked for it: ages change on birthdays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from naysay.errors import DataError
+from naysay.microdata.panel.months import month_text
+from naysay.microdata.panel.waves import Waves, beside
+
+__all__ = ["Birthdays", "month_of_birth"]
+
+YEAR = 12
+EVERY = (1 << YEAR) - 1
+OLDEST = 150
+
+FALLS = "age falls"
+JUMPS = "age rises by more than the months between allow"
+RESTS = "age rises by less than the months between allow"
+NONE_FITS = "no month fits all changes"
+
+
+@dataclass(frozen=True, eq=False)
+class Birthdays:
+    """Months of birth, as far as changes of age tell them.
+
+    Parameters
+    ----------
+    table : pl.DataFrame
+        One row for each respondent of the waves, sorted; `month_of_birth` is a list of candidates, 1 to 12, in the
+        order of the calendar from the last wave with the old age; null where nothing is known.
+    contradictions : pl.DataFrame
+        Respondents whose ages cannot be: `problem`, and the `waves` with their `ages`. Their month is missing.
+    """
+
+    table: pl.DataFrame
+    contradictions: pl.DataFrame
+
+    @property
+    def candidates(self) -> dict[int, int]:
+        """How many respondents have one candidate, two, …; 0 counts those whose month is missing."""
+        sizes = self.table["month_of_birth"].list.len().fill_null(0).value_counts(name="n").sort("month_of_birth")
+        return {int(size): int(n) for size, n in sizes.iter_rows()}
+
+    def beside(self, table: pl.DataFrame) -> pl.DataFrame:
+        """A table of respondents with their months of birth as a further column, in its own order."""
+        return beside(table, self.table)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts as one JSON object; no respondent's values."""
+        problems = self.contradictions["problem"].value_counts(sort=True)
+        return {
+            "respondents": self.table.height,
+            "candidates": {str(size): n for size, n in self.candidates.items()},
+            "contradictions": {str(problem): int(n) for problem, n in problems.iter_rows()},
+        }
+
+    def __str__(self) -> str:
+        from naysay.microdata.panel import printing
+
+        return printing.birthdays(self)
+
+
+def month_of_birth(
+    waves: Any,
+    *,
+    age: str = "age",
+    respondent: str = "respondent",
+    wave: str = "wave",
+    bounds: bool = False,
+    year_of_birth: str | None = None,
+) -> Birthdays:
+    """The months in which each respondent may be born, from the waves between which her age changed.
+
+    A change of age from one wave to the next confines the birthday to the months from the last wave with the old age
+    to the first with the new one, both included, since the day of the interview is not known; around the turn of the
+    year as well. Candidates are the months that all changes allow. Waves that were missed make the interval longer; a
+    gap of eleven months or more tells nothing. Without a change, or where twelve months remain, nothing is known.
+
+    Parameters
+    ----------
+    waves : dataframe, mapping of columns, sequence of these, or {month: dataframe}
+        See `merge_waves`.
+    age : str
+        The column of ages in completed years.
+    respondent, wave : str
+    bounds : bool
+        Use every age, not only changes: of somebody aged a in month w, the birthday a (already had) and the birthday
+        a + 1 (not yet) lie around w. Two waves a year apart with one age tell the month, and so may the year of birth.
+    year_of_birth : str, optional
+        The column of years of birth, with `bounds`.
+
+    Raises
+    ------
+    DataError
+        Ages that are not whole or not between 0 and 150, `year_of_birth` without `bounds`, and what `merge_waves`
+        raises. Ages that fall, jump or contradict each other are no error: they are reported, and their month is
+        missing.
+
+    Examples
+    --------
+    >>> from naysay.microdata import panel
+    >>> waves = {
+    ...     "respondent": ["A", "A", "A", "A", "C", "C"],
+    ...     "wave": ["2009-02", "2009-03", "2010-02", "2010-03", "2009-02", "2009-08"],
+    ...     "age": [40, 41, 41, 42, 30, 30],
+    ... }
+    >>> panel.month_of_birth(waves).table.rows()
+    [('A', [2, 3]), ('C', None)]
+
+    Source: METHODS section 5, *Panels*; respondents A, B and C of Mulder, section 3.1.
+    """
+    if year_of_birth is not None and not bounds:
+        raise DataError("the year of birth is used with bounds=True only; leave year_of_birth out, or ask for bounds")
+    found = Waves.of(waves, respondent=respondent, wave=wave)
+    ages = _Ages.of(found, age)
+    changes = _Changes.of(ages)
+    masks, start = changes.masks(len(found.respondents))
+    if bounds:
+        masks, start = _bounded(found, ages, year_of_birth)
+    problem = _problems(changes, masks, len(found.respondents))
+    table = pl.DataFrame({respondent: found.respondents, "month_of_birth": _lists(masks, start, problem >= 0)})
+    return Birthdays(table, _contradictions(found, ages, changes, problem))
+
+
+@dataclass(frozen=True, eq=False)
+class _Ages:
+    """Known ages, respondent by respondent and month by month."""
+
+    age: NDArray[np.int64]
+    codes: NDArray[np.int64]
+    months: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, waves: Waves, name: str) -> _Ages:
+        cells, codes, months = waves.sorted_cells(name)
+        age = whole_numbers(cells, name, 0, OLDEST)
+        return cls(age, codes, months)
+
+
+def whole_numbers(cells: pl.Series, name: str, least: int, most: int) -> NDArray[np.int64]:
+    """Known cells as whole numbers, also where a file holds them as text."""
+    numbers = cells.cast(pl.Float64, strict=False)
+    wrong = (numbers.is_null() | (numbers != numbers.round(0)) | ~numbers.is_between(least, most)).fill_null(value=True)
+    if wrong.any():
+        value = cells[int(wrong.arg_max() or 0)]
+        raise DataError(
+            f"column {name!r} must hold whole numbers from {least} to {most}; it holds {str(value)[:40]!r}"
+            " (leave cells empty where nothing is known)",
+            column=name,
+            value=value,
+        )
+    return numbers.cast(pl.Int64).to_numpy()
+
+
+@dataclass(frozen=True, eq=False)
+class _Changes:
+    """Pairs of waves that follow one another with the same respondent's age."""
+
+    codes: NDArray[np.int64]
+    old: NDArray[np.int64]
+    new: NDArray[np.int64]
+    rise: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, ages: _Ages) -> _Changes:
+        same = np.diff(ages.codes) == 0
+        return cls(ages.codes[1:][same], ages.months[:-1][same], ages.months[1:][same], np.diff(ages.age)[same])
+
+    def masks(self, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """For each respondent a bit for every month that all changes allow, and the month to list them from."""
+        length = self.new - self.old + 1
+        tells = (self.rise != 0) & (length < YEAR)
+        month = self.old[tells] % YEAR
+        bits = (1 << length[tells]) - 1
+        around = ((bits << month) | (bits >> (YEAR - month))) & EVERY
+        masks = np.full(n, EVERY)
+        np.bitwise_and.at(masks, self.codes[tells], around)
+        start = np.zeros(n, np.int64)
+        start[self.codes[tells]] = month  # the last assigned: the most recent change
+        return masks, start
+
+
+def _bounded(waves: Waves, ages: _Ages, year_of_birth: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Masks from every age: born from 12 a + 12 to 12 a months before a wave at which she was a."""
+    n = len(waves.respondents)
+    latest, earliest = np.full(n, np.iinfo(np.int64).max), np.full(n, np.iinfo(np.int64).min)
+    born = ages.months - YEAR * ages.age
+    np.minimum.at(latest, ages.codes, born)
+    np.maximum.at(earliest, ages.codes, born - YEAR)
+    if year_of_birth is not None:
+        cells, codes, _ = waves.sorted_cells(year_of_birth)
+        years = whole_numbers(cells, year_of_birth, 1_000, 9_999)
+        np.minimum.at(latest, codes, YEAR * years + YEAR - 1)
+        np.maximum.at(earliest, codes, YEAR * years)
+    known = (latest < np.iinfo(np.int64).max) & (earliest > np.iinfo(np.int64).min)
+    start = np.where(known, earliest, 0)
+    length = np.clip(np.where(known, latest, YEAR) - start + 1, 0, YEAR)
+    month, bits = start % YEAR, (1 << length) - 1
+    return ((bits << month) | (bits >> (YEAR - month))) & EVERY, month
+
+
+def _problems(changes: _Changes, masks: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """What contradicts itself in each respondent's ages, as a place in `_PROBLEMS`; -1 where nothing does."""
+    slack = (changes.new - changes.old) - YEAR * changes.rise
+    found = np.full(n, -1)
+    found[masks == 0] = _PROBLEMS.index(NONE_FITS)
+    for problem, wrong in ((RESTS, slack > YEAR), (JUMPS, slack < -YEAR), (FALLS, changes.rise < 0)):
+        found[changes.codes[wrong]] = _PROBLEMS.index(problem)
+    return found
+
+
+_PROBLEMS = (FALLS, JUMPS, RESTS, NONE_FITS)
+
+
+def _lists(masks: NDArray[np.int64], start: NDArray[np.int64], wrong: NDArray[np.bool_]) -> pl.Series:
+    """The months of each mask, in the order of the calendar from a month on; each pair is listed once."""
+    known = (masks > 0) & (masks < EVERY) & ~wrong
+    pairs, places = np.unique(np.where(known, masks * YEAR + start, 0), return_inverse=True)
+    listed = [
+        [(first + step) % YEAR + 1 for step in range(YEAR) if mask >> (first + step) % YEAR & 1] or None
+        for mask, first in zip((pairs // YEAR).tolist(), (pairs % YEAR).tolist(), strict=True)
+    ]
+    return pl.Series(listed, dtype=pl.List(pl.Int64)).gather(places)
+
+
+def _contradictions(waves: Waves, ages: _Ages, changes: _Changes, problem: NDArray[np.int64]) -> pl.DataFrame:
+    """The ages of those whose ages cannot be, from the waves between which they change or should."""
+    respondent = waves.keys[0]
+    wrong = problem[ages.codes] >= 0
+    rows = pl.DataFrame(
+        {
+            "code": ages.codes[wrong],
+            "waves": pl.Series([month_text(month) for month in ages.months[wrong].tolist()], dtype=pl.String),
+            "ages": ages.age[wrong],
+        }
+    )
+    listed = rows.group_by("code", maintain_order=True).agg("waves", "ages")
+    codes = listed["code"]
+    return listed.select(
+        waves.respondents.gather(codes).alias(respondent),
+        pl.Series("problem", [_PROBLEMS[each] for each in problem[codes.to_numpy()]], dtype=pl.String),
+        "waves",
+        "ages",
+    )

@@ -1,0 +1,237 @@
+"""When something changed: what a panel tells of a marriage, a move or a first job beside the fact itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.microdata.keys import Keys
+from naysay.microdata.matches import matches
+from naysay.microdata.panel.months import month_texts
+from naysay.microdata.panel.waves import Waves, beside
+
+__all__ = ["Dated", "Gain", "gain", "when_changed"]
+
+Which = Literal["first", "last"]
+
+
+@dataclass(frozen=True, eq=False)
+class Dated:
+    """When a variable changed, as far as the waves tell.
+
+    Parameters
+    ----------
+    table : pl.DataFrame
+        One row for each respondent of the waves, sorted; the column `name` lists the months, as 2009-03, from the last
+        wave with the old value to the first with the new one; null where no change was seen.
+    name : str
+    dated : int
+        Respondents whose change has a date.
+    changes : int
+        Changes of that kind in all waves, several of one respondent included.
+    """
+
+    table: pl.DataFrame
+    name: str
+    dated: int
+    changes: int
+
+    def beside(self, table: pl.DataFrame) -> pl.DataFrame:
+        """A table of respondents with the dates as a further column, in its own order."""
+        return beside(table, self.table)
+
+
+def when_changed(
+    waves: Any,
+    variable: str,
+    *,
+    to: Any = None,
+    which: Which = "last",
+    name: str | None = None,
+    unchanged: str | None = None,
+    respondent: str = "respondent",
+    wave: str = "wave",
+) -> Dated:
+    """The months in which a variable of each respondent changed, as a key variable.
+
+    The file does not tell the day of a wedding, but the waves before and after it do: it lies in the months from the
+    last wave with the old value to the first with the new one, both included. Whoever has the register of marriages
+    has those months as well.
+
+    Parameters
+    ----------
+    waves : dataframe, mapping of columns, sequence of these, or {month: dataframe}
+        See `merge_waves`.
+    variable : str
+        What changes: the civil status, the municipality, the occupation.
+    to : optional
+        Only changes to this value, or to one of a list of values, as ``"married"``; by default any change.
+    which : {"last", "first"}
+        The most recent change, or the first, as of a first job.
+    name : str, optional
+        The new column; by default ``<variable>_changed``.
+    unchanged : str, optional
+        A name for months outside the panel, as ``"outside"``. Those who were seen twice or more without a change then
+        have it as a candidate, beside the months in which nobody saw them: who was seen single in April did not marry
+        in March. By default they are missing and match every date, which understates the risk.
+    respondent, wave : str
+
+    Raises
+    ------
+    DataError
+        A variable that the waves do not have, a value that it never takes, and what `merge_waves` raises.
+
+    Examples
+    --------
+    >>> from naysay.microdata import panel
+    >>> waves = {
+    ...     "respondent": [1, 1, 1, 2, 2],
+    ...     "wave": [200903, 200904, 200907, 200903, 200904],
+    ...     "civil": ["single", "single", "married", "single", "single"],
+    ... }
+    >>> panel.when_changed(waves, "civil", to="married", name="wedding").table.rows()
+    [(1, ['2009-04', '2009-05', '2009-06', '2009-07']), (2, None)]
+
+    Source: El Emam et al. 2011, as Mulder, section 3, applies it; METHODS section 5.
+    """
+    if which not in ("first", "last"):
+        raise DataError(f"which must be 'first' or 'last' change; got {which!r}")
+    found = Waves.of(waves, respondent=respondent, wave=wave)
+    name = f"{variable}_changed" if name is None else name
+    if name == respondent:
+        raise DataError(f"the dates need a column of their own; {name!r} holds the respondents", column=name)
+    cells, codes, months = found.sorted_cells(variable)
+    same = np.diff(codes) == 0
+    differs = (cells != cells.shift(1)).slice(1).to_numpy()
+    rows = np.flatnonzero(same & differs & _to(cells, to, variable)[1:])
+    owner = codes[rows]
+    chosen = (
+        rows[np.append(np.diff(owner) > 0, True)[: len(rows)]]
+        if which == "last"
+        else rows[np.diff(owner, prepend=-1) > 0]
+    )
+    dates = _intervals(len(found.respondents), codes[chosen], months[chosen], months[chosen + 1])
+    if unchanged is not None and len(codes):
+        dates = _elsewhere(len(found.respondents), codes, months, dates, unchanged)
+    return Dated(pl.DataFrame({respondent: found.respondents, name: dates}), name, len(chosen), len(rows))
+
+
+def _to(cells: pl.Series, to: Any, variable: str) -> NDArray[np.bool_]:
+    """Which cells hold a value that a change is asked for."""
+    if to is None:
+        return np.ones(len(cells), bool)
+    wanted = list(to) if isinstance(to, list | tuple | set | frozenset) else [to]
+    known = cells.unique().sort().to_list()
+    for value in wanted:
+        if value not in known:
+            hint = _checks.nearest(value, known)
+            if str(value) in map(str, known):
+                hint = f"its values are of the type {type(known[0]).__name__}, not {type(value).__name__}"
+            raise DataError(
+                f"column {variable!r} never holds {value!r} ({hint})",
+                column=variable,
+                value=value,
+            )
+    return cells.is_in(wanted).to_numpy()
+
+
+def _intervals(n: int, codes: NDArray[np.int64], old: NDArray[np.int64], new: NDArray[np.int64]) -> pl.Series:
+    """Lists of months for those who have an interval, null for the others."""
+    length = new - old + 1
+    owner = np.repeat(np.arange(len(codes)), length)
+    step = np.arange(len(owner)) - np.repeat(np.cumsum(length) - length, length)
+    listed = (
+        pl.DataFrame({"owner": owner, "month": month_texts(old[owner] + step)})
+        .group_by("owner", maintain_order=True)
+        .agg("month")["month"]
+    )
+    places = np.full(n, -1)
+    places[codes] = np.arange(len(codes))
+    at = pl.Series(places, dtype=pl.Int64)
+    return listed.gather(at.set(at < 0, None))
+
+
+def _elsewhere(n: int, codes: NDArray[np.int64], months: NDArray[np.int64], dates: pl.Series, label: str) -> pl.Series:
+    """For those without a date the months in which nobody saw them, up to their first wave and from their last on."""
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    first, last = months[starts], months[np.append(starts[1:], len(codes)) - 1]
+    least, width = int(months.min()), int(months.max()) - int(months.min()) + 1
+    pairs, places = np.unique((first - least) * width + (last - least), return_inverse=True)
+    every = month_texts(np.arange(least, least + width)).to_list()
+    sets = [
+        None if start == stop else [*every[: start + 1], *every[stop:], label]
+        for start, stop in zip((pairs // width).tolist(), (pairs % width).tolist(), strict=True)
+    ]
+    at = np.full(n, -1)
+    at[codes[starts]] = places
+    where = pl.Series(at, dtype=pl.Int64)
+    unseen = pl.Series(sets, dtype=pl.List(pl.String)).gather(where.set(where < 0, None))
+    return pl.select(pl.coalesce(dates, unseen)).to_series()
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How many respondents match only themselves on some keys, and with a variable, its date, or both beside them.
+
+    Parameters
+    ----------
+    keys : tuple of str
+    variable, date : str
+    n : int
+        Respondents.
+    without, with_variable, with_date, with_both : int
+        How many match only themselves: on the keys alone, with the current value, with its date, with both.
+    """
+
+    keys: tuple[str, ...]
+    variable: str
+    date: str
+    n: int
+    without: int
+    with_variable: int
+    with_date: int
+    with_both: int
+
+    @property
+    def added(self) -> int:
+        """Respondents whom the date makes unique, beyond the current value."""
+        return self.with_both - self.with_variable
+
+
+def gain(table: Any, keys: Sequence[str], *, variable: str, date: str, rule: str = "worst") -> Gain:
+    """How much uniqueness the date of a change adds over the current value.
+
+    Parameters
+    ----------
+    table : dataframe or mapping of columns
+        One row a respondent, as `Dated.beside` gives it.
+    keys : sequence of str
+        What the intruder knows anyway.
+    variable, date : str
+        The columns of the current value and of the months of its change.
+    rule : {"worst", "intersect", "first"}
+        See `matches`.
+
+    Examples
+    --------
+    >>> from naysay.microdata import panel
+    >>> table = {
+    ...     "gender": ["f", "f", "f", "m"],
+    ...     "civil": ["married", "married", "single", "single"],
+    ...     "wedding": [["2009-03", "2009-04"], ["2009-06", "2009-07"], None, None],
+    ... }
+    >>> found = panel.gain(table, ["gender"], variable="civil", date="wedding")
+    >>> found.without, found.with_variable, found.with_both, found.added
+    (1, 2, 4, 2)
+    """
+    every = Keys(table, [*keys, variable, date])
+    asked = (list(keys), [*keys, variable], [*keys, date], [*keys, variable, date])
+    alone = [int((matches(every.only(names), rule=rule) == 1).sum()) for names in asked]
+    return Gain(tuple(keys), variable, date, every.n, *alone)

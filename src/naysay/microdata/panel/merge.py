@@ -1,0 +1,243 @@
+"""Waves merged into one row a respondent: what a release of the panel tells about each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.microdata.panel.months import month_texts
+from naysay.microdata.panel.waves import Part, Waves
+from naysay.microdata.table import check_names
+
+__all__ = ["Merged", "merge_waves"]
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """A panel as one table, and what became of its respondents.
+
+    Parameters
+    ----------
+    table : pl.DataFrame
+        One row for each respondent who is kept, sorted; the most recent known value of each variable.
+    respondents : int
+        Everybody who has a row in some wave.
+    background_only : int
+        Respondents set aside because they answered nothing beside the background variables.
+    without_background : int
+        Respondents set aside because they only answered other questions.
+    without_any : int
+        Respondents set aside of whom nothing is known.
+    missing : pl.DataFrame
+        For each variable: `missing`, how many of the kept have no value; their `share`; and `asked`, how many of the
+        kept have a row where it was fielded. The rest of the missing were never asked, as in a module for a subsample.
+    attendance : pl.DataFrame
+        For each wave, of everybody: `present`; `entered`, there for the first time; `left`, there for the last time
+        before the last wave; `away`, without a row though there before and after.
+    """
+
+    table: pl.DataFrame
+    respondents: int
+    background_only: int
+    without_background: int
+    without_any: int
+    missing: pl.DataFrame
+    attendance: pl.DataFrame
+
+    @property
+    def kept(self) -> int:
+        """Respondents in the table."""
+        return self.table.height
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts as one JSON object; no respondent's values."""
+        return {
+            "respondents": self.respondents,
+            "kept": self.kept,
+            "background_only": self.background_only,
+            "without_background": self.without_background,
+            "without_any": self.without_any,
+            "missing": self.missing.to_dicts(),
+            "attendance": self.attendance.to_dicts(),
+        }
+
+    def __str__(self) -> str:
+        from naysay.microdata.panel import printing
+
+        return printing.merged(self)
+
+
+def merge_waves(
+    waves: Any,
+    *,
+    respondent: str = "respondent",
+    wave: str = "wave",
+    background: Sequence[str] | None = None,
+    number: str | None = None,
+) -> Merged:
+    """One row for each respondent of a panel, with the most recent known value of every variable.
+
+    Of each variable the last wave that knows it counts, so that somebody who left keeps what was known then, and a
+    question that was skipped once keeps its older answer. Respondents of whom only the background is known (members
+    of the household, by proxy) are set aside and counted, as are those without any background and those without any
+    answer: a release would tell an intruder nothing that she does not bring.
+
+    Parameters
+    ----------
+    waves : dataframe, mapping of columns, sequence of these, or {month: dataframe}
+        One row a respondent and wave: one long table, one table a wave, or tables of background and modules, in any
+        order; any dataframe. None, NaN, null and the empty text are unknown; "not applicable" is a value.
+    respondent, wave : str
+        The columns that hold who answered, and in which month: 2009-03, 200903, or a date.
+    background : sequence of str, optional
+        The background variables; all others are answers to questionnaires. By default nobody is set aside for want of
+        either, only those of whom nothing is known.
+    number : str, optional
+        A column that numbers the waves; checked to rise with the months, and left out of the table.
+
+    Raises
+    ------
+    DataError
+        A respondent twice in a wave; rows without respondent or month; respondents that are numbers in one wave and
+        texts in another; wave numbers that run against the months; a variable of two kinds; nobody left to keep.
+
+    Examples
+    --------
+    >>> from naysay.microdata import panel
+    >>> waves = {
+    ...     "2009-01": {"respondent": [1, 2, 3], "job": ["clerk", "nurse", None], "sport": [None, "judo", None]},
+    ...     "2009-02": {"respondent": [1, 2], "job": ["baker", None], "sport": ["none", None]},
+    ... }
+    >>> merged = panel.merge_waves(waves, background=["job"])
+    >>> merged.table.rows()
+    [(1, 'baker', 'none'), (2, 'nurse', 'judo')]
+    >>> merged.respondents, merged.kept, merged.without_any
+    (3, 2, 1)
+
+    Source: Mulder, section 3.1 and table 1; METHODS section 5, *Panels*.
+    """
+    found = Waves.of(waves, respondent=respondent, wave=wave, number=number)
+    names = [name for name in found.variables if name != number]
+    if not names:
+        raise DataError(f"there is nothing to merge: the waves hold no column beside {respondent!r} and {wave!r}")
+    latest = _Latest.of(found, names)
+    groups = _groups(latest.known, names, background)
+    columns = {respondent: found.respondents, **latest.columns}
+    return Merged(
+        pl.DataFrame(columns).filter(pl.Series(groups.kept)),
+        len(found.respondents),
+        int(groups.background_only.sum()),
+        int(groups.without_background.sum()),
+        int(groups.without_any.sum()),
+        _missing(latest, names, groups.kept),
+        _attendance(found),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Latest:
+    """The most recent known value of each variable, for everybody, and whether it is known and was asked."""
+
+    columns: dict[str, pl.Series]
+    known: dict[str, NDArray[np.bool_]]
+    asked: dict[str, NDArray[np.bool_]]
+
+    @classmethod
+    def of(cls, waves: Waves, names: Sequence[str]) -> _Latest:
+        n = len(waves.respondents)
+        orders: dict[tuple[Part, ...], NDArray[np.intp]] = {}
+        result = cls({}, {}, {})
+        for name in names:
+            parts = waves.variables[name]
+            cells, codes, months = waves.cells(name)
+            if parts not in orders:
+                if len(parts) > 1:
+                    waves.check_once(parts)
+                orders[parts] = np.argsort(months, kind="stable")
+            known = cells.is_not_null().to_numpy()
+            last = np.full(n, -1)
+            rows = orders[parts][known[orders[parts]]]
+            last[codes[rows]] = rows  # of several rows of one respondent numpy keeps the last assigned, the newest
+            places = pl.Series(last, dtype=pl.Int64)
+            result.columns[name] = cells.gather(places.set(places < 0, None)).alias(name)
+            result.known[name] = last >= 0
+            result.asked[name] = _asked(known, codes, months, n)
+        return result
+
+
+def _asked(known: NDArray[np.bool_], codes: NDArray[np.int64], months: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
+    """Who has a row in a month in which somebody answered."""
+    place = months - months.min()
+    fielded = np.bincount(place, weights=known) > 0
+    asked = np.zeros(n, bool)
+    asked[codes[fielded[place]]] = True
+    return asked
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    kept: NDArray[np.bool_]
+    background_only: NDArray[np.bool_]
+    without_background: NDArray[np.bool_]
+    without_any: NDArray[np.bool_]
+
+
+def _groups(known: dict[str, NDArray[np.bool_]], names: Sequence[str], background: Sequence[str] | None) -> _Groups:
+    """Who is kept, and who is set aside for what."""
+    if isinstance(background, str):
+        raise DataError(f"background is a list of columns; got the single text {background!r} (write [{background!r}])")
+    own = list(names if background is None else background)
+    check_names(own, names)
+    others = [name for name in names if name not in own]
+    nobody = np.zeros(len(known[names[0]]), bool)
+    has_own = np.logical_or.reduce([nobody, *(known[name] for name in own)])
+    has_other = np.logical_or.reduce([nobody, *(known[name] for name in others)])
+    kept = has_own & has_other if background is not None else has_own
+    if not kept.any():
+        raise DataError(
+            "nobody is left: no respondent has both background variables and another answer; background is"
+            f" {_checks.shown(own)}, other answers are {_checks.shown(others) or 'none'}"
+        )
+    return _Groups(kept, has_own & ~kept, has_other & ~has_own, ~has_own & ~has_other)
+
+
+def _missing(latest: _Latest, names: Sequence[str], kept: NDArray[np.bool_]) -> pl.DataFrame:
+    gone = [int((~latest.known[name] & kept).sum()) for name in names]
+    return pl.DataFrame(
+        {
+            "variable": list(names),
+            "missing": gone,
+            "share": [each / int(kept.sum()) for each in gone],
+            "asked": [int((latest.asked[name] & kept).sum()) for name in names],
+        }
+    )
+
+
+def _attendance(waves: Waves) -> pl.DataFrame:
+    """Who is there in each month that has a wave."""
+    months, places = np.unique(np.concatenate([part.months for part in waves.parts]), return_inverse=True)
+    codes = np.concatenate([part.codes for part in waves.parts])
+    rows = np.sort(codes * len(months) + places)
+    rows = rows[np.diff(rows, prepend=-1) > 0]
+    who, when = rows // len(months), rows % len(months)
+    starts = np.flatnonzero(np.diff(who, prepend=-1))
+    first, last = when[starts], when[np.append(starts[1:], len(when)) - 1]
+    present, entered, ended = (np.bincount(each, minlength=len(months)) for each in (when, first, last))
+    members = np.cumsum(entered) - np.cumsum(ended) + ended
+    left = np.append(ended[:-1], 0)
+    return pl.DataFrame(
+        {
+            "wave": month_texts(months),
+            "present": present,
+            "entered": entered,
+            "left": left,
+            "away": members - present,
+        }
+    )

@@ -1,0 +1,344 @@
+"""The waves of a panel, whatever their files look like: rows of respondents, each in its month."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.frames import is_frame
+from naysay.microdata.panel.months import month_text, months_of, one_month
+from naysay.microdata.table import Table, check_names, engine_of
+
+__all__ = ["Part", "Waves", "beside", "column_of"]
+
+
+def beside(table: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
+    """A table of respondents, in its own order, with what was found of each.
+
+    Raises
+    ------
+    DataError
+        A table that names respondents differently, or has the new column already.
+    """
+    respondent, *new = found.columns
+    check_names([respondent], table.columns)
+    kind = table.schema[respondent]
+    if (kind == pl.String) != (found.schema[respondent] == pl.String):
+        raise DataError(
+            f"respondents must be named alike; the table holds {kind} in {respondent!r}, the waves hold"
+            f" {found.schema[respondent]} (make them all texts)",
+            column=respondent,
+        )
+    taken = next((name for name in new if name in table.columns), None)
+    if taken is not None:
+        raise DataError(f"the table has a column {taken!r} already; rename it", column=taken)
+    return table.join(found.cast({respondent: kind}), on=respondent, how="left", maintain_order="left")
+
+
+def column_of(table: Table, name: str) -> pl.Series:
+    """A column, null where nothing is known: nulls, NaN and empty texts.
+
+    Raises
+    ------
+    DataError
+        A column of Python values of several kinds.
+    """
+    cells = table.column(name)
+    if not isinstance(cells, pl.Series):
+        cells = _of_one_kind(cells, name)
+    if cells.dtype.is_float():
+        return cells.fill_nan(None)
+    if cells.dtype in (pl.Categorical, pl.Enum):
+        cells = cells.cast(pl.String)
+    return cells.set(cells == "", None) if cells.dtype == pl.String else cells
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One file of waves.
+
+    Parameters
+    ----------
+    place : str
+        How messages call it: empty where there is only one.
+    table : Table
+    respondents : pl.Series
+        Who answered, (rows,): texts or whole numbers.
+    months : (rows,) int
+        When, counted by `months.months_of`.
+    codes : (rows,) int
+        The places of the respondents among those of all files, sorted.
+    """
+
+    place: str
+    table: Table
+    respondents: pl.Series
+    months: NDArray[np.int64]
+    codes: NDArray[np.int64]
+
+    def column(self, name: str) -> pl.Series:
+        """A column, null where nothing is known: nulls, NaN and empty texts."""
+        return column_of(self.table, name)
+
+
+@dataclass(frozen=True, eq=False)
+class Waves:
+    """All waves of a panel.
+
+    Parameters
+    ----------
+    parts : tuple of Part
+    respondents : pl.Series
+        Everybody who has a row, once, sorted.
+    keys : (respondent, wave)
+        The names of those columns.
+    """
+
+    parts: tuple[Part, ...]
+    respondents: pl.Series
+    keys: tuple[str, str]
+
+    @classmethod
+    def of(cls, waves: Any, *, respondent: str, wave: str, number: str | None = None) -> Waves:
+        """The waves in one long table, in a sequence of tables, or in a mapping of month to table.
+
+        Parameters
+        ----------
+        waves : dataframe, mapping of columns, sequence of these, or {month or name: dataframe}
+            Rows and tables may come in any order: their months say when they are from.
+        respondent, wave : str
+            The columns that hold who answered, and in which month.
+        number : str, optional
+            A column that numbers the waves; checked to rise with the months.
+
+        Raises
+        ------
+        DataError
+            Rows without a month or respondent, respondents that are texts in one wave and numbers in another, a
+            respondent twice in a wave, wave numbers that run against the months.
+        """
+        if respondent == wave:
+            raise DataError(f"respondents and months are two columns; got {wave!r} for both", column=wave)
+        read = [_read(place, table, respondent, wave, month, number) for place, table, month in _tables(waves, wave)]
+        if not read:
+            raise DataError("at least one wave is needed; got none")
+        _check_kinds(read, respondent)
+        everybody = pl.concat([part.respondents for part in read]).unique().sort()
+        parts = tuple(_coded(part, everybody) for part in read)
+        found = cls(parts, everybody, (respondent, wave))
+        for part in parts:
+            found.check_once([part])
+        return found
+
+    @cached_property
+    def variables(self) -> dict[str, tuple[Part, ...]]:
+        """Every variable, and the files that hold it."""
+        names = dict.fromkeys(name for part in self.parts for name in part.table.names if name not in self.keys)
+        return {name: tuple(part for part in self.parts if name in part.table.names) for name in names}
+
+    def check_once(self, parts: Sequence[Part]) -> None:
+        """Raise where somebody has two rows in one wave."""
+        codes, months = _joined(parts)
+        first = int(months.min())
+        slots = codes * (int(months.max()) - first + 1) + (months - first)
+        order = np.argsort(slots, kind="stable")
+        twice = np.flatnonzero(np.diff(slots[order]) == 0)
+        if len(twice):
+            one, other = sorted(order[twice[0] : twice[0] + 2])
+            place, row = _located(parts, other)
+            raise DataError(
+                f"a respondent answers a wave once; {_row(*_located(parts, one))} and {_row(place, row)} are the same"
+                f" respondent in {month_text(int(months[one]))} (keep one of them)",
+                row=row,
+                column=self.keys[0],
+            )
+
+    def cells(self, name: str) -> tuple[pl.Series, NDArray[np.int64], NDArray[np.int64]]:
+        """A variable over all files that hold it: its cells, and whose and of which month they are."""
+        check_names([name], list(self.variables))
+        parts = self.variables[name]
+        return _in_one([part.column(name) for part in parts], name), *_joined(parts)
+
+    def sorted_cells(self, name: str) -> tuple[pl.Series, NDArray[np.int64], NDArray[np.int64]]:
+        """What is known of a variable, respondent by respondent, and month by month within each."""
+        if len(self.variables.get(name, ())) > 1:
+            self.check_once(self.variables[name])
+        cells, codes, months = self.cells(name)
+        known = cells.is_not_null().to_numpy()
+        cells, codes, months = cells.filter(pl.Series(known)), codes[known], months[known]
+        order = np.lexsort((months, codes))
+        return cells.gather(order), codes[order], months[order]
+
+
+def _joined(parts: Sequence[Part]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return np.concatenate([part.codes for part in parts]), np.concatenate([part.months for part in parts])
+
+
+def _located(parts: Sequence[Part], row: int) -> tuple[str, int]:
+    """The file and the row there, of a row among those of several."""
+    for part in parts:
+        if row < len(part.codes):
+            return part.place, int(row)
+        row -= len(part.codes)
+    raise IndexError(row)
+
+
+def _row(place: str, row: int) -> str:
+    return f"row {row + 1}" + (f" of {place}" if place else "")
+
+
+def _tables(waves: Any, wave: str) -> Iterator[tuple[str, Any, int | None]]:
+    """Each table with what messages call it, and its month where that is said beside it."""
+    if isinstance(waves, Mapping) and waves and all(map(_is_table, waves.values())):
+        for name, table in waves.items():
+            month = _month_of(name, table, wave)
+            yield f"wave {name}" if month is not None else str(name), table, month
+    elif isinstance(waves, Sequence) and not isinstance(waves, str):
+        for place, table in enumerate(waves):
+            yield f"table {place + 1}" if len(waves) > 1 else "", table, None
+    else:
+        yield "", waves, None
+
+
+def _month_of(name: Any, table: Any, wave: str) -> int | None:
+    """The month that a table is named after; None where it has a column for that, and the name is only a name."""
+    try:
+        return one_month(name)
+    except DataError:
+        if wave in (table if isinstance(table, Mapping) else nw.from_native(table).collect_schema().names()):
+            return None
+        raise
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, Mapping) or is_frame(value)
+
+
+@dataclass(frozen=True, eq=False)
+class _Uncoded:
+    place: str
+    table: Table
+    respondents: pl.Series
+    months: NDArray[np.int64]
+
+
+def _read(place: str, data: Any, respondent: str, wave: str, month: int | None, number: str | None) -> _Uncoded:
+    table = Table.of(nw.from_native(data).collect(backend="polars") if engine_of(data) else data)
+    if not table.n:
+        raise DataError(f"{place or 'the table'} has no rows")
+    with_month = month is None or wave in table.names
+    wanted = [respondent, *([wave] if with_month else []), *([] if number is None else [number])]
+    try:
+        check_names(wanted, table.names)
+        months = _months(table, wave) if with_month else np.full(table.n, month, np.int64)
+        if month is not None and (months != month).any():
+            row = int((months != month).argmax())
+            raise DataError(f"it holds {month_text(int(months[row]))} in row {row + 1}", row=row, column=wave)
+        if number is not None:
+            _check_numbers(table, number, months)
+        return _Uncoded(place, table, _identifiers(table, respondent), months)
+    except DataError as error:
+        if not place:
+            raise
+        raise DataError(f"{place}: {error}", row=error.row, column=error.column, value=error.value) from None
+
+
+def _months(table: Table, wave: str) -> NDArray[np.int64]:
+    return months_of(column_of(table, wave), column=wave)
+
+
+def _check_numbers(table: Table, number: str, months: NDArray[np.int64]) -> None:
+    """Raise unless the numbers of waves rise with their months."""
+    numbers = column_of(table, number).cast(pl.Float64, strict=False)
+    if numbers.null_count():
+        row = int(numbers.is_null().arg_max() or 0)
+        raise DataError(f"waves must be numbered; column {number!r}, row {row + 1}, holds no number", row=row)
+    pairs = pl.DataFrame({"number": numbers, "month": months}).unique().sort("number", "month")
+    wrong = (pairs["number"].diff() == 0) | (pairs["month"].diff() <= 0)
+    if wrong.any():
+        later = pairs.row(int(wrong.arg_max() or 0))
+        former = pairs.row(int(wrong.arg_max() or 0) - 1)
+        raise DataError(
+            f"waves are out of order: number {later[0]:g} is of {month_text(later[1])}, but number {former[0]:g} is of"
+            f" {month_text(former[1])} (correct column {number!r} or the months)",
+            column=number,
+        )
+
+
+def _identifiers(table: Table, respondent: str) -> pl.Series:
+    """Who answered, as texts or whole numbers."""
+    cells = column_of(table, respondent)
+    if cells.dtype.is_float():
+        broken = (cells != cells.round(0)) | (cells.abs() > 2**53)
+        if broken.any():
+            row = int(broken.arg_max() or 0)
+            raise DataError(f"respondents are named by whole numbers or texts; row {row + 1} has {cells[row]}", row=row)
+        cells = cells.cast(pl.Int64)
+    empty = cells.is_null()
+    if empty.any():
+        row = int(empty.arg_max() or 0)
+        raise DataError(f"every row needs its respondent; column {respondent!r}, row {row + 1}, is empty", row=row)
+    if cells.dtype.is_integer():
+        if int(cells.max()) >= 2**63:  # type: ignore[arg-type]
+            raise DataError(f"column {respondent!r} holds numbers beyond 63 bits; make them texts", column=respondent)
+        return cells.cast(pl.Int64)
+    if cells.dtype == pl.String:
+        return cells
+    raise DataError(f"respondents are named by whole numbers or texts; column {respondent!r} holds {cells.dtype}")
+
+
+def _check_kinds(read: Sequence[_Uncoded], respondent: str) -> None:
+    """Raise where respondents are texts in one file and numbers in another."""
+    first = read[0]
+    for part in read[1:]:
+        if part.respondents.dtype != first.respondents.dtype:
+            one, other = ("texts" if each.respondents.dtype == pl.String else "numbers" for each in (first, part))
+            raise DataError(
+                f"respondents must be named alike in every wave; column {respondent!r} holds"
+                f" {one} in {first.place} and {other} in {part.place} (make them all texts)",
+                column=respondent,
+            )
+
+
+def _coded(part: _Uncoded, everybody: pl.Series) -> Part:
+    table = pl.DataFrame({"who": everybody, "code": pl.int_range(len(everybody), eager=True)})
+    found = part.respondents.alias("who").to_frame().join(table, on="who", how="left", maintain_order="left")
+    return Part(part.place, part.table, part.respondents, part.months, found["code"].to_numpy())
+
+
+def _of_one_kind(cells: Sequence[Any], name: str) -> pl.Series:
+    """Python values as a series, after checking that they are of one kind."""
+    plain = [None if _checks.is_missing(cell) else cell for cell in cells]
+    kinds = {
+        "number" if isinstance(cell, int | float | np.number) else type(cell).__name__
+        for cell in plain
+        if cell is not None
+    }
+    if len(kinds) > 1:
+        raise DataError(
+            f"column {name!r} must hold values of one kind; it holds"
+            f" {_checks.shown(sorted(kinds))} (make them all texts, or all numbers)",
+            column=name,
+        )
+    return pl.Series(name, plain, strict=False)
+
+
+def _in_one(columns: Sequence[pl.Series], name: str) -> pl.Series:
+    """The cells of several files under one another."""
+    kinds = list(dict.fromkeys(column.dtype for column in columns if column.dtype != pl.Null))
+    if len(kinds) > 1 and not all(kind.is_numeric() for kind in kinds):
+        raise DataError(
+            f"column {name!r} must hold values of one kind in every wave; it holds {_checks.shown(kinds)}"
+            " (make them all texts, or all numbers)",
+            column=name,
+        )
+    return pl.concat([pl.DataFrame({name: column}) for column in columns], how="vertical_relaxed")[name]

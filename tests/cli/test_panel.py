@@ -1,0 +1,166 @@
+"""``naysay panel``: waves from files, what is written and printed, and what is refused."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from naysay.microdata import panel
+
+MADE = ("panel", "generate", "--respondents", 60, "--background-only", 40, "--waves", 24)
+
+
+@pytest.fixture
+def made(naysay):
+    assert naysay(*MADE, "--out", "made", "--kind", "parquet").code == 0
+    return Path("made")
+
+
+@pytest.fixture
+def two(write):
+    write("one.csv", "id,month,age,job", "a,2009-02,40,clerk", "b,2009-02,30,")
+    return write("two.csv", "id,month,age,job", "a,2009-03,41,", "b,2009-03,30,-9")
+
+
+ASKED = ("--respondent", "id", "--wave", "month")
+
+
+def test_generate_writes_the_panel_of_the_library(naysay, made):
+    same = panel.generate(respondents=60, background_only=40, waves=24)
+    for name, table in {"background": same.background, **same.modules, "truth": same.truth}.items():
+        assert pl.read_parquet(made / f"{name}.parquet").equals(table)
+
+
+def test_generate_says_what_it_wrote_and_takes_a_seed(naysay):
+    code, out, err = naysay(*MADE, "--out", "made", "--seed", 2)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-1].endswith("truth.csv: 100 rows")
+    first = Path("made/background.csv").read_text()
+    assert naysay(*MADE, "--out", "made", "--seed", 3, "--force").code == 0
+    assert Path("made/background.csv").read_text() != first
+
+
+def test_merge_is_that_of_the_library(naysay, made):
+    same = panel.generate(respondents=60, background_only=40, waves=24)
+    expected = panel.merge_waves(same.waves, background=panel.BACKGROUND)
+    paths = sorted(path for path in made.iterdir() if path.stem != "truth")
+    words = ("--background", ",".join(panel.BACKGROUND), "--format", "json")
+    code, out, err = naysay("panel", "merge", *paths, "--out", "merged.parquet", *words)
+    assert code == 0
+    assert err == "naysay: note: merged.parquet: 60 respondents\n"
+    told = json.loads(out)
+    assert [told[name] for name in ("respondents", "kept", "background_only")] == [100, 60, 40]
+    written = pl.read_parquet("merged.parquet")
+    assert written.select(expected.table.columns).equals(expected.table)
+
+
+def test_every_field_of_the_json_is_documented(naysay, made):
+    page = (Path(__file__).parents[2] / "docs" / "panel.md").read_text(encoding="utf-8")
+    merged = json.loads(naysay("panel", "merge", "made/background.parquet", "--out", "a.csv", "--format", "json").out)
+    born = json.loads(naysay("panel", "birthdays", "made/background.parquet", "--out", "b.csv", "--format", "json").out)
+    names = {*merged, *merged["missing"][0], *merged["attendance"][0], *born}
+    assert not [name for name in names if f"`{name}`" not in page]
+
+
+def test_texts_that_mean_missing(naysay, two):
+    assert naysay("panel", "merge", "one.csv", two, *ASKED, "--out", "out.csv", "--na", "-9").code == 0
+    assert Path("out.csv").read_text() == "id,age,job\na,41,clerk\nb,30,\n"
+
+
+def test_months_of_files_that_do_not_hold_them(naysay, write):
+    write("one.csv", "respondent,job", "1,clerk")
+    write("two.csv", "respondent,job", "1,baker")
+    words = ("panel", "merge", "one.csv", "two.csv", "--out", "out.csv", "--force")
+    assert naysay(*words, "--months", "2009-01,2009-02").code == 0
+    assert "baker" in Path("out.csv").read_text()
+    assert naysay(*words, "--months", "2009-02,2009-01").code == 0
+    assert "clerk" in Path("out.csv").read_text()
+
+
+def test_the_counts_are_printed_and_no_value_of_a_respondent(naysay, two):
+    code, out, err = naysay("panel", "merge", "one.csv", two, *ASKED, "--out", "out.csv")
+    assert code == 0
+    assert "2 respondents in 2 waves, 2009-02 to 2009-03" in out
+    assert "clerk" not in out + err
+
+
+def test_birthdays_are_joined_texts_in_csv_and_lists_elsewhere(naysay, two):
+    words = ("panel", "birthdays", "one.csv", two, *ASKED)
+    code, out, _ = naysay(*words, "--out", "born.csv")
+    assert code == 0
+    assert "2 candidates" in out
+    assert Path("born.csv").read_text() == "id,month_of_birth\na,2;3\nb,\n"
+    assert naysay(*words, "--out", "born.parquet").code == 0
+    assert pl.read_parquet("born.parquet")["month_of_birth"].to_list() == [[2, 3], None]
+
+
+def test_birthdays_beside_a_file_are_keys_for_risk(naysay, two):
+    naysay("panel", "merge", "one.csv", two, *ASKED, "--out", "merged.csv")
+    assert naysay("panel", "birthdays", "one.csv", two, *ASKED, "--out", "keys.csv", "--beside", "merged.csv").code == 0
+    words = ("risk", "keys.csv", "--keys", "month_of_birth", "--joined", "month_of_birth", "--population", 1000)
+    told = json.loads(naysay(*words, "--format", "json").out)
+    assert told["quasi_identifiers"][0]["matches"]["m1"] == 0
+
+
+def test_bounds_use_the_year_of_birth(naysay, write):
+    write("one.csv", "respondent,wave,age,born", "a,2009-03,41,1968")
+    words = ("panel", "birthdays", "one.csv", "--out", "born.jsonl", "--bounds", "--year-of-birth", "born")
+    assert json.loads(naysay(*words, "--format", "json").out)["candidates"] == {"3": 1}
+    assert json.loads(Path("born.jsonl").read_text())["month_of_birth"] == [1, 2, 3]
+
+
+def test_contradictions_are_counted_and_written_only_where_asked(naysay, write):
+    write("one.csv", "respondent,wave,age", "a,2009-03,41", "a,2009-04,38")
+    words = ("panel", "birthdays", "one.csv", "--out", "born.csv")
+    code, out, err = naysay(*words)
+    assert code == 0
+    assert "contradiction, taken as missing: age falls: 1 respondent" in out
+    assert "41" not in out + err
+    assert naysay(*words, "--force", "--contradictions", "wrong.csv").code == 0
+    assert Path("wrong.csv").read_text() == ("respondent,problem,waves,ages\na,age falls,2009-03;2009-04,41;38\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["merge", "one.csv", "two.csv", "--out", "out.csv"], "there is no column 'respondent'"),
+        (["merge", "one.csv", "two.csv", *ASKED, "--out", "two.csv"], "'two.csv' is read as well"),
+        (["merge", "one.csv", "two.csv", *ASKED, "--out", "out.txt"], "must end in .csv"),
+        (["merge", "one.csv", "two.csv", *ASKED, "--out", "no/out.csv"], "there is no folder 'no'"),
+        (["merge", "one.csv", "one.csv", *ASKED, "--out", "out.csv"], "'one.csv' is named twice"),
+        (["merge", "one.csv", "no.csv", *ASKED, "--out", "out.csv"], "there is no file 'no.csv'"),
+        (["merge", "one.csv", *ASKED, "--out", "out.csv", "--background", "jobs"], "did you mean 'job'"),
+        (["merge", "one.csv", *ASKED, "--out", "out.csv", "--months", "2009-01"], "has a column 'month'"),
+        (["merge", "one.csv", *ASKED, "--out", "out.csv", "--months", "1,2"], "one month a file; got 2 for 1 files"),
+        (["merge", "one.csv", "--respondent", "id", "--wave", "w", "--months", "May", "--out", "o.csv"], "holds 'May'"),
+        (["merge", "one.csv", *ASKED, "--number", "age", "--out", "out.csv"], "waves are out of order"),
+        (
+            ["merge", "typed.parquet", "one.csv", *ASKED, "--out", "out.csv"],
+            "holds numbers in typed.parquet and texts in one.csv",
+        ),
+        (["birthdays", "one.csv", *ASKED, "--age", "job", "--out", "out.csv"], "it holds 'clerk'"),
+        (["birthdays", "one.csv", *ASKED, "--year-of-birth", "age", "--out", "out.csv"], "bounds=True only"),
+        (["birthdays", "one.csv", *ASKED, "--out", "o.csv", "--contradictions", "o.csv"], "two outputs have one name"),
+        (["birthdays", "one.csv", *ASKED, "--out", "o.csv", "--beside", "typed.parquet"], "named alike"),
+        (["birthdays", "one.csv", *ASKED, "--out", "o.csv", "--beside", "born.csv"], "'month_of_birth' already"),
+        (["generate", "--out", "made", "--respondents", "0"], "respondents must be a whole number"),
+        (["generate", "--out", "no/made", "--respondents", "9"], "cannot make the folder 'no/made'"),
+        (["merge"], "Missing argument"),
+    ],
+)
+def test_what_is_refused(refused, two, write, words, told):
+    pl.DataFrame({"id": [1], "month": ["2009-01"], "age": [3], "job": ["x"]}).write_parquet("typed.parquet")
+    write("born.csv", "id,month_of_birth", "a,2")
+    assert told in refused("panel", *words)
+
+
+def test_files_are_not_overwritten_unasked(naysay, refused, two):
+    assert naysay(*MADE, "--out", "made").code == 0
+    assert "exists; add --force" in refused(*MADE, "--out", "made")
+    assert naysay("panel", "merge", two, *ASKED, "--out", "out.csv").code == 0
+    assert "'out.csv' exists; add --force" in refused("panel", "merge", two, *ASKED, "--out", "out.csv")
+
+
+def test_the_group_alone_shows_its_commands(naysay):
+    assert "birthdays" in naysay("panel").out
