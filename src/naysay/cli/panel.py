@@ -63,7 +63,7 @@ def merge(
     force: Force = False,
     format_: Format = "table",
     separator: Separator = ",",
-    encoding: Encoding = "utf-8",
+    encoding: Encoding = None,
 ) -> None:
     """Merge monthly waves to one row for each respondent.
 
@@ -115,7 +115,7 @@ def birthdays(
     force: Force = False,
     format_: Format = "table",
     separator: Separator = ",",
-    encoding: Encoding = "utf-8",
+    encoding: Encoding = None,
 ) -> None:
     """Tell the month of birth from changes of age between waves.
 
@@ -202,7 +202,7 @@ def _tables(
     months: str | None,
     na: str | None,
     separator: str,
-    encoding: str,
+    encoding: str | None,
 ) -> dict[str, pl.DataFrame]:
     """The files, each with its month in a column, by their names."""
     named = (None,) * len(paths) if months is None else written.record(months, option="--months")
@@ -221,7 +221,7 @@ def _tables(
     return found
 
 
-def _read(path: Path, needed: Sequence[str], absent: Sequence[str], separator: str, encoding: str) -> pl.DataFrame:
+def _read(path: Path, needed: Sequence[str], absent: Sequence[str], separator: str, encoding: str | None) -> pl.DataFrame:
     with files.readable(path):
         frame = files.scan(path, separator=separator, encoding=encoding)
         files.check_columns(frame, needed)
