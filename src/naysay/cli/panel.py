@@ -221,7 +221,9 @@ def _tables(
     return found
 
 
-def _read(path: Path, needed: Sequence[str], absent: Sequence[str], separator: str, encoding: str | None) -> pl.DataFrame:
+def _read(
+    path: Path, needed: Sequence[str], absent: Sequence[str], separator: str, encoding: str | None
+) -> pl.DataFrame:
     with files.readable(path):
         frame = files.scan(path, separator=separator, encoding=encoding)
         files.check_columns(frame, needed)

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay import designs, estimate, planning, simulate
+from naysay import designs, estimate, microdata, planning, simulate
 from naysay.design import Answerable, Design, Levels
 from naysay.reproduce.result import Cell, Check, Measured, Reproduction, Table
 from naysay.reproduce.setting import Setting
@@ -22,12 +22,14 @@ Floats = NDArray[np.float64]
 
 SOURCE = (
     "Esponda, Huerta & Guerrero (2016), propositions 1 to 3; Esponda (2006), equations 11 and 12; "
-    "Bao, Luo & Zhang (2013), equations 2 and 9."
+    "Bao, Luo & Zhang (2013), equations 2 and 9; Mulder, the example of k and m."
 )
 SHARES, PEOPLE, DISCARDS = (0.4, 0.25, 0.2, 0.1, 0.05), 2_000, 2
 NAMED = (23, 22, 20, 18, 17)
 RIGHT = (8, 12, 20, 28, 32)
 _STEPS = 300
+_AGES, _GENDERS = (40, 36, None, 40, 23, 23), ("Male", "Female", "Male", None, "Male", "Male")
+_PRINTED, _CORRECTED = (3, 1, 4, 2, 3, 3), (3, 1, 5, 3, 3, 3)
 _WRONG = 0.05  # ours: what is printed lies further than this from the truth
 
 
@@ -50,6 +52,7 @@ def run(setting: Setting) -> Reproduction:
         _any_weights(tied),
         _bounds(setting),
         _iteration(),
+        _matches(),
     )
     return Reproduction(
         name="errata",
@@ -249,6 +252,28 @@ def _iteration() -> Part:
     ]
     title = f"5. Bao 2013, equation 9: (23, 22, 20, 18, 17) after {_STEPS} steps"
     return Table("iteration", title, ("", *(f"t{place}" for place in range(1, 6)), "sum"), rows, digits=2), checks
+
+
+def _matches() -> Part:
+    """6: Mulder's example of k and m, her share of 1,979 respondents, and respondent A's month of birth."""
+    keys = microdata.Keys({"age": _AGES, "gender": _GENDERS}, ["age", "gender"])
+    k, m = microdata.anonymity(keys).filled(0), microdata.matches(keys)
+    rows: list[tuple[Cell, ...]] = []
+    checks = []
+    for place, (age, gender) in enumerate(zip(_AGES, _GENDERS, strict=True)):
+        name = f"({'·' if age is None else age}, {'·' if gender is None else gender[0]})"
+        rows.append((name, float(k[place]) if k[place] else None, float(_PRINTED[place]), float(m[place])))
+        checks.append(Check(f"6: m of {name}, row {place + 1}", float(_CORRECTED[place]), float(m[place])))
+    seen = {"respondent": ["A"] * 4, "wave": ["2009-02", "2009-03", "2010-02", "2010-03"], "age": [30, 31, 31, 32]}
+    (months,) = microdata.panel.month_of_birth(seen).table["month_of_birth"].to_list()
+    rows.append(("percent with one month of birth, 1,979 of 10,997", None, 19.5, 100 * 1_979 / 10_997))
+    checks += [
+        Check("6: percent with one month of birth", 18.0, 100 * 1_979 / 10_997, rounding=0.05),
+        Check("6: A's first candidate month, printed April", 2.0, float(months[0])),
+        Check("6: A's last candidate month", 3.0, float(months[-1])),
+    ]
+    title = "6. Mulder, number of matches by the algorithm as it is printed"
+    return Table("matches", title, ("", "k", "printed", "by the rule"), tuple(rows), digits=1), checks
 
 
 def _step(named: Floats, counts: Floats, denominator: Floats) -> Floats:
