@@ -214,9 +214,12 @@ def search(
     _check(keys, size, rule, measure, most, minutes)
     lattice = Lattice(keys, rule)
     with Finished(keys, rule, None if file is None else Path(file)) as finished:
-        if most is None and minutes is None:
-            _check_time(_planned(lattice, size, finished))
-        stopped = _run(lattice, size, finished, most, None if minutes is None else 60 * minutes, progress)
+        try:
+            if most is None and minutes is None:
+                _check_time(_planned(lattice, size, finished))
+            stopped = _run(lattice, size, finished, most, None if minutes is None else 60 * minutes, progress)
+        except KeyboardInterrupt:
+            stopped = "interrupted"
     done = [each for each in finished.done.values() if len(each.keys) <= size]
     return Search(keys, size, rule, measure, _ranked(keys, done, measure), number_of(len(keys.columns), size), stopped)
 
@@ -238,8 +241,8 @@ def _check(keys: Keys, size: Any, rule: str, measure: str, most: Any, minutes: A
 def _check_time(plan: SearchPlan) -> None:
     if plan.time > LONGEST:
         raise DataError(
-            f"a search that takes more than a day needs a limit; this one has {plan}. Count the first with most=, give"
-            f" it time with minutes=, or search smaller combinations ({plan.smaller})"
+            f"a search that takes more than a day needs a limit; this one has {plan}. Count the first with most"
+            f" (--most), give it time with minutes (--minutes), or search smaller combinations ({plan.smaller})"
         )
 
 
@@ -255,18 +258,15 @@ def _run(
     shelf, begun, counted = Shelf.of_lattice(lattice, size), time.monotonic(), 0
     total = number_of(len(lattice.keys.columns), size)
     before = sum(len(names) <= size for names in finished.done)
-    try:
-        for names, places in _missing(lattice, size, finished):
-            if most is not None and counted >= most:
-                return "most"
-            if seconds is not None and time.monotonic() - begun > seconds:
-                return "minutes"
-            if progress is not None:
-                progress(" + ".join(names), (before + counted) / total)
-            finished.add(Combination(names, lattice.n, *lattice.counted(places, shelf)))
-            counted += 1
-    except KeyboardInterrupt:
-        return "interrupted"
+    for names, places in _missing(lattice, size, finished):
+        if most is not None and counted >= most:
+            return "most"
+        if seconds is not None and time.monotonic() - begun > seconds:
+            return "minutes"
+        if progress is not None:
+            progress(" + ".join(names), (before + counted) / total)
+        finished.add(Combination(names, lattice.n, *lattice.counted(places, shelf)))
+        counted += 1
     return ""
 
 

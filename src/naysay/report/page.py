@@ -44,6 +44,7 @@ def html(
     facts: Sequence[tuple[str, str]] = (),
     footnotes: Sequence[tuple[str, str]] = (),
     language: str = "en",
+    flow: bool = False,
 ) -> str:
     """A whole page as one HTML text.
 
@@ -59,6 +60,8 @@ def html(
         After the sections.
     language : str
         Of the page's own words.
+    flow : bool
+        Whether sections follow one another on paper, instead of each beginning a page.
 
     Raises
     ------
@@ -78,6 +81,7 @@ def html(
         facts=facts,
         footnotes=footnotes,
         language=language,
+        flow=flow,
         inks=charts.INKS,
     )
 
