@@ -255,10 +255,10 @@ def _run(
     progress: Callable[[str, float], None] | None,
 ) -> str:
     """Count what is not finished; why it stopped."""
-    shelf, begun, counted = Shelf.of_lattice(lattice, size), time.monotonic(), 0
+    shelf, begun = Shelf.of_lattice(lattice, size), time.monotonic()
     total = number_of(len(lattice.keys.columns), size)
     before = sum(len(names) <= size for names in finished.done)
-    for names, places in _missing(lattice, size, finished):
+    for counted, (names, places) in enumerate(_missing(lattice, size, finished)):
         if most is not None and counted >= most:
             return "most"
         if seconds is not None and time.monotonic() - begun > seconds:
@@ -266,7 +266,6 @@ def _run(
         if progress is not None:
             progress(" + ".join(names), (before + counted) / total)
         finished.add(Combination(names, lattice.n, *lattice.counted(places, shelf)))
-        counted += 1
     return ""
 
 

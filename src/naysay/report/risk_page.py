@@ -279,6 +279,7 @@ def _coarser(told: Recodings) -> list[Part]:
             " weighed against what it buys."
         ),
         _table("One change at a time, those that help most first", names, rows),
+        _text("Where the numbers of a key are codes for something else, bins of them mean nothing.", small=True),
     ]
 
 
