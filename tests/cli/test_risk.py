@@ -506,3 +506,10 @@ def test_the_report_is_written_and_holds_no_value(naysay, survey):
 def test_a_search_is_the_same_on_another_engine(naysay, survey):
     here = told(naysay, *SEARCH, "--search", "2")["search"]
     assert told(naysay, *SEARCH, "--search", "2", "--engine", "duckdb")["search"] == here
+
+
+def test_every_field_of_a_search_is_documented(naysay, survey):
+    docs = Path(__file__).parents[2] / "docs"
+    pages = "".join((docs / name).read_text(encoding="utf-8") for name in ("search.md", "risk.md"))
+    found = told(naysay, *SEARCH, "--search", "2")["search"]
+    assert not [name for name in names(found) if f"`{name}`" not in pages]
