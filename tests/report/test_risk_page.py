@@ -10,7 +10,7 @@ import pytest
 from naysay import microdata
 from naysay.errors import DataError
 from naysay.report import risk_charts
-from naysay.report.charts import INKS
+from naysay.report.inks import FILLS, INKS
 from naysay.report.risk_page import risk_html
 
 PLANTED = ("Zwollezee", "Appelscha-Noord", "vuurtorenwachter", "klokkenluider", "19713", "19684", "<script>alert(7)")
@@ -230,7 +230,7 @@ def test_every_chart_speaks_for_itself_and_takes_the_inks_of_the_page(parts):
         assert root.get("aria-label") == root[0].text
         assert root[1].text
         plain = re.sub(r"var\([^)]*\)", "", svg)
-        assert set(re.findall(r"#[0-9a-f]{6}\b", plain)) <= {light for light, _ in INKS.values()}
+        assert set(re.findall(r"#[0-9a-f]{6}\b", plain)) <= {light for light, _ in (INKS | FILLS).values()}
 
 
 def test_the_charts_tell_the_numbers(parts):
@@ -263,3 +263,15 @@ def test_the_bars_are_as_long_as_their_shares(parts):
     assert len(widths) > 6
     ratios = [width / count for count, width in widths.values()]
     assert ratios == pytest.approx([ratios[0]] * len(ratios), rel=0.02)
+
+
+def test_areas_grow_paler_from_who_is_alone_to_who_is_not_and_stand_apart_in_gray():
+    def gray(color):
+        red, green, blue = (int(color[place : place + 2], 16) / 255 for place in (1, 3, 5))
+        return 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2
+
+    light, dark = zip(*(FILLS[role] for role in ("alone", "few", "some", "many")), strict=True)
+    assert np.all(np.diff([gray(color) for color in light]) > 0.05)
+    assert np.all(np.diff([gray(color) for color in dark[:3]]) < -0.05)
+    assert set(FILLS) == set(risk_charts.CLASSES)
+    assert not set(FILLS) & set(INKS)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from naysay.report import labels
 from naysay.report.extra import need
-from naysay.report.inks import INKS
+from naysay.report.inks import FILLS, INKS
 
 __all__ = ["INKS", "Mark", "convergence", "differences", "dots"]
 
@@ -362,7 +362,7 @@ def _accessible(svg: str, title: str, description: str) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-_VARIABLES = {light: f"var(--chart-{role},{light})" for role, (light, _) in INKS.items()}
+_VARIABLES = {light: f"var(--chart-{role},{light})" for role, (light, _) in (INKS | FILLS).items()}
 _NOISE = ("role", "aria-roledescription", "aria-hidden", "pointer-events", "class", "font-family")
 
 

@@ -17,6 +17,7 @@ from naysay.estimate import Estimate, Intervals, printing
 from naysay.estimate.result import is_pooled
 from naysay.report import charts, labels
 from naysay.report.extra import need
+from naysay.report.inks import FILLS
 
 __all__ = ["Section", "estimate_html", "estimate_section", "html"]
 
@@ -82,7 +83,7 @@ def html(
         footnotes=footnotes,
         language=language,
         flow=flow,
-        inks=charts.INKS,
+        inks=charts.INKS | FILLS,
     )
 
 

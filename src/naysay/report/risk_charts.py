@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from naysay.errors import DataError
 from naysay.microdata import Contributions, RiskTable, Search
 from naysay.microdata.printing import label
+from naysay.microdata.sizes import Sizes
 from naysay.report import charts, labels
 from naysay.report.charts import INKS, Mark
 from naysay.report.extra import need
+from naysay.report.inks import FILLS
 
 __all__ = ["CLASSES", "added", "alone", "growth", "ranking"]
 
@@ -25,6 +29,9 @@ CLASSES = {
 
 _LETTER, _LINE = 6.3, 15
 _BAR = 16
+_HEIGHT = 230
+_LINES = {"mildest": 0, "middle": 1, "worst": 2}
+_WIDE = 600  # pixels from which a legend fits on one line
 _RANKED = 12  # combinations in a chart
 
 
@@ -56,37 +63,34 @@ def alone(found: RiskTable, *, size: int = 640, room: int = 26) -> str:
     alt = need("altair")
     bars, words, ends = _bars(found, room)
     left = math.ceil(max(labels.width(line) for each in words for line in each["lines"]) * _LETTER) + 34
-    legend_rows = 1 if size > 600 else 3
-    domain = list(CLASSES.values())
-    color = alt.Color(
-        "kind:N",
-        scale=alt.Scale(domain=domain, range=[INKS[role][0] for role in CLASSES]),
-        legend=alt.Legend(
-            orient="top", title=None, columns=5 if legend_rows == 1 else 2, symbolType="square", symbolSize=120
-        ),
-    )
+    lines = 1 if size > _WIDE else 3
     y = alt.Scale(domain=[ends[-1], 0], nice=False, zero=False)
-    axis = alt.Axis(format=".0%", title="share of the respondents", tickCount=5, labelFlush=False, grid=False)
+    between = alt.Chart(alt.InlineData(values=[{"y": end} for end in ends[:-1]]))
     drawn = alt.layer(
-        alt.Chart(alt.InlineData(values=bars))
-        .mark_rect(opacity=1)
-        .encode(
-            x=alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), axis=axis),
-            x2="high:Q",
-            y=alt.Y("top:Q", scale=y, axis=None),
-            y2="bottom:Q",
-            color=color,
-            description="told:N",
-        ),
-        alt.Chart(alt.InlineData(values=[{"y": end} for end in ends[:-1]]))
-        .mark_rule(color=INKS["grid"][0], strokeWidth=1, aria=False)
-        .encode(y=alt.Y("y:Q", scale=y, axis=None)),
+        _stacked(bars, y, columns=5 if lines == 1 else 2),
+        between.mark_rule(color=INKS["grid"][0], strokeWidth=1, aria=False).encode(y=alt.Y("y:Q", scale=y, axis=None)),
         *_named(words, y),
     )
-    top = 16 + 20 * legend_rows
-    padding = {"left": left, "right": 22, "top": top, "bottom": 48}
+    padding = {"left": left, "right": 22, "top": 16 + 20 * lines, "bottom": 48}
     image = charts._drawn(drawn, width=size - left - 22, height=int(ends[-1]), padding=padding)
     return charts._accessible(image, "How many respondents are alone", "; ".join(each["told"] for each in bars))
+
+
+def _stacked(bars: list[dict[str, Any]], y: Any, *, columns: int) -> Any:
+    """The bars, from those who are alone to those who are left out."""
+    alt = need("altair")
+    scale = alt.Scale(domain=list(CLASSES.values()), range=[FILLS[role][0] for role in CLASSES])
+    legend = alt.Legend(orient="top", title=None, columns=columns, symbolType="square", symbolSize=120, offset=8)
+    axis = alt.Axis(format=".0%", title="share of the respondents", tickCount=5, labelFlush=False, grid=False)
+    data = alt.Chart(alt.InlineData(values=bars))
+    return data.mark_rect(opacity=1).encode(
+        x=alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), axis=axis),
+        x2="high:Q",
+        y=alt.Y("top:Q", scale=y, axis=None),
+        y2="bottom:Q",
+        color=alt.Color("kind:N", scale=scale, legend=legend),
+        description="told:N",
+    )
 
 
 def _named(words: list[dict[str, Any]], y: Any) -> list[Any]:
@@ -120,19 +124,19 @@ def _bars(found: RiskTable, room: int) -> tuple[list[dict[str, Any]], list[dict[
         first = middle - (len(lines) - 1) * _LINE / 2
         text = "\n".join(labels.isolated(line, name) for line in lines)
         words.append({"y": middle, "first": first, "lines": lines, "label": text, "told": name})
-        for sign, sizes, start in (
-            ("k", row.listwise.sizes, middle - _BAR - 1),
-            ("m", row.matches.sizes, middle + 1),
-        ):
-            counts = (sizes.unique, sizes.below_5, sizes.below_10, sizes.records, found.n)
-            low = 0
-            for kind, high in zip(CLASSES.values(), counts, strict=True):
-                if high > low:
-                    told = f"{name}, {sign}: {high - low:,} of {found.n:,} {kind}"
-                    part = {"low": low / found.n, "high": high / found.n, "kind": kind, "told": told}
-                    bars.append(part | {"top": start, "bottom": start + _BAR - 1})
-                low = max(low, high)
+        for sign, sizes, start in (("k", row.listwise.sizes, middle - _BAR - 1), ("m", row.matches.sizes, middle + 1)):
+            place = {"top": start, "bottom": start + _BAR - 1}
+            bars += [part | place for part in _parts(f"{name}, {sign}", sizes, found.n)]
     return bars, words, ends
+
+
+def _parts(name: str, sizes: Sizes, n: int) -> Iterator[dict[str, Any]]:
+    """The classes of one bar that hold anybody, from one share of the respondents to another."""
+    counts = (0, sizes.unique, sizes.below_5, sizes.below_10, sizes.records, n)
+    for kind, (low, high) in zip(CLASSES.values(), pairwise(counts), strict=True):
+        if high > low:
+            told = f"{name}: {high - low:,} of {n:,} {kind}"
+            yield {"low": low / n, "high": high / n, "kind": kind, "told": told}
 
 
 def growth(found: Search, *, size: int = 640) -> str:
@@ -163,38 +167,38 @@ def growth(found: Search, *, size: int = 640) -> str:
     rows = _grown(found)
     if not rows:
         raise DataError("the search has finished no combination; let it go on before it is drawn")
-    values = {"mildest": 0, "middle": 1, "worst": 2}
-    points = [{"n": row["n"], "y": row["y"][place], "name": name} for row in rows for name, place in values.items()]
+    points = [{"n": row["n"], "y": row["y"][place], "name": name} for row in rows for name, place in _LINES.items()]
+    points = [point | {"told": _point(point)} for point in points]
     top = max(0.01, *(point["y"] for point in points))
-    x = alt.X(
-        "n:Q",
-        scale=alt.Scale(domain=[0.8, max(1, rows[-1]["n"]) + 0.2], nice=False),
-        axis=alt.Axis(title="keys that the intruder knows", grid=False, format="d", values=[row["n"] for row in rows]),
-    )
-    y = alt.Y(
-        "y:Q",
-        scale=alt.Scale(domain=[0, top], nice=True),
-        axis=alt.Axis(title="respondents who stand out", format=f".{0 if top > 0.05 else 2}%", tickCount=5),
-    )
-    data = alt.Chart(alt.InlineData(values=points))
-    height, last = 230, rows[-1]
-    heights = charts._apart([last["y"][place] for place in values.values()], top * _LINE / height)
+    x, y = _axes(rows, top)
+    last = rows[-1]
+    heights = charts._apart([last["y"][place] for place in _LINES.values()], top * _LINE / _HEIGHT)
     names = [
         {"n": last["n"], "y": float(at), "label": name, "told": last["told"]}
-        for name, at in zip(values, heights.tolist(), strict=True)
+        for name, at in zip(_LINES, heights.tolist(), strict=True)
     ]
+    data, ink = alt.Chart(alt.InlineData(values=points)), INKS["estimate"][0]
+    words = alt.Chart(alt.InlineData(values=names)).mark_text(align="left", dx=9, fontSize=12, color=INKS["text"][0])
     layers = alt.layer(
-        data.mark_line(strokeWidth=2, color=INKS["estimate"][0]).encode(x=x, y=y, detail="name:N"),
-        alt.Chart(alt.InlineData(values=[point | {"told": _point(point)} for point in points]))
-        .mark_point(filled=True, opacity=1, size=46, color=INKS["estimate"][0])
-        .encode(x=x, y=y, description="told:N"),
-        alt.Chart(alt.InlineData(values=names))
-        .mark_text(align="left", dx=9, fontSize=12, color=INKS["text"][0])
-        .encode(x=x, y=y, text="label:N", description="told:N"),
+        data.mark_line(strokeWidth=2, color=ink).encode(x=x, y=y, detail="name:N"),
+        data.mark_point(filled=True, opacity=1, size=46, color=ink).encode(x=x, y=y, description="told:N"),
+        words.encode(x=x, y=y, text="label:N", description="told:N"),
     )
     padding = {"left": 66, "right": 64, "top": 12, "bottom": 48}
-    drawn = charts._drawn(layers, width=size - 130, height=height, padding=padding)
+    drawn = charts._drawn(layers, width=size - 130, height=_HEIGHT, padding=padding)
     return charts._accessible(drawn, "Who stands out, by the number of keys", "; ".join(row["told"] for row in rows))
+
+
+def _axes(rows: list[dict[str, Any]], top: float) -> tuple[Any, Any]:
+    """Numbers of keys, and shares of the respondents."""
+    alt = need("altair")
+    sizes = [row["n"] for row in rows]
+    across = alt.Axis(title="keys that the intruder knows", grid=False, format="d", values=sizes)
+    up = alt.Axis(title="respondents who stand out", format=f".{0 if top > 0.05 else 2}%", tickCount=5)
+    return (
+        alt.X("n:Q", scale=alt.Scale(domain=[0.8, sizes[-1] + 0.2], nice=False), axis=across),
+        alt.Y("y:Q", scale=alt.Scale(domain=[0, top], nice=True), axis=up),
+    )
 
 
 def _point(point: dict[str, Any]) -> str:

@@ -124,20 +124,18 @@ def _intruder(found: RiskTable, identifications: Sequence[Sequence[Identificatio
         _table("How often an attempt succeeds", ("quasi-identifier", *SCENARIOS), success),
         _text(f"{_DASH}: too few people stand out, or nearly, for the number to mean anything.", small=True),
     ]
-    judged = [
-        (
-            f"{label(row)}, {each.scenario.name}",
-            f"{each.attempt:g}",
-            percent(each.success),
-            percent(each.probability, 4),
-        )
-        for row, tried in zip(rows, identifications, strict=False)
-        for each in tried
+    return [*parts, *_judged(rows, identifications)]
+
+
+def _judged(rows: Sequence[QuasiIdentifier], identifications: Sequence[Sequence[Identification]]) -> list[Part]:
+    """The table of attempts as they were judged, if any were."""
+    tries = [(label(row), each) for row, tried in zip(rows, identifications, strict=False) for each in tried]
+    cells = [
+        (f"{name}, {each.scenario.name}", f"{each.attempt:g}", percent(each.success), percent(each.probability, 4))
+        for name, each in tries
     ]
-    if judged:
-        names = ("quasi-identifier and scenario", "somebody tries", "she succeeds then", "both")
-        parts.append(_table("With the probability that somebody tries, as it was judged", names, judged))
-    return parts
+    names = ("quasi-identifier and scenario", "somebody tries", "she succeeds then", "both")
+    return [_table("With the probability that somebody tries, as it was judged", names, cells)] if cells else []
 
 
 def _standing(found: RiskTable) -> list[Part]:
