@@ -39,7 +39,9 @@ def readme_files(tmp_path):
     pairs = negative(income, discards=2)
     truth = [income[row % 4] for row in range(200)]
     pl.DataFrame({"income": pairs.randomize(truth).texts()}).write_csv(tmp_path / "answers.csv")
-    pl.DataFrame({"income": [income[row % 3] for row in range(200)]}).write_csv(tmp_path / "people.csv")
+    people = {"income": income[:3], "age": (30, 41, 52, 63), "gender": ("f", "m"), "region": tuple("nesw")}
+    columns = {name: [cells[row // 7 % len(cells)] for row in range(200)] for name, cells in people.items()}
+    pl.DataFrame(columns).write_csv(tmp_path / "people.csv")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -411,3 +412,104 @@ def test_other_faults_of_json_lines_stay_what_they_are(refused, write):
     assert "there is no column 'b'" in refused("risk", "c.jsonl", "--keys", "b", "--population", "9")
     pl.DataFrame({"a": [{"x": 1}, {"x": 2}]}).write_parquet("d.parquet")
     assert "a key must hold values" in refused("risk", "d.parquet", "--keys", "a", "--population", "9")
+
+
+SEARCH = ("panel.csv", "--keys", "age,gender,job,income", "--population", "1e7", "--na", "refused,-9")
+
+
+def test_a_search_ranks_combinations_in_the_table_and_in_json(naysay, survey):
+    code, out, err = naysay("risk", *SEARCH, "--search", "2")
+    assert (code, err) == (0, "")
+    for text in ("Search for dangerous combinations", "What each key adds", "Which recoding would buy most"):
+        assert text in out
+    for value in ("nurse", "clerk", "middle", "refused"):
+        assert value not in out
+    assert max(map(len, out.splitlines())) <= 130
+    found = told(naysay, *SEARCH, "--search", "2")["search"]
+    frame = pl.read_csv("panel.csv", infer_schema=False)
+    frame = frame.with_columns(pl.when(pl.col("age").is_in(["refused", "-9"])).then(None).otherwise("age").alias("age"))
+    keys = microdata.Keys(frame, ["age", "gender", "job", "income"])
+    expected = microdata.search(keys, size=2)
+    assert {name: found[name] for name in expected.to_dict()} == expected.to_dict()
+    assert found["contributions"] == microdata.contributions(expected).to_dict()
+    riskiest = keys.only(expected.combinations[0].keys)
+    assert found["recodings"] == microdata.recodings(riskiest).to_dict()
+    assert "bins 10 wide" in {each["told"] for each in found["recodings"]["recodings"]}
+    code, _, err = naysay("risk", *SEARCH, "--search", "2", "--format", "csv")
+    assert "json and table also hold what the search found" in err
+
+
+def test_a_search_stops_and_goes_on(naysay, survey, monkeypatch):
+    whole = told(naysay, *SEARCH, "--search", "3")["search"]
+    part = told(naysay, *SEARCH, "--search", "3", "--resume", "found.jsonl", "--most", "6")["search"]
+    assert (part["finished"], part["asked"], part["stopped"]) == (6, 14, "most")
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("naysay.microdata.lattice.Lattice.counted", interrupt)
+        code, out, _ = naysay("risk", *SEARCH, "--search", "3", "--resume", "found.jsonl", "--html", "part.html")
+    assert code == 130
+    assert "8 of 14 combinations were not counted (interrupted)" in out
+    assert "8 of 14 combinations were not counted (interrupted)" in Path("part.html").read_text(encoding="utf-8")
+    assert told(naysay, *SEARCH, "--search", "3", "--resume", "found.jsonl")["search"] == whole
+    assert len(Path("found.jsonl").read_text(encoding="utf-8").splitlines()) == 15
+
+
+def test_a_long_search_says_so_beforehand(naysay, survey, monkeypatch, refused):
+    monkeypatch.setattr("naysay.cli.risk_search._LONG", 0.0)
+    _, _, err = naysay("risk", *SEARCH, "--search", "3")
+    assert err.startswith(
+        "naysay: note: 14 combinations of up to 3 of 4 keys, about a second on this machine; smaller: "
+    )
+    assert "up to 2: 10, about a second" in err
+    monkeypatch.setattr("naysay.cli.risk_search._LONG", 60.0)
+    monkeypatch.setattr(sys.modules["naysay.microdata.search"], "LONGEST", 0.0)
+    told_no = refused("risk", *SEARCH, "--search", "3", "--resume", "new.jsonl")
+    assert "needs a limit; this one has 14 combinations of up to 3 of 4 keys" in told_no
+    assert "--most" in told_no
+    assert "--minutes" in told_no
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--search", "0"], "--search must be a number of keys, from 1 to the 4 that --keys names; got 0"),
+        (["--search", "5"], "got 5"),
+        (["--most", "3"], "--most is for a search; ask for one with --search"),
+        (["--minutes", "3"], "--minutes is for a search"),
+        (["--resume", "a.jsonl"], "--resume is for a search"),
+        (["--search", "1", "--minutes", "-1"], "minutes must be positive; got -1.0"),
+        (["--search", "1", "--resume", "panel.csv"], "'panel.csv' is not the file of a search"),
+        (["--search", "1", "--resume", "no/a.jsonl"], "there is no folder 'no' to write to"),
+        (["--html", "no/a.html"], "there is no folder 'no'"),
+    ],
+)
+def test_searches_that_cannot_be(refused, survey, words, message):
+    assert message in refused("risk", *SEARCH, *words)
+
+
+def test_the_report_is_written_and_holds_no_value(naysay, survey):
+    words = ("--search", "2", "--attempt", "register=0.5", "--html", "risk.html", "--joined", "month")
+    code, _, err = naysay("risk", *SEARCH, "--keys", "age,month", *words)
+    assert (code, err) == (0, "")
+    page = Path("risk.html").read_text(encoding="utf-8")
+    for value in ("nurse", "clerk", "teacher", "refused"):
+        assert value not in page
+    assert "age + month" in page
+    assert "5 keys" in page
+    assert naysay("risk", *SEARCH, "--html", "plain.html").code == 0
+    assert "The most dangerous combinations" not in Path("plain.html").read_text(encoding="utf-8")
+
+
+def test_a_search_is_the_same_on_another_engine(naysay, survey):
+    here = told(naysay, *SEARCH, "--search", "2")["search"]
+    assert told(naysay, *SEARCH, "--search", "2", "--engine", "duckdb")["search"] == here
+
+
+def test_every_field_of_a_search_is_documented(naysay, survey):
+    docs = Path(__file__).parents[2] / "docs"
+    pages = "".join((docs / name).read_text(encoding="utf-8") for name in ("search.md", "risk.md"))
+    found = told(naysay, *SEARCH, "--search", "2")["search"]
+    assert not [name for name in names(found) if f"`{name}`" not in pages]

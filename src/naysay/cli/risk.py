@@ -15,17 +15,19 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from naysay import files, microdata
 from naysay.cli import keys as written
-from naysay.cli import output, risk_output
+from naysay.cli import output, pages, risk_output, risk_search
 from naysay.cli.engines import EngineName, Source
 from naysay.cli.options import Codes, Encoding, File, Separator
 from naysay.cli.risk_output import Told
 from naysay.errors import DataError
 from naysay.microdata import Form, Joined, Keys
+from naysay.report import risk_page
 
 __all__ = ["command"]
 
 Rule = Literal["worst", "intersect", "first"]
 Reporter = Callable[[str, float], None] | None
+_INTERRUPTED = 130
 _NAME = 40  # characters of a quasi-identifier beside its bar
 
 
@@ -92,6 +94,21 @@ def command(
     row: Annotated[
         int | None, typer.Option(min=1, metavar="ROW", help="The same for one respondent, counted from 1.")
     ] = None,
+    search: Annotated[
+        int | None,
+        typer.Option(metavar="Q", help="Count every combination of up to Q of the keys, and rank them."),
+    ] = None,
+    most: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Combinations that --search counts now, at most.")
+    ] = None,
+    minutes: Annotated[float | None, typer.Option(metavar="MINUTES", help="Time that --search takes, at most.")] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where --search keeps what is finished, and goes on from."),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a report for a review board, one page.")
+    ] = None,
     per_row: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write k and m of every respondent, without the keys.")
     ] = None,
@@ -127,6 +144,8 @@ def command(
           --design "income=negative()" --categories "income=low,middle,high"
       naysay risk panel.csv --keys age,gender,job --population 16700000 \\
           --stand-out 2 --attempt acquaintance=0.05 --per-row risk.parquet
+      naysay risk panel.csv --keys age,gender,job,income \\
+          --population 16700000 --search 3 --resume found.jsonl --html risk.html
     """
     asked = [written.record(text, option="--keys") for text in keys]
     cells = written.forms(
@@ -149,17 +168,42 @@ def command(
         written.chances(attempt or ()),
         stand_out,
         None if row is None else row - 1,
+        None if search is None else risk_search.Asked(search, rule, most, minutes, resume),
     )
     request.check(cells, per_row, force=force, engine=engine)
+    _check_search(search, most=most, minutes=minutes, resume=resume)
+    pages.check(html)
     absent = () if na is None else written.record(na, option="--na")
     source = Source(file, request.columns, request.plain, weight, absent, separator, encoding, codes)
     with files.readable(file), source.on(engine) as table, _progress() as progress:
         if explain:
             _explain(request, table)
-        told = request.answer(table, progress, records=per_row is not None)
+        told = request.answer(table, progress, records=per_row is not None, described=html is not None)
     if per_row is not None:
         risk_output.write(told, per_row, separator)
     {"table": risk_output.table, "json": risk_output.json, "csv": risk_output.csv}[format_](told)
+    pages.write(html, lambda: _page(told))
+    if told.found is not None and told.found.search.stopped == "interrupted":
+        raise typer.Exit(_INTERRUPTED)
+
+
+def _check_search(search: int | None, **others: object) -> None:
+    """Raise for options that need a search where there is none."""
+    for name, value in others.items():
+        if search is None and value is not None:
+            raise DataError(f"--{name} is for a search; ask for one with --search")
+
+
+def _page(told: Told) -> str:
+    found = told.found
+    return risk_page.risk_html(
+        told.risk,
+        keys=told.keys,
+        identifications=told.tried,
+        search=None if found is None else found.search,
+        contributions=None if found is None else found.contributions,
+        recodings=None if found is None else found.recodings,
+    )
 
 
 @dataclass(frozen=True)
@@ -177,6 +221,7 @@ class _Request:
     attempts: Mapping[str, float]
     stand_out: int | None
     row: int | None
+    search: risk_search.Asked | None = None
 
     @property
     def every(self) -> list[str]:
@@ -204,6 +249,8 @@ class _Request:
                 raise DataError(f"{name!r} is declared as a key, but no --keys names it", column=name)
         for name, chance in self.attempts.items():
             microdata.scenarios.scenario(name), microdata.scenarios.probability(chance)
+        if self.search is not None:
+            self.search.check(len(self.every))
         if per_row is None and self.row is None:
             return
         if engine != "polars":
@@ -215,7 +262,7 @@ class _Request:
             if not per_row.parent.is_dir():
                 raise DataError(f"there is no folder {str(per_row.parent)!r} to write to")
 
-    def answer(self, table: Any, progress: Reporter, *, records: bool) -> Told:
+    def answer(self, table: Any, progress: Reporter, *, records: bool, described: bool) -> Told:
         """All that is asked for."""
         found = microdata.risk_table(
             table,
@@ -234,13 +281,14 @@ class _Request:
             [microdata.identification(row, name, attempt=chance) for name, chance in self.attempts.items()]
             for row in found.quasi_identifiers
         ]
-        if self.stand_out is None and self.row is None:
+        if self.stand_out is None and self.row is None and self.search is None and not described:
             return Told(found, tried, None, None, ())
         every = self.encoded(table)
         most = None if self.stand_out is None else min(self.stand_out, len(self.every))
         sets = None if most is None else microdata.stand_out(every, most=most, rule=self.rule, progress=progress)
         own = () if self.row is None else microdata.stand_out_of(every, self.row, rule=self.rule)
-        return Told(found, tried, sets, self.row, own)
+        searched = None if self.search is None else self.search.answer(every, progress)
+        return Told(found, tried, sets, self.row, own, searched, every)
 
     def encoded(self, table: Any) -> Keys:
         """All keys, under the first policy."""

@@ -15,7 +15,8 @@ import polars as pl
 from naysay import files
 from naysay.cli import output
 from naysay.cli.options import record_text
-from naysay.microdata import Identification, RiskTable, StandOut, printing
+from naysay.cli.risk_search import Found
+from naysay.microdata import Identification, Keys, RiskTable, StandOut, printing
 
 __all__ = ["Told", "csv", "json", "table", "write"]
 
@@ -32,6 +33,10 @@ class Told:
     row : int, optional
         The respondent asked for, counted from 0.
     own : key sets on which she stands out
+    found : Found, optional
+        By a search.
+    keys : Keys, optional
+        All keys, under the first policy.
     """
 
     risk: RiskTable
@@ -39,6 +44,8 @@ class Told:
     stand_out: StandOut | None
     row: int | None
     own: Sequence[tuple[str, ...]]
+    found: Found | None = None
+    keys: Keys | None = None
 
 
 def write(told: Told, path: Path, separator: str) -> None:
@@ -73,6 +80,15 @@ def table(told: Told) -> None:
         sets = "; ".join(" + ".join(names) for names in told.own)
         output.say()
         output.say(f"row {told.row + 1} stands out on {sets}" if sets else f"row {told.row + 1} stands out on no keys")
+    if told.found is not None:
+        _searched(told.found)
+
+
+def _searched(found: Found) -> None:
+    for part in (found.search, found.contributions, found.recodings):
+        if part is not None:
+            output.say()
+            output.say(str(part))
 
 
 def _identification(found: Identification) -> str:
@@ -103,6 +119,10 @@ def json(told: Told) -> None:
         objects["stand_out"] = {"most": told.stand_out.most, "respondents": sizes, "sets": sets}
     if told.row is not None:
         objects["row"] = {"row": told.row + 1, "stands_out_on": [list(names) for names in told.own]}
+    if told.found is not None:
+        parts = {"contributions": told.found.contributions, "recodings": told.found.recodings}
+        more = {name: None if part is None else part.to_dict() for name, part in parts.items()}
+        objects["search"] = told.found.search.to_dict() | more
     output.say(output.json_text(objects))
 
 
@@ -117,6 +137,8 @@ def csv(told: Told) -> None:
     output.say(out.getvalue().rstrip("\n"))
     for text in printing.reservations(told.risk):
         output.note(text)
+    if told.found is not None:
+        output.note("csv holds the quasi-identifiers that were named; json and table also hold what the search found")
 
 
 def _flat(row: Mapping[str, Any], n: int, population: float) -> dict[str, Any]:

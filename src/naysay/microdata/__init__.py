@@ -3,6 +3,7 @@
 from naysay.microdata import panel
 from naysay.microdata.anonymity import anonymity
 from naysay.microdata.candidates import Between, Chances, Either, Form, Joined, Privatized
+from naysay.microdata.contributions import Contribution, Contributions, contributions
 from naysay.microdata.cost import Cost, Plan, explain
 from naysay.microdata.diversity import Diversity, diversity
 from naysay.microdata.expected import expected_matches
@@ -10,14 +11,19 @@ from naysay.microdata.histogram import Histogram, attached, histogram
 from naysay.microdata.keys import Keys
 from naysay.microdata.matches import matches
 from naysay.microdata.population import Intrusion, Theta, data_intrusion_simulation, theta
+from naysay.microdata.recodings import Recoding, Recodings, recodings
 from naysay.microdata.risk import Listwise, Matches, QuasiIdentifier, RiskTable, risk_table
 from naysay.microdata.scenarios import SCENARIOS, Identification, Scenario, identification
+from naysay.microdata.search import Combination, Search, SearchPlan, search, search_plan
 from naysay.microdata.standout import KeySet, StandOut, stand_out, stand_out_of
 
 __all__ = [
     "SCENARIOS",
     "Between",
     "Chances",
+    "Combination",
+    "Contribution",
+    "Contributions",
     "Cost",
     "Diversity",
     "Either",
@@ -33,12 +39,17 @@ __all__ = [
     "Plan",
     "Privatized",
     "QuasiIdentifier",
+    "Recoding",
+    "Recodings",
     "RiskTable",
     "Scenario",
+    "Search",
+    "SearchPlan",
     "StandOut",
     "Theta",
     "anonymity",
     "attached",
+    "contributions",
     "data_intrusion_simulation",
     "diversity",
     "expected_matches",
@@ -47,7 +58,10 @@ __all__ = [
     "identification",
     "matches",
     "panel",
+    "recodings",
     "risk_table",
+    "search",
+    "search_plan",
     "stand_out",
     "stand_out_of",
     "theta",

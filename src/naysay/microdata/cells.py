@@ -140,6 +140,21 @@ class Cells:
             np.insert(self.chances, own, 1.0),
         )
 
+    def merged(self, into: NDArray[Any]) -> tuple[Cells, NDArray[np.int64]]:
+        """Cells of fewer values, value i now being value into[i], and the new number of each cell, (cells + 1,)."""
+        own, new = len(self.values), int(into.max()) + 1
+        known: dict[tuple[tuple[int, float], ...], int] = {}
+        number = np.concatenate([[0], 1 + into, np.zeros(self.size - own, np.int64)]).astype(np.int64)
+        for cell in range(own + 1, self.size + 1):
+            part = slice(self.starts[cell - 1], self.starts[cell])
+            held: dict[int, float] = {}
+            for value, chance in zip(into[self.members[part]].tolist(), self.chances[part].tolist(), strict=True):
+                held[value] = held.get(value, 0.0) + chance
+            single = len(held) == 1
+            number[cell] = 1 + next(iter(held)) if single else new + known.setdefault((*held.items(),), len(known) + 1)
+        sets = [[value for value, _ in each] for each in known]
+        return Cells.of(range(new), sets, [[chance for _, chance in each] for each in known]), number
+
 
 def compact(codes: NDArray[Any], most: int) -> Codes:
     """The same codes in the smallest unsigned integers that reach `most`."""

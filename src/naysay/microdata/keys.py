@@ -217,6 +217,33 @@ class Keys:
             part._owner = None if self._owner is None else moved[self._owner]
         return part
 
+    def merged(self, name: str, into: ArrayLike) -> Keys:
+        """The same keys with values of one of them taken together: its value number i becomes value number into[i].
+
+        Sets of candidates become sets of the new values; what is missing stays missing. The new values are numbers.
+
+        Parameters
+        ----------
+        name : str
+        into : (values,) int
+            For each value, in the order of ``variable(name).cells.values``, a number from 0.
+        """
+        old, place = self.variable(name), self.columns.index(name)
+        cells, number = old.cells.merged(np.asarray(into, np.int64))
+        part = object.__new__(Keys)
+        part.variables = (
+            *self.variables[:place],
+            Variable(name, cells, old.policy),
+            *self.variables[place + 1 :],
+        )
+        columns = list(self.tuples.columns)
+        columns[place] = compact(number[columns[place]], cells.size)
+        part._weights, part._weight_name, part._remote = self._weights, self._weight_name, None
+        every = Tuples(tuple(columns), part.sizes, self.tuples.count, self.tuples.weight)
+        part.tuples, moved = every.only(range(len(columns)))
+        part._owner = None if self._owner is None else moved[self._owner]
+        return part
+
     @cached_property
     def kept(self) -> NDArray[np.bool_]:
         """Which distinct tuples are assessed: those without a missing cell under the policy "drop"."""

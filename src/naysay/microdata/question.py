@@ -23,7 +23,7 @@ from naysay.microdata.cells import Cells, expanded
 from naysay.microdata.keys import Keys
 from naysay.microdata.tuples import Tuples, grouped
 
-__all__ = ["RULES", "Asked", "Counter", "File", "answers", "asked_of", "combinations", "file_of"]
+__all__ = ["RULES", "Asked", "Counter", "File", "answers", "asked_of", "combinations", "feasible", "file_of"]
 
 RULES = ("worst", "intersect", "first")
 Amounts = NDArray[Any]
@@ -144,8 +144,12 @@ def file_of(keys: Keys, rule: str, weight: NDArray[np.float64] | None) -> File:
     amount = keys.tuples.count if weight is None else weight
     tuples = keys.tuples if keys.kept.all() else keys.tuples.take(keys.kept)
     amount = amount if keys.kept.all() else amount[keys.kept]
-    file = File(tuples, amount, tuple(variable.cells for variable in keys.variables), rule)
-    most = combinations(file).max(initial=0) if rule == "worst" else 0
+    return feasible(File(tuples, amount, tuple(variable.cells for variable in keys.variables), rule))
+
+
+def feasible(file: File) -> File:
+    """The same file, after checking that the combinations of a tuple's candidates can be listed where they must be."""
+    most = combinations(file).max(initial=0) if file.rule == "worst" else 0
     if most > _MOST:
         raise DataError(
             f"the candidates of one respondent combine in {most:.3g} ways, too many to take each as known;"

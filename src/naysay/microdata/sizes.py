@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 __all__ = ["Sizes"]
 
+_DENSE = 1 << 20  # sizes below this, or eight times their number, are counted in a table, not by sorting
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -52,20 +54,31 @@ class Sizes:
 
     @classmethod
     def counted(cls, sizes: NDArray[np.int64], records: NDArray[np.int64]) -> Sizes:
-        """The summary of distinct sizes, each with the number of records that have it."""
-        total = int(records.sum())
+        """The summary of some sizes, each with a number of records that have it; a size may come several times."""
+        distinct, held = _histogram(sizes, records)
+        total = int(held.sum())
         return cls(
             total,
-            int(records[sizes == 1].sum()),
-            int(records[sizes < 5].sum()),
-            int(records[sizes < 10].sum()),
-            int(sizes.min()) if total else 0,
-            float((records / sizes).sum()) / total if total else float("nan"),
-            int(records[sizes == 2].sum()) / 2,
-            int(records[sizes == 3].sum()) / 3,
+            int(held[distinct == 1].sum()),
+            int(held[distinct < 5].sum()),
+            int(held[distinct < 10].sum()),
+            int(distinct[0]) if total else 0,
+            float((held / distinct).sum()) / total if total else float("nan"),
+            int(held[distinct == 2].sum()) / 2,
+            int(held[distinct == 3].sum()) / 3,
         )
 
     @property
     def highest(self) -> float:
         """The chance to pick the right one for the record most exposed: 1/smallest; NaN without records."""
         return 1 / self.smallest if self.smallest else float("nan")
+
+
+def _histogram(sizes: NDArray[np.int64], records: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each size once, rising, so that no sum depends on the order in which sizes come."""
+    if len(sizes) and int(sizes.max()) <= max(_DENSE, 8 * len(sizes)):
+        held = np.bincount(sizes, records)
+        distinct = np.flatnonzero(held)
+        return distinct, held[distinct].astype(np.int64)
+    distinct, place = np.unique(sizes, return_inverse=True)
+    return distinct, np.bincount(place, records, len(distinct)).astype(np.int64)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 
-__all__ = ["Tuples", "grouped"]
+__all__ = ["Tuples", "grouped", "ranked"]
 
 _LARGEST = 2**62
 _DENSE = 1 << 20  # keys below this, or eight times their number, are grouped by counting, not by sorting
@@ -92,18 +92,18 @@ def grouped(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[NDAr
     span = 1
     for column, size in zip(columns, sizes, strict=True):
         if span * size > _LARGEST:
-            key, span = _ranked(key, span)
+            key, span = ranked(key, span)
         span *= size
         key = key.astype(np.uint32 if span <= 2**32 else np.int64)
         key *= key.dtype.type(size)
         key += column.astype(key.dtype, copy=False)
-    rank, distinct = _ranked(key, span)
+    rank, distinct = ranked(key, span)
     row = np.empty(distinct, np.intp)
     row[rank] = np.arange(len(rank))
     return row, rank
 
 
-def _ranked(key: NDArray[Any], span: int) -> tuple[NDArray[Any], int]:
+def ranked(key: NDArray[Any], span: int) -> tuple[NDArray[Any], int]:
     """The rank of each key among the distinct ones, and how many there are."""
     if span > min(max(_DENSE, 8 * len(key)), 2**31):
         distinct, rank = np.unique(key, return_inverse=True)

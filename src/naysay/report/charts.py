@@ -15,21 +15,9 @@ from numpy.typing import ArrayLike
 
 from naysay.report import labels
 from naysay.report.extra import need
+from naysay.report.inks import FILLS, INKS
 
 __all__ = ["INKS", "Mark", "convergence", "differences", "dots"]
-
-INKS = {
-    "text": ("#1c2024", "#e8eaed"),
-    "muted": ("#5c646c", "#a3abb3"),
-    "grid": ("#dfe3e6", "#33393f"),
-    "estimate": ("#0072b2", "#56b4e9"),
-    "pooled": ("#d55e00", "#e69f00"),
-    "truth": ("#1c2025", "#e8eaee"),
-}
-"""Ink by role, on light and on dark. Okabe & Ito's colors, told apart by every kind of color vision.
-
-A chart names the light one and the style variable ``--chart-role``, which a page may set.
-"""
 
 _SHAPES = {"truth": "M-.16,-1L.16,-1L.16,1L-.16,1Z", "estimate": "circle", "pooled": "diamond"}
 _SIZES = {"truth": 420, "estimate": 64, "pooled": 56}
@@ -374,7 +362,7 @@ def _accessible(svg: str, title: str, description: str) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-_VARIABLES = {light: f"var(--chart-{role},{light})" for role, (light, _) in INKS.items()}
+_VARIABLES = {light: f"var(--chart-{role},{light})" for role, (light, _) in (INKS | FILLS).items()}
 _NOISE = ("role", "aria-roledescription", "aria-hidden", "pointer-events", "class", "font-family")
 
 

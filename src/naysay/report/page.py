@@ -18,6 +18,7 @@ from naysay.estimate.intervals import nuisance_intervals
 from naysay.estimate.result import is_pooled
 from naysay.report import charts, labels
 from naysay.report.extra import need
+from naysay.report.inks import FILLS
 
 __all__ = ["Section", "estimate_html", "estimate_section", "html"]
 
@@ -47,6 +48,7 @@ def html(
     facts: Sequence[tuple[str, str]] = (),
     footnotes: Sequence[tuple[str, str]] = (),
     language: str = "en",
+    flow: bool = False,
 ) -> str:
     """A whole page as one HTML text.
 
@@ -62,6 +64,8 @@ def html(
         After the sections.
     language : str
         Of the page's own words.
+    flow : bool
+        Whether sections follow one another on paper, instead of each beginning a page.
 
     Raises
     ------
@@ -81,7 +85,8 @@ def html(
         facts=facts,
         footnotes=footnotes,
         language=language,
-        inks=charts.INKS,
+        flow=flow,
+        inks=charts.INKS | FILLS,
     )
 
 

@@ -1,0 +1,132 @@
+"""What a report of risk says in words, for readers who are no statisticians."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from naysay.microdata import SCENARIOS, QuasiIdentifier, Recodings, RiskTable, Search
+from naysay.microdata.printing import label
+from naysay.microdata.search_printing import unfinished
+
+__all__ = ["ADDED", "GLOSSARY", "INTRUDERS", "LIMITS", "POLICIES", "RULES", "lead", "percent", "short"]
+
+_DASH = "–"
+
+INTRUDERS = {
+    "acquaintance": "On average over the people in the file: one over the number of records that fit.",
+    "demonstration": "How often somebody met by chance who fits exactly one record is the person behind it (θ).",
+    "register": "Share of the population that is in the file, times the share of the file that fits nobody else.",
+}
+
+POLICIES = {
+    "wildcard": "may be anything: it fits everybody",
+    "category": "an answer of its own: it fits only others without one",
+    "drop": "the person is left out",
+}
+
+RULES = {
+    "worst": "Where the file holds several possible values, the intruder is taken to know the true one, whichever it"
+    " is; the count is the least over them. This errs on the side of caution.",
+    "intersect": "Where the file holds several possible values, two people fit each other if they share one of them."
+    " This makes people look safer than they are towards somebody who knows the truth.",
+    "first": "Where the file holds several possible values, the intruder is taken to know the first of them.",
+}
+
+ADDED = (
+    "Alone: people who stand out on this key by itself. Last: how many fewer would stand out on all keys together if"
+    " this one were not known. On average: how much it adds when it joins a few others picked at random. A key can be"
+    " harmless alone and decisive in company, so the average is the fairest of the three."
+)
+
+LIMITS = (
+    "The numbers hold for the keys named here. Somebody who knows another thing about a person is not covered.",
+    "Keys are taken to be right and up to date, in the file and in the intruder's mind. Errors and changes protect"
+    " people, and are not counted.",
+    "To be found is not the only harm: people who share all keys and the same sensitive answer give it away without"
+    " being told apart.",
+    "Standing out in the file is not standing out in the world. Most of the population is not in the file; but this"
+    " protects only where it is not known who took part.",
+    "θ takes the people in the file for a random sample of the population. For volunteers, or a panel, it is a rough"
+    " guide.",
+    "Members of a household, and waves of a panel, are taken one by one.",
+    "How likely it is that somebody tries cannot be read from a file. Where this report gives such a probability, it is"
+    " a judgment of those who made it.",
+    "A file in which nobody stands out is hard to search by these keys. It is not for that reason anonymous.",
+)
+
+GLOSSARY = (
+    ("Key, key variable", "Something that may be known about a person from elsewhere, and is in the file."),
+    ("Quasi-identifier", "A combination of keys that an intruder is assumed to know."),
+    ("k", "How many people in the file have exactly the same keys; those with a gap are set aside. k = 1: alone."),
+    ("m", "How many people in the file may be the same, as far as the file tells; a gap may be anything."),
+    ("To stand out", "m = 1: nobody else in the file can be the same."),
+    ("Mean 1/k, mean 1/m", "How often an intruder who knows that her target is in the file picks the right record."),
+    ("θ (theta)", "How often a match with a record that fits nobody else is right, if the person was met by chance."),
+)
+
+
+def percent(value: float, digits: int = 2) -> str:
+    """A share in percent, on one line with its sign; a dash where it is undefined."""
+    return _DASH if math.isnan(value) else f"{100 * value:.{digits}f}\u00a0%"
+
+
+def lead(found: RiskTable) -> list[str]:
+    """What the report is, before any number."""
+    keys = list(dict.fromkeys(name for row in found.quasi_identifiers for name in row.keys))
+    named = " and ".join(keys[:2])
+    return [
+        "Names and addresses may be gone from a file, and still somebody who knows a few things about a person, such"
+        f" as {named}, may find her record, and with it everything else she told. This report says how many people that"
+        " concerns, on which combinations of things, and what could be done. It is meant for those who decide whether a"
+        " file is released, and in what form.",
+        "It holds counts of people only. No answer of anybody stands in it.",
+    ]
+
+
+def short(found: RiskTable, search: Search | None, recoded: Recodings | None) -> list[str]:
+    """The findings, one sentence or two each."""
+    told = [_of_row(row, found.n) for row in found.quasi_identifiers]
+    if search is not None and search.combinations:
+        best = search.combinations[0]
+        told.append(
+            f"Of {len(search.combinations):,} combinations of up to {search.size} keys that were counted, the most"
+            f" dangerous is {' + '.join(best.keys)}: {_people(best.m.unique, found.n)} stand out on it."
+        )
+        if search.left:
+            told.append(f"{unfinished(search)}.")
+    if recoded is not None and recoded.recodings:
+        told += _of_recodings(recoded, found.n)
+    return told
+
+
+def _of_row(row: QuasiIdentifier, n: int) -> str:
+    sizes = row.matches.sizes
+    text = f"{label(row)}: {_people(sizes.unique, n)} stand out: nobody else in the file can be the same (m = 1)."
+    if row.listwise.sizes.unique != sizes.unique:
+        text += f" If people with a gap are set aside, {row.listwise.sizes.unique:,} are alone (k = 1)."
+    if sizes.records:
+        text += (
+            f" Who knows that a person took part, and these things about her, picks the right record"
+            f" {100 * sizes.inverse:.1f} times in 100."
+        )
+    return text
+
+
+def _people(some: int, n: int) -> str:
+    return f"{some:,} of {n:,} people ({percent(some / n)})"
+
+
+def _of_recodings(recoded: Recodings, n: int) -> list[str]:
+    coarser = next((each for each in recoded.recodings if each.values[1]), None)
+    if coarser is None or not recoded.bought(coarser):
+        return []
+    return [
+        f"On {' + '.join(recoded.before.keys)} the coarser version that would help most is {coarser.key},"
+        f" {coarser.told}: {coarser.after.m.unique:,} people would stand out instead of {recoded.before.m.unique:,}."
+    ]
+
+
+def scenarios() -> Sequence[tuple[str, ...]]:
+    """The named intruders: what drives them, what they have, whom they look for, and what success is."""
+    return [(name, each.motivation, each.means, each.target, INTRUDERS[name]) for name, each in SCENARIOS.items()]
