@@ -97,14 +97,7 @@ class Cells:
     @cached_property
     def membership(self) -> sparse.csr_array:
         """Whether a cell (row, counted from 0) holds a value (column), (cells, values)."""
-        return self._matrix(np.ones(len(self.members)))
-
-    @cached_property
-    def likely(self) -> sparse.csr_array:
-        """P(value) given the cell, (cells, values)."""
-        return self._matrix(self.chances)
-
-    def _matrix(self, entries: NDArray[np.float64]) -> sparse.csr_array:
+        entries = np.ones(len(self.members))
         return sparse.csr_array((entries, self.members, self.starts), shape=(self.size, len(self.values)))
 
     def agreeing(self, *, by_value: bool) -> sparse.csr_array:

@@ -93,6 +93,12 @@ class File:
         return float(sum(each.sum() if self.by_value else np.square(each).sum() for each in held))
 
     @cached_property
+    def held(self) -> float:
+        """How many values the cells of the tuples may hold, added up over the uncertain variables."""
+        several = zip(self.cells, self.tuples.columns, self.uncertain, strict=True)
+        return float(sum(cells.lengths[column].sum() for cells, column, many in several if many))
+
+    @cached_property
     def spread(self) -> float:
         """At most how many tuples of symbols the tuples of the file agree with, where no key is missing."""
         result = np.ones(len(self.tuples))
