@@ -133,7 +133,7 @@ def test_an_engine_has_no_order_of_rows():
 
 def test_what_an_engine_refuses():
     table = duckdb.connect().from_arrow(pl.DataFrame(PEOPLE | {"weight": [1.0, 0.0, 1.0, 1.0, 1.0]}).to_arrow())
-    with pytest.raises(DataError, match=r"positive; column 'weight' holds 0\.0"):
+    with pytest.raises(DataError, match="positive numbers; column 'weight' holds one that is not"):
         microdata.Keys(table, ["age"], weights="weight")
     with pytest.raises(DataError, match="on duckdb weights are named by their column; got list"):
         microdata.Keys(table, ["age"], weights=[1.0] * 5)

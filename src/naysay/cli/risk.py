@@ -87,7 +87,7 @@ def command(
     ] = None,
     stand_out: Annotated[
         int | None,
-        typer.Option(metavar="MOST", help="The fewest keys, up to MOST, on which people match only themselves."),
+        typer.Option(min=1, metavar="MOST", help="The fewest keys, up to MOST, on which people match only themselves."),
     ] = None,
     row: Annotated[
         int | None, typer.Option(min=1, metavar="ROW", help="The same for one respondent, counted from 1.")
@@ -209,7 +209,7 @@ class _Request:
         if engine != "polars":
             raise DataError(f"rows on {engine} have no order; use --per-row and --row with --engine polars")
         if per_row is not None:
-            files.kind(per_row)
+            files.kind(per_row, to_write=True)
             if per_row.exists() and not force:
                 raise DataError(f"{str(per_row)!r} exists; add --force to overwrite it")
             if not per_row.parent.is_dir():
@@ -237,9 +237,19 @@ class _Request:
         if self.stand_out is None and self.row is None:
             return Told(found, tried, None, None, ())
         every = self.encoded(table)
+        if self.row is not None and self.row >= every.n:
+            raise DataError(f"there are {every.n:,} respondents; --row counts from 1, and got {self.row + 1:,}")
+        if len(self.policies) > 1:
+            first = self.policies[0]
+            named = first if isinstance(first, str) else ",".join(f"{key}={policy}" for key, policy in first.items())
+            output.note(f"--stand-out and --row are for the first --missing, {named}")
         most = None if self.stand_out is None else min(self.stand_out, len(self.every))
         sets = None if most is None else microdata.stand_out(every, most=most, rule=self.rule, progress=progress)
-        own = () if self.row is None else microdata.stand_out_of(every, self.row, rule=self.rule)
+        own = (
+            ()
+            if self.row is None
+            else microdata.stand_out_of(every, self.row, most=most, rule=self.rule, progress=progress)
+        )
         return Told(found, tried, sets, self.row, own)
 
     def encoded(self, table: Any) -> Keys:

@@ -77,7 +77,7 @@ def table(told: Told) -> None:
 
 def _identification(found: Identification) -> str:
     if found.probability != found.probability:
-        return f"Pr(success | attempt) is not determined by so few; it would be {found.scenario.basis}"
+        return f"Pr(success | attempt) is withheld or undefined for this file; it would be {found.scenario.basis}"
     return (
         f"Pr(identification) = {found.attempt:.3g} × {found.success:.3g} = {found.probability:.3g}; "
         f"Pr(success | attempt) is {found.scenario.basis}"
@@ -117,6 +117,10 @@ def csv(told: Told) -> None:
     output.say(out.getvalue().rstrip("\n"))
     for text in printing.reservations(told.risk):
         output.note(text)
+    asked = {"--attempt": any(told.tried), "--stand-out": told.stand_out is not None, "--row": told.row is not None}
+    left = [option for option, given in asked.items() if given]
+    if left:
+        output.note(f"{' and '.join(left)} {'is' if len(left) == 1 else 'are'} not in csv; ask for table or json")
 
 
 def _flat(row: Mapping[str, Any], n: int, population: float) -> dict[str, Any]:

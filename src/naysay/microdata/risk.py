@@ -299,6 +299,13 @@ def _encoded(
 ) -> Keys:
     """All keys that are asked for, and the sensitive variable, encoded once."""
     names = list(dict.fromkeys(name for each in asked for name in each))
+    if isinstance(table, Keys):
+        if policy != "wildcard" or cells or not isinstance(weights, str | None):
+            raise DataError("keys that are read have their policies, cells and weights; give them to Keys(...) instead")
+        if weights is not None:
+            table.each_weight(weights) if table.remote is None else None
+        names = names if sensitive is None or sensitive in names else [*names, sensitive]
+        return table.only(names)
     if sensitive in names:
         raise DataError(f"the sensitive variable must not be a key; {sensitive!r} is both", column=sensitive)
     policies = dict.fromkeys(names, policy) if isinstance(policy, str) else policy
