@@ -229,7 +229,7 @@ def test_scenarios_are_multiplied_out(naysay, write):
     write("b.csv", "a", "1", "2", "2")
     few = ("b.csv", "--keys", "a", "--population", "100", "--attempt", "demonstration=0.5")
     assert told(naysay, *few)["quasi_identifiers"][0]["identification"]["demonstration"]["success"] is None
-    assert "not determined by so few" in naysay("risk", *few).out
+    assert "is withheld or undefined for this file" in naysay("risk", *few).out
 
 
 def test_keys_that_make_people_stand_out(naysay, paper):
@@ -361,8 +361,22 @@ def test_whole_numbers_are_one_value_however_written(naysay, refused, write, sep
     assert "decimal numbers, as in row 1" in refused("risk", "b.csv", *words)
 
 
+def test_a_file_is_encoded_once_under_each_policy(naysay, paper, monkeypatch):
+    read = []
+    original = microdata.Keys._read
+    monkeypatch.setattr(microdata.Keys, "_read", lambda *arguments: (read.append(1), original(*arguments))[1])
+    words = ("--explain", "--stand-out", "1", "--row", "2", "--format", "json")
+    assert naysay("risk", paper, *ASKED, *words).code == 0
+    assert len(read) == 1
+
+
+def test_the_journalist_is_the_demonstration(naysay, paper):
+    found = told(naysay, paper, *ASKED, "--attempt", "journalist=1")
+    assert list(found["quasi_identifiers"][0]["identification"]) == ["demonstration"]
+
+
 def test_csv_says_what_it_leaves_out(naysay, paper):
-    code, out, err = naysay("risk", paper, *ASKED, "--format", "csv", "--row", "1", "--attempt", "register=1")
+    code, _, err = naysay("risk", paper, *ASKED, "--format", "csv", "--row", "1", "--attempt", "register=1")
     assert code == 0
     assert "--attempt and --row are not in csv" in err
 

@@ -103,12 +103,12 @@ class Source:
         """The columns as a table of an engine, for as long as the context lasts."""
         try:
             frame = self.frame()
-        except DataError as error:
+        except DataError:
             mixed = self.mixed()
             if mixed is None:
                 raise
             if engine != "polars":
-                raise DataError(f"lists beside values are read with --engine polars only; {error}") from None
+                raise DataError("lists beside values, and objects, are read with --engine polars only") from None
             yield mixed
             return
         if engine == "polars":

@@ -292,12 +292,12 @@ def _policies(names: Sequence[str], missing: str | Mapping[str, str]) -> dict[st
 def _weights(source: Table, weights: str | ArrayLike) -> NDArray[np.float64]:
     if isinstance(weights, str):
         check_names([weights], source.names)
-        cells = [np.nan if cell is None else cell for cell in cells_of(source.column(weights))]
+        name, cells = weights, [np.nan if cell is None else cell for cell in cells_of(source.column(weights))]
         try:
             weights = np.array(cells, dtype=np.float64)
         except (TypeError, ValueError):
             raise DataError(
-                f"sampling weights must be numbers; column {weights!r} holds something else", column=weights
+                f"sampling weights must be numbers; column {name!r} holds something else", column=name
             ) from None
     return positive(weights, source.n)
 

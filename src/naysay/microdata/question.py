@@ -23,7 +23,7 @@ from naysay.microdata.cells import Cells, expanded
 from naysay.microdata.keys import Keys
 from naysay.microdata.tuples import Tuples, grouped
 
-__all__ = ["RULES", "Asked", "Counter", "File", "answers", "asked_of", "combinations", "file_of"]
+__all__ = ["RULES", "Asked", "Counter", "File", "answers", "asked_of", "combinations", "combined", "file_of"]
 
 RULES = ("worst", "intersect", "first")
 Amounts = NDArray[Any]
@@ -162,7 +162,7 @@ def file_of(keys: Keys, rule: str, weight: NDArray[np.float64] | None) -> File:
 
 def asked_of(file: File, rows: NDArray[np.intp]) -> Asked:
     """What the rule asks on behalf of some tuples of the file."""
-    columns = [column[rows] for column in file.tuples.columns]
+    columns: list[NDArray[Any]] = [column[rows] for column in file.tuples.columns]
     if file.rule == "first":
         columns = [cells.first[column] for cells, column in zip(file.cells, columns, strict=True)]
     if file.rule != "worst":
@@ -170,21 +170,23 @@ def asked_of(file: File, rows: NDArray[np.intp]) -> Asked:
     place = np.arange(len(rows))
     for number, (cells, many) in enumerate(zip(file.cells, file.uncertain, strict=True)):
         if many:
-            columns, place = _combined(columns, place, number, cells)
+            columns, repeat, _ = combined(columns, number, cells)
+            place = place[repeat]
     return Asked(tuple(columns), rows[place])
 
 
-def _combined(
-    columns: Sequence[NDArray[Any]], place: NDArray[np.intp], number: int, cells: Cells
-) -> tuple[list[NDArray[Any]], NDArray[np.intp]]:
-    """The columns with one row for each candidate of the variable of that number."""
+def combined(
+    columns: Sequence[NDArray[Any]], number: int, cells: Cells
+) -> tuple[list[NDArray[Any]], NDArray[np.intp], NDArray[np.float64]]:
+    """Columns with a row for each candidate of one variable, the row that each comes from, and its chance."""
     cell = columns[number]
     repeat = np.repeat(np.arange(len(cell)), cells.lengths[cell])
-    symbol = np.zeros(len(repeat), np.int64)
-    symbol[cell[repeat] > 0] = 1 + cells.members[expanded(cells.starts, cell[cell > 0].astype(np.int64) - 1)]
+    where, held = expanded(cells.starts, cell[cell > 0].astype(np.int64) - 1), cell[repeat] > 0
+    symbol, chance = np.zeros(len(repeat), np.int64), np.ones(len(repeat))
+    symbol[held], chance[held] = 1 + cells.members[where], cells.chances[where]
     taken = [column[repeat] for column in columns]
     taken[number] = symbol
-    return taken, place[repeat]
+    return taken, repeat, chance
 
 
 def combinations(file: File) -> NDArray[np.float64]:
