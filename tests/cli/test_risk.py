@@ -375,6 +375,18 @@ def test_the_journalist_is_the_demonstration(naysay, paper):
     assert list(found["quasi_identifiers"][0]["identification"]) == ["demonstration"]
 
 
+def test_duckdb_reads_parquet_where_it_is(naysay, paper, monkeypatch):
+    pl.read_csv(paper).with_columns(more=pl.lit("x")).write_parquet("a.parquet")
+    expected = told(naysay, "a.parquet", *ASKED)
+    copied = []
+    original = pl.LazyFrame.sink_parquet
+    monkeypatch.setattr(pl.LazyFrame, "sink_parquet", lambda *args, **named: (copied.append(1), original(*args))[1])
+    assert told(naysay, "a.parquet", *ASKED, "--engine", "duckdb") == expected
+    assert not copied
+    naysay("risk", "a.parquet", *ASKED, "--engine", "duckdb", "--na", "36")
+    assert copied
+
+
 def test_csv_says_what_it_leaves_out(naysay, paper):
     code, _, err = naysay("risk", paper, *ASKED, "--format", "csv", "--row", "1", "--attempt", "register=1")
     assert code == 0

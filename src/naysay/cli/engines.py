@@ -93,6 +93,12 @@ class Source:
         with files.readable(self.path):
             return lines.columns(self.path, self.named, self.na, encoding=self.encoding or "utf-8")
 
+    def _as_it_is(self, frame: pl.LazyFrame) -> bool:
+        """Whether DuckDB reads the same from the file as from these columns, so that no copy is needed."""
+        if self.na or files.kind(self.path) != "parquet" or set("*?[") & set(str(self.path)):
+            return False
+        return frame.collect_schema() == pl.scan_parquet(self.path).select(self.named).collect_schema()
+
     @property
     def named(self) -> list[str]:
         """All columns, each once."""
@@ -115,6 +121,9 @@ class Source:
             yield frame
             return
         module = _needed({"duckdb": "duckdb", "spark": "pyspark.sql"}[engine], engine)
+        if engine == "duckdb" and self._as_it_is(frame):
+            yield from _duckdb(module, str(self.path))
+            return
         with tempfile.TemporaryDirectory(prefix="naysay-") as folder:
             place = Path(folder) / "keys.parquet"
             frame.sink_parquet(place)  # streamed: the file may be larger than memory
