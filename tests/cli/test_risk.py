@@ -243,7 +243,7 @@ def test_keys_that_make_people_stand_out(naysay, paper):
     there = told(naysay, paper, "--keys", "age,gender", "--population", "100", "--stand-out", "5", "--engine", "duckdb")
     assert there["stand_out"] == found["stand_out"]
     words = ("--keys", "age,gender", "--population", "100")
-    assert "row 1 stands out on no keys" in naysay("risk", paper, *words, "--row", "1").out
+    assert "row 1 stands out on no set of keys that was tried" in naysay("risk", paper, *words, "--row", "1").out
 
 
 def test_k_and_m_of_every_respondent_are_written_without_the_keys(naysay, paper):

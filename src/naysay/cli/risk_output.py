@@ -72,7 +72,11 @@ def table(told: Told) -> None:
     if told.row is not None:
         sets = "; ".join(" + ".join(names) for names in told.own)
         output.say()
-        output.say(f"row {told.row + 1} stands out on {sets}" if sets else f"row {told.row + 1} stands out on no keys")
+        output.say(
+            f"row {told.row + 1} stands out on {sets}"
+            if sets
+            else f"row {told.row + 1} stands out on no set of keys that was tried"
+        )
 
 
 def _identification(found: Identification) -> str:
