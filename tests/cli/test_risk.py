@@ -230,7 +230,7 @@ def test_scenarios_are_multiplied_out(naysay, write):
     write("b.csv", "a", "1", "2", "2")
     few = ("b.csv", "--keys", "a", "--population", "100", "--attempt", "demonstration=0.5")
     assert told(naysay, *few)["quasi_identifiers"][0]["identification"]["demonstration"]["success"] is None
-    assert "not determined by so few" in naysay("risk", *few).out
+    assert "is withheld or undefined for this file" in naysay("risk", *few).out
 
 
 def test_keys_that_make_people_stand_out(naysay, paper):
@@ -244,7 +244,7 @@ def test_keys_that_make_people_stand_out(naysay, paper):
     there = told(naysay, paper, "--keys", "age,gender", "--population", "100", "--stand-out", "5", "--engine", "duckdb")
     assert there["stand_out"] == found["stand_out"]
     words = ("--keys", "age,gender", "--population", "100")
-    assert "row 1 stands out on no keys" in naysay("risk", paper, *words, "--row", "1").out
+    assert "row 1 stands out on no set of keys that was tried" in naysay("risk", paper, *words, "--row", "1").out
 
 
 def test_k_and_m_of_every_respondent_are_written_without_the_keys(naysay, paper):
@@ -301,6 +301,106 @@ def test_an_interrupt_ends_cleanly_and_leaves_no_file(naysay, paper, monkeypatch
     assert sorted(path.name for path in tmp_path.iterdir()) == ["paper.csv"]
 
 
+def test_an_interrupt_of_duckdb_is_an_interrupt(naysay, paper, monkeypatch):
+    def interrupt(*_, **__):
+        raise RuntimeError("Query interrupted")
+
+    monkeypatch.setattr("naysay.microdata.risk.matches_of_tuples", interrupt)
+    assert naysay("risk", paper, *ASKED, "--engine", "duckdb") == (130, "", "")
+
+
+SENTINEL = "secretvalue"
+INTERVAL = ("--keys", "a", "--between", "a=x,y")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        ({"a": ["1", SENTINEL], "x": ["1", SENTINEL], "y": ["2", "3"]}, INTERVAL),
+        ({"a": ["low", SENTINEL]}, ("--keys", "a", "--design", "a=negative()", "--categories", "a=low,middle,high")),
+        ({"a": ["1", "2"], "w": ["1", SENTINEL]}, ("--keys", "a", "--weight", "w")),
+        ({"a": [1.0, 6417.25]}, ("--keys", "a")),
+        ({"a": ["1", "2"], "w": ["1", "-6417.25"]}, ("--keys", "a", "--weight", "w")),
+    ],
+)
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_an_error_shows_no_value_of_a_respondent(naysay, suffix, bad, words, engine):
+    frame = pl.DataFrame(bad)
+    {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[suffix](f"a.{suffix}")
+    code, out, err = naysay("risk", f"a.{suffix}", *words, "--population", "9", "--engine", engine)
+    assert code == 2
+    assert SENTINEL not in out + err
+    assert "6417" not in out + err
+
+
+@pytest.mark.parametrize("lines", [('{"a": 1}', '{"a": "secretvalue"}'), ('{"a": "b"}', '{"a": ["secretvalue", 1]}')])
+def test_lines_of_several_kinds_show_no_value(naysay, write, lines):
+    write("a.jsonl", *lines)
+    code, out, err = naysay("risk", "a.jsonl", "--keys", "a", "--population", "9")
+    assert code == 2
+    assert SENTINEL not in out + err
+    assert "of one kind" in err
+
+
+def test_bounds_of_a_text_file_are_numbers(naysay, write):
+    write("a.csv", "low,high", "9,10", "10,12", "30,40.0")
+    found = told(naysay, "a.csv", "--keys", "age", "--between", "age=low,high", "--population", "9")
+    assert found["quasi_identifiers"][0]["matches"]["m1"] == 3
+    meeting = told(
+        naysay, "a.csv", "--keys", "age", "--between", "age=low,high", "--population", "9", "--rule", "intersect"
+    )
+    assert meeting["quasi_identifiers"][0]["matches"]["m1"] == 1
+
+
+@pytest.mark.parametrize(("separator", "point"), [(",", "."), (";", ","), (";", ".")])
+def test_whole_numbers_are_one_value_however_written(naysay, refused, write, separator, point):
+    write("a.csv", f"age{separator}job", f"40{separator}x", f"40{point}0{separator}x", f"007{separator}y")
+    words = ("--keys", "age", "--population", "9", "--separator", separator)
+    assert told(naysay, "a.csv", *words)["quasi_identifiers"][0]["listwise"]["k1"] == 1
+    write("b.csv", f"age{separator}job", f"40{point}5{separator}x", f"40{separator}y")
+    assert "decimal numbers, as in row 1" in refused("risk", "b.csv", *words)
+
+
+def test_a_file_is_encoded_once_under_each_policy(naysay, paper, monkeypatch):
+    read = []
+    original = microdata.Keys._read
+    monkeypatch.setattr(microdata.Keys, "_read", lambda *arguments: (read.append(1), original(*arguments))[1])
+    words = ("--explain", "--stand-out", "1", "--row", "2", "--format", "json")
+    assert naysay("risk", paper, *ASKED, *words).code == 0
+    assert len(read) == 1
+
+
+def test_the_journalist_is_the_demonstration(naysay, paper):
+    found = told(naysay, paper, *ASKED, "--attempt", "journalist=1")
+    assert list(found["quasi_identifiers"][0]["identification"]) == ["demonstration"]
+
+
+def test_duckdb_reads_parquet_where_it_is(naysay, paper, monkeypatch):
+    pl.read_csv(paper).with_columns(more=pl.lit("x")).write_parquet("a.parquet")
+    expected = told(naysay, "a.parquet", *ASKED)
+    copied = []
+    original = pl.LazyFrame.sink_parquet
+    monkeypatch.setattr(pl.LazyFrame, "sink_parquet", lambda *args, **named: (copied.append(1), original(*args))[1])
+    assert told(naysay, "a.parquet", *ASKED, "--engine", "duckdb") == expected
+    assert not copied
+    naysay("risk", "a.parquet", *ASKED, "--engine", "duckdb", "--na", "36")
+    assert copied
+
+
+def test_csv_says_what_it_leaves_out(naysay, paper):
+    code, _, err = naysay("risk", paper, *ASKED, "--format", "csv", "--row", "1", "--attempt", "register=1")
+    assert code == 0
+    assert "--attempt and --row are not in csv" in err
+
+
+def test_stand_out_names_the_policy_that_it_holds_for(naysay, paper):
+    policies = ("--missing", "age=drop", "--missing", "category")
+    code, _, err = naysay("risk", paper, *ASKED, *policies, "--stand-out", "1")
+    assert code == 0
+    assert "--stand-out and --row are for the first --missing, age=drop" in err
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -331,10 +431,10 @@ def test_an_interrupt_ends_cleanly_and_leaves_no_file(naysay, paper, monkeypatch
         (("--keys", "age", "--population", "9", "--attempt", "acquaintance=often"), "--attempt must be a probability"),
         (("--keys", "age", "--population", "9", "--attempt", "acquaintance=2"), "attempt must be a probability"),
         (("--keys", "age", "--population", "9", "--attempt", "spy=0.2"), "there is no scenario 'spy'"),
-        (("--keys", "age", "--population", "9", "--stand-out", "0"), "most must be a number of keys"),
+        (("--keys", "age", "--population", "9", "--stand-out", "0"), "--stand-out"),
         (("--keys", "age", "--population", "9", "--row", "0"), "--row"),
-        (("--keys", "age", "--population", "9", "--row", "7"), "row must be a position|--row"),
-        (("--keys", "age", "--population", "9", "--per-row", "x.txt"), "must end in"),
+        (("--keys", "age", "--population", "9", "--row", "7"), "there are 6 respondents; --row counts from 1"),
+        (("--keys", "age", "--population", "9", "--per-row", "x.txt"), "is written as|must end in"),
         (("--keys", "age", "--population", "9", "--per-row", "no/x.csv"), "there is no folder 'no'"),
         (("--keys", "age", "--population", "9", "--per-row", "x.csv", "--engine", "duckdb"), "have no order"),
         (("--keys", "age", "--population", "9", "--confidence", "2"), "confidence must lie between 0 and 1"),
@@ -344,7 +444,9 @@ def test_bad_requests_are_one_line(refused, paper, words, told):
     assert re.search(told, refused("risk", paper, *words))
 
 
-@pytest.mark.parametrize(("weights", "told"), [("0", "must be positive"), ("-1", "not negative"), ("", "not a number")])
+@pytest.mark.parametrize(
+    ("weights", "told"), [("0", "must be positive"), ("-1", "must be positive"), ("", "not a number")]
+)
 def test_weights_that_stand_for_nobody_are_refused(refused, write, weights, told):
     write("a.csv", "a,w", "1,2", f"2,{weights}")
     assert told in refused("risk", "a.csv", "--keys", "a", "--population", "9", "--weight", "w")

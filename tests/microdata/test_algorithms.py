@@ -93,6 +93,20 @@ def test_many_keys_are_left_to_bitmaps():
     assert microdata.explain(microdata.Keys(table, list(table))).chosen == "bitmap"
 
 
+@pytest.mark.parametrize("rule", ["worst", "intersect"])
+def test_bitmaps_of_wide_sets_are_counted_by_the_plan_and_built_quickly(rule):
+    rng = np.random.default_rng(4)
+    low = rng.integers(0, 3_000, 400)
+    table = {"low": low, "high": low + rng.integers(0, 2_000, 400), "sex": rng.integers(0, 2, 400)}
+    keys = microdata.Keys(table, ["span", "sex"], cells={"span": microdata.Between("low", "high")})
+    costs = {cost.algorithm: cost for cost in microdata.explain(keys, rule=rule).costs}
+    narrow = microdata.explain(keys.only(["sex"]), rule=rule).costs
+    alone = next(cost for cost in narrow if cost.algorithm == "bitmap")
+    assert costs["bitmap"].bytes > 100 * alone.bytes
+    assert costs["bitmap"].seconds > alone.seconds
+    assert counts(keys, "bitmap", rule) == counts(keys, "cube", rule)
+
+
 def test_many_values_and_few_patterns_are_left_to_the_join():
     table = random_table(8, n=60_000, cards=(5_000, 4_000, 3_000), gone=0.01)
     assert microdata.explain(microdata.Keys(table, list(table))).chosen == "join"

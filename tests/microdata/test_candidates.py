@@ -61,13 +61,18 @@ def test_bounds_of_a_range():
     assert keys.candidates("key") == ((30, 31, 32), (), (33,))
 
 
+def test_bounds_written_as_texts():
+    keys = read([None] * 3, microdata.Between("low", "high"), low=["9", "", "11.0"], high=["10", "", "11"])
+    assert keys.candidates("key") == ((9, 10), (), (11,))
+
+
 @pytest.mark.parametrize(
     ("low", "high", "message"),
     [
         ([1, 5], [2, 4], "row 2: the low bound lies above"),
         ([1, 5], [2, None], "row 2: one bound is missing"),
         ([0], [10**6], "row 1: it spans more than 100,000 values"),
-        (["a"], ["b"], "must be whole numbers; got 'a'"),
+        (["a"], ["b"], "must be whole numbers; columns 'low' and 'high' hold one that is not in row 1"),
     ],
 )
 def test_bounds_that_are_none(low, high, message):
@@ -124,7 +129,9 @@ def test_answers_at_levels():
 
 
 def test_answers_that_the_design_cannot_give():
-    with pytest.raises(DataError, match="column 'key', row 2, is 'none'") as caught:
+    with pytest.raises(
+        DataError, match="column 'key', row 2, holds an answer that the design cannot have given"
+    ) as caught:
         read(["low", "none", "low"], microdata.Privatized(designs.negative(LABELS)))
     assert caught.value.row == 1
     with pytest.raises(DataError, match="prior must have 4 probabilities"):

@@ -143,16 +143,14 @@ def test_whole_floats_are_integers_and_nan_is_missing(frame):
 @pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame, dict], ids=["polars", "pandas", "mapping"])
 @pytest.mark.parametrize("bad", [1.5, float("inf")])
 def test_other_floats_are_refused_with_a_word_on_bins(frame, bad):
-    with pytest.raises(
-        DataError, match=r"'income' holds (1\.5|inf) in row 2, which is not whole: bin it first"
-    ) as caught:
+    with pytest.raises(DataError, match="'income' holds a number in row 2 that is not whole: bin it first") as caught:
         microdata.Keys(frame({"income": [1.0, bad]}), ["income"])
     assert (caught.value.row, caught.value.column) == (1, "income")
 
 
 @pytest.mark.parametrize("cells", [[40, "40"], ["a", 1.0], [True, 1], [[1, "x"], None], [[1], "x"]], ids=str)
 def test_values_of_one_key_are_of_one_kind(cells):
-    with pytest.raises(DataError, match="must be of one kind; key 'age' holds the"):
+    with pytest.raises(DataError, match="must be of one kind; key 'age' holds a"):
         microdata.Keys({"age": cells}, ["age"])
 
 

@@ -191,6 +191,31 @@ def test_weights_off_the_population_are_scaled_and_said():
     assert "below one person" in str(light.warnings[0])
 
 
+def test_keys_are_read_once_for_several_tables():
+    people = {"a": [1, 1, None], "b": [1, 2, 2], "s": ["x", "y", "x"], "w": [2.0, 3.0, 4.0]}
+    keys = microdata.Keys(people, ["a", "b", "s"], missing={"a": "drop"}, weights="w")
+    asked = [["a"], ["a", "b"]]
+    expected = microdata.risk_table(people, asked, population=9, missing={"a": "drop"}, weights="w", sensitive="s")
+    assert microdata.risk_table(keys, asked, population=9, weights="w", sensitive="s").to_dict() == expected.to_dict()
+    with pytest.raises(DataError, match="keys that are read have their policies"):
+        microdata.risk_table(keys, asked, population=9, missing="drop")
+    with pytest.raises(DataError, match="there is no key 'c'"):
+        microdata.risk_table(keys, [["c"]], population=9)
+
+
+def test_the_heading_follows_the_policies():
+    people = {"a": [1, 2, None]}
+    assert "matches everything; rule" in str(microdata.risk_table(people, [["a"]], population=9))
+    dropped = str(microdata.risk_table(people, [["a"]], population=9, missing="drop"))
+    assert "matches everything unless a policy says otherwise; rule" in dropped
+
+
+def test_no_sets_have_no_least_diversity():
+    people = {"a": [None, None], "s": ["x", "y"]}
+    (row,) = microdata.risk_table(people, [["a"]], population=9, sensitive="s").to_dict()["quasi_identifiers"]
+    assert row["diversity"]["least_distinct"] is None
+
+
 def test_html_is_the_text():
     found = microdata.risk_table(PAPER, [["age"]], population=100)
     assert found._repr_html_().startswith("<pre>Risk of re-identification: 6 records")
@@ -243,8 +268,8 @@ def test_any_frame_gives_the_same_table():
         ([["age"]], {"missing": "ignore"}, "'ignore'"),
         ([["age"]], {"missing": []}, "at least one policy"),
         ([["age"]], {"missing": {"gendre": "drop"}}, "did you mean|there is no"),
-        ([["age"]], {"weights": [1, 1, 1, 1, 1, 0]}, "weights must be positive; got 0 in row 6"),
-        ([["age"]], {"weights": [1, 1, 1, 1, 1, -2]}, "weights must be finite and not negative; got -2 in place 6"),
+        ([["age"]], {"weights": [1, 1, 1, 1, 1, 0]}, "weights must be positive numbers; the one in row 6 is not"),
+        ([["age"]], {"weights": [1, 1, 1, 1, 1, -2]}, "weights must be positive numbers; the one in row 6 is not"),
         ([["age"]], {"weights": [1, 2]}, "one number for each of the 6"),
         ([["age"]], {"weights": "w"}, "there is no column 'w'"),
         ([["age"]], {"sensitive": "age"}, "must not be a key"),

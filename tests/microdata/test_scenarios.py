@@ -59,3 +59,13 @@ def test_unknown_scenarios_and_readings_and_impossible_chances_are_refused(row):
     for attempt in (-0.1, 1.1, math.nan, True, "often"):
         with pytest.raises(DataError, match="attempt must be a probability"):
             microdata.identification(row, "register", attempt=attempt)
+
+
+@pytest.mark.parametrize(("name", "meant"), [("journalist", "demonstration"), ("prosecutor", "acquaintance")])
+def test_readings_name_the_scenario_that_is_theirs(row, name, meant):
+    assert microdata.identification(row, name, attempt=1).scenario is microdata.SCENARIOS[meant]
+
+
+def test_the_basis_says_what_stands_for_what():
+    assert "in place of uniqueness in the population" in microdata.SCENARIOS["demonstration"].basis
+    assert "recall over the list" in microdata.SCENARIOS["register"].basis

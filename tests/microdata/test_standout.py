@@ -22,22 +22,26 @@ def encoded(rows, missing="wildcard"):
     return microdata.Keys(table, NAMES, missing=missing)
 
 
-def by_trying(rows, rule):
+def by_trying(rows, rule, policies=("wildcard",) * 4):
     """For each row the sets of places on which it alone matches itself, none within another."""
     found = [[] for _ in rows]
     for size in range(1, len(NAMES) + 1):
         for places in combinations(range(len(NAMES)), size):
-            m = brute.matches([tuple(row[place] for place in places) for row in rows], rule)
+            part = [tuple(row[place] for place in places) for row in rows]
+            m = brute.matches(part, rule, [policies[place] for place in places])
             for own, number in zip(found, m, strict=True):
                 if number == 1 and not any(set(smaller) <= set(places) for smaller in own):
                     own.append(places)
     return found
 
 
-@given(ROWS, st.sampled_from(["worst", "intersect", "first"]))
-def test_everybody_and_each_have_the_smallest_sets_that_trying_finds(rows, rule):
-    keys = encoded(rows)
-    expected = by_trying(rows, rule)
+POLICIES = st.tuples(*[st.sampled_from(["wildcard", "category", "drop"])] * 4)
+
+
+@given(ROWS, st.sampled_from(["worst", "intersect", "first"]), POLICIES)
+def test_everybody_and_each_have_the_smallest_sets_that_trying_finds(rows, rule, policies):
+    keys = encoded(rows, dict(zip(NAMES, policies, strict=True)))
+    expected = by_trying(rows, rule, policies)
     every = microdata.stand_out(keys, most=4, rule=rule)
     assert every.size.tolist() == [len(own[0]) if own else 0 for own in expected]
     counted = {each.keys: each.respondents for each in every.sets}
@@ -57,10 +61,45 @@ def test_three_keys_are_tried_unless_told_otherwise():
     assert "  d: 1" in text
 
 
-def test_whoever_is_dropped_stands_out_on_nothing():
+def test_whoever_is_dropped_stands_out_on_no_set_that_drops_her():
     keys = encoded([(None, 1, 1, 1), (2, 2, 2, 2)], missing={"a": "drop"})
-    assert microdata.stand_out_of(keys, 0) == ()
+    assert microdata.stand_out_of(keys, 0) == (("b",), ("c",), ("d",))
     assert ("a",) in microdata.stand_out_of(keys, 1)
+
+
+def test_a_key_drops_only_in_the_sets_that_have_it():
+    pair = microdata.Keys({"age": [40, None], "gender": ["f", "f"]}, ["gender", "age"], missing={"age": "drop"})
+    assert microdata.stand_out(pair, most=1).size.tolist() == [1, 0]
+    assert [microdata.stand_out_of(pair, row) for row in range(2)] == [(("age",),), ()]
+    three = microdata.Keys({"age": [40, 40, None], "gender": ["f", "f", "m"]}, ["age", "gender"], missing="drop")
+    assert microdata.stand_out_of(three, 2) == (("gender",),)
+
+
+def test_seventy_keys_are_told_apart():
+    rng = np.random.default_rng(5)
+    names = [f"key {place}" for place in range(70)]
+    table = {name: rng.integers(0, 2, 30) for name in names} | {"key 69": np.arange(30)}
+    keys = microdata.Keys(table, names)
+    assert ("key 69",) in microdata.stand_out_of(keys, 7, most=1)
+    assert keys.distinct == 30
+
+
+def test_many_keys_are_searched_by_who_is_not_told_yet():
+    rng = np.random.default_rng(6)
+    names = [f"key {place}" for place in range(24)]
+    keys = microdata.Keys({name: rng.integers(0, 12, 2_000) for name in names}, names)
+    shares = []
+    found = microdata.stand_out_of(keys, 0, most=4, progress=lambda _, share: shares.append(share))
+    assert shares == sorted(shares)
+    assert 0 < len(shares) <= 24
+    assert len(found) > 100
+    assert all(microdata.matches(keys.only(each))[0] == 1 for each in found[:5])
+
+
+def test_candidates_too_many_to_take_each_as_known_are_refused(monkeypatch):
+    monkeypatch.setattr("naysay.microdata.standout._ROOM", 3)
+    with pytest.raises(DataError, match="candidates of one respondent are too many"):
+        microdata.stand_out_of(encoded([([1, 2, 3], 1, 1, 1), (2, 2, 2, 2)]), 0)
 
 
 def test_twins_never_stand_out():

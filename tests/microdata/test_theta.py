@@ -190,3 +190,11 @@ def test_simulations_that_cannot_be_are_refused(sampled, draws, told):
     people = microdata.Keys({"a": [1, 1, 2]}, ["a"])
     with pytest.raises(DataError, match=told):
         microdata.data_intrusion_simulation(people, sampled, draws=draws)
+
+
+def test_a_weight_below_one_is_not_raised_to_one():
+    sizes = np.repeat([1, 2], [20, 10])
+    weight = np.where(sizes == 1, 5.0, np.where(np.arange(30) % 2, 1.0, 9.0))  # a pair of 1 stands for less than two
+    found = weighted_theta(sizes, sizes, weight, weight, fraction=0.2)
+    wrong = (weight - sizes)[sizes == 2].sum()
+    assert found.estimate == pytest.approx(20 / (20 + wrong))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -71,7 +72,7 @@ class Source:
         files.check_columns(frame, self.named)
         frame = frame.select(self.named)
         if self.weight is not None:
-            frame = files.as_numbers(frame, self.weight, what="weights")
+            frame = _weighed(frame, self.weight)
         frame = _without(frame, [name for name in self.columns if name != self.weight], self.na)
         schema = frame.collect_schema()
         texts = [name for name in self.plain if schema[name] == pl.String]
@@ -79,7 +80,8 @@ class Source:
         if objects:
             raise DataError(f"a key must hold values, or lists of them; {objects[0]!r} holds {schema[objects[0]]}")
         if files.kind(self.path) == "csv":
-            _check_decimals(frame, texts)
+            numbers = [name for name in self.columns if schema[name] == pl.String]
+            frame = _as_whole(frame, numbers, texts, "," if self.separator == ";" else ".")
         elif files.kind(self.path) == "jsonl":
             lines.check_one_kind(self.path, texts, encoding=self.encoding or "utf-8")
         return frame
@@ -91,6 +93,12 @@ class Source:
         with files.readable(self.path):
             return lines.columns(self.path, self.named, self.na, encoding=self.encoding or "utf-8")
 
+    def _as_it_is(self, frame: pl.LazyFrame) -> bool:
+        """Whether DuckDB reads the same from the file as from these columns, so that no copy is needed."""
+        if self.na or files.kind(self.path) != "parquet" or set("*?[") & set(str(self.path)):
+            return False
+        return frame.collect_schema() == pl.scan_parquet(self.path).select(self.named).collect_schema()
+
     @property
     def named(self) -> list[str]:
         """All columns, each once."""
@@ -101,18 +109,21 @@ class Source:
         """The columns as a table of an engine, for as long as the context lasts."""
         try:
             frame = self.frame()
-        except DataError as error:
+        except DataError:
             mixed = self.mixed()
             if mixed is None:
                 raise
             if engine != "polars":
-                raise DataError(f"lists beside values are read with --engine polars only; {error}") from None
+                raise DataError("lists beside values, and objects, are read with --engine polars only") from None
             yield mixed
             return
         if engine == "polars":
             yield frame
             return
         module = _needed({"duckdb": "duckdb", "spark": "pyspark.sql"}[engine], engine)
+        if engine == "duckdb" and self._as_it_is(frame):
+            yield from _duckdb(module, str(self.path))
+            return
         with tempfile.TemporaryDirectory(prefix="naysay-") as folder:
             place = Path(folder) / "keys.parquet"
             frame.sink_parquet(place)  # streamed: the file may be larger than memory
@@ -121,10 +132,16 @@ class Source:
 
 def _duckdb(module: ModuleType, place: str) -> Iterator[Any]:
     with module.connect() as connection:
-        yield connection.read_parquet(place)
+        try:
+            yield connection.read_parquet(place)
+        except RuntimeError as error:  # what DuckDB makes of Ctrl-C
+            if "interrupted" not in str(error).lower():
+                raise
+            raise KeyboardInterrupt from None
 
 
 def _spark(module: ModuleType, place: str) -> Iterator[Any]:
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it logs the traceback of a Ctrl-C
     running = module.SparkSession.getActiveSession()
     session = running or _started(module)
     try:
@@ -171,23 +188,49 @@ def _text(name: str, kind: pl.DataType) -> pl.Expr:
     return text.str.strip_suffix(".0") if kind.is_float() else text
 
 
-def _check_decimals(frame: pl.LazyFrame, names: Sequence[str]) -> None:
-    """Raise where the texts of a column are decimal numbers: nearly everybody would have one of her own."""
-    found = frame.select(_decimals(name) for name in dict.fromkeys(names)).collect(engine="streaming")
+def _weighed(frame: pl.LazyFrame, weight: str) -> pl.LazyFrame:
+    """The frame with its weights as numbers; an error does not show whose weight it is."""
+    try:
+        return files.as_numbers(frame, weight, what="weights")
+    except DataError as error:
+        row = 0 if error.row is None else error.row
+        raise DataError(
+            f"column {weight!r}, row {row + 1}, holds a weight that is not a number; weights must be numbers",
+            row=row,
+            column=weight,
+            value=error.value,
+        ) from None
+
+
+def _as_whole(frame: pl.LazyFrame, names: Sequence[str], keys: Sequence[str], point: str) -> pl.LazyFrame:
+    """The frame with 40.0 as 40 in columns of numbers.
+
+    Raises
+    ------
+    DataError
+        Decimal numbers in a key: nearly everybody would have one of her own.
+    """
+    asked = [_decimals(name, point) for name in dict.fromkeys(names)]
+    found = frame.select(asked).collect(engine="streaming") if asked else pl.DataFrame()
+    whole = []
     for name in found.columns:
         every_is_a_number, broken, row = found[name][0].values()
-        if every_is_a_number and broken:
+        whole += [name] if every_is_a_number else []
+        if every_is_a_number and broken and name in keys:
             raise DataError(
                 f"values of a key must be shared to be matched; column {name!r} holds decimal numbers, as in row "
                 f"{row + 1}: bin them first, for example into steps of 5 or 100, or round them",
                 row=row,
                 column=name,
             )
+    return frame.with_columns(
+        pl.col(name).str.strip_chars().str.replace(rf"^([+-]?\d+)[.{point}]0*$", "${1}") for name in whole
+    )
 
 
-def _decimals(name: str) -> pl.Expr:
+def _decimals(name: str, point: str) -> pl.Expr:
     """Whether every text is a number, whether one is not whole, and where."""
-    number = pl.col(name).str.strip_chars().cast(pl.Float64, strict=False)
+    number = pl.col(name).str.strip_chars().str.replace(point, ".", literal=True).cast(pl.Float64, strict=False)
     empty = pl.col(name).is_null() | (pl.col(name) == "")
     broken = (number.is_finite() & (number != number.round())).fill_null(value=False)
     every = (number.is_not_null() | empty).all().alias("numbers")

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -89,7 +90,7 @@ def command(
     ] = None,
     stand_out: Annotated[
         int | None,
-        typer.Option(metavar="MOST", help="The fewest keys, up to MOST, on which people match only themselves."),
+        typer.Option(min=1, metavar="MOST", help="The fewest keys, up to MOST, on which people match only themselves."),
     ] = None,
     row: Annotated[
         int | None, typer.Option(min=1, metavar="ROW", help="The same for one respondent, counted from 1.")
@@ -176,9 +177,11 @@ def command(
     absent = () if na is None else written.record(na, option="--na")
     source = Source(file, request.columns, request.plain, weight, absent, separator, encoding, codes)
     with files.readable(file), source.on(engine) as table, _progress() as progress:
-        if explain:
-            _explain(request, table)
-        told = request.answer(table, progress, records=per_row is not None, described=html is not None)
+        described = html is not None
+        read = request.encoded(table, progress) if explain or described or request.once else None
+        if explain and read is not None:
+            _explain(request, read)
+        told = request.answer(table, read, progress, records=per_row is not None, described=described)
     if per_row is not None:
         risk_output.write(told, per_row, separator)
     {"table": risk_output.table, "json": risk_output.json, "csv": risk_output.csv}[format_](told)
@@ -256,21 +259,28 @@ class _Request:
         if engine != "polars":
             raise DataError(f"rows on {engine} have no order; use --per-row and --row with --engine polars")
         if per_row is not None:
-            files.kind(per_row)
+            files.kind(per_row, to_write=True)
             if per_row.exists() and not force:
                 raise DataError(f"{str(per_row)!r} exists; add --force to overwrite it")
             if not per_row.parent.is_dir():
                 raise DataError(f"there is no folder {str(per_row.parent)!r} to write to")
 
-    def answer(self, table: Any, progress: Reporter, *, records: bool, described: bool) -> Told:
-        """All that is asked for."""
+    @property
+    def once(self) -> bool:
+        """Whether keys encoded under the first policy answer something."""
+        asked = (self.stand_out, self.row, self.search)
+        return len(self.policies) == 1 or any(each is not None for each in asked)
+
+    def answer(self, table: Any, read: Keys | None, progress: Reporter, *, records: bool, described: bool) -> Told:
+        """All that is asked for, from the keys that are read already where these are enough."""
+        several = read is None or len(self.policies) > 1
         found = microdata.risk_table(
-            table,
+            table if several else read,
             self.asked,
             population=self.population,
             rule=self.rule,
-            missing=self.policies,
-            cells=self.cells,
+            missing=self.policies if several else "wildcard",
+            cells=self.cells if several else None,
             weights=self.weight,
             sensitive=self.sensitive,
             confidence=self.confidence,
@@ -281,19 +291,35 @@ class _Request:
             [microdata.identification(row, name, attempt=chance) for name, chance in self.attempts.items()]
             for row in found.quasi_identifiers
         ]
-        if self.stand_out is None and self.row is None and self.search is None and not described:
+        alone = self.stand_out is None and self.row is None
+        if read is None or (alone and self.search is None and not described):
             return Told(found, tried, None, None, ())
-        every = self.encoded(table)
+        every = read.only(self.every)
+        if self.row is not None and self.row >= every.n:
+            raise DataError(f"there are {every.n:,} respondents; --row counts from 1, and got {self.row + 1:,}")
+        if len(self.policies) > 1 and not alone:
+            first = self.policies[0]
+            named = first if isinstance(first, str) else ",".join(f"{key}={policy}" for key, policy in first.items())
+            output.note(f"--stand-out and --row are for the first --missing, {named}")
         most = None if self.stand_out is None else min(self.stand_out, len(self.every))
         sets = None if most is None else microdata.stand_out(every, most=most, rule=self.rule, progress=progress)
-        own = () if self.row is None else microdata.stand_out_of(every, self.row, rule=self.rule)
+        own = (
+            ()
+            if self.row is None
+            else microdata.stand_out_of(every, self.row, most=most, rule=self.rule, progress=progress)
+        )
         searched = None if self.search is None else self.search.answer(every, progress)
         return Told(found, tried, sets, self.row, own, searched, every)
 
-    def encoded(self, table: Any) -> Keys:
-        """All keys, under the first policy."""
+    def encoded(self, table: Any, progress: Reporter) -> Keys:
+        """All keys under the first policy, and the sensitive variable, read once."""
+        if self.sensitive in self.every:
+            raise DataError(f"the sensitive variable must not be a key; {self.sensitive!r} is both")
         policy = self.policies[0]
-        return Keys(table, self.every, missing=policy, cells=self.cells)
+        policies = dict.fromkeys(self.every, policy) if isinstance(policy, str) else policy
+        names = [*self.every, *([] if self.sensitive is None else [self.sensitive])]
+        told = None if progress is None else partial(progress, "reading keys")
+        return Keys(table, names, missing=policies, cells=self.cells, weights=self.weight, progress=told)
 
 
 @contextmanager
@@ -312,8 +338,7 @@ def _cut(name: str) -> str:
     return name if len(name) <= _NAME else name[: _NAME - 1] + "…"
 
 
-def _explain(request: _Request, table: Any) -> None:
-    every = request.encoded(table)
+def _explain(request: _Request, every: Keys) -> None:
     for names in request.asked:
         output.note(f"{' + '.join(names)}:")
         for line in str(microdata.explain(every.only(names), rule=request.rule)).splitlines():

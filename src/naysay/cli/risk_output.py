@@ -79,7 +79,11 @@ def table(told: Told) -> None:
     if told.row is not None:
         sets = "; ".join(" + ".join(names) for names in told.own)
         output.say()
-        output.say(f"row {told.row + 1} stands out on {sets}" if sets else f"row {told.row + 1} stands out on no keys")
+        output.say(
+            f"row {told.row + 1} stands out on {sets}"
+            if sets
+            else f"row {told.row + 1} stands out on no set of keys that was tried"
+        )
     if told.found is not None:
         _searched(told.found)
 
@@ -93,7 +97,7 @@ def _searched(found: Found) -> None:
 
 def _identification(found: Identification) -> str:
     if found.probability != found.probability:
-        return f"Pr(success | attempt) is not determined by so few; it would be {found.scenario.basis}"
+        return f"Pr(success | attempt) is withheld or undefined for this file; it would be {found.scenario.basis}"
     return (
         f"Pr(identification) = {found.attempt:.3g} × {found.success:.3g} = {found.probability:.3g}; "
         f"Pr(success | attempt) is {found.scenario.basis}"
@@ -139,6 +143,10 @@ def csv(told: Told) -> None:
         output.note(text)
     if told.found is not None:
         output.note("csv holds the quasi-identifiers that were named; json and table also hold what the search found")
+    asked = {"--attempt": any(told.tried), "--stand-out": told.stand_out is not None, "--row": told.row is not None}
+    left = [option for option, given in asked.items() if given]
+    if left:
+        output.note(f"{' and '.join(left)} {'is' if len(left) == 1 else 'are'} not in csv; ask for table or json")
 
 
 def _flat(row: Mapping[str, Any], n: int, population: float) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from naysay.microdata.cells import Cells, expanded
 from naysay.microdata.question import Amounts, Asked, File
 from naysay.microdata.tuples import grouped
 
@@ -25,6 +25,7 @@ __all__ = ["BLOCK", "Bitmaps", "Block", "add_matches"]
 
 BLOCK = 4_096  # tuples: 64 words a bitmap
 _AT_ONCE = 2_048  # questions
+_MEMBERS = 100_000  # bitmaps of values that are united at a time
 _WORTH_COMPILING = 10**9  # questions × tuples × variables
 
 Words = NDArray[np.uint64]
@@ -73,35 +74,35 @@ def _bitmaps(file: File, place: int, column: NDArray[Any]) -> tuple[Words, NDArr
     The first bitmap is full, the second holds the tuples with a missing cell: all that agree with any other symbol.
     """
     cells, missing = file.cells[place], column == 0
-    present = np.unique(column[~missing]).astype(np.int64)
-    which = np.zeros(file.tuples.sizes[place], np.int64)
-    which[present] = np.arange(len(present))
-    own = np.zeros((len(present), len(column)), bool)
-    own[which[column[~missing]], np.flatnonzero(~missing)] = True
-    row = np.ones(file.symbols(place), np.int64)
-    row[0] = 0
-    if cells.certain:
-        row[present] = 2 + np.arange(len(present))
-        return _packed([np.ones_like(missing)[None], missing[None], own | missing]), row
-    holds = sparse.csr_array(cells.membership[present - 1].T)
-    some = np.flatnonzero(np.diff(holds.indptr))
-    joint = (
-        (holds[some].astype(np.float32) @ own.astype(np.float32)) > 0 if len(some) else np.zeros((0, len(column)), bool)
-    )
-    maps = _packed([np.ones_like(missing)[None], missing[None], joint | missing])
+    known = np.flatnonzero(~missing)
+    held, holder = _held(cells, column[known].astype(np.int64))
+    some, which = np.unique(held, return_inverse=True)
+    own = np.zeros((len(some), len(column)), bool)
+    own[which, known[holder]] = True
+    maps = _packed([np.ones_like(missing)[None], missing[None], own | missing])
     value = np.ones(len(cells.values), np.int64)
     value[some] = 2 + np.arange(len(some))
-    if file.by_value:
+    row = np.zeros(file.symbols(place), np.int64)
+    if file.by_value or cells.certain:
         row[1:] = value
         return maps, row
     row[1:] = 2 + np.arange(cells.size)
     return np.concatenate([maps[:2], *_united(maps, value[cells.members], cells.starts)]), row
 
 
+def _held(cells: Cells, column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """The values that each tuple may hold, one after another, and the tuples that hold them."""
+    if cells.certain:
+        return column - 1, np.arange(len(column))
+    return cells.members[expanded(cells.starts, column - 1)], np.repeat(np.arange(len(column)), cells.lengths[column])
+
+
 def _united(maps: Words, rows: NDArray[np.int64], starts: NDArray[np.int64]) -> Iterator[Words]:
     """The OR of the bitmaps from each start to the next, some sets at a time."""
-    for begin in range(0, len(starts) - 1, _AT_ONCE):
-        part = starts[begin : begin + _AT_ONCE + 1]
+    begin = 0
+    while begin < len(starts) - 1:
+        end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + _MEMBERS, side="right")) - 1)
+        part, begin = starts[begin : end + 1], end
         yield np.bitwise_or.reduceat(maps[rows[part[0] : part[-1]]], part[:-1] - part[0], axis=0)
 
 
@@ -140,8 +141,8 @@ class Bitmaps:
         """
         tuples = self.file.tuples
         apart = [float(np.square(np.bincount(column, minlength=1) / len(tuples)).sum()) for column in tuples.columns]
-        known = [float((column == 0).mean()) for column in tuples.columns]
-        columns = sorted(range(len(apart)), key=lambda place: apart[place] + 2 * known[place])
+        missing = [float((column == 0).mean()) for column in tuples.columns]
+        columns = sorted(range(len(apart)), key=lambda place: apart[place] + 2 * missing[place])
         rows, _ = grouped([tuples.columns[place] for place in columns], [tuples.sizes[place] for place in columns])
         return columns, rows
 

@@ -152,9 +152,7 @@ class Between(Form):
 
     def read(self, table: Table, name: str) -> Read:
         (low, high), values = _in_common(table, self.columns(name), name)
-        if values and not isinstance(values[0], int):
-            raise DataError(f"the bounds of {name!r} must be whole numbers; got {values[0]!r}", column=self.low)
-        number = np.array([0, *values], dtype=np.int64)
+        number = self._numbers(low, high, values)
         self._check(low, high, number)
         width = len(values) + 1
         pairs, codes = np.unique(low * width + high, return_inverse=True)
@@ -162,6 +160,21 @@ class Between(Form):
         ranges = [np.arange(least, most + 1) for least, most in bounds]
         every = np.unique(np.concatenate([np.zeros(0, np.int64), *ranges]))
         return assembled(codes + (len(pairs) == len(bounds)), [np.searchsorted(every, each) for each in ranges], every)
+
+    def _numbers(self, low: NDArray[Any], high: NDArray[Any], values: Sequence[Any]) -> NDArray[np.int64]:
+        """The bounds as numbers, behind a 0 for the missing one; files of text write them as text."""
+        numbers = [_whole_number(value) for value in values]
+        none = np.array([False, *(number is None for number in numbers)])
+        wrong = none[low] | none[high]
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise DataError(
+                f"bounds must be whole numbers; columns {self.low!r} and {self.high!r} hold one that is not in row"
+                f" {row + 1}",
+                row=row,
+                column=self.low if none[low[row]] else self.high,
+            )
+        return np.array([0, *numbers], dtype=np.int64)
 
     def _check(self, low: NDArray[Any], high: NDArray[Any], number: NDArray[np.int64]) -> None:
         for wrong, what in (
@@ -270,7 +283,14 @@ class Privatized(Form):
         except AnswerError as error:
             row = int(rows[error.row or 0])
             column = self.level if error.about == "level" and self.level is not None else name
-            raise error.at(f"column {column!r}, row {row + 1},", row=row, column=column) from None
+            known = _checks.shown(self.design.categories, 40)
+            raise DataError(
+                f"column {column!r}, row {row + 1}, holds {'an' if error.about == 'answer' else 'a'} {error.about} that"
+                f" the design cannot have given; its categories are {known}",
+                row=row,
+                column=column,
+                value=error.value,
+            ) from None
         likelihood = self.design.likelihood(responses)
         if (likelihood.max(axis=1, initial=0.0) <= 0).any():
             row = int(rows[int((likelihood.max(axis=1) <= 0).argmax())])
@@ -280,6 +300,17 @@ class Privatized(Form):
                 column=name,
             )
         return likelihood, np.asarray(responses.missing)
+
+
+def _whole_number(value: Any) -> int | None:
+    """A bound as a whole number; None where it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return int(number) if number.is_integer() and abs(number) <= 2**53 else None
 
 
 def _listed(table: Table, name: str) -> list[Any]:

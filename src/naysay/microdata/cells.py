@@ -96,7 +96,7 @@ class Cells:
 
     @cached_property
     def membership(self) -> sparse.csr_array:
-        """Whether a cell (row, counted from 0) holds a value (column), (cells, values)."""
+        """Which values a cell may hold, (cells, values); entries are 1."""
         return self._matrix(np.ones(len(self.members)))
 
     @cached_property

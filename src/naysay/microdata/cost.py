@@ -108,7 +108,12 @@ def _bitmap(file: File) -> Cost:
     built = blocks * BLOCK * float(sum(min(size, BLOCK) for size in file.tuples.sizes))
     each = 2.5e-8 if find_spec("numba") else 5e-7
     why = f"{asked:.3g} questions × {blocks:,} blocks of {BLOCK:,} tuples"
-    return Cost("bitmap", 0.02 + each * asked * blocks + 3e-10 * built, 64.0 * min(asked, 4e6), why)
+    several = [cells for cells, many in zip(file.cells, file.uncertain, strict=True) if many]
+    united = 0.0 if file.by_value else 64.0 * blocks * sum(len(cells.members) for cells in several)  # words
+    wide = BLOCK * float(sum(len(cells.values) + (0 if file.by_value else cells.size / 8) for cells in several))
+    seconds = 0.02 + each * asked * blocks + 3e-10 * (built + wide * blocks) + 3e-8 * file.held + 1e-9 * united
+    room = 64.0 * min(asked, 4e6) + 3 * min(wide, 1.0 * BLOCK * file.held) + 24 * file.held / blocks
+    return Cost("bitmap", seconds, room, why)
 
 
 def counter_of(file: File, algorithm: str | None, progress: Callable[[float], None] | None = None) -> Counter:

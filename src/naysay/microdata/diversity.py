@@ -102,21 +102,13 @@ def diversity(keys: Keys, sensitive: str) -> Diversity:
     -----
     Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam (2007), l-diversity, ACM TKDD 1(1), 3.
     """
-    variable = keys.variable(sensitive)
-    others = [name for name in keys.columns if name != sensitive]
-    if not others:
-        raise DataError(f"a quasi-identifier is needed beside the sensitive variable {sensitive!r}", column=sensitive)
-    if variable.policy != "wildcard":
-        raise DataError(
-            f"missing cells of the sensitive variable {sensitive!r} tell nothing, so their policy must be 'wildcard';"
-            f" got {variable.policy!r}",
-            column=sensitive,
-        )
+    others = _others(keys, sensitive)
+    cells = keys.variable(sensitive).cells
     part = keys.only(others)
     _, group = keys.tuples.only([keys.columns.index(name) for name in others])
     k, gone = anonymity_of_tuples(part)
     code = keys.tuples.columns[keys.columns.index(sensitive)].astype(np.int64)
-    known = (code > 0) & (code <= len(variable.cells.values)) & ~gone[group]
+    known = (code > 0) & (code <= len(cells.values)) & ~gone[group]
     values, effective = _of_groups(group[known], code[known], keys.tuples.count[known], len(part.tuples))
     alone = (values[group] == 1) & known & (k[group] > 1)
     return Diversity(
@@ -128,6 +120,21 @@ def diversity(keys: Keys, sensitive: str) -> Diversity:
         int(keys.tuples.count[alone].sum()),
         _matches_sharing(keys, part, group, code > 0),
     )
+
+
+def _others(keys: Keys, sensitive: str) -> list[str]:
+    """The quasi-identifier beside the sensitive variable, after checking both."""
+    variable = keys.variable(sensitive)
+    others = [name for name in keys.columns if name != sensitive]
+    if not others:
+        raise DataError(f"a quasi-identifier is needed beside the sensitive variable {sensitive!r}", column=sensitive)
+    if variable.policy != "wildcard":
+        raise DataError(
+            f"missing cells of the sensitive variable {sensitive!r} tell nothing, so their policy must be 'wildcard';"
+            f" got {variable.policy!r}",
+            column=sensitive,
+        )
+    return others
 
 
 def _of_groups(

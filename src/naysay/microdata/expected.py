@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay.errors import DataError
-from naysay.microdata.cells import Cells, expanded
+from naysay.microdata.cells import Cells
 from naysay.microdata.cost import counter_of
 from naysay.microdata.keys import Keys
-from naysay.microdata.question import Asked, File, combinations, file_of
+from naysay.microdata.question import Asked, File, combinations, combined, file_of
 from naysay.microdata.tuples import Tuples, grouped
 
 __all__ = ["expected_matches"]
@@ -92,13 +92,7 @@ def _likely(file: File) -> _Likely:
     owner, chance = np.arange(len(file.tuples)), np.ones(len(file.tuples))
     for number, (cells, many) in enumerate(zip(file.cells, file.uncertain, strict=True)):
         if many:
-            cell = columns[number]
-            repeat = np.repeat(np.arange(len(cell)), cells.lengths[cell])
-            where = expanded(cells.starts, cell[cell > 0].astype(np.int64) - 1)
-            symbol, likely = np.zeros(len(repeat), np.int64), np.ones(len(repeat))
-            symbol[cell[repeat] > 0], likely[cell[repeat] > 0] = 1 + cells.members[where], cells.chances[where]
-            columns = [column[repeat] for column in columns]
-            columns[number] = symbol
+            columns, repeat, likely = combined(columns, number, cells)
             owner, chance = owner[repeat], chance[repeat] * likely
     sizes = tuple(file.symbols(place) for place in range(len(columns)))
     first, place = grouped(columns, sizes)

@@ -319,23 +319,30 @@ def _policies(names: Sequence[str], missing: str | Mapping[str, str]) -> dict[st
 def _weights(source: Table, weights: str | ArrayLike) -> NDArray[np.float64]:
     if isinstance(weights, str):
         check_names([weights], source.names)
-        weights = np.array(
-            [np.nan if cell is None else cell for cell in cells_of(source.column(weights))], dtype=np.float64
-        )
+        name, cells = weights, [np.nan if cell is None else cell for cell in cells_of(source.column(weights))]
+        try:
+            weights = np.array(cells, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"sampling weights must be numbers; column {name!r} holds something else", column=name
+            ) from None
     return positive(weights, source.n)
 
 
 def positive(weights: ArrayLike, n: int) -> NDArray[np.float64]:
     """Sampling weights (n,), after checking that they are positive numbers."""
-    numbers = _checks.amounts(weights, what="weights", length=n)
-    if (numbers == 0).any():
-        row = int((numbers == 0).argmax())
-        raise DataError(
-            f"sampling weights must be positive; got 0 in row {row + 1} (leave respondents that stand for nobody out)",
-            row=row,
-            value=0.0,
-        )
-    return numbers
+    numbers = np.asarray(weights)
+    if numbers.dtype.kind in "iuf" and numbers.shape == (n,):
+        wrong = ~(np.isfinite(numbers) & (numbers > 0))
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise DataError(
+                f"sampling weights must be positive numbers; the one in row {row + 1} is not (leave respondents that"
+                " stand for nobody out)",
+                row=row,
+                value=float(numbers[row]),
+            )
+    return _checks.amounts(weights, what="weights", length=n)
 
 
 def _under(policy: str, codes: NDArray[Any], cells: Cells) -> tuple[NDArray[Any], Cells]:

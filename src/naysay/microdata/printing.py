@@ -42,9 +42,10 @@ def tables(found: RiskTable) -> list[tuple[str, Table]]:
     """The tables, each with its title."""
     rows = found.quasi_identifiers
     rules = ", ".join(dict.fromkeys(row.matches.rule for row in rows))
+    gaps = "matches everything" + (" unless a policy says otherwise" if any(row.missing for row in rows) else "")
     told = [
         ("Listwise deletion: anonymity sets (k) of the records that have every key", _listwise(rows)),
-        (f"Number of matches (m) of everybody; what is missing matches everything; rule: {rules}", _matches(rows)),
+        (f"Number of matches (m) of everybody; what is missing {gaps}; rule: {rules}", _matches(rows)),
     ]
     if found.weighted:
         told.append(("In people of the population, as the weights estimate it", _weighted(rows)))
@@ -269,7 +270,7 @@ def _diversity_dict(found: Diversity) -> dict[str, Any]:
     return {
         "sensitive": found.sensitive,
         "sets": found.sets,
-        "least_distinct": found.least_distinct,
+        "least_distinct": found.least_distinct or None,
         "least_entropy": number(found.least_entropy),
         "sharing": found.sharing,
         "matches_sharing": found.matches_sharing,

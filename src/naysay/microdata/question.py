@@ -23,7 +23,18 @@ from naysay.microdata.cells import Cells, expanded
 from naysay.microdata.keys import Keys
 from naysay.microdata.tuples import Tuples, grouped
 
-__all__ = ["RULES", "Asked", "Counter", "File", "answers", "asked_of", "combinations", "feasible", "file_of"]
+__all__ = [
+    "RULES",
+    "Asked",
+    "Counter",
+    "File",
+    "answers",
+    "asked_of",
+    "combinations",
+    "combined",
+    "feasible",
+    "file_of",
+]
 
 RULES = ("worst", "intersect", "first")
 Amounts = NDArray[Any]
@@ -93,6 +104,12 @@ class File:
         return float(sum(each.sum() if self.by_value else np.square(each).sum() for each in held))
 
     @cached_property
+    def held(self) -> float:
+        """How many values the cells of the tuples may hold, added up over the uncertain variables."""
+        several = zip(self.cells, self.tuples.columns, self.uncertain, strict=True)
+        return float(sum(cells.lengths[column].sum() for cells, column, many in several if many))
+
+    @cached_property
     def spread(self) -> float:
         """At most how many tuples of symbols the tuples of the file agree with, where no key is missing."""
         result = np.ones(len(self.tuples))
@@ -160,7 +177,7 @@ def feasible(file: File) -> File:
 
 def asked_of(file: File, rows: NDArray[np.intp]) -> Asked:
     """What the rule asks on behalf of some tuples of the file."""
-    columns = [column[rows] for column in file.tuples.columns]
+    columns: list[NDArray[Any]] = [column[rows] for column in file.tuples.columns]
     if file.rule == "first":
         columns = [cells.first[column] for cells, column in zip(file.cells, columns, strict=True)]
     if file.rule != "worst":
@@ -168,21 +185,23 @@ def asked_of(file: File, rows: NDArray[np.intp]) -> Asked:
     place = np.arange(len(rows))
     for number, (cells, many) in enumerate(zip(file.cells, file.uncertain, strict=True)):
         if many:
-            columns, place = _combined(columns, place, number, cells)
+            columns, repeat, _ = combined(columns, number, cells)
+            place = place[repeat]
     return Asked(tuple(columns), rows[place])
 
 
-def _combined(
-    columns: Sequence[NDArray[Any]], place: NDArray[np.intp], number: int, cells: Cells
-) -> tuple[list[NDArray[Any]], NDArray[np.intp]]:
-    """The columns with one row for each candidate of the variable of that number."""
+def combined(
+    columns: Sequence[NDArray[Any]], number: int, cells: Cells
+) -> tuple[list[NDArray[Any]], NDArray[np.intp], NDArray[np.float64]]:
+    """Columns with a row for each candidate of one variable, the row that each comes from, and its chance."""
     cell = columns[number]
     repeat = np.repeat(np.arange(len(cell)), cells.lengths[cell])
-    symbol = np.zeros(len(repeat), np.int64)
-    symbol[cell[repeat] > 0] = 1 + cells.members[expanded(cells.starts, cell[cell > 0].astype(np.int64) - 1)]
+    where, held = expanded(cells.starts, cell[cell > 0].astype(np.int64) - 1), cell[repeat] > 0
+    symbol, chance = np.zeros(len(repeat), np.int64), np.ones(len(repeat))
+    symbol[held], chance[held] = 1 + cells.members[where], cells.chances[where]
     taken = [column[repeat] for column in columns]
     taken[number] = symbol
-    return taken, place[repeat]
+    return taken, repeat, chance
 
 
 def combinations(file: File) -> NDArray[np.float64]:

@@ -129,7 +129,9 @@ def _weighed(engine: Engine, frame: Frame, weights: str) -> Frame:
     bad = engine.collected(frame.filter(wrong).select(weights).head(1))
     if len(bad):
         raise DataError(
-            f"sampling weights must be positive; column {weights!r} holds {bad[weights][0]}", column=weights
+            f"sampling weights must be positive numbers; column {weights!r} holds one that is not",
+            column=weights,
+            value=bad[weights][0],
         )
     return frame.with_columns(value.alias(WEIGHT))
 

@@ -209,7 +209,7 @@ def risk_table(
     Parameters
     ----------
     table : dataframe or mapping of columns, (n,) rows, or Keys
-        One row a respondent.
+        One row a respondent. Keys have their policies, cells and weights already, and are not read again.
     quasi_identifiers : sequence of sequences of str
         The key variables of each.
     population : float
@@ -301,8 +301,14 @@ def _encoded(
     names = list(dict.fromkeys(name for each in asked for name in each))
     if sensitive in names:
         raise DataError(f"the sensitive variable must not be a key; {sensitive!r} is both", column=sensitive)
-    policies = dict.fromkeys(names, policy) if isinstance(policy, str) else policy
     every = names if sensitive is None else [*names, sensitive]
+    if isinstance(table, Keys):
+        if policy != "wildcard" or cells or not isinstance(weights, str | None):
+            raise DataError("keys that are read have their policies, cells and weights; give them to Keys(...) instead")
+        if weights is not None and table.remote is None:
+            table.each_weight(weights)  # raises where they hold none of that name
+        return table.only(every)
+    policies = dict.fromkeys(names, policy) if isinstance(policy, str) else policy
     return Keys(table, every, missing=policies, cells=cells, weights=weights)
 
 

@@ -96,7 +96,7 @@ def _whole(series: pl.Series, name: str) -> pl.Series:
 
 def _not_whole(name: str, row: int, value: object) -> DataError:
     return DataError(
-        f"values of a key must be shared to be matched; key {name!r} holds {value} in row {row + 1}, which is not"
+        f"values of a key must be shared to be matched; key {name!r} holds a number in row {row + 1} that is not"
         f" whole: bin it first, for example {name} // 5 * 5, or round it",
         row=row,
         column=name,
@@ -108,15 +108,15 @@ def codes_of_cells(cells: Sequence[Any], *, name: str) -> tuple[NDArray[Any], tu
     """Codes (n,) and values of a list of Python values, after checking that they are of one kind."""
     codes = np.zeros(len(cells), np.int64)
     known: dict[Any, int] = {}
-    first: tuple[int, str, Any] | None = None
+    first: tuple[int, str] | None = None
     for row, raw in enumerate(cells):
         if _checks.is_missing(raw):
             continue
         value, kind = _plain(raw, row, name)
         if first is None:
-            first = (row, kind, value)
+            first = (row, kind)
         elif kind != first[1]:
-            raise _mixed(name, first, (row, kind, value))
+            raise _mixed(name, first, (row, kind), value)
         codes[row] = known.setdefault(value, len(known) + 1)
     values: list[Any] = sorted(known)
     rank = np.zeros(len(known) + 1, np.int64)
@@ -154,11 +154,11 @@ def _plain(raw: Any, row: int, name: str) -> tuple[Any, str]:
     )
 
 
-def _mixed(name: str, first: tuple[int, str, Any], other: tuple[int, str, Any]) -> DataError:
+def _mixed(name: str, first: tuple[int, str], other: tuple[int, str], value: Any) -> DataError:
     return DataError(
-        f"values of a key must be of one kind; key {name!r} holds the {first[1]} {first[2]!r} in row {first[0] + 1} and"
-        f" the {other[1]} {other[2]!r} in row {other[0] + 1} (make them all texts, or all numbers)",
+        f"values of a key must be of one kind; key {name!r} holds a {first[1]} in row {first[0] + 1} and"
+        f" a {other[1]} in row {other[0] + 1} (make them all texts, or all numbers)",
         row=other[0],
         column=name,
-        value=other[2],
+        value=value,
     )

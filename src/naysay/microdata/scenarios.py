@@ -75,10 +75,13 @@ def _of_register(row: QuasiIdentifier) -> float:
 _READINGS: Mapping[str, tuple[Callable[[QuasiIdentifier], float], str]] = MappingProxyType(
     {
         "prosecutor": (_of_prosecutor, "mean of 1/m: she picks at random among the matches of somebody in the file"),
-        "journalist": (_of_journalist, "θ: somebody of the population fits one record only, and it is hers"),
+        "journalist": (
+            _of_journalist,
+            "θ, in place of uniqueness in the population: somebody fits one record only, and it is hers",
+        ),
         "register": (
             _of_register,
-            "share of the population times Pr(SU): a person of the register is in the file, and alone in it",
+            "recall over the list, share of the population times Pr(SU): a person of it is in the file, and alone",
         ),
     }
 )
@@ -113,6 +116,8 @@ SCENARIOS: Mapping[str, Scenario] = MappingProxyType(
 )
 """The named scenarios."""
 
+_READERS = {"prosecutor": "acquaintance", "journalist": "demonstration"}  # whose readings they are known by
+
 
 @dataclass(frozen=True)
 class Identification:
@@ -138,7 +143,7 @@ class Identification:
 
 
 def scenario(name: str | Scenario) -> Scenario:
-    """The scenario of that name.
+    """The scenario of that name; "prosecutor" and "journalist" mean "acquaintance" and "demonstration".
 
     Raises
     ------
@@ -152,6 +157,7 @@ def scenario(name: str | Scenario) -> Scenario:
     """
     if isinstance(name, Scenario):
         return name
+    name = _READERS.get(name, name)
     if name not in SCENARIOS:
         raise DataError(f"there is no scenario {name!r}; {_checks.nearest(name, SCENARIOS)}", value=name)
     return SCENARIOS[name]

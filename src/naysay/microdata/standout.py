@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import combinations, product
+from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,15 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import DataError
+from naysay.microdata.hitting import hitting_sets
 from naysay.microdata.keys import Keys
 from naysay.microdata.matches import matches_of_tuples
 from naysay.microdata.question import RULES
 
 __all__ = ["KeySet", "StandOut", "stand_out", "stand_out_of"]
+
+_OF_ONE = 5  # keys by which one respondent is sought, unless told otherwise
+_ROOM = 2_000_000_000  # choices × tuples
 
 
 @dataclass(frozen=True)
@@ -153,21 +158,36 @@ def _alone(keys: Keys, names: tuple[str, ...], rule: str) -> NDArray[np.bool_]:
     return np.asarray(found[moved])
 
 
-def stand_out_of(keys: Keys, row: int, *, rule: str = "worst") -> tuple[tuple[str, ...], ...]:
-    """The smallest key sets on which one respondent matches only herself, of any size; empty where she never does.
+def stand_out_of(
+    keys: Keys,
+    row: int,
+    *,
+    most: int | None = None,
+    rule: str = "worst",
+    progress: Callable[[str, float], None] | None = None,
+) -> tuple[tuple[str, ...], ...]:
+    """The smallest key sets on which one respondent matches only herself; empty where she does on none.
+
+    A policy "drop" holds for each set by itself: where she lacks such a key, no set with it makes her stand out; others
+    who lack it are left out of the sets that have it.
 
     Parameters
     ----------
     keys : Keys
     row : int
         Her position, counted from 0.
+    most : int, optional
+        The largest number of keys to try; by default 5, or all if there are fewer.
     rule : {"worst", "intersect", "first"}
         How her uncertain cells match, see `matches`.
+    progress : callable, optional
+        Called with a name and the share done, from 0 to 1.
 
     Raises
     ------
     DataError
-        A `row` that is not in the file, or an unknown rule.
+        A `row` that is not in the file, a `most` below one or above the number of keys, an unknown rule, or candidates
+        too many to take each as known.
 
     Examples
     --------
@@ -178,18 +198,21 @@ def stand_out_of(keys: Keys, row: int, *, rule: str = "worst") -> tuple[tuple[st
     if rule not in RULES:
         raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
     own = int(keys.owner[_position(row, keys.n)])
-    if keys.tuples.count[own] > 1 or not keys.kept[own]:
+    largest = min(_OF_ONE, len(keys.columns)) if most is None else _most(most, len(keys.columns))
+    if keys.tuples.count[own] > 1:
         return ()
-    differing = [np.unique(masks) for masks in _differing(keys, own, rule)]
-    found: list[tuple[int, ...]] = []
-    for size in range(1, len(keys.columns) + 1):
-        for places in combinations(range(len(keys.columns)), size):
-            part = sum(1 << place for place in places)
-            if not any(set(smaller) <= set(places) for smaller in found) and any(
-                ((masks & np.uint64(part)) != 0).all() for masks in differing
-            ):
-                found.append(places)
+    differs, group = _choices(keys, own, rule)
+    told = None if progress is None else partial(progress, "which keys tell")
+    found = hitting_sets(np.delete(differs, own, axis=0), group, most=largest, progress=told)
+    if keys.distinct == 1:
+        found = _each_alone(keys, own)
     return tuple(tuple(keys.columns[place] for place in places) for places in found)
+
+
+def _each_alone(keys: Keys, own: int) -> list[tuple[int, ...]]:
+    """The keys of the only respondent there is, without those that would drop her."""
+    pairs = enumerate(zip(keys.variables, keys.tuples.columns, strict=True))
+    return [(place,) for place, (variable, column) in pairs if variable.policy != "drop" or column[own]]
 
 
 def _position(row: Any, n: int) -> int:
@@ -198,39 +221,37 @@ def _position(row: Any, n: int) -> int:
     return int(row)
 
 
-def _differing(keys: Keys, own: int, rule: str) -> Iterator[NDArray[np.uint64]]:
-    """For each way to know her: on which keys, as bits, every other tuple cannot be the same."""
-    others = keys.kept.copy()
-    others[own] = False
-    for symbols in _known_as(keys, own, rule):
-        masks = np.zeros(keys.distinct, np.uint64)
-        for place, symbol in enumerate(symbols):
-            masks |= (~_agrees(keys, place, symbol)).astype(np.uint64) << np.uint64(place)
-        yield masks[others]
-
-
-def _known_as(keys: Keys, own: int, rule: str) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """What an intruder may know of her on each key: candidates, as places among the values; none is unknown."""
-    candidates = []
-    for variable, column in zip(keys.variables, keys.tuples.columns, strict=True):
-        cell, cells = int(column[own]), variable.cells
-        candidates.append(
-            () if cell == 0 else tuple(cells.members[cells.starts[cell - 1] : cells.starts[cell]].tolist())
+def _choices(keys: Keys, own: int, rule: str) -> tuple[NDArray[np.bool_], list[int]]:
+    """Ways to know her on one key, (distinct, choices), each saying who is then told from her; and of which key."""
+    known = [_known_as(keys, place, own, rule) for place in range(len(keys.columns))]
+    choices = sum(len(each) for each in known)
+    if choices * keys.distinct > _ROOM:
+        raise DataError(
+            f"{choices:,} candidates of one respondent are too many to take each as known among {keys.distinct:,}"
+            " distinct tuples; coarsen the keys, or ask for rule='intersect' or 'first'"
         )
-    if rule == "worst":
-        unknown: list[tuple[int, ...]] = [()]
-        yield from product(*([(each,) for each in known] or unknown for known in candidates))
-    else:
-        yield tuple(known[:1] if rule == "first" else known for known in candidates)
+    group = [place for place, each in enumerate(known) for _ in each]
+    differs = np.zeros((keys.distinct, choices), bool)
+    for choice, (place, values) in enumerate((place, values) for place, each in enumerate(known) for values in each):
+        differs[:, choice] = _tells(keys, place, values)
+    return differs, group
 
 
-def _agrees(keys: Keys, place: int, known: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Which distinct tuples may hold one of these values on a key; all where nothing is known."""
-    column, cells = keys.tuples.columns[place], keys.variables[place].cells
-    if not known:
-        return np.ones(len(column), bool)
-    holds = np.zeros(cells.size + 1, bool)
-    holds[0] = True
-    for cell in range(1, cells.size + 1):
-        holds[cell] = not set(known).isdisjoint(cells.members[cells.starts[cell - 1] : cells.starts[cell]].tolist())
-    return np.asarray(holds[column])
+def _known_as(keys: Keys, place: int, own: int, rule: str) -> list[NDArray[np.int64]]:
+    """What an intruder may know of her on a key: each candidate, the first, or that it is one of them."""
+    cell, cells = int(keys.tuples.columns[place][own]), keys.variables[place].cells
+    if cell == 0:
+        return []
+    candidates = cells.members[cells.starts[cell - 1] : cells.starts[cell]]
+    if rule == "intersect":
+        return [candidates]
+    return np.split(candidates[:1] if rule == "first" else candidates, len(candidates) if rule == "worst" else 1)
+
+
+def _tells(keys: Keys, place: int, known: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which distinct tuples hold none of these values on a key, or lack it where that leaves them out."""
+    cells = keys.variables[place].cells
+    held = np.zeros(cells.size + 1, bool)
+    held[1:] = cells.membership[:, known].sum(axis=1) > 0
+    held[0] = keys.variables[place].policy != "drop"
+    return np.asarray(~held[keys.tuples.columns[place]])

@@ -17,8 +17,6 @@ from naysay.responses import cells_of
 
 __all__ = ["Table", "check_names", "engine_of"]
 
-_STREAMED = "streaming"
-
 
 def engine_of(data: Any) -> str | None:
     """The engine that would have to compute on a lazy table: duckdb, spark or dask; None where polars does."""

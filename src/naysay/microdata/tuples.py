@@ -52,14 +52,6 @@ class Tuples:
         return int(self.count.sum())
 
     @cached_property
-    def known(self) -> NDArray[np.uint64]:
-        """Which variables are known, as bits, (distinct,); only the first 64 variables."""
-        bits = np.zeros(len(self), np.uint64)
-        for place, column in enumerate(self.columns[:64]):
-            bits |= (column > 0).astype(np.uint64) << np.uint64(place)
-        return bits
-
-    @cached_property
     def patterns(self) -> int:
         """How many patterns of known and missing variables there are."""
         return len(grouped([column > 0 for column in self.columns], [2] * len(self.columns))[0])
@@ -68,10 +60,6 @@ class Tuples:
         """Some of the tuples."""
         weight = None if self.weight is None else self.weight[rows]
         return Tuples(tuple(column[rows] for column in self.columns), self.sizes, self.count[rows], weight)
-
-    def weighted(self, weight: NDArray[np.float64]) -> Tuples:
-        """The same tuples with other weights."""
-        return Tuples(self.columns, self.sizes, self.count, weight)
 
     def only(self, places: Sequence[int]) -> tuple[Tuples, NDArray[np.intp]]:
         """Distinct tuples of some of the variables, and the new place of each of the old tuples."""

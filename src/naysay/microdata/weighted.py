@@ -78,7 +78,8 @@ class Scale:
             )
         if weight is not None and (weight * population / total < keys.tuples.count * (1 - 1e-9)).any():
             told.append(
-                "some weights are below one person, as if respondents were sampled more than once; θ counts them as one"
+                "some weights are below one person, as if respondents were sampled more than once; θ takes them as they"
+                " are, and the sum over pairs as not below zero"
             )
         name = weights if isinstance(weights, str) else "weights"
         return cls(name, population / total, tuple(StatisticalWarning(text) for text in told))
@@ -100,6 +101,8 @@ def weighted_theta(
     """θ where people had different chances to be in the file, known as weights 1/π_i.
 
     θ̂ = n₁ / (n₁ + Σ_{i: k_i = 2} (w_i - 1))
+
+    A weight below one lowers the sum over pairs; only that sum is kept from falling below zero.
 
     With equal weights 1/π this is `theta`, its interval too.
 
@@ -134,7 +137,7 @@ def weighted_theta(
     """
     unique, pair, triple = (sizes == size for size in (1, 2, 3))
     excess = np.maximum(sums - sizes, 0)  # people of the population who are expected beside the records
-    wrong = float(np.maximum(weight - count, 0)[pair].sum())
+    wrong = max(float((weight - count)[pair].sum()), 0.0)
     square = count * excess**2
     variance = float(square[pair].sum() / 2 + wrong + square[triple].sum() * 2 / 9)
     pairs = float(count[pair].sum()) / 2

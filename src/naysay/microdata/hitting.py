@@ -1,0 +1,116 @@
+"""The smallest sets of keys that tell a respondent from all others: minimal hitting sets.
+
+A choice is to know her on one key, by one of her candidates. It tells some of the others from her, as bits of a whole
+number. What is sought are the smallest sets of choices, at most one for each key, that tell all of them. The search
+takes one person who is not told yet, tries each choice that tells him, and gives up where a choice made earlier has
+become idle, that is, where what it alone told is told by others too (Murakami & Uno 2014, Discrete Applied Mathematics
+170, 83-94).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["hitting_sets"]
+
+_SHORTEST = 256  # persons, the hardest to tell, by whom those are found who are told whenever they are
+
+
+def hitting_sets(
+    differs: NDArray[np.bool_],
+    group: Sequence[int],
+    *,
+    most: int,
+    progress: Callable[[float], None] | None = None,
+) -> list[tuple[int, ...]]:
+    """The smallest sets of groups of which one choice each tells everybody, fewest first; none within another.
+
+    Parameters
+    ----------
+    differs : (persons, choices) bool
+        Whether a choice tells a person.
+    group : (choices,) int
+        The key of each choice; a set has one choice of a key.
+    most : int
+        The largest sets that are sought.
+    progress : callable, optional
+        Told the share done.
+
+    Examples
+    --------
+    >>> differs = np.array([[True, False, True], [False, True, True]])
+    >>> hitting_sets(differs, [0, 1, 2], most=2)
+    [(2,), (0, 1)]
+    """
+    needed = _hardest(differs)
+    if not needed.any(axis=1).all():
+        return []
+    tells = [int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little") for column in needed.T]
+    search = _Search(tells, [np.flatnonzero(person).tolist() for person in needed], list(group), most)
+    everybody = (1 << len(needed)) - 1
+    search.extend((), (), everybody, frozenset(), progress)
+    return _smallest(search.found)
+
+
+def _hardest(differs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Persons, each once, who are not told whenever another is, as far as that is quickly seen; the hardest first."""
+    packed = np.unique(np.packbits(differs, axis=1), axis=0) if differs.shape[1] else np.zeros((len(differs), 0), int)
+    rows = np.unpackbits(packed.astype(np.uint8), axis=1, count=differs.shape[1]).astype(bool)
+    order = np.argsort(rows.sum(axis=1), kind="stable")
+    rows, packed = rows[order], packed[order]
+    left = np.ones(len(rows), bool)
+    for place in range(min(_SHORTEST, len(rows))):
+        if left[place]:
+            left &= ((packed & packed[place]) != packed[place]).any(axis=1)
+            left[place] = True
+    return np.asarray(rows[left])
+
+
+@dataclass
+class _Search:
+    """A search in depth: what each choice tells, and who is told by which choices."""
+
+    tells: list[int]
+    told_by: list[list[int]]
+    group: list[int]
+    most: int
+    found: list[tuple[int, ...]] = field(default_factory=list)
+
+    def extend(
+        self,
+        chosen: tuple[int, ...],
+        alone: tuple[int, ...],
+        left: int,
+        barred: frozenset[int],
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        """Complete some choices; `alone` is what each of them alone tells, `left` who is not told yet."""
+        if not left:
+            self.found.append(tuple(sorted(self.group[choice] for choice in chosen)))
+            return
+        if len(chosen) == self.most:
+            return
+        used = {self.group[choice] for choice in chosen}
+        person = (left & -left).bit_length() - 1
+        options = [c for c in self.told_by[person] if c not in barred and self.group[c] not in used]
+        for done, choice in enumerate(options):
+            if progress is not None:
+                progress(done / len(options))
+            others = tuple(own & ~self.tells[choice] for own in alone)
+            if all(others):
+                own = left & self.tells[choice]
+                self.extend((*chosen, choice), (*others, own), left & ~own, barred.union(options[:done]))
+
+
+def _smallest(found: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Sets of which none lies within another."""
+    kept: list[tuple[int, ...]] = []
+    for candidate in sorted(set(found), key=lambda each: (len(each), each)):
+        own = set(candidate)
+        if not any(own.issuperset(smaller) for smaller in kept if len(smaller) < len(candidate)):
+            kept.append(candidate)
+    return kept
