@@ -17,7 +17,7 @@ from naysay.report import labels
 from naysay.report.extra import need
 from naysay.report.inks import FILLS, INKS
 
-__all__ = ["INKS", "Mark", "convergence", "differences", "dots"]
+__all__ = ["Mark", "convergence", "differences", "dots"]
 
 _SHAPES = {"truth": "M-.16,-1L.16,-1L.16,1L-.16,1Z", "estimate": "circle", "pooled": "diamond"}
 _SIZES = {"truth": 420, "estimate": 64, "pooled": 56}
