@@ -612,6 +612,6 @@ def test_a_search_is_the_same_on_another_engine(naysay, survey):
 
 def test_every_field_of_a_search_is_documented(naysay, survey):
     docs = Path(__file__).parents[2] / "docs"
-    pages = "".join((docs / name).read_text(encoding="utf-8") for name in ("search.md", "risk.md"))
+    pages = "".join((docs / name).read_text(encoding="utf-8") for name in ("combinations.md", "risk.md"))
     found = told(naysay, *SEARCH, "--search", "2")["search"]
     assert not [name for name in names(found) if f"`{name}`" not in pages]
