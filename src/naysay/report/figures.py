@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from naysay.report import page
-from naysay.report.charts import INKS
+from naysay.report.inks import INKS
 from naysay.report.page import Section
 
 __all__ = ["PHONE", "WIDE", "dark", "section"]

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from naysay.design import Answerable, Chance, Do, Fork, Protocol, Say, Step, protocols
 from naysay.report import labels
-from naysay.report.charts import INKS
+from naysay.report.inks import INKS
 from naysay.report.layout import LINE, Box, Way, arranged, pixels
 
 __all__ = ["flowchart"]
@@ -39,7 +39,7 @@ def flowchart(design: Answerable, *, title: str | None = None, size: int = 640) 
     Returns
     -------
     str
-        It takes the colors of the page that it is set into (``--chart-text`` and the like, see `charts.INKS`); as a
+        It takes the colors of the page that it is set into (``--chart-text`` and the like, see `inks.INKS`); as a
         file of its own it follows the reader's choice of light or dark. Needs no extra.
 
     Examples

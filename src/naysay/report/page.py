@@ -18,7 +18,7 @@ from naysay.estimate.intervals import nuisance_intervals
 from naysay.estimate.result import is_pooled
 from naysay.report import charts, labels
 from naysay.report.extra import need
-from naysay.report.inks import FILLS
+from naysay.report.inks import FILLS, INKS
 
 __all__ = ["Section", "estimate_html", "estimate_section", "html"]
 
@@ -86,7 +86,7 @@ def html(
         footnotes=footnotes,
         language=language,
         flow=flow,
-        inks=charts.INKS | FILLS,
+        inks=INKS | FILLS,
     )
 
 

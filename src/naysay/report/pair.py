@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from naysay.report import labels
-from naysay.report.charts import INKS
+from naysay.report.inks import INKS
 
 __all__ = ["question_pair"]
 

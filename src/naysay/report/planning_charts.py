@@ -11,8 +11,8 @@ import numpy as np
 from naysay.errors import DataError
 from naysay.planning import Comparison, Option
 from naysay.report import charts, labels
-from naysay.report.charts import INKS
 from naysay.report.extra import need
+from naysay.report.inks import INKS
 
 __all__ = ["MEASURES", "errors", "tradeoff"]
 

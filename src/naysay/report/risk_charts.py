@@ -12,9 +12,9 @@ from naysay.microdata import Contributions, RiskTable, Search
 from naysay.microdata.printing import label
 from naysay.microdata.sizes import Sizes
 from naysay.report import charts, labels
-from naysay.report.charts import INKS, Mark
+from naysay.report.charts import Mark
 from naysay.report.extra import need
-from naysay.report.inks import FILLS
+from naysay.report.inks import FILLS, INKS
 
 __all__ = ["CLASSES", "added", "alone", "growth", "ranking"]
 

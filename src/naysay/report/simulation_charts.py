@@ -9,8 +9,8 @@ import numpy as np
 
 from naysay.errors import DataError
 from naysay.report import charts, labels
-from naysay.report.charts import INKS
 from naysay.report.extra import need
+from naysay.report.inks import INKS
 from naysay.simulate import Simulation
 
 __all__ = ["measure", "spread"]
