@@ -5,7 +5,8 @@ designs are functions in `naysay.designs`.
 """
 
 from naysay.design.algebra import Both, Mixture, Product, Then, mix
-from naysay.design.base import Answerable, Design
+from naysay.design.answerable import Answerable
+from naysay.design.base import Design
 from naysay.design.channels import Subset, Table, TwoOption, WeightedSubset
 from naysay.design.drawing import RULES, ByteSource
 from naysay.design.form import load, read

@@ -10,7 +10,7 @@ from typing import Any
 
 from naysay import tally
 from naysay.design.algebra import Both, Product, Then, mixture_of_form
-from naysay.design.base import Answerable
+from naysay.design.answerable import Answerable
 from naysay.design.channels import Subset, Table, TwoOption, WeightedSubset
 from naysay.design.exact import flag, integer
 from naysay.design.offer import Levels

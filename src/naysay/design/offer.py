@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from naysay import _checks
-from naysay.design.base import Answerable, check_channel
+from naysay.design.answerable import Answerable
+from naysay.design.base import check_channel
 from naysay.design.drawing import Source, source_of
 from naysay.design.several import Several, shared_space
 from naysay.errors import DataError, DesignError

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design.base import Answerable, Design, Truth
+from naysay.design.answerable import Answerable, Truth
+from naysay.design.base import Design
 from naysay.design.drawing import Source
 from naysay.design.exact import rounded
 from naysay.errors import AnswerError, DataError, DesignError

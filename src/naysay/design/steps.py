@@ -9,7 +9,8 @@ from typing import Any
 
 from naysay import _checks
 from naysay.design.algebra import Both, Mixture, Product, Then
-from naysay.design.base import Answerable, Design
+from naysay.design.answerable import Answerable
+from naysay.design.base import Design
 from naysay.design.channels import Subset, Table, TwoOption, WeightedSubset
 from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step, draw_lots, words
 from naysay.design.several import Several

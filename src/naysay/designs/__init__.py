@@ -7,6 +7,8 @@ lists them. A module's ``__all__`` is what it adds here, so that a new family to
 from naysay.design import mix
 from naysay.designs._family import ASSUMPTIONS, FAMILIES, SOURCES
 from naysay.designs.catalog import catalog, parse
+from naysay.designs.cheating import *  # noqa: F403
+from naysay.designs.cheating import __all__ as _cheating
 from naysay.designs.general import *  # noqa: F403
 from naysay.designs.general import __all__ as _general
 from naysay.designs.innocuous import *  # noqa: F403
@@ -21,4 +23,4 @@ from naysay.designs.variants import *  # noqa: F403
 from naysay.designs.variants import __all__ as _variants
 
 __all__ = ["ASSUMPTIONS", "FAMILIES", "SOURCES", "catalog", "mix", "parse"]
-__all__ += [*_general, *_negative, *_randomized, *_innocuous, *_variants, *_stacked]  # noqa: PLE0604 (lists of texts)
+__all__ += [*_general, *_negative, *_randomized, *_innocuous, *_variants, *_stacked, *_cheating]  # noqa: PLE0604 (lists of texts)

@@ -13,7 +13,6 @@ import numpy as np
 from naysay import _checks
 from naysay.design import Answerable, Both, Samples, Say, Share, Step, draw_lots
 from naysay.design.exact import as_fraction
-from naysay.design.protocol import words
 from naysay.designs._family import call, family
 from naysay.designs._table import HONESTLY, SENSITIVE, YES_NO, ask, chance, of_steps, two
 from naysay.designs.innocuous import COMPARE, INDEPENDENT, PREVALENCE, SAME, crosswise, innocuous
@@ -23,17 +22,14 @@ from naysay.errors import DesignError
 __all__ = [
     "abul_ela",
     "anchored_crosswise",
-    "cheating_detection",
-    "cheating_detection_symmetric",
     "extended_crosswise",
     "samples",
-    "stochastic_lie_detector",
     "unrelated_question_unknown",
 ]
 
+ALIKE = "the samples are drawn at random from one population"
 ATTENTION = "people are as attentive to both questions, and attention has nothing to do with the sensitive category"
 _CORNERS = 4_096  # combinations of the ends of uncertain probabilities that a band looks at
-ALIKE = "the samples are drawn at random from one population"
 
 
 @family("stacked samples", assumes=(ALIKE,))
@@ -108,180 +104,13 @@ def unrelated_question_unknown(*, p: Sequence[Any], categories: Sequence[Any] = 
         told="say truthfully whether the innocuous statement is true of you",
     )
     names = tuple(cell for cell, _, _ in cells)
-    return _stack(
+    return stack(
         p,
         lambda share: draw_lots((share, sensitive), (1 - share, unrelated)),
         names,
         (yes, no),
         shares=(Share(yes, names[:2]), Share(no, names[2:])),
         nuisance=(Share("innocuous yes", (names[0], names[2])),),
-    )
-
-
-@family("Clark & Desharnais (1998)", assumes=("cheaters say no whatever the device shows", ALIKE))
-def cheating_detection(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Samples:
-    """Cheating detection: a forced yes with two different probabilities shows how many say no whatever the device says.
-
-    Honest carriers say yes, honest others say yes if forced, with probability p_g, cheaters say no. The share of honest
-    carriers is a lower bound of the sensitive category, with all cheaters it is an upper one.
-
-    Parameters
-    ----------
-    p : (2,) sequence of probability
-        Of a forced yes, in samples 1 and 2; they differ.
-    categories : two labels
-        The sensitive one first.
-
-    Raises
-    ------
-    DesignError
-        Probabilities outside [0, 1], or alike.
-
-    References
-    ----------
-    Clark & Desharnais (1998).
-
-    Examples
-    --------
-    >>> from naysay import estimate
-    >>> survey = cheating_detection(p=(0.25, 0.75))
-    >>> tally = survey.tally(["yes", "no"] * 2, sample=[1, 1, 2, 2], count=[200, 300, 350, 150])
-    >>> float(estimate.moments(survey, tally).proportions[0].round(6))
-    0.25
-    """
-    yes, no = two(categories)
-    honest, cells = _honest(yes, no)
-    return _stack(
-        p,
-        lambda share: draw_lots((share, _unless_cheating(Say(yes), yes, no)), (1 - share, honest)),
-        cells,
-        (yes, no),
-        **_bounds(yes, no, cells),
-    )
-
-
-@family("Ostapczuk, Moshagen, Zhao & Musch (2009)", assumes=("cheaters say no whatever the device shows", ALIKE))
-def cheating_detection_symmetric(
-    *, forced_yes: Sequence[Any], forced_no: Sequence[Any], categories: Sequence[Any] = YES_NO
-) -> Samples:
-    """Symmetric cheating detection: some are forced to say yes, some to say no, so that neither answer is safe.
-
-    P(yes) is 1 - f_no for honest carriers, f_yes for honest others and 0 for cheaters.
-
-    Parameters
-    ----------
-    forced_yes, forced_no : (2,) sequence of probability
-        Shares of all respondents of samples 1 and 2 who must say yes, and no.
-    categories : two labels
-        The sensitive one first.
-
-    Raises
-    ------
-    DesignError
-        Probabilities outside [0, 1], that sum to one or more, or that are alike in both samples.
-
-    References
-    ----------
-    Ostapczuk, Moshagen, Zhao & Musch (2009).
-
-    Examples
-    --------
-    >>> survey = cheating_detection_symmetric(forced_yes=(0.1, 0.4), forced_no=(0.4, 0.1))
-    >>> survey.channel(1).matrix[0].round(2)
-    array([0.6, 0.1, 0. ])
-    """
-    yes, no = two(categories)
-    honest, cells = _honest(yes, no)
-    up, down = pair(forced_yes, what="forced_yes"), pair(forced_no, what="forced_no")
-    if (1 - down[0]) * up[1] == (1 - down[1]) * up[0]:
-        raise DesignError(
-            "the samples must differ in forced_yes / (1 - forced_no), or cheaters cannot be told from others; "
-            f"got {forced_yes!r}, {forced_no!r}"
-        )
-    offer = {}
-    for place, (f_yes, f_no) in enumerate(zip(up, down, strict=True), start=1):
-        if f_yes + f_no >= 1:
-            raise DesignError(
-                f"forced_yes and forced_no must sum to less than one; sample {place} has {f_yes} and {f_no}"
-            )
-        lots = ((f_yes, _unless_cheating(Say(yes), yes, no)), (f_no, Say(no)), (1 - f_yes - f_no, honest))
-        offer[place] = of_steps(draw_lots(*lots), cells, (yes, no), yes_no=True)
-    return Samples.of(offer, **_bounds(yes, no, cells))
-
-
-def _honest(yes: Any, no: Any) -> tuple[Step, tuple[str, str, str]]:
-    cells = (f"honest {yes}", f"honest {no}", "cheater")
-    return ask((cells[0], Say(yes)), (cells[1], Say(no)), (cells[2], Say(no)), told=HONESTLY), cells
-
-
-def _unless_cheating(step: Step, yes: Any, no: Any) -> Step:
-    """A forced answer, which cheaters do not give."""
-    ways = ((f"honest {yes}", step), (f"honest {no}", step), ("cheater", Say(no)))
-    return ask(*ways, question="You are told to. Do you?", told=f"{step}, whatever the truth")
-
-
-def _bounds(yes: Any, no: Any, cells: tuple[str, str, str]) -> dict[str, Any]:
-    """The sensitive category at least, and with all cheaters at most."""
-    return {
-        "shares": (Share(yes, cells[:1]), Share(no, cells[1:])),
-        "nuisance": (
-            Share("cheaters", cells[2:]),
-            Share(cells[1], cells[1:2]),
-            Share(f"{yes}, at most", (cells[0], cells[2])),
-        ),
-        "measures_compliance": True,
-        "notes": (f"“{yes}” is the least it can be, honest answers only; “{yes}, at most” counts every cheater to it",),
-    }
-
-
-@family("Moshagen, Musch & Erdfelder (2012)", assumes=("everybody outside the sensitive category is honest", ALIKE))
-def stochastic_lie_detector(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Samples:
-    """The stochastic lie detector: some carriers lie, others never do, and two samples tell how many.
-
-    Truthful carriers say yes; non-carriers say yes where the device asks for the negation, with probability 1 - p_g;
-    lying carriers say no.
-
-    Parameters
-    ----------
-    p : (2,) sequence of probability
-        That non-carriers are asked the sensitive question, in samples 1 and 2; they differ.
-    categories : two labels
-        The sensitive one first.
-
-    Raises
-    ------
-    DesignError
-        Probabilities outside [0, 1], or alike.
-
-    References
-    ----------
-    Moshagen, Musch & Erdfelder (2012).
-
-    Examples
-    --------
-    >>> from naysay import estimate
-    >>> survey = stochastic_lie_detector(p=("2/12", "10/12"))
-    >>> tally = survey.tally(["yes", "no"] * 2, sample=[1, 1, 2, 2], count=[373, 191, 398, 294])
-    >>> fit = estimate.maximum_likelihood(survey, tally)
-    >>> round(float(fit.proportions[0]), 6), round(fit.nuisance["truth-tellers"].value, 6)
-    (0.870695, 0.635806)
-    """
-    yes, no = two(categories)
-    cells = (f"truthful {yes}", no, f"lying {yes}")
-
-    def steps(share: Fraction) -> Step:
-        other = draw_lots((share, Say(no)), (1 - share, Say(yes)))
-        told = words(ask((yes, Say(yes)), (no, other))).rstrip(".")
-        return ask((cells[0], Say(yes)), (cells[1], other), (cells[2], Say(no)), told=told)
-
-    return _stack(
-        p,
-        steps,
-        cells,
-        (yes, no),
-        shares=(Share(yes, (cells[0], cells[2])), Share(no, cells[1:2])),
-        nuisance=(Share("truth-tellers", cells[:1], among=(cells[0], cells[2])),),
-        measures_compliance=True,
     )
 
 
@@ -444,7 +273,7 @@ def abul_ela(categories: Sequence[Any], *, p: Sequence[Sequence[Any]]) -> Sample
     return Samples.of(offer)
 
 
-def _stack(p: Any, steps: Any, cells: Sequence[Any], responses: tuple[Any, Any], **fields: Any) -> Samples:
+def stack(p: Any, steps: Any, cells: Sequence[Any], responses: tuple[Any, Any], **fields: Any) -> Samples:
     """Samples 1 and 2, whose steps depend on a probability that must differ."""
     first, second = pair(p, what="p")
     if first == second:
