@@ -1,0 +1,50 @@
+"""Conditions over answers, as data: parsed once, evaluated the same way on the device and on the server."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["Answer", "Apply", "Expression", "Sent", "Value"]
+
+
+class _Node(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Value(_Node):
+    """A constant."""
+
+    kind: Literal["value"] = "value"
+    value: bool | int | float | str
+
+
+class Answer(_Node):
+    """The plain answer to a question; ``.`` is the question that the expression belongs to."""
+
+    kind: Literal["answer"] = "answer"
+    of: str
+
+
+class Sent(_Node):
+    """The response to a private question as it leaves the device; never the answer itself."""
+
+    kind: Literal["sent"] = "sent"
+    of: str
+
+
+class Apply(_Node):
+    """An operator or function of other expressions."""
+
+    kind: Literal["apply"] = "apply"
+    op: Literal[
+        "and", "or", "not", "=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "div", "mod",
+        "selected", "count_selected", "string_length", "today",
+    ]  # fmt: skip
+    args: tuple[Expression, ...] = ()
+
+
+Expression = Annotated[Value | Answer | Sent | Apply, Field(discriminator="kind")]
+
+Apply.model_rebuild()

@@ -1,0 +1,199 @@
+"""What a questionnaire is made of: questions of every kind, groups, and the privacy of an answer."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from naysay.design import Answerable, Levels, read
+from naysay.questionnaire.expressions import Expression
+
+__all__ = [
+    "Bin",
+    "Choice",
+    "Constraint",
+    "Date",
+    "Decimal",
+    "Grid",
+    "Group",
+    "Integer",
+    "Item",
+    "Label",
+    "Name",
+    "Note",
+    "Private",
+    "Question",
+    "Ranking",
+    "Rating",
+    "SelectMultiple",
+    "SelectOne",
+    "Text",
+]
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=64)]
+"""What data call a question or a choice; never shown to respondents."""
+
+Label = dict[str, Annotated[str, Field(max_length=10_000)]]
+"""A text in each language: {language: text}. Shown as text, never as HTML."""
+
+
+class Model(BaseModel):
+    """A frozen part of a questionnaire; unknown fields are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
+
+
+class Choice(Model):
+    """A choice, or a row of a grid: what data call it, and what respondents read."""
+
+    name: Name
+    label: Label
+
+
+class Bin(Model):
+    """A range of numbers that stands for a category of a private number: below `below`, and not in an earlier bin."""
+
+    name: Name
+    label: Label
+    below: float | None = None
+
+
+class Constraint(Model):
+    """What an answer must fulfill, and what is said where it does not. ``.`` in the expression is the answer."""
+
+    expression: Expression
+    message: Label = {}
+
+
+class Private(Model):
+    """That an answer leaves the device only as a response drawn under `design`.
+
+    Parameters
+    ----------
+    design : object
+        The JSON form of a design, or of an offer of levels, about the names of the choices in their order (of the
+        bins for numbers; about yes and no for each choice of a select multiple).
+    by_hand : tuple of str
+        Levels that the respondent draws herself: she enters the response, and the device never learns the answer.
+    """
+
+    design: dict[str, Any]
+    by_hand: tuple[str, ...] = ()
+
+    @cached_property
+    def offer(self) -> Answerable:
+        """The design, or the offer of levels."""
+        return read(self.design)
+
+    @property
+    def levels(self) -> tuple[str | None, ...]:
+        """The levels as text, most private first; None alone where there is nothing to choose."""
+        return tuple(map(str, self.offer.levels)) if isinstance(self.offer, Levels) else (None,)
+
+
+class _Asked(Model):
+    name: Name
+    label: Label
+    hint: Label = {}
+    relevant: Expression | None = None
+
+
+class _Question(_Asked):
+    required: bool = False
+    constraint: Constraint | None = None
+
+
+class SelectOne(_Question):
+    """One of several choices."""
+
+    kind: Literal["select_one"] = "select_one"
+    choices: tuple[Choice, ...]
+    private: Private | None = None
+
+
+class SelectMultiple(_Question):
+    """Any of several choices; where it is private, each choice is a yes-or-no answer of its own."""
+
+    kind: Literal["select_multiple"] = "select_multiple"
+    choices: tuple[Choice, ...]
+    private: Private | None = None
+
+
+class Integer(_Question):
+    """A whole number; where it is private, the bin that it falls into."""
+
+    kind: Literal["integer"] = "integer"
+    low: int | None = None
+    high: int | None = None
+    bins: tuple[Bin, ...] = ()
+    private: Private | None = None
+
+
+class Decimal(_Question):
+    """A number; where it is private, the bin that it falls into."""
+
+    kind: Literal["decimal"] = "decimal"
+    low: float | None = None
+    high: float | None = None
+    bins: tuple[Bin, ...] = ()
+    private: Private | None = None
+
+
+class Text(_Question):
+    """A text in the respondent's own words; always plain."""
+
+    kind: Literal["text"] = "text"
+    max_length: Annotated[int, Field(ge=1, le=5_000)] = 500
+    lines: Annotated[int, Field(ge=1, le=20)] = 1
+
+
+class Date(_Question):
+    """A day."""
+
+    kind: Literal["date"] = "date"
+
+
+class Note(_Asked):
+    """A text that asks nothing."""
+
+    kind: Literal["note"] = "note"
+
+
+class Rating(_Question):
+    """A scale of whole numbers, with words at its ends."""
+
+    kind: Literal["rating"] = "rating"
+    low: int = 1
+    high: int = 5
+    low_label: Label = {}
+    high_label: Label = {}
+
+
+class Grid(_Question):
+    """Several statements judged on one scale: a choice for each row."""
+
+    kind: Literal["grid"] = "grid"
+    rows: tuple[Choice, ...]
+    choices: tuple[Choice, ...]
+
+
+class Ranking(_Question):
+    """All choices, put in order."""
+
+    kind: Literal["ranking"] = "ranking"
+    choices: tuple[Choice, ...]
+
+
+class Group(_Asked):
+    """Items under one heading, asked together or not at all."""
+
+    kind: Literal["group"] = "group"
+    items: tuple[Item, ...]
+
+
+Question = SelectOne | SelectMultiple | Integer | Decimal | Text | Date | Rating | Grid | Ranking
+Item = Annotated[Question | Note | Group, Field(discriminator="kind")]
+
+Group.model_rebuild()

@@ -1,0 +1,77 @@
+"""A questionnaire: its canonical JSON, what it asks in order, and its fingerprint."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from naysay.questionnaire.items import Group, Item, Label, Model, Note, Question
+
+__all__ = ["Questionnaire", "canonical"]
+
+
+def canonical(value: Any) -> bytes:
+    """The one way in which a value is written as JSON: keys sorted, no spaces, UTF-8.
+
+    Examples
+    --------
+    >>> canonical({"b": 1, "a": "é"}) == '{"a":"é","b":1}'.encode()
+    True
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+class Questionnaire(Model):
+    """What respondents are asked, in every language, and how private each answer is.
+
+    Parameters
+    ----------
+    name : str
+        In links, files and on the command line.
+    title, about, contact, thanks : {language: text}
+        What it is called, why it is asked and by whom, whom to turn to, and what is said at the end.
+    languages : tuple of str
+        BCP 47 tags; every label has a text in each, the first is the default.
+    items : tuple of questions, notes and groups
+        In the order in which they are asked.
+    """
+
+    naysay: Literal["questionnaire"] = "questionnaire"
+    version: Literal[1] = 1
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
+    title: Label
+    about: Label = Field(default_factory=dict)
+    contact: Label = Field(default_factory=dict)
+    thanks: Label = Field(default_factory=dict)
+    languages: tuple[Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")], ...]
+    items: tuple[Item, ...]
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """All questions in order, out of their groups; notes left out."""
+        return tuple(_questions(self.items))
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the canonical JSON, in hexadecimal."""
+        return hashlib.sha256(self.to_json()).hexdigest()
+
+    def to_json(self) -> bytes:
+        """The canonical JSON."""
+        return canonical(self.form())
+
+    def form(self) -> dict[str, Any]:
+        """The questionnaire as a JSON object, complete with each `kind`."""
+        return self.model_dump(mode="json")
+
+
+def _questions(items: Sequence[Item]) -> Iterator[Question]:
+    for item in items:
+        if isinstance(item, Group):
+            yield from _questions(item.items)
+        elif not isinstance(item, Note):
+            yield item
