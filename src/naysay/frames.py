@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.errors import AnswerError, DataError
 from naysay.responses import JOINER, Pair, Space, cells_of
-from naysay.tally import Asked, Tally, answered, group_order, in_group, parts_of, whole
+from naysay.tally import Asked, Tally
+from naysay.tally.counting import answered, group_order, in_group, parts_of, whole
 
 __all__ = ["is_frame", "located", "tally_frame"]
 

@@ -17,7 +17,8 @@ from naysay.design import Answerable, Levels, Samples
 from naysay.errors import DataError
 from naysay.estimate import Estimate, printing
 from naysay.responses import Pair
-from naysay.tally import Tally, in_group
+from naysay.tally import Tally
+from naysay.tally.counting import in_group
 
 __all__ = ["command"]
 

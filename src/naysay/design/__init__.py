@@ -8,10 +8,11 @@ from naysay.design.algebra import Both, Mixture, Product, Then, mix
 from naysay.design.answerable import Answerable
 from naysay.design.base import Design
 from naysay.design.channels import Subset, Table, TwoOption, WeightedSubset
+from naysay.design.devices import draw_lots
 from naysay.design.drawing import RULES, ByteSource
 from naysay.design.form import load, read
 from naysay.design.offer import Levels
-from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step, draw_lots
+from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step
 from naysay.design.stacked import Samples, Share
 from naysay.design.steps import protocols
 

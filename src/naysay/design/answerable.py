@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks, frames
-from naysay import tally as tallies
 from naysay.design.drawing import RULES
 from naysay.design.protocol import Protocol
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Labels, Responses, Space, cells_of
 from naysay.tally import Tally
+from naysay.tally.counting import counted, counts_of, group_order, in_group, of_responses
 
 if TYPE_CHECKING:  # a design is something that can be answered
     from naysay.design.base import Design
@@ -202,13 +202,13 @@ class Answerable(ABC):
         if frames.is_frame(said):
             raise DataError("name the column that holds the answers: design.tally(frame, 'income')")
         if isinstance(said, Mapping):
-            said, count = tallies.counted(said, self.space)
+            said, count = counted(said, self.space)
         elif said is None and count is not None:
-            codes, count = tallies.counts_of(count, self.space)
+            codes, count = counts_of(count, self.space)
             said = Responses(codes, self.space)
         responses = said if isinstance(said, Responses) else self.encode(said, level)
         if by is None:
-            return tallies.of_responses(self, responses, weights=weights, count=count)
+            return of_responses(self, responses, weights=weights, count=count)
         return self._tally_by(responses, by, weights=weights, count=count)
 
     def _given(self, level: Any, sample: Any) -> Any:
@@ -232,10 +232,10 @@ class Answerable(ABC):
         for row, group in enumerate(groups):
             members.setdefault(group, []).append(row)
         result = {}
-        for group in sorted(members, key=tallies.group_order):
+        for group in sorted(members, key=group_order):
             rows = members[group]
-            with tallies.in_group(group):
-                result[group] = tallies.of_responses(
+            with in_group(group):
+                result[group] = of_responses(
                     self,
                     responses.take(rows),
                     weights=None if each is None else each[rows],

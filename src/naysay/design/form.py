@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from naysay import tally
 from naysay.design.algebra import Both, Product, Then, mixture_of_form
 from naysay.design.answerable import Answerable
 from naysay.design.channels import Subset, Table, TwoOption, WeightedSubset
@@ -16,6 +15,7 @@ from naysay.design.exact import flag, integer
 from naysay.design.offer import Levels
 from naysay.design.stacked import Samples, Share
 from naysay.errors import DesignError
+from naysay.tally.stored import register_reader
 
 __all__ = ["VERSION", "load", "read"]
 
@@ -169,4 +169,4 @@ _KINDS: dict[str, Callable[[Any], Answerable]] = {
     "both": _both,
 }
 
-tally.register_reader(of_node)
+register_reader(of_node)

@@ -12,7 +12,8 @@ from naysay.design.algebra import Both, Mixture, Product, Then
 from naysay.design.answerable import Answerable
 from naysay.design.base import Design
 from naysay.design.channels import Subset, Table, TwoOption, WeightedSubset
-from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step, draw_lots, words
+from naysay.design.devices import draw_lots
+from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step, words
 from naysay.design.several import Several
 
 __all__ = ["parts", "protocols"]
