@@ -31,10 +31,10 @@ def draw_lots(*branches: tuple[Any, Step], again: bool = False) -> Chance:
 
     Examples
     --------
-    >>> print(tree(draw_lots(("2/3", Say("yes")), ("1/3", Say("no")))))
-    Throw a die
-    ├─ 1 to 4 (2/3): say “yes”
-    └─ 5 or 6 (1/3): say “no”
+    >>> from naysay.design import Say
+    >>> lots = draw_lots(("2/3", Say("yes")), ("1/3", Say("no")))
+    >>> lots.device, [branch.event for branch in lots.branches]
+    ('throw a die', ['1 to 4', '5 or 6'])
     """
     chances = [as_fraction(chance) for chance, _ in branches]
     if any(chance < 0 for chance in chances) or sum(chances) != 1:

@@ -272,8 +272,8 @@ def words(first: Step) -> str:
 
     Examples
     --------
-    >>> from naysay.design import draw_lots
-    >>> words(draw_lots(("1/2", Say("yes")), ("1/2", Say("no"))))
+    >>> half = Fraction(1, 2)
+    >>> words(Chance("toss a coin", (Branch("heads", Say("yes"), half), Branch("tails", Say("no"), half))))
     'Toss a coin; nobody else may see it. Heads: say “yes”, whatever the truth. Tails: say “no”, whatever the truth.'
     """
     return " ".join(_sentences(first))
