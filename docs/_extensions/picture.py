@@ -1,11 +1,13 @@
 """An image that a page's own code drew, set into the page so that it takes the page's colors, light or dark."""
 
+import re
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 PICTURES = Path(__file__).parents[1] / "pictures"
+READABLE = 560  # pixels, below which the words in a wide picture become too small: there it scrolls
 
 
 class Picture(SphinxDirective):
@@ -20,7 +22,9 @@ class Picture(SphinxDirective):
             svg = source.read_text(encoding="utf-8")
         except OSError:
             raise self.error(f"there is no picture {source.name}; python docs/renew.py draws it") from None
-        return [nodes.raw("", f'<div class="scroll">{svg}</div>', format="html")]
+        least = min(READABLE, float(re.search(r'viewBox="\S+ \S+ (\S+) ', svg)[1]))
+        drawn = f'<div class="scroll"><div style="min-width:{least:g}px">{svg}</div></div>'
+        return [nodes.raw("", drawn, format="html")]
 
 
 def setup(app):
