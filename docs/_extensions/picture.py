@@ -10,6 +10,11 @@ PICTURES = Path(__file__).parents[1] / "pictures"
 READABLE = 560  # pixels, below which the words in a wide picture become too small: there it scrolls
 
 
+def least(svg):
+    """The width in pixels that a picture keeps on a narrow screen."""
+    return min(READABLE, float(re.search(r'viewBox="\S+ \S+ (\S+) ', svg)[1]))
+
+
 class Picture(SphinxDirective):
     """An SVG of ``docs/pictures``, which holds its own title and description."""
 
@@ -22,8 +27,7 @@ class Picture(SphinxDirective):
             svg = source.read_text(encoding="utf-8")
         except OSError:
             raise self.error(f"there is no picture {source.name}; python docs/renew.py draws it") from None
-        least = min(READABLE, float(re.search(r'viewBox="\S+ \S+ (\S+) ', svg)[1]))
-        drawn = f'<div class="scroll"><div style="min-width:{least:g}px">{svg}</div></div>'
+        drawn = f'<div class="scroll"><div style="min-width:{least(svg):g}px">{svg}</div></div>'
         return [nodes.raw("", drawn, format="html")]
 
 

@@ -124,7 +124,7 @@ def test_preferences_are_those_of_the_designs_that_offer_levels():
 def test_the_table_can_be_read():
     text = str(planning.compare(OFFER, PI, standard_error=0.02, liars=Liars(0.4, says="no")))
     lines = text.splitlines()
-    assert lines[1] == "Of those in 'yes' 0.4 say 'no' to the direct question, 0 under a randomized design"
+    assert lines[1] == "A share of 0.4 of those in 'yes' says 'no' to the direct question, 0 under a randomized design"
     assert any(line.split()[:5] == ["direct()", "0.0075", "-0.0400", "0.0407", "–"] for line in lines)
     assert "of 0.02; none reaches it: the bias of direct() alone is as large" in text
     few = str(planning.compare(OFFER, PI, standard_error=1e-9))

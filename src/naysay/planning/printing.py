@@ -49,7 +49,7 @@ def above(found: Comparison) -> list[str]:
     if found.liars is not None:
         says = "another category" if found.liars.says is None else repr(_checks.label(found.liars.says))
         lines.append(
-            f"Of those in {found.category!r} {found.liars.share:.4g} say {says} to the direct question, "
+            f"A share of {found.liars.share:.4g} of those in {found.category!r} says {says} to the direct question, "
             f"{found.liars.under_design:.4g} under a randomized design"
         )
     return lines
