@@ -65,6 +65,24 @@ def simulate_module():
     return sys.modules["naysay.simulate.replicate"]
 
 
+def test_workers_start_deaf_to_ctrl_c_and_nobody_else_stays_so(monkeypatch):
+    module = simulate_module()
+    monkeypatch.setattr(module, "_SOON", 0.0)
+    masks = []
+    original = module.ProcessPoolExecutor.submit
+
+    def submit(self, *arguments):
+        masks.append(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+        return original(self, *arguments)
+
+    monkeypatch.setattr(module.ProcessPoolExecutor, "submit", submit)
+    monkeypatch.setattr(module, "_BATCH", 0.0)
+    replicate(SURVEY, PI, n=100, replicates=6, seed=1, workers=2)
+    assert len(masks) == 4
+    assert all(signal.SIGINT in mask for mask in masks)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_keeps_what_is_done(workers, monkeypatch):
     module = simulate_module()

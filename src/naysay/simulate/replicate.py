@@ -192,15 +192,16 @@ class _Job:
 def _run(job: _Job, number: int, workers: int, console: Console | None) -> Found:
     """All replicates, or those that were done before Ctrl-C; at least one."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    began = time.perf_counter()
     done = job.batch([0])
     _check_first(job, done[0], number)
+    began = time.perf_counter()  # of the second survey: the first one loads what all need
+    done |= job.batch(range(1, min(number, 2)))
     each = max(time.perf_counter() - began, 1e-6)
     size = max(1, min(int(_BATCH / each), -(-number // workers)))
-    batches = [range(start, min(start + size, number)) for start in range(1, number, size)]
+    batches = [range(start, min(start + size, number)) for start in range(len(done), number, size)]
     hidden = console is None or not console.is_terminal  # where it would leave an empty line
     with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
-        task = progress.add_task("surveys", total=number, completed=1)
+        task = progress.add_task("surveys", total=number, completed=len(done))
         alone = workers == 1 or len(batches) < 2 or each * number < _SOON
         try:
             for found in _alone(job, batches) if alone else _together(job, batches, min(workers, len(batches))):
@@ -237,8 +238,10 @@ def _together(job: _Job, batches: Sequence[range], workers: int) -> Iterator[Fou
         _one_thread_each(),
         ProcessPoolExecutor(workers, mp_context=context, initializer=_start, initargs=(job,)) as pool,
     ):
-        waiting = {pool.submit(_work, places) for places in batches}
+        waiting: set[Future[Found]] = set()
         try:
+            with _deaf_to_interrupts():
+                waiting = {pool.submit(_work, places) for places in batches}
             while waiting:
                 finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in finished)
@@ -250,6 +253,19 @@ def _together(job: _Job, batches: Sequence[range], workers: int) -> Iterator[Fou
 def _cancel(waiting: set[Future[Found]]) -> None:
     for future in waiting:
         future.cancel()
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Let workers start without hearing Ctrl-C, which they would answer with a traceback until they are told not to."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:  # one that came meanwhile is heard now
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
