@@ -177,6 +177,16 @@ def test_the_build_ends_at_what_it_cannot_draw(tmp_path):
     assert "name checks as the kept results do" in told
 
 
+def test_a_picture_keeps_its_words_readable_and_scrolls_on_a_phone():
+    spec = importlib.util.spec_from_file_location("picture", DOCS / "_extensions" / "picture.py")
+    picture = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(picture)
+    assert picture.least('<svg xmlns="x" viewBox="0 0 640 300" role="img">') == picture.READABLE
+    assert picture.least('<svg xmlns="x" viewBox="0 0 360.5 300" role="img">') == 360.5
+    folder = DOCS / "reproductions" / "results"
+    assert all(picture.least(path.read_text(encoding="utf-8")) <= picture.READABLE for path in folder.glob("*/*.svg"))
+
+
 def test_the_site_is_whole(tmp_path):
     assert build(DOCS, tmp_path) == (0, "")
     site = {path: Page(path) for path in sorted(tmp_path.rglob("*.html"))}

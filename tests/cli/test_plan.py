@@ -2,6 +2,7 @@ import csv
 import io
 import json
 
+import numpy as np
 import pytest
 
 from naysay import designs, planning
@@ -48,6 +49,20 @@ def test_power_of_a_difference(naysay):
     assert "in two groups tell 'yes', 0.1 from 0.2 with" in naysay("plan", *WARNER, "--versus", "0.2,0.8").out
     told = json.loads(naysay("plan", *WARNER, "--versus", "0.2,0.8", "--n", 300, "--format", "json").out)
     assert (told["n"], told["n_second_group"]) == (300, 300)
+
+
+def test_a_difference_has_a_standard_error_of_its_own(naysay):
+    words = (*WARNER, "--versus", "0.2,0.8", "--n", 300)
+    told = json.loads(naysay("plan", *words, "--format", "json").out)
+    assert told["second_group"]["values"] == [0.2, 0.8]
+    np.testing.assert_allclose(told["difference"]["values"], (-0.1, 0.1))
+    both = np.array([told["standard_errors"], told["second_group"]["standard_errors"]])
+    expected = [planning.standard_error(designs.warner(p=0.7), pi, n=300) for pi in ((0.1, 0.9), (0.2, 0.8))]
+    np.testing.assert_allclose(both, expected)
+    np.testing.assert_allclose(told["difference"]["standard_errors"], np.sqrt((both**2).sum(axis=0)))
+    out = naysay("plan", *words).out
+    assert "first group    s.e.  second group    s.e.  difference    s.e.  ± at 0.95" in out
+    assert "difference" not in json.loads(naysay("plan", *WARNER, "--format", "json").out)
 
 
 def test_without_a_goal_a_thousand_respondents(naysay):
@@ -115,6 +130,8 @@ def test_a_page_of_one_plan(naysay, tmp_path):
         ([*WARNER, "--standard-error", "0.1", "--n", "5"], "one follows from the other"),
         ([*WARNER, "--null", "0.1"], "no number of respondents tells 0.1 from 0.1"),
         ([*WARNER, "--versus", "0.1,0.9"], "two equal proportions"),
+        ([*WARNER, "--null", "0.05", "--n", "0"], "n must be at least one respondent; got 0"),
+        ([*WARNER, "--versus", "0.2,0.8", "--n", "0"], "n must be at least one respondent; got 0"),
         ([*WARNER, "--versus", "0.1,0.8"], "must sum to one"),
         ([*WARNER, "--null", "0.2", "--power", "1.5"], "power must lie between"),
         ([*WARNER, "--n", "0"], "at least one respondent"),

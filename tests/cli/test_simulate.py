@@ -25,7 +25,17 @@ def test_the_table_is_on_stdout_and_the_progress_is_not(naysay):
     assert code == 0
     assert out.startswith("two_coins(): 20 surveys, 200 people each")
     assert "maximum_likelihood; 0.95 intervals: wald" in out
-    assert "naysay:" not in err
+    assert err == ""  # which is no terminal here
+
+
+def test_the_reconstructions_of_a_negative_survey(naysay):
+    words = ("--design", "negative()", "--categories", "a,b,c", "--population", "0.02,0.58,0.4", "--n", 200, *FEW)
+    each = ("--estimator", "nstops", "--estimator", "nstops_i", "--estimator", "nstops_ii")
+    told = json.loads(naysay("simulate", *words, *each, "--format", "json").out)
+    assert [each["estimator"] for each in told["estimators"]] == ["nstops", "nstops_i", "nstops_ii"]
+    assert [each["used"] for each in told["estimators"]] == [20, 20, 20]
+    code, _, err = naysay("simulate", *COINS, "--estimator", "nstops")
+    assert (code, err[:47]) == (2, "naysay: NStoPS is for negative surveys with one")
 
 
 def test_csv(naysay):

@@ -112,12 +112,23 @@ def test_json_and_csv_say_the_same():
     assert told["options"][1]["still_possible"] == [2, 2]
 
 
+def test_preferences_are_those_of_the_designs_that_offer_levels():
+    chosen, single = designs.negative_levels(tuple("abcd")), designs.negative(tuple("abcd"))
+    shares, preferences = (0.4, 0.3, 0.2, 0.1), (0.5, 0.3, 0.2)
+    both = planning.compare([chosen, single], shares, category="a", preferences=preferences).options
+    alone = planning.compare([chosen], shares, category="a", preferences=preferences).options[0]
+    plain = planning.compare([single], shares, category="a").options[0]
+    assert both == (alone, plain)
+
+
 def test_the_table_can_be_read():
     text = str(planning.compare(OFFER, PI, standard_error=0.02, liars=Liars(0.4, says="no")))
     lines = text.splitlines()
-    assert lines[1] == "Of those in 'yes' 0.4 say 'no' to the direct question, 0 under a randomized design"
+    assert lines[1] == "A share of 0.4 of those in 'yes' says 'no' to the direct question, 0 under a randomized design"
     assert any(line.split()[:5] == ["direct()", "0.0075", "-0.0400", "0.0407", "–"] for line in lines)
-    assert "none reaches it" in text
+    assert "of 0.02; none reaches it: the bias of direct() alone is as large" in text
+    few = str(planning.compare(OFFER, PI, standard_error=1e-9))
+    assert f"none reaches it: {', '.join(design.name for design in OFFER)} would need more respondents than" in few
     assert max(map(len, lines[:8])) <= 120
     assert "never" in str(planning.compare(OFFER, PI, liars=Liars(0)))
 

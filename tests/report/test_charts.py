@@ -60,6 +60,14 @@ def test_marks_stand_where_their_values_are():
     assert shown["b: truth 30.00%"] - shown["d: truth 5.00%"] == pytest.approx(0.25 * slope, abs=0.1)
 
 
+def test_no_mark_stands_on_the_edge_where_some_are_below_zero():
+    svg = charts.dots(("a", "b"), [Mark("estimate", "estimate", (-0.06, 0.53))], title="A survey", size=640)
+    left, right = sorted(float(re.search(r"translate\(([\d.-]+)", path.get("transform"))[1]) for path in marks_of(svg))
+    plot = 640 - 18 - math.ceil(labels.width("a") * 6.3) - 16
+    assert left > 8
+    assert right < plot - 8
+
+
 def test_kinds_differ_in_shape_and_color():
     paths = marks_of(drawn())
     assert len({path.get("d") for path in paths}) == len({path.get("fill") for path in paths}) == 3

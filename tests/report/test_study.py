@@ -85,6 +85,18 @@ def test_labels_of_a_tradeoff_do_not_cover_each_other():
         assert all(abs(x - other) > wide or abs(y - height) >= 14 for other, height in places[:i])
 
 
+@pytest.mark.parametrize(
+    ("ends", "ticks"),
+    [
+        ((1.4, 9.9), [2, 3, 5, 7]),
+        ((0.003, 0.8), [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5]),
+        ((10, 37_000), [10, 100, 1_000, 10_000]),
+    ],
+)
+def test_logarithmic_axes_have_a_few_round_ticks(ends, ticks):
+    assert planning_charts._ticks(*ends) == pytest.approx(ticks)
+
+
 def test_the_direct_question_is_dashed_and_levels_off(compared):
     svg = planning_charts.errors(compared)
     assert "stroke-dasharray" in svg

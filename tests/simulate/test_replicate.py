@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from naysay import designs, estimate
-from naysay.errors import DataError, DesignError, NotEstimable
+from naysay.errors import DataError, DesignError, NaysayError, NotEstimable
 from naysay.simulate import ESTIMATORS, Behavior, replicate
 
 PI = (0.2, 0.5, 0.3)
@@ -47,12 +47,40 @@ def test_workers_change_nothing(monkeypatch):
     many = replicate(CHOICE, PAIRS, n=500, replicates=40, seed=7, workers=2, console=Console(file=told))
     same(many, replicate(CHOICE, PAIRS, n=500, replicates=40, seed=7))
     assert (many.replicates, many.interrupted) == (40, False)
+    assert told.getvalue() == ""  # progress is for a terminal
+
+
+@pytest.mark.parametrize(("terminal", "shown"), [(True, "surveys"), (False, "")])
+def test_progress_is_for_a_terminal(terminal, shown):
+    told = io.StringIO()
+    console = Console(file=told, force_terminal=terminal, _environ={})
+    replicate(SURVEY, PI, n=100, replicates=5, seed=1, console=console)
+    assert shown in told.getvalue()
+    assert bool(told.getvalue()) == terminal
 
 
 def simulate_module():
     import sys
 
     return sys.modules["naysay.simulate.replicate"]
+
+
+def test_workers_start_deaf_to_ctrl_c_and_nobody_else_stays_so(monkeypatch):
+    module = simulate_module()
+    monkeypatch.setattr(module, "_SOON", 0.0)
+    masks = []
+    original = module.ProcessPoolExecutor.submit
+
+    def submit(self, *arguments):
+        masks.append(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+        return original(self, *arguments)
+
+    monkeypatch.setattr(module.ProcessPoolExecutor, "submit", submit)
+    monkeypatch.setattr(module, "_BATCH", 0.0)
+    replicate(SURVEY, PI, n=100, replicates=6, seed=1, workers=2)
+    assert len(masks) == 4
+    assert all(signal.SIGINT in mask for mask in masks)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -83,18 +111,46 @@ def test_ctrl_c_keeps_what_is_done(workers, monkeypatch):
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_estimators_are_those_of_estimate(name):
-    found = replicate(CHOICE, PAIRS, n=300, replicates=1, estimators=[name], seed=5)
+    design = designs.negative(tuple("abcd")) if name.startswith("nstops") else CHOICE
+    found = replicate(design, PAIRS, n=300, replicates=1, estimators=[name], seed=5)
     survey = found.survey
     tally = survey.draw(np.random.default_rng(np.random.SeedSequence(5).spawn(1)[0]))
     kind, _, weights = name.partition("_")
     fit = (
-        estimate.stratified(CHOICE, tally, weights=weights or "proportional")
+        estimate.stratified(design, tally, weights=weights or "proportional")
         if kind == "stratified"
-        else getattr(estimate, name)(CHOICE, tally)
+        else getattr(estimate, name)(design, tally)
     )
     np.testing.assert_array_equal(found.runs[name].proportions[0], fit.proportions)
     np.testing.assert_array_equal(found.runs[name].standard_errors[0], fit.standard_errors)
     np.testing.assert_array_equal(found.runs[name].bounds[0], fit.interval(method="wald"))
+
+
+def test_the_reconstructions_agree_where_the_papers_say_so():
+    names = ["nstops", "moments", "nstops_i", "nstops_ii", "maximum_likelihood"]
+    found = replicate(SURVEY, (0.02, 0.58, 0.4), n=200, replicates=40, estimators=names, seed=3)
+    shares = {name: found.runs[name].proportions for name in names}
+    np.testing.assert_array_equal(shares["nstops"], shares["moments"])
+    assert (shares["nstops"] < 0).any()
+    assert (shares["nstops_ii"] >= 0).all()
+    np.testing.assert_allclose(shares["nstops_ii"], shares["maximum_likelihood"], atol=1e-4)
+    np.testing.assert_allclose(shares["nstops_i"], shares["nstops_ii"], atol=5e-3)
+    inside = (shares["nstops"] >= 0).all(axis=1)
+    np.testing.assert_allclose(shares["nstops_ii"][inside], shares["nstops"][inside], atol=1e-9)
+
+
+def test_a_replicate_that_any_estimator_gives_up_on_is_counted_out(monkeypatch):
+    given_up = iter([False, True, False])
+
+    def gives_up(design, tally, target):
+        if next(given_up):
+            raise NaysayError("NStoPS-I moves by 0.0001 or more after 10 steps")
+        return estimate.nstops_i(design, tally)
+
+    monkeypatch.setitem(ESTIMATORS, "nstops_i", gives_up)
+    found = replicate(SURVEY, PI, n=300, replicates=3, estimators=["nstops_i"], seed=1)
+    assert found.summary().used == 2
+    assert "nstops_i gave no result in 1 of 3 surveys: NStoPS-I moves by 0.0001" in str(found)
 
 
 def test_the_usual_interval_is_that_of_estimates():
@@ -123,6 +179,7 @@ def test_a_replicate_without_answers_is_counted_out():
         ({"preferences": (0.5, 0.6)}, "offers no levels"),
         ({"estimators": ["momnets"]}, "did you mean 'moments'"),
         ({"estimators": ["pooled"]}, "pooled is for levels"),
+        ({"estimators": ["nstops_ii"], "target": "file"}, "nstops_ii is for a population"),
         ({"estimators": []}, "at least one"),
         ({"estimators": ["moments", "moments"]}, "each estimator once"),
         ({"target": "sample"}, "target must be"),
@@ -135,6 +192,21 @@ def test_bad_questions(arguments, told):
     given = {"n": 100, "replicates": 5, "people": PI} | arguments
     with pytest.raises(DataError, match=told):
         replicate(SURVEY, given.pop("people"), **given)
+
+
+@pytest.mark.parametrize(
+    ("design", "name", "told"),
+    [
+        (designs.negative(tuple("abcd"), discards=2), "nstops", "NStoPS is for negative surveys with one answer"),
+        (designs.warner(p=0.7), "nstops_i", "NStoPS-I is for negative surveys with one answer"),
+        (designs.gaussian_negative(tuple("abcd"), sigma=1), "nstops_ii", "NStoPS-II exists for the uniform negative"),
+        (CHOICE, "nstops", "NStoPS is for negative surveys with one answer"),
+    ],
+)
+def test_reconstructions_of_other_designs_are_refused_beside_an_estimator_that_works(design, name, told):
+    proportions = np.full(len(design.categories), 1 / len(design.categories))
+    with pytest.raises(DataError, match=told):
+        replicate(design, proportions, n=100, replicates=5, estimators=[name, "moments"])
 
 
 def test_preferences_sum_to_one():

@@ -8,7 +8,10 @@ import io
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
+from rich.table import Table
 from rich.text import Text
 
 from naysay import _checks, planning, privacy
@@ -46,6 +49,25 @@ class Plan(NamedTuple):
     second: int | None
     power: float | None
     goal: Goal
+    other: planning.Variance | None = None
+
+    @property
+    def errors(self) -> list[Errors]:
+        """The standard errors of what is estimated: of one group, or of two and of the difference between them."""
+        first = Errors("", self.found.values, self.found.standard_errors(self.n))
+        if self.other is None or self.second is None:
+            return [first]
+        second = Errors("second group", self.other.values, self.other.standard_errors(self.second))
+        apart = Errors("difference", first.values - second.values, np.hypot(first.errors, second.errors))
+        return [first._replace(what="first group"), second, apart]
+
+
+class Errors(NamedTuple):
+    """Proportions, or differences of them, with their standard errors, (t,) each."""
+
+    what: str
+    values: NDArray[np.float64]
+    errors: NDArray[np.float64]
 
 
 def command(
@@ -218,7 +240,9 @@ def _planned(
     if goal.standard_error is not None:
         return Plan(design, found, people_for(found, goal.standard_error, goal.category), None, None, goal)
     if goal.null is not None:
-        n = people or planning.sample_size(design, pi, null=goal.null, power=goal.power, **asked)
+        n = people
+        if n is None:
+            n = planning.sample_size(design, pi, null=goal.null, power=goal.power, **asked)
         return Plan(design, found, n, None, planning.power(design, pi, n=n, null=goal.null, **asked), goal)
     if goal.versus is not None:
         sizes = (
@@ -227,7 +251,8 @@ def _planned(
             else (people, people)
         )
         reached = planning.difference_power(design, pi, goal.versus, n=sizes, **asked)
-        return Plan(design, found, sizes[0], sizes[1], reached, goal)
+        other = planning.variance(design, goal.versus, **assumed)
+        return Plan(design, found, sizes[0], sizes[1], reached, goal, other)
     return Plan(design, found, _USUAL if people is None else people, None, None, goal)
 
 
@@ -249,14 +274,28 @@ def _reached(plan: Plan) -> str:
 
 
 def _table(plan: Plan) -> None:
-    z = _normal(plan.goal.confidence)
-    grid = printing.grid("category", ["proportion", "s.e.", f"± at {plan.goal.confidence:g}", "s.d. of one"])
-    for name, value, one, error in zip(
-        plan.found.names, plan.found.values, plan.found.each, plan.found.standard_errors(plan.n), strict=True
-    ):
-        grid.add_row(Text(_checks.label(name)), f"{value:.4f}", f"{error:.4f}", f"{z * error:.4f}", f"{one**0.5:.4f}")
+    grid = _grid_of_two(plan) if plan.other is not None else _grid(plan)
     above = [f"{plan.design.name or plan.design.kind}: {_reached(plan)}", plan.found.kind]
     output.say(printing.text(above, grid, [*privacy.lines(plan.design), *(f"note: {told}" for told in _notes(plan))]))
+
+
+def _grid(plan: Plan) -> Table:
+    z = _normal(plan.goal.confidence)
+    grid = printing.grid("category", ["proportion", "s.e.", f"± at {plan.goal.confidence:g}", "s.d. of one"])
+    [(_, values, errors)] = plan.errors
+    for name, value, one, error in zip(plan.found.names, values, plan.found.each, errors, strict=True):
+        grid.add_row(Text(_checks.label(name)), f"{value:.4f}", f"{error:.4f}", f"{z * error:.4f}", f"{one**0.5:.4f}")
+    return grid
+
+
+def _grid_of_two(plan: Plan) -> Table:
+    z = _normal(plan.goal.confidence)
+    columns = [title for each in plan.errors for title in (each.what, "s.e.")]
+    grid = printing.grid("category", [*columns, f"± at {plan.goal.confidence:g}"])
+    for place, name in enumerate(plan.found.names):
+        cells = [f"{number[place]:.4f}" for each in plan.errors for number in (each.values, each.errors)]
+        grid.add_row(Text(_checks.label(name)), *cells, f"{z * plan.errors[-1].errors[place]:.4f}")
+    return grid
 
 
 def _notes(plan: Plan) -> list[str]:
@@ -287,6 +326,10 @@ def _json(plan: Plan) -> None:
         "proportions": plan.found.values.tolist(),
         "standard_errors": plan.found.standard_errors(plan.n).tolist(),
         "variances_of_one": plan.found.each.tolist(),
+        **{
+            each.what.replace(" ", "_"): {"values": each.values.tolist(), "standard_errors": each.errors.tolist()}
+            for each in plan.errors[1:]
+        },
         "standard_error_kind": plan.found.kind,
         "privacy": privacy.lines(plan.design),
         "warnings": _notes(plan),

@@ -43,8 +43,8 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="METHOD",
-            help="Once for each: maximum_likelihood, moments; for levels stratified, stratified_equal, "
-            "stratified_variance, pooled.",
+            help="Once for each: maximum_likelihood, moments; for negative surveys with one answer nstops, nstops_i, "
+            "nstops_ii; for levels stratified, stratified_equal, stratified_variance, pooled.",
         ),
     ] = None,
     preferences: Annotated[str | None, typer.Option(metavar="TEXT", help=f"Of levels: {PREFERENCES}")] = None,

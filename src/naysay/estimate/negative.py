@@ -17,11 +17,15 @@ from naysay.estimate.result import Estimate, answered_under
 from naysay.estimate.solver import Maximum, expectation_step, maximize
 from naysay.tally import Tally
 
-__all__ = ["nstops", "nstops_i", "nstops_ii"]
+__all__ = ["check_reconstructed", "nstops", "nstops_i", "nstops_ii"]
 
 Floats = NDArray[np.float64]
 
 _PAPER_STOP = 1e-4
+_UNIFORM_ONLY = (
+    "NStoPS-II exists for the uniform negative survey with one answer and no weights; otherwise use "
+    "maximum_likelihood, which it computes there"
+)
 
 
 def nstops(design: Answerable, tally: Tally) -> Estimate:
@@ -57,7 +61,7 @@ def nstops(design: Answerable, tally: Tally) -> Estimate:
     >>> estimate.nstops(survey, survey.tally(count=[2, 8, 16, 29, 45])).counts.round(6)
     array([ 92.,  68.,  36., -16., -80.])
     """
-    _check_negative(design, "NStoPS")
+    check_reconstructed(design, "NStoPS")
     return replace(moments(design, tally), method="NStoPS")
 
 
@@ -102,7 +106,7 @@ def nstops_i(design: Answerable, tally: Tally, *, tol: float | None = None, iter
     >>> estimate.nstops_i(survey, survey.tally(count=[23, 22, 20, 18, 17])).counts.round(2)
     array([ 8., 12., 20., 28., 32.])
     """
-    _check_negative(design, "NStoPS-I")
+    check_reconstructed(design, "NStoPS-I")
     answered_under(design, tally)
     check_identified(tally)
     rows, weights, squared = evidence(tally)
@@ -161,11 +165,9 @@ def nstops_ii(design: Answerable, tally: Tally) -> Estimate:
     >>> estimate.nstops_ii(survey, survey.tally(count=[2, 8, 16, 29, 45])).counts.round(6)
     array([80., 20.,  0.,  0.,  0.])
     """
-    if not is_uniform(design) or tally.weighted:
-        raise DataError(
-            "NStoPS-II exists for the uniform negative survey with one answer and no weights; otherwise use "
-            "maximum_likelihood, which it computes there"
-        )
+    check_reconstructed(design, "NStoPS-II")
+    if tally.weighted:
+        raise DataError(_UNIFORM_ONLY)
     answered_under(design, tally)
     counts, rounds = _drop_negative(tally.counts.astype(float))
     fit = maximum_likelihood(design, tally)  # the same maximizer: its certificate, covariance and reservations hold
@@ -190,8 +192,12 @@ def _drop_negative(named: Floats) -> tuple[Floats, Floats]:
     return counts, np.array(rounds)
 
 
-def _check_negative(design: Answerable, method: str) -> None:
-    """Raise unless the design is a negative survey with one answer."""
+def check_reconstructed(design: Answerable, method: str) -> None:
+    """Raise unless the design is a negative survey with one answer, for NStoPS-II the uniform one."""
+    if method == "NStoPS-II":
+        if not is_uniform(design):
+            raise DataError(_UNIFORM_ONLY)
+        return
     single = isinstance(design, Table) and design.weights.shape[0] == design.weights.shape[1]
     if not single or np.diagonal(design.weights).any():  # type: ignore[attr-defined]
         raise DataError(

@@ -278,8 +278,8 @@ def _option(name: str, design: Answerable, asked: _Asked, direct: Option | None)
 
 def _measured(name: str, design: Answerable, asked: _Asked, amount: float, direct: Option | None) -> Option:
     stated = asked.stated(design.categories, amount)
-    levels = asked.assumed if isinstance(design, Levels) else {**asked.assumed, "preferences": None}
-    found = variance(design, stated, **levels)
+    assumed = asked.assumed if isinstance(design, Levels) else {**asked.assumed, "preferences": None}
+    found = variance(design, stated, **assumed)
     one = float(found.each[asked.place])
     bias = float(stated[asked.place] - asked.proportions[asked.place])
     error = math.sqrt(one / asked.n)
@@ -292,7 +292,7 @@ def _measured(name: str, design: Answerable, asked: _Asked, amount: float, direc
         needed=None if asked.wanted is None else _needed(one, bias, asked.wanted),
         pays_from=None if direct is None else _pays_from(one, bias, direct),
         kind=found.kind,
-        **_private(design, asked.assumed.get("preferences")),
+        **_private(design, assumed.get("preferences")),
     )
 
 

@@ -49,7 +49,7 @@ def above(found: Comparison) -> list[str]:
     if found.liars is not None:
         says = "another category" if found.liars.says is None else repr(_checks.label(found.liars.says))
         lines.append(
-            f"Of those in {found.category!r} {found.liars.share:.4g} say {says} to the direct question, "
+            f"A share of {found.liars.share:.4g} of those in {found.category!r} says {says} to the direct question, "
             f"{found.liars.under_design:.4g} under a randomized design"
         )
     return lines
@@ -99,6 +99,17 @@ def _infinite(value: float) -> str:
     return "–" if math.isnan(value) else "∞" if math.isinf(value) else f"{value:.3g}"
 
 
+def _unreached(found: Comparison, wanted: float) -> str:
+    """Why some designs do not reach a wanted precision."""
+    never = [option for option in found.options if option.needed is None]
+    biased = [option.name for option in never if abs(option.bias) >= wanted]
+    told = [f"the bias of {', '.join(biased)} alone is as large"] if biased else []
+    rest = [option.name for option in never if abs(option.bias) < wanted]
+    if rest:
+        told.append(f"{', '.join(rest)} would need more respondents than there are people")
+    return f"; none reaches it: {'; '.join(told)}" if told else ""
+
+
 def below(found: Comparison) -> list[str]:
     """What a reader of the numbers must know."""
     lines = [
@@ -107,7 +118,7 @@ def below(found: Comparison) -> list[str]:
     ]
     if found.wanted is not None:
         what = "root mean square error" if found.liars is not None else "standard error"
-        lines.append(f"n needed: for a {what} of {found.wanted:g}")
+        lines.append(f"n needed: for a {what} of {found.wanted:g}{_unreached(found, found.wanted)}")
     if found.liars is not None:
         lines.append(
             "pays from n: with so many respondents or more the design errs less than the direct question; the bias of "

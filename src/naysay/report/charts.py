@@ -208,8 +208,9 @@ def _layers(
     low = min([0.0, *(min(row["low"], row["value"]) for row in rows)])
     high = max([0.01, *(max(row["high"], row["value"]) for row in rows)])
     nice = low == 0  # a little below zero must not cost a whole step of the axis
-    if layout.signed:
-        low, high = low - (high - low) / 25, high + (high - low) / 25
+    if layout.signed or not nice:  # no mark on the edge
+        room = (high - low) / (25 if layout.signed else 50)
+        low, high = low - room, high + room
     form = f".{0 if high - low > 0.05 else 1}%"
     signed = "datum.value == 0 ? '0' : format(100 * datum.value, '+.2~f')" if layout.signed else alt.Undefined
     scale = alt.Scale(domain=[low, high], nice=nice)

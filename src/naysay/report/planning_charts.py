@@ -24,8 +24,10 @@ MEASURES = {
 }
 """Measures of privacy that a trade-off can be drawn against."""
 
+_LOGARITHMIC = ("largest_odds",)
 _HEIGHT = 260
 _LETTER, _LINE = 6.3, 15
+_NEAR, _FAR = 10, 500  # ratios of the ends of a logarithmic axis
 
 
 class _Point(NamedTuple):
@@ -84,7 +86,7 @@ def _of(option: Option, measure: str) -> float:
 
 def _scatter(points: list[_Point], title: str, measure: str, *, size: int) -> str:
     alt = need("altair")
-    logarithmic, axis = measure == "largest_odds", MEASURES[measure]
+    logarithmic, axis = measure in _LOGARITHMIC, MEASURES[measure]
     left, right = 66, math.ceil(min(26.0, max(labels.width(point.name) for point in points)) * _LETTER) + 20
     width = size - left - right
     low, high = _range([point.x for point in points], logarithmic=logarithmic)
@@ -117,6 +119,10 @@ def _axis(measure: str, low: float, high: float) -> Any:
     if measure == "still_possible":
         whole = list(range(math.ceil(low), math.floor(high) + 1))
         return alt.Axis(title=MEASURES[measure], grid=False, format="d", values=whole)
+    if measure in _LOGARITHMIC:
+        values = _ticks(low, high)
+        marked = {"values": values} if len(values) > 1 else {"tickCount": 6}
+        return alt.Axis(title=MEASURES[measure], grid=False, format="~g", **marked)
     return alt.Axis(title=MEASURES[measure], grid=False, tickCount=6)
 
 
@@ -237,9 +243,9 @@ def _numbers(found: Comparison) -> list[float]:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times powers of ten, or powers of ten alone where there would be many."""
+    """1, 2 and 5 times powers of ten; powers of ten alone where there would be many, more where few."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = (1, 2, 5) if high / low < 200 else (1,)
+    steps = (1,) if high / low > _FAR else (1, 2, 5) if high / low > _NEAR else (1, 2, 3, 5, 7)
     return [step * 10.0**power for power, step in itertools.product(powers, steps) if low <= step * 10.0**power <= high]
 
 

@@ -43,6 +43,10 @@ _FIXED, _REDRAWN = "file", "population"
 _NARROW = 400  # pixels, below which labels are wrapped earlier
 
 
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
 @dataclass(frozen=True)
 class Question:
     """One of the five questions.
@@ -66,13 +70,13 @@ class Question:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """People in each category."""
-        return gvu_counts()[self.name]
+        """People in each category, whose name is written as words."""
+        return {_words(category): people for category, people in gvu_counts()[self.name].items()}
 
     @property
     def label(self) -> str:
         """The name as words."""
-        return self.name.replace("_", " ")
+        return _words(self.name)
 
     @property
     def n(self) -> int:
@@ -114,12 +118,12 @@ QUESTIONS = (
         "falsification_of_information",
         "When asked for personal information, what percent of the time do you falsify it?",
         2,
-        "Not_Say",
+        "Not Say",
     ),
-    Question("race", "How would you classify yourself?", 3, "Not_Say"),
-    Question("sexual_preference", "How would you classify yourself?", 4, "Not_say"),
+    Question("race", "How would you classify yourself?", 3, "Not Say"),
+    Question("sexual_preference", "How would you classify yourself?", 4, "Not say"),
     Question(
-        "household_income", "Please indicate your current household income in thousands of U.S. dollars.", 5, "Not_Say"
+        "household_income", "Please indicate your current household income in thousands of U.S. dollars.", 5, "Not Say"
     ),
     Question("age", "What is your age?", 6, "[0, 8)"),
 )
@@ -323,7 +327,7 @@ def _pictures(answered: Sequence[_Answered]) -> tuple[Picture, ...]:
             lambda size: pair.question_pair(
                 income.asked,
                 "Which of these is NOT your household income?",
-                [name.replace("_", " ") for name in income.counts],
+                tuple(income.counts),
             ),
         ),
         Picture("ratios", "Standard deviation over that of one discard", _ratio_chart(answered)),

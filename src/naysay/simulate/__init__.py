@@ -6,6 +6,7 @@ a `Behavior` is who lies, answers at random or not at all; `skewed` and `tied` a
 """
 
 from naysay.simulate.behavior import HONEST, Behavior, skewed, tied
+from naysay.simulate.estimators import ESTIMATORS
 from naysay.simulate.populations import (
     POPULATIONS,
     Population,
@@ -19,7 +20,7 @@ from naysay.simulate.populations import (
     shares,
     uniform,
 )
-from naysay.simulate.replicate import ESTIMATORS, replicate
+from naysay.simulate.replicate import replicate
 from naysay.simulate.result import Measure, Runs, Simulation, Summary
 from naysay.simulate.survey import Survey
 

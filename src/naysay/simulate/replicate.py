@@ -8,10 +8,10 @@ import secrets
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,59 +19,23 @@ from numpy.typing import ArrayLike, NDArray
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from naysay import _checks, estimate
-from naysay.design import Answerable, Levels
+from naysay import _checks
+from naysay.design import Answerable
 from naysay.design.respondents import choice
-from naysay.errors import DataError, NotEstimable
-from naysay.estimate import Estimate
+from naysay.errors import DataError, NaysayError
 from naysay.estimate.intervals import METHODS
 from naysay.simulate.behavior import HONEST, Behavior
+from naysay.simulate.estimators import ESTIMATORS
+from naysay.simulate.estimators import estimators as tried
 from naysay.simulate.populations import Population, population, shares
 from naysay.simulate.result import Runs, Simulation
 from naysay.simulate.survey import Survey
 from naysay.tally import Tally
 
-__all__ = ["ESTIMATORS", "replicate"]
+__all__ = ["replicate"]
 
 Floats = NDArray[np.float64]
-Estimator = Callable[[Answerable, Tally, str], Estimate]
 
-
-def _equal(design: Answerable, tally: Tally, target: str) -> Estimate:
-    return estimate.stratified(design, tally, weights="equal", target=target)
-
-
-def _by_variance(design: Answerable, tally: Tally, target: str) -> Estimate:
-    return estimate.stratified(design, tally, weights="variance", target=target)
-
-
-def _maximum_likelihood(design: Answerable, tally: Tally, target: str) -> Estimate:
-    return estimate.maximum_likelihood(design, tally, target=target)
-
-
-def _moments(design: Answerable, tally: Tally, target: str) -> Estimate:
-    return estimate.moments(design, tally, target=target)
-
-
-def _stratified(design: Answerable, tally: Tally, target: str) -> Estimate:
-    return estimate.stratified(design, tally, target=target)
-
-
-def _pooled(design: Answerable, tally: Tally, target: str) -> Estimate:
-    return estimate.pooled(design, tally, target=target)
-
-
-ESTIMATORS: dict[str, Estimator] = {
-    "maximum_likelihood": _maximum_likelihood,
-    "moments": _moments,
-    "stratified": _stratified,
-    "stratified_equal": _equal,
-    "stratified_variance": _by_variance,
-    "pooled": _pooled,
-}
-"""Estimators by name; the last four are for levels."""
-
-_FOR_LEVELS = ("stratified", "stratified_equal", "stratified_variance", "pooled")
 _BATCH = 0.25  # seconds of work that a worker takes at a time: as long as an interruption has to wait
 _SOON = 3.0  # seconds below which starting workers takes longer than the work
 
@@ -147,11 +111,13 @@ def replicate(
     True
     """
     began = time.perf_counter()
-    names = _estimators(design, estimators)
+    if not isinstance(design, Answerable):
+        raise DataError(f"a design is needed first; got {type(design).__name__}")
     if interval is not None and interval not in METHODS:
         raise DataError(f"the interval methods are {', '.join(METHODS)}; got {interval!r}")
     if target not in ("population", "file"):
         raise DataError(f"target must be 'population' or 'file'; got {target!r}")
+    names = tried(design, estimators, target=target)
     survey = Survey(
         design=design,
         population=_population(design, people),
@@ -162,7 +128,7 @@ def replicate(
     )
     number = _positive(replicates, "replicates")
     chosen = secrets.randbits(32) if seed is None else _checks.whole(seed, 0, 2**128, what="seed")
-    job = _Job(survey, names, interval, _checks.confidence(confidence), np.random.SeedSequence(chosen).spawn(number))
+    job = _Job(survey, names, interval, _checks.confidence(confidence), chosen)
     done = _run(job, number, _positive(workers, "workers"), console)
     return Simulation(
         survey=survey,
@@ -195,13 +161,19 @@ class _Job:
     estimators: tuple[str, ...]
     interval: str | None
     confidence: float
-    seeds: list[np.random.SeedSequence] = field(repr=False)
+    seed: int
 
     def batch(self, places: Sequence[int]) -> Found:
         """The results of these replicates."""
-        return {place: self._one(np.random.default_rng(self.seeds[place])) for place in places}
+        return {place: self.one(place) for place in places}
 
-    def _one(self, rng: np.random.Generator) -> tuple[One, ...]:
+    def rng(self, place: int) -> np.random.Generator:
+        """The generator of one replicate: the child of the seed that `SeedSequence.spawn` gives this number."""
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(place,)))
+
+    def one(self, place: int) -> tuple[One, ...]:
+        """The results of one replicate."""
+        rng = self.rng(place)
         tally = self.survey.draw(rng)
         return tuple(self._fit(name, tally, rng) for name in self.estimators)
 
@@ -212,7 +184,7 @@ class _Job:
         try:
             fit = ESTIMATORS[name](self.survey.design, tally, self.survey.target)
             found = fit.intervals(self.confidence, method=self.interval, rng=rng)
-        except (DataError, NotEstimable) as error:
+        except NaysayError as error:
             return One(nothing[:, 0], nothing[:, 1], nothing[:, 2:], "", str(error))
         return One(fit.proportions, fit.standard_errors, found.bounds, found.method, "")
 
@@ -220,14 +192,16 @@ class _Job:
 def _run(job: _Job, number: int, workers: int, console: Console | None) -> Found:
     """All replicates, or those that were done before Ctrl-C; at least one."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    began = time.perf_counter()
     done = job.batch([0])
-    _check_first(job, done[0])
+    _check_first(job, done[0], number)
+    began = time.perf_counter()  # of the second survey: the first one loads what all need
+    done |= job.batch(range(1, min(number, 2)))
     each = max(time.perf_counter() - began, 1e-6)
     size = max(1, min(int(_BATCH / each), -(-number // workers)))
-    batches = [range(start, min(start + size, number)) for start in range(1, number, size)]
-    with Progress(*columns, console=console, transient=True, disable=console is None) as progress:
-        task = progress.add_task("surveys", total=number, completed=1)
+    batches = [range(start, min(start + size, number)) for start in range(len(done), number, size)]
+    hidden = console is None or not console.is_terminal  # where it would leave an empty line
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+        task = progress.add_task("surveys", total=number, completed=len(done))
         alone = workers == 1 or len(batches) < 2 or each * number < _SOON
         try:
             for found in _alone(job, batches) if alone else _together(job, batches, min(workers, len(batches))):
@@ -239,14 +213,13 @@ def _run(job: _Job, number: int, workers: int, console: Console | None) -> Found
     return done
 
 
-def _check_first(job: _Job, first: tuple[One, ...]) -> None:
+def _check_first(job: _Job, first: tuple[One, ...], number: int) -> None:
     """Raise what is wrong with the question before it is asked a thousand times."""
-    seeds = [job.seeds[0], *job.seeds[1:4]]
     if not all(one.problem for one in first) or any(
-        not one.problem for seed in seeds[1:] for one in job._one(np.random.default_rng(seed))
+        not one.problem for place in range(1, min(number, 4)) for one in job.one(place)
     ):
         return
-    tally = job.survey.draw(np.random.default_rng(seeds[0]))
+    tally = job.survey.draw(job.rng(0))
     if tally.n == 0:
         raise DataError("nobody answered in the first surveys; ask more people, or let fewer not answer")
     ESTIMATORS[job.estimators[0]](job.survey.design, tally, job.survey.target)
@@ -265,8 +238,10 @@ def _together(job: _Job, batches: Sequence[range], workers: int) -> Iterator[Fou
         _one_thread_each(),
         ProcessPoolExecutor(workers, mp_context=context, initializer=_start, initargs=(job,)) as pool,
     ):
-        waiting = {pool.submit(_work, places) for places in batches}
+        waiting: set[Future[Found]] = set()
         try:
+            with _deaf_to_interrupts():
+                waiting = {pool.submit(_work, places) for places in batches}
             while waiting:
                 finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in finished)
@@ -278,6 +253,19 @@ def _together(job: _Job, batches: Sequence[range], workers: int) -> Iterator[Fou
 def _cancel(waiting: set[Future[Found]]) -> None:
     for future in waiting:
         future.cancel()
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Let workers start without hearing Ctrl-C, which they would answer with a traceback until they are told not to."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:  # one that came meanwhile is heard now
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
@@ -323,23 +311,6 @@ def _runs(names: Sequence[str], done: Sequence[tuple[One, ...]]) -> Mapping[str,
             problem=next((one.problem for one in ones if one.problem), ""),
         )
     return result
-
-
-def _estimators(design: Answerable, wanted: Sequence[str] | None) -> tuple[str, ...]:
-    if not isinstance(design, Answerable):
-        raise DataError(f"a design is needed first; got {type(design).__name__}")
-    levels = isinstance(design, Levels)
-    if wanted is None:
-        return ("stratified", "pooled") if levels else ("maximum_likelihood", "moments")
-    names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
-    if not names or len(set(names)) < len(names):
-        raise DataError(f"name each estimator once, at least one; got {_checks.shown(names)}")
-    for name in names:
-        if name not in ESTIMATORS:
-            raise DataError(f"no estimator is called {name!r}; {_checks.nearest(name, ESTIMATORS)}", value=name)
-        if name in _FOR_LEVELS and not levels:
-            raise DataError(f"{name} is for levels; {design.name or design.kind} offers none, use moments", value=name)
-    return names
 
 
 def _population(design: Answerable, people: Any) -> Population:
