@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from itertools import combinations, permutations
 
 import numpy as np
@@ -178,7 +179,7 @@ def test_one_interrupt_that_is_raised_twice_loses_nothing(keys, whole, monkeypat
         raise KeyboardInterrupt
 
     monkeypatch.setattr(lattices.Lattice, "counted", interrupt)
-    monkeypatch.setattr("naysay.microdata.search.time.sleep", again)
+    monkeypatch.setattr(sys.modules["naysay.microdata.search"].time, "sleep", again)
     part = microdata.search(keys, size=3, most=40)
     assert part.stopped == "interrupted"
     assert 0 < len(part.combinations) <= 12
