@@ -164,3 +164,29 @@ def test_files_are_not_overwritten_unasked(naysay, refused, two):
 
 def test_the_group_alone_shows_its_commands(naysay):
     assert "birthdays" in naysay("panel").out
+
+
+def test_respondents_whose_type_changes_between_files(write, refused):
+    write("one.csv", "respondent,wave,age", "1,2009-01,40", "2,2009-01,30")
+    for first, second in (("01", "02"), ("1.0", "2.0")):
+        write("two.csv", "respondent,wave,age", f"{first},2009-02,40", f"{second},2009-02,30")
+        message = refused("panel", "merge", "one.csv", "two.csv", "--out", "out.csv")
+        assert "row 1 of" in message
+        assert "one number written in two ways, as 7, 07 and 7.0" in message
+    write("two.csv", "respondent,wave,age", "A1,2009-02,40", "B2,2009-02,30")
+    message = refused("panel", "birthdays", "one.csv", "two.csv", "--out", "out.csv")
+    assert "column 'respondent' holds numbers in one.csv and other texts in two.csv" in message
+    assert not Path("out.csv").exists()
+
+
+def test_respondents_with_and_without_letters_in_one_file_are_texts(naysay, write):
+    write("one.csv", "respondent,wave,age", "1,2009-01,40", "B2,2009-01,30")
+    write("two.csv", "respondent,wave,age", "B2,2009-02,40")
+    assert naysay("panel", "merge", "one.csv", "two.csv", "--out", "out.csv").code == 0
+
+
+def test_waves_without_a_month(write, refused):
+    write("one.csv", "respondent,age", "1,40")
+    message = refused("panel", "merge", "one.csv", "--out", "out.csv")
+    assert "'one.csv' has no column 'wave' for the month of a row" in message
+    assert "--months" in message

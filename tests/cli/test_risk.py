@@ -531,7 +531,7 @@ def test_a_search_ranks_combinations_in_the_table_and_in_json(naysay, survey):
     frame = pl.read_csv("panel.csv", infer_schema=False)
     frame = frame.with_columns(pl.when(pl.col("age").is_in(["refused", "-9"])).then(None).otherwise("age").alias("age"))
     keys = microdata.Keys(frame, ["age", "gender", "job", "income"])
-    expected = microdata.search(keys, size=2)
+    expected = microdata.search(keys, size=2, population=10_000_000)
     assert {name: found[name] for name in expected.to_dict()} == expected.to_dict()
     assert found["contributions"] == microdata.contributions(expected).to_dict()
     riskiest = keys.only(expected.combinations[0].keys)
@@ -539,6 +539,24 @@ def test_a_search_ranks_combinations_in_the_table_and_in_json(naysay, survey):
     assert "bins 10 wide" in {each["told"] for each in found["recodings"]["recodings"]}
     code, _, err = naysay("risk", *SEARCH, "--search", "2", "--format", "csv")
     assert "json and table also hold what the search found" in err
+
+
+def test_a_search_by_another_measure_with_orders_and_without_theta_where_there_are_weights(naysay, survey, refused):
+    found = told(naysay, *SEARCH, "--search", "2", "--measure", "anonymity")["search"]
+    unique = [each["listwise"]["k1"] for each in found["combinations"]]
+    assert unique == sorted(unique, reverse=True)
+    assert {found["measure"], found["contributions"]["measure"], found["recodings"]["measure"]} == {"anonymity"}
+    jobs = sorted({job for job in pl.read_csv("panel.csv", infer_schema=False)["job"].to_list() if job is not None})
+    ordered = ("--search", "4", "--order", f"job={','.join(jobs)}")
+    ways = {each["told"] for each in told(naysay, *SEARCH, *ordered)["search"]["recodings"]["recodings"]}
+    assert any(way.startswith("neighbors") for way in ways)
+    pl.read_csv("panel.csv", infer_schema=False).with_columns(w=1).write_csv("weighted.csv")
+    weighted = told(naysay, "weighted.csv", *SEARCH[1:], "--weight", "w", "--search", "1")["search"]
+    assert weighted["population"] is None
+    assert "theta" not in weighted["combinations"][0]["matches"]
+    message = refused("risk", *SEARCH, "--search", "2", "--order", "jobs=a,b")
+    assert "there is no key 'jobs'" in message
+    assert "--order must be NAME=VALUE" in refused("risk", *SEARCH, "--search", "2", "--order", "a,b")
 
 
 def test_a_search_stops_and_goes_on(naysay, survey, monkeypatch):
@@ -581,6 +599,8 @@ def test_a_long_search_says_so_beforehand(naysay, survey, monkeypatch, refused):
         (["--search", "5"], "got 5"),
         (["--most", "3"], "--most is for a search; ask for one with --search"),
         (["--minutes", "3"], "--minutes is for a search"),
+        (["--measure", "anonymity"], "--measure is for a search"),
+        (["--order", "job=a,b"], "--order is for a search"),
         (["--resume", "a.jsonl"], "--resume is for a search"),
         (["--search", "1", "--minutes", "-1"], "minutes must be positive; got -1.0"),
         (["--search", "1", "--resume", "panel.csv"], "'panel.csv' is not the file of a search"),

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from itertools import combinations, permutations
 
 import numpy as np
@@ -116,6 +117,26 @@ def test_it_ranks_by_who_stands_out(keys, whole):
     assert (whole.complete, whole.left, whole.reason) == (3, 0, "")
 
 
+def test_theta_of_each_combination_is_that_of_the_table(keys, whole):
+    found = microdata.search(keys, size=3, population=20_000, confidence=0.9)
+    asked = [each.keys for each in found.combinations]
+    table = microdata.risk_table(keys, asked, population=20_000, confidence=0.9).to_dict()["quasi_identifiers"]
+    names = ("theta", "theta_interval", "theta_withheld")
+    assert any(each["listwise"]["theta"] for each in table)
+    for each, row in zip(found.to_dict()["combinations"], table, strict=True):
+        for part in ("listwise", "matches"):
+            assert {name: each[part][name] for name in names} == {name: row[part][name] for name in names}
+    assert "θ on m" in str(found)
+    assert "θ" not in str(whole)
+    assert "theta" not in whole.to_dict()["combinations"][0]["matches"]
+
+
+@pytest.mark.parametrize("options", [{"population": 3}, {"population": "many"}, {"confidence": 1.5}])
+def test_theta_needs_a_population_and_a_confidence(keys, options):
+    with pytest.raises(DataError, match=r"population|confidence"):
+        microdata.search(keys, size=1, **options)
+
+
 def test_two_searches_are_alike_and_the_order_of_rows_does_not_matter(keys, whole):
     assert microdata.search(keys, size=3).to_dict() == whole.to_dict()
     rng = np.random.default_rng(1)
@@ -141,6 +162,28 @@ def interrupting(after):
             raise KeyboardInterrupt
 
     return progress
+
+
+def test_one_interrupt_that_is_raised_twice_loses_nothing(keys, whole, monkeypatch):
+    """As by polars, which watches for Ctrl-C itself, and then by Python."""
+
+    counted = lattices.Lattice.counted
+    left = iter(range(12))
+
+    def interrupt(self, places, parents):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return counted(self, places, parents)
+
+    def again(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lattices.Lattice, "counted", interrupt)
+    monkeypatch.setattr(sys.modules["naysay.microdata.search"].time, "sleep", again)
+    part = microdata.search(keys, size=3, most=40)
+    assert part.stopped == "interrupted"
+    assert 0 < len(part.combinations) <= 12
+    assert all(each in whole.combinations for each in part.combinations)
 
 
 def test_an_interrupted_search_keeps_what_is_finished_and_goes_on(keys, whole, tmp_path):

@@ -38,7 +38,7 @@ def parts():
         [microdata.identification(row, name, attempt=0.25) for name in ("acquaintance", "register")]
         for row in risk.quasi_identifiers
     ]
-    search = microdata.search(keys, size=3)
+    search = microdata.search(keys, size=3, population=50_000)
     return {
         "found": risk,
         "keys": keys,
@@ -131,8 +131,10 @@ def test_the_combinations_contributions_and_recodings_are_those_of_the_json(part
             f"{place}. {' + '.join(each['keys'])}",
             *(f"{two[name]:,}" for name in ("m1", "m_lt_5")),
             *(share(two[name]) for name in ("pr_su", "prosecutor_mean")),
+            share(None if two["theta_withheld"] else two["theta"], 3),
             *(f"{one[name]:,}" for name in ("deleted", "k1", "k_lt_5")),
             share(one["pr_su_all"]),
+            share(None if one["theta_withheld"] else one["theta"], 3),
         ]
     told = parts["contributions"].to_dict()["keys"]
     rows = shown["Added to the share of people who stand out"][1:]
@@ -202,6 +204,22 @@ def test_sections_are_left_out_where_nothing_was_asked(parts):
     assert "as it was judged" not in plain
 
 
+def test_a_search_by_k_says_who_is_alone_and_without_a_population_nothing_of_theta(parts):
+    search = microdata.search(parts["keys"], size=2, measure="anonymity")
+    worst = parts["keys"].only(search.combinations[0].keys)
+    recoded = microdata.recodings(worst, measure="anonymity")
+    page = page_of(parts, search=search, contributions=microdata.contributions(search), recodings=recoded)
+    alone = search.combinations[0].k.unique
+    assert f"{alone:,} of {search.n:,} people ({share(alone / search.n)}) are alone (k = 1) on it" in page
+    assert "how many fewer would be alone (k = 1) on all keys" in page
+    shown = tables(page)
+    assert shown["By the number of keys"][0][2] == "worst: are alone (k = 1)"
+    assert [int(row[-1].replace(",", "")) for row in shown["One change at a time, those that help most first"][1:]] == [
+        recoded.bought(each) for each in recoded.recodings[:25]
+    ]
+    assert not any("θ" in name for name in shown[f"The {len(search.combinations)} most dangerous"][0])
+
+
 def test_an_unfinished_search_says_so(parts):
     part = microdata.search(parts["keys"], size=3, most=5)
     text = page_of(parts, search=part, contributions=microdata.contributions(part), recodings=None)
@@ -211,6 +229,16 @@ def test_an_unfinished_search_says_so(parts):
     assert "The most dangerous combinations" not in text
     with pytest.raises(DataError, match="has finished no combination"):
         risk_charts.growth(none)
+
+
+def test_the_ranking_names_every_key_and_its_legend_fits_a_phone():
+    names = [f"quite a long key {place}" for place in range(6)]
+    rng = np.random.default_rng(3)
+    keys = microdata.Keys({name: rng.integers(0, 4, 60).tolist() for name in names}, names)
+    phone = risk_charts.ranking(microdata.search(keys, size=6), size=340, room=17)
+    assert "…" not in phone
+    first, second = (phone.index(text) for text in ("alone after deletion (k = 1)</text>", "stand out (m = 1)</text>"))
+    assert 'translate(0,16)"' in phone[first:second]
 
 
 def drawn(parts):

@@ -10,7 +10,7 @@ from naysay.cli.options import design_of
 from naysay.errors import DataError
 from naysay.microdata import Between, Either, Form, Joined, Privatized
 
-__all__ = ["chances", "forms", "named", "policies", "record"]
+__all__ = ["chances", "forms", "named", "orders", "policies", "record"]
 
 
 def record(text: str, *, option: str) -> tuple[str, ...]:
@@ -92,6 +92,12 @@ def _once(found: dict[str, Form], name: str) -> dict[str, Form]:
             f"the candidates of {name!r} are declared twice; one of --joined, --either, --between, --design"
         )
     return found
+
+
+def orders(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The order of the values of each key that has one."""
+    given = named(texts, option="--order", example="school=none,primary,secondary")
+    return {name: record(value, option="--order") for name, value in given.items()}
 
 
 def chances(texts: Sequence[str]) -> dict[str, float]:

@@ -214,7 +214,12 @@ def _tables(
     absent = () if na is None else written.record(na, option="--na")
     found = {}
     for path, month in zip(paths, named, strict=True):
-        table = _read(path, [respondent, *([wave] if month is None else [])], absent, separator, encoding)
+        table = _read(path, [respondent], absent, separator, encoding)
+        if month is None and wave not in table.columns:
+            raise DataError(
+                f"{str(path)!r} has no column {wave!r} for the month of a row; name it with --wave, or give the month"
+                " of each file with --months"
+            )
         if month is not None and wave in table.columns:
             raise DataError(f"{str(path)!r} has a column {wave!r}; leave --months out, or name another --wave")
         found[str(path)] = table if month is None else table.with_columns(pl.lit(month).alias(wave))

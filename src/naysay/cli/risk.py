@@ -27,6 +27,7 @@ from naysay.report import risk_page
 __all__ = ["command"]
 
 Rule = Literal["worst", "intersect", "first"]
+Measure = Literal["matches", "anonymity"]
 Reporter = Callable[[str, float], None] | None
 _INTERRUPTED = 130
 _NAME = 40  # characters of a quasi-identifier beside its bar
@@ -99,6 +100,13 @@ def command(
         int | None,
         typer.Option(metavar="Q", help="Count every combination of up to Q of the keys, and rank them."),
     ] = None,
+    measure: Annotated[
+        Measure | None, typer.Option(help="What --search ranks by: m = 1 (matches, the default), or k = 1.")
+    ] = None,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=RECORD", help="The order of a key's values, to put neighbors together."),
+    ] = None,
     most: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Combinations that --search counts now, at most.")
     ] = None,
@@ -148,7 +156,9 @@ def command(
       naysay risk panel.csv --keys age,gender,job,income \\
           --population 16700000 --search 3 --resume found.jsonl --html risk.html
     """
-    asked = [written.record(text, option="--keys") for text in keys]
+    sets = [written.record(text, option="--keys") for text in keys]
+    people = int(population) if population.is_integer() else population
+    limits = {"measure": measure, "order": order, "most": most, "minutes": minutes, "resume": resume}
     cells = written.forms(
         joined=joined or (),
         either=either or (),
@@ -158,10 +168,10 @@ def command(
         level=level or (),
     )
     request = _Request(
-        asked,
-        {name: form for name, form in cells.items() if any(name in names for names in asked)},
+        sets,
+        {name: form for name, form in cells.items() if any(name in names for names in sets)},
         written.policies(missing or ()),
-        int(population) if population.is_integer() else population,
+        people,
         rule,
         weight,
         sensitive,
@@ -169,19 +179,13 @@ def command(
         written.chances(attempt or ()),
         stand_out,
         None if row is None else row - 1,
-        None if search is None else risk_search.Asked(search, rule, most, minutes, resume),
+        _searched(search, limits, rule=rule, population=None if weight else people, confidence=confidence),
     )
     request.check(cells, per_row, force=force, engine=engine)
-    _check_search(search, most=most, minutes=minutes, resume=resume)
     pages.check(html)
     absent = () if na is None else written.record(na, option="--na")
     source = Source(file, request.columns, request.plain, weight, absent, separator, encoding, codes)
-    with files.readable(file), source.on(engine) as table, _progress() as progress:
-        described = html is not None
-        read = request.encoded(table, progress) if explain or described or request.once else None
-        if explain and read is not None:
-            _explain(request, read)
-        told = request.answer(table, read, progress, records=per_row is not None, described=described)
+    told = _told(source, engine, request, explain=explain, records=per_row is not None, described=html is not None)
     if per_row is not None:
         risk_output.write(told, per_row, separator)
     {"table": risk_output.table, "json": risk_output.json, "csv": risk_output.csv}[format_](told)
@@ -190,11 +194,27 @@ def command(
         raise typer.Exit(_INTERRUPTED)
 
 
-def _check_search(search: int | None, **others: object) -> None:
-    """Raise for options that need a search where there is none."""
-    for name, value in others.items():
-        if search is None and value is not None:
+def _searched(search: int | None, limits: Mapping[str, Any], **others: Any) -> risk_search.Asked | None:
+    """The search that is asked for; an error for options that need one where there is none."""
+    if search is not None:
+        orders = written.orders(limits["order"] or ())
+        most, minutes, resume = (limits[name] for name in ("most", "minutes", "resume"))
+        return risk_search.Asked(search, limits["measure"] or "matches", orders, most, minutes, resume, **others)
+    for name, value in limits.items():
+        if value is not None:
             raise DataError(f"--{name} is for a search; ask for one with --search")
+    return None
+
+
+def _told(
+    source: Source, engine: EngineName, request: _Request, *, explain: bool, records: bool, described: bool
+) -> Told:
+    """All answers, from the file."""
+    with files.readable(source.path), source.on(engine) as table, _progress() as progress:
+        read = request.encoded(table, progress) if explain or described or request.once else None
+        if explain and read is not None:
+            _explain(request, read)
+        return request.answer(table, read, progress, records=records, described=described)
 
 
 def _page(told: Told) -> str:
@@ -253,7 +273,7 @@ class _Request:
         for name, chance in self.attempts.items():
             microdata.scenarios.scenario(name), microdata.scenarios.probability(chance)
         if self.search is not None:
-            self.search.check(len(self.every))
+            self.search.check(self.every)
         if per_row is None and self.row is None:
             return
         if engine != "polars":

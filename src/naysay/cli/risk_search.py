@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from naysay import microdata
 from naysay.cli import output
 from naysay.errors import DataError
 from naysay.microdata import Contributions, Keys, Recodings, Search
+from naysay.microdata.table import check_names
 
 __all__ = ["Asked", "Found"]
 
@@ -41,24 +43,35 @@ class Asked:
     ----------
     size : int
         The largest number of keys in a combination.
-    rule : str
+    measure : str
+    orders : {key: texts}
+        The order of the values of a key, for recodings.
     most : int, optional
     minutes : float, optional
     file : Path, optional
+    rule : str
+    population : float, optional
+        For θ of each combination, which is left out where respondents have weights: it would need equal chances.
+    confidence : float
     """
 
     size: int
-    rule: str
+    measure: str
+    orders: Mapping[str, Sequence[str]]
     most: int | None
     minutes: float | None
     file: Path | None
+    rule: str
+    population: float | None
+    confidence: float
 
-    def check(self, keys: int) -> None:
+    def check(self, keys: Sequence[str]) -> None:
         """Raise for what can be known to be wrong before the file is read."""
-        if not 1 <= self.size <= keys:
+        if not 1 <= self.size <= len(keys):
             raise DataError(
-                f"--search must be a number of keys, from 1 to the {keys} that --keys names; got {self.size}"
+                f"--search must be a number of keys, from 1 to the {len(keys)} that --keys names; got {self.size}"
             )
+        check_names(list(self.orders), keys, what="key")
         if self.file is not None and not self.file.parent.is_dir():
             raise DataError(f"there is no folder {str(self.file.parent)!r} to write to")
 
@@ -72,6 +85,9 @@ class Asked:
             keys,
             size=self.size,
             rule=self.rule,
+            measure=self.measure,
+            population=self.population,
+            confidence=self.confidence,
             most=self.most,
             minutes=self.minutes,
             file=self.file,
@@ -81,4 +97,12 @@ class Asked:
             return Found(found, None, None)
         told = microdata.contributions(found, progress=progress)
         riskiest = keys.only(found.combinations[0].keys)
-        return Found(found, told, microdata.recodings(riskiest, rule=self.rule, progress=progress))
+        orders = {name: _values(riskiest, name, self.orders[name]) for name in riskiest.columns if name in self.orders}
+        coarser = microdata.recodings(riskiest, rule=self.rule, measure=self.measure, orders=orders, progress=progress)
+        return Found(found, told, coarser)
+
+
+def _values(keys: Keys, name: str, texts: Sequence[str]) -> list[Any]:
+    """The values of a key that are written so: files other than CSV hold numbers and truth values."""
+    written = {str(value): value for value in keys.variable(name).cells.values}
+    return [written.get(text, text) for text in texts]

@@ -18,6 +18,7 @@ import numpy as np
 
 from naysay.errors import DataError
 from naysay.microdata.keys import Keys
+from naysay.microdata.population import Theta, sampling_fraction, theta
 from naysay.microdata.sizes import Sizes
 
 __all__ = ["Combination", "Finished", "digest"]
@@ -72,6 +73,35 @@ class Combination:
     def pr_su(self) -> float:
         """Share that matches only itself, of everybody whom no policy drops; NaN where that is nobody."""
         return self.m.unique / self.m.records if self.m.records else math.nan
+
+    def thetas(self, population: float, *, confidence: float = 0.95) -> tuple[Theta, Theta]:
+        """θ on k and, a heuristic, on m: how often a match with a unique record is the right person.
+
+        Parameters
+        ----------
+        population : float
+            People from whom the respondents are a sample, at least as many.
+        confidence : float
+            Of the intervals.
+
+        Raises
+        ------
+        DataError
+            A population smaller than the file.
+
+        Examples
+        --------
+        >>> sizes = Sizes.of(np.repeat([1, 2, 3], [50, 40, 30]))
+        >>> on_k, on_m = Combination(("age", "job"), 150, sizes, sizes).thetas(30_000)
+        >>> round(on_k.estimate, 4), on_k.pairs
+        (0.005, 20.0)
+        """
+        on_k, on_m = (self._theta(sizes, population, confidence) for sizes in (self.k, self.m))
+        return on_k, on_m
+
+    def _theta(self, sizes: Sizes, population: float, confidence: float) -> Theta:
+        fraction = sampling_fraction(max(sizes.records, 1), population)
+        return theta(sizes.unique, sizes.pairs, triples=sizes.triples, fraction=fraction, confidence=confidence)
 
     def unique(self, measure: str) -> int:
         """Respondents who stand out: m = 1, or k = 1 for the measure ``"anonymity"``."""

@@ -18,7 +18,19 @@ from naysay.microdata.population import FEWEST, Theta
 from naysay.microdata.risk import Listwise, Matches, QuasiIdentifier, RiskTable
 from naysay.microdata.weighted import Weighted
 
-__all__ = ["heading", "label", "number", "reservations", "tables", "to_dict", "to_html", "to_text", "words"]
+__all__ = [
+    "heading",
+    "label",
+    "number",
+    "reservations",
+    "tables",
+    "theta_cells",
+    "theta_dict",
+    "to_dict",
+    "to_html",
+    "to_text",
+    "words",
+]
 
 _DASH = "–"
 
@@ -73,7 +85,7 @@ def _listwise(rows: Sequence[QuasiIdentifier]) -> Table:
 def _listwise_cells(part: Listwise) -> list[str]:
     counts = [f"{number:,}" for number in (part.deleted, part.kept, *_counts(part))]
     shares = [_share(value) for value in (part.pr_su_kept, part.pr_su_all, part.sizes.inverse)]
-    return [*counts, *shares, *_theta(part.theta)]
+    return [*counts, *shares, *theta_cells(part.theta)]
 
 
 def _matches(rows: Sequence[QuasiIdentifier]) -> Table:
@@ -83,7 +95,7 @@ def _matches(rows: Sequence[QuasiIdentifier]) -> Table:
 
 def _match_cells(part: Matches) -> list[str]:
     counts = [f"{number:,}" for number in (part.sizes.records, *_counts(part))]
-    return [*counts, _share(part.pr_su), _share(part.sizes.inverse), *_theta(part.theta)]
+    return [*counts, _share(part.pr_su), _share(part.sizes.inverse), *theta_cells(part.theta)]
 
 
 def _counts(part: Listwise | Matches) -> tuple[int, int, int]:
@@ -121,7 +133,7 @@ def _amount(value: float) -> str:
     return _DASH if math.isnan(value) else f"{value:,.4g}"
 
 
-def _theta(found: Theta) -> tuple[str, str]:
+def theta_cells(found: Theta) -> tuple[str, str]:
     """The number and its interval; dashes where it is withheld or undefined."""
     if found.withheld or math.isnan(found.estimate):
         return _DASH, _DASH
@@ -219,7 +231,7 @@ def _listwise_dict(part: Listwise) -> dict[str, Any]:
         "k_lt_10": part.sizes.below_10,
         "pr_su_kept": number(part.pr_su_kept),
         "pr_su_all": number(part.pr_su_all),
-        **_theta_dict(part.theta),
+        **theta_dict(part.theta),
         "smallest": part.sizes.smallest or None,
         "prosecutor_mean": number(part.sizes.inverse),
         "prosecutor_highest": number(part.sizes.highest),
@@ -235,7 +247,7 @@ def _matches_dict(part: Matches) -> dict[str, Any]:
         "m_lt_5": part.sizes.below_5,
         "m_lt_10": part.sizes.below_10,
         "pr_su": number(part.pr_su),
-        **_theta_dict(part.theta),
+        **theta_dict(part.theta),
         "theta_heuristic": True,
         "smallest": part.sizes.smallest or None,
         "prosecutor_mean": number(part.sizes.inverse),
@@ -244,7 +256,8 @@ def _matches_dict(part: Matches) -> dict[str, Any]:
     }
 
 
-def _theta_dict(found: Theta) -> dict[str, Any]:
+def theta_dict(found: Theta) -> dict[str, Any]:
+    """θ as fields of a JSON object."""
     return {
         "theta": number(found.estimate),
         "theta_interval": [number(bound) for bound in found.interval],

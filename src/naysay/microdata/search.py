@@ -13,10 +13,12 @@ import numpy as np
 
 from naysay import _checks
 from naysay.errors import DataError
+from naysay.microdata.bitmaps import adder
 from naysay.microdata.finished import Combination, Finished
 from naysay.microdata.histogram import MEASURES
 from naysay.microdata.keys import Keys
 from naysay.microdata.lattice import Lattice, Places, Shelf, Unknown, number_of
+from naysay.microdata.population import sampling_fraction
 from naysay.microdata.question import RULES
 
 __all__ = ["LONGEST", "Combination", "Search", "SearchPlan", "search", "search_plan"]
@@ -105,6 +107,10 @@ class Search:
         How many there are in all.
     stopped : {"", "interrupted", "minutes", "most"}
         Why not all are finished.
+    population : float, optional
+        People from whom the respondents are a sample: with it, tables and JSON give θ of each combination.
+    confidence : float
+        Of θ's intervals.
     """
 
     keys: Keys
@@ -114,6 +120,8 @@ class Search:
     combinations: tuple[Combination, ...]
     asked: int
     stopped: str = ""
+    population: float | None = None
+    confidence: float = 0.95
 
     @property
     def n(self) -> int:
@@ -164,6 +172,8 @@ def search(
     size: int = 3,
     rule: str = "worst",
     measure: str = "matches",
+    population: float | None = None,
+    confidence: float = 0.95,
     most: int | None = None,
     minutes: float | None = None,
     file: str | Path | None = None,
@@ -179,13 +189,18 @@ def search(
     Parameters
     ----------
     keys : Keys
-        All key variables to choose from. Weights are not used.
+        All key variables to choose from. Weights are not used: name a combination in `risk_table` for its weighted θ.
     size : int
         The largest number of keys in a combination.
     rule : {"worst", "intersect", "first"}
         How uncertain cells match, see `matches`.
     measure : {"matches", "anonymity"}
         Ranked by respondents with m = 1, or with k = 1.
+    population : float, optional
+        People from whom the respondents are a sample: then each combination has its θ, as in `risk_table` without
+        weights.
+    confidence : float
+        Of θ's intervals.
     most : int, optional
         Combinations to count now, at most.
     minutes : float, optional
@@ -200,7 +215,8 @@ def search(
     ------
     DataError
         A `size` below one or above the number of keys; an unknown rule or measure; limits that are not positive; a
-        file of another search; a search that would take more than a day, where no limit is given.
+        file of another search; a population smaller than the file; a search that would take more than a day, where no
+        limit is given.
 
     Examples
     --------
@@ -212,16 +228,32 @@ def search(
     [('age',), ('gender',), ('job',)]
     """
     _check(keys, size, rule, measure, most, minutes)
+    _checks.confidence(confidence)
+    if population is not None:
+        sampling_fraction(keys.n, population)
     lattice = Lattice(keys, rule)
+    adder(4 * size * lattice.rows**2)  # imports what compiles: an import that Ctrl-C cuts short cannot be repeated
     with Finished(keys, rule, None if file is None else Path(file)) as finished:
-        try:
-            if most is None and minutes is None:
-                _check_time(_planned(lattice, size, finished))
-            stopped = _run(lattice, size, finished, most, None if minutes is None else 60 * minutes, progress)
-        except KeyboardInterrupt:
-            stopped = "interrupted"
+        stopped = _interruptible(lambda: _run(lattice, size, finished, most, minutes, progress))
     done = [each for each in finished.done.values() if len(each.keys) <= size]
-    return Search(keys, size, rule, measure, _ranked(keys, done, measure), number_of(len(keys.columns), size), stopped)
+    asked = number_of(len(keys.columns), size)
+    ranked = _ranked(keys, done, measure)
+    return Search(keys, size, rule, measure, ranked, asked, stopped, population, confidence)
+
+
+def _interruptible(work: Callable[[], str]) -> str:
+    """Why the work stopped, Ctrl-C among the reasons.
+
+    One Ctrl-C may be raised twice: by polars, which watches for it while it computes, and then by Python.
+    """
+    try:
+        try:
+            return work()
+        except KeyboardInterrupt:
+            time.sleep(0)  # where the second one comes up
+            return "interrupted"
+    except KeyboardInterrupt:
+        return "interrupted"
 
 
 def _check(keys: Keys, size: Any, rule: str, measure: str, most: Any, minutes: Any) -> None:
@@ -251,17 +283,19 @@ def _run(
     size: int,
     finished: Finished,
     most: int | None,
-    seconds: float | None,
+    minutes: float | None,
     progress: Callable[[str, float], None] | None,
 ) -> str:
     """Count what is not finished; why it stopped."""
+    if most is None and minutes is None:
+        _check_time(_planned(lattice, size, finished))
     shelf, begun = Shelf.of_lattice(lattice, size), time.monotonic()
     total = number_of(len(lattice.keys.columns), size)
     before = sum(len(names) <= size for names in finished.done)
     for counted, (names, places) in enumerate(_missing(lattice, size, finished)):
         if most is not None and counted >= most:
             return "most"
-        if seconds is not None and time.monotonic() - begun > seconds:
+        if minutes is not None and time.monotonic() - begun > 60 * minutes:
             return "minutes"
         if progress is not None:
             progress(" + ".join(names), (before + counted) / total)

@@ -15,7 +15,7 @@ from rich.text import Text
 from naysay import _checks
 from naysay.microdata.contributions import Contributions
 from naysay.microdata.finished import Combination
-from naysay.microdata.printing import number
+from naysay.microdata.printing import number, theta_cells, theta_dict
 from naysay.microdata.recodings import Recodings
 from naysay.microdata.search import Search
 from naysay.microdata.sizes import Sizes
@@ -90,8 +90,9 @@ def _lines(parts: Sequence[str | Table], width: int = 130) -> str:
 
 def to_text(found: Search) -> str:
     """The most dangerous combinations, and what the number of keys does."""
-    columns = ("m=1", "m<5", "Pr(SU)", "mean 1/m", "deleted", "k=1", "k<5", "Pr(SU) all")
-    rows = ((" + ".join(each.keys), _cells(each)) for each in found.combinations[:_SHOWN])
+    on_m, on_k = ([], []) if found.population is None else (["θ on m"], ["θ on k"])
+    columns = ["m=1", "m<5", "Pr(SU)", "mean 1/m", *on_m, "deleted", "k=1", "k<5", "Pr(SU) all", *on_k]
+    rows = ((" + ".join(each.keys), _cells(each, found)) for each in found.combinations[:_SHOWN])
     sizes = ((str(size), _size_cells(found, done)) for size, done in by_size(found))
     parts: list[str | Table] = [
         f"Search for dangerous combinations: {heading(found)}",
@@ -99,6 +100,7 @@ def to_text(found: Search) -> str:
         "",
         f"The {min(_SHOWN, len(found.combinations))} on which most stand out, ranked by {measured(found.measure)}",
         _grid("combination", columns, rows),
+        *([] if found.population is None else [f"θ: as in the table of risk; {_DASH}: none, or withheld."]),
         "",
         f"Respondents with {measured(found.measure)}, by the number of keys",
         _grid("keys", ("finished", "least", "median", "most", "on"), sizes),
@@ -106,9 +108,13 @@ def to_text(found: Search) -> str:
     return _lines(parts)
 
 
-def _cells(each: Combination) -> list[str]:
+def _cells(each: Combination, found: Search) -> list[str]:
     matches = [f"{each.m.unique:,}", f"{each.m.below_5:,}", _share(each.pr_su), _share(each.m.inverse)]
-    return [*matches, f"{each.deleted:,}", f"{each.k.unique:,}", f"{each.k.below_5:,}", _share(each.pr_su_all)]
+    listwise = [f"{each.deleted:,}", f"{each.k.unique:,}", f"{each.k.below_5:,}", _share(each.pr_su_all)]
+    if found.population is None:
+        return [*matches, *listwise]
+    on_k, on_m = each.thetas(found.population)
+    return [*matches, theta_cells(on_m)[0], *listwise, theta_cells(on_k)[0]]
 
 
 def _size_cells(found: Search, done: Sequence[Combination]) -> list[str]:
@@ -135,12 +141,23 @@ def to_dict(found: Search) -> dict[str, Any]:
         "size": found.size,
         "rule": found.rule,
         "measure": found.measure,
+        "population": found.population,
         "asked": found.asked,
         "finished": len(found.combinations),
         "complete": found.complete,
         "stopped": found.stopped or None,
-        "combinations": [combination_dict(each) for each in found.combinations],
+        "combinations": [_combination(each, found) for each in found.combinations],
     }
+
+
+def _combination(each: Combination, found: Search) -> dict[str, Any]:
+    """One combination, with θ where there is a population."""
+    told = combination_dict(each)
+    if found.population is not None:
+        on_k, on_m = each.thetas(found.population, confidence=found.confidence)
+        told["listwise"] |= theta_dict(on_k)
+        told["matches"] |= theta_dict(on_m)
+    return told
 
 
 def combination_dict(each: Combination) -> dict[str, Any]:

@@ -54,6 +54,7 @@ def dots(
     title: str,
     size: int = 640,
     room: int = 26,
+    lines: int = 3,
     axis: str = "share of the respondents",
 ) -> str:
     """An SVG image with one row for each category, dots with intervals along a common scale.
@@ -70,6 +71,8 @@ def dots(
         Width in pixels at which text has its natural size.
     room : int
         Letters in a line of a label.
+    lines : int
+        Lines of a label, beyond which it is cut.
     axis : str
 
     Raises
@@ -83,7 +86,7 @@ def dots(
     >>> svg[:4], "A survey" in svg
     ('<svg', True)
     """
-    return _image(categories, marks, title, _Layout(size, room, axis))
+    return _image(categories, marks, title, _Layout(size, room, axis, lines=lines))
 
 
 def differences(
@@ -132,6 +135,11 @@ class _Layout(NamedTuple):
     axis: str
     signed: bool = False
     labeled: bool = True
+    lines: int = 3
+
+    def stacked(self, marks: Sequence[Mark], width: int) -> bool:
+        """Whether the legend needs a line for each mark; not where rows must stand level with another image."""
+        return not self.signed and sum(labels.width(mark.name) * _LETTER + 30 for mark in marks) > width
 
     def said(self, value: float, digits: int = 2) -> str:
         """A value in words."""
@@ -140,7 +148,7 @@ class _Layout(NamedTuple):
 
 def _image(categories: Sequence[Any], marks: Sequence[Mark], title: str, layout: _Layout) -> str:
     names = [labels.full(category) for category in categories]
-    lines = [labels.wrapped(name, layout.room) for name in names]
+    lines = [labels.wrapped(name, layout.room, lines=layout.lines) for name in names]
     heights = [max(2, len(own)) * _LINE + 8 for own in lines]
     middles = np.cumsum(heights) - np.array(heights) / 2
     rows = [
@@ -150,9 +158,12 @@ def _image(categories: Sequence[Any], marks: Sequence[Mark], title: str, layout:
     if layout.labeled:
         left = math.ceil(max(labels.width(line) for own in lines for line in own) * _LETTER) + 16
         words = _words(names, lines, middles)
-    chart = _layers(rows, words, marks, np.cumsum(heights).tolist(), layout)
-    padding = {"left": left, "right": 18, "top": 34, "bottom": 48}
-    drawn = _drawn(chart, width=layout.size - left - 18, height=int(sum(heights)), padding=padding)
+    width = layout.size - left - 18
+    legend = {"direction": "vertical"} if layout.stacked(marks, width) else {"direction": "horizontal"}
+    chart = _layers(rows, words, marks, np.cumsum(heights).tolist(), layout, legend)
+    top = 34 + (_LINE + 4) * (len(marks) - 1 if legend["direction"] == "vertical" else 0)
+    padding = {"left": left, "right": 18, "top": top, "bottom": 48}
+    drawn = _drawn(chart, width=width, height=int(sum(heights)), padding=padding)
     return _accessible(drawn, title, _description(names, marks, layout))
 
 
@@ -200,7 +211,12 @@ def _rows(mark: Mark, names: list[str], heights: Any, layout: _Layout) -> list[d
 
 
 def _layers(
-    rows: list[dict[str, Any]], words: list[dict[str, Any]], marks: Sequence[Mark], ends: list[float], layout: _Layout
+    rows: list[dict[str, Any]],
+    words: list[dict[str, Any]],
+    marks: Sequence[Mark],
+    ends: list[float],
+    layout: _Layout,
+    placed: dict[str, str],
 ) -> Any:
     """The chart: rules between rows, intervals, points in their order, labels at the left."""
     alt = need("altair")
@@ -218,7 +234,7 @@ def _layers(
     domain = [mark.name for mark in marks]
     colors = alt.Scale(domain=domain, range=[INKS[mark.role][0] for mark in marks])
     shapes = alt.Scale(domain=domain, range=[_SHAPES[mark.role] for mark in marks])
-    legend = alt.Legend(orient="top", title=None, direction="horizontal", symbolSize=90, offset=8)
+    legend = alt.Legend(orient="top", title=None, symbolSize=90, offset=8, **placed)
     data = alt.Chart(alt.InlineData(values=rows))
     between = alt.Chart(alt.InlineData(values=[{"y": end} for end in ends[:-1]]))
     named = alt.Chart(alt.InlineData(values=words))

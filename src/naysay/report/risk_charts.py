@@ -32,6 +32,7 @@ _BAR = 16
 _HEIGHT = 230
 _LINES = {"mildest": 0, "middle": 1, "worst": 2}
 _WIDE = 600  # pixels from which a legend fits on one line
+_WHOLE = 12  # lines of a label: a combination with its end cut off would be another one
 _RANKED = 12  # combinations in a chart
 
 
@@ -243,7 +244,7 @@ def ranking(found: Search, *, size: int = 640, room: int = 26) -> str:
         Mark("pooled", "alone after deletion (k = 1)", [each.k.unique / found.n for each in top]),
         Mark("estimate", "stand out (m = 1)", [each.m.unique / found.n for each in top]),
     ]
-    return charts.dots(names, marks, title="The most dangerous combinations", size=size, room=room)
+    return charts.dots(names, marks, title="The most dangerous combinations", size=size, room=room, lines=_WHOLE)
 
 
 def added(found: Contributions, *, size: int = 640, room: int = 26) -> str:

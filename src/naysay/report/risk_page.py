@@ -208,22 +208,24 @@ def _described(keys: Keys) -> list[tuple[str, str, int, int, int]]:
 
 def _searched(search: Search) -> list[Part]:
     keys = f"{len(search.keys.columns)} keys"
+    stand = risk_words.STAND[search.measure]
     parts = [
         _text(
             f"All combinations of up to {search.size} of {keys} were looked for: {search.asked:,}. More keys can only"
             " make more people stand out, so the worst combinations are long. The first picture shows how fast the"
-            " danger grows with what an intruder knows: on the worst, the middle and the mildest combination of each"
-            " length."
+            f" danger grows with what an intruder knows: how many {stand} on the worst, the middle and the mildest"
+            " combination of each length."
         ),
         *([_text(f"{unfinished(search)}.")] if search.left else []),
         _plot(lambda size, _: risk_charts.growth(search, size=size)),
         _table(
-            "By the number of keys", ("keys", "combinations", "worst: stand out", "on"), _lengths(search), prose=True
+            "By the number of keys", ("keys", "combinations", f"worst: {stand}", "on"), _lengths(search), prose=True
         ),
         _plot(lambda size, room: risk_charts.ranking(search, size=size, room=room)),
     ]
-    rows = [_combination(place, each) for place, each in enumerate(search.combinations[:_ROWS], start=1)]
-    names = ("combination", "m=1", "m<5", "share", "mean 1/m", "set aside", "k=1", "k<5", "of all")
+    rows = [_combination(place, each, search) for place, each in enumerate(search.combinations[:_ROWS], start=1)]
+    on_m, on_k = ([], []) if search.population is None else (["θ on m"], ["θ on k"])
+    names = ["combination", "m=1", "m<5", "share", "mean 1/m", *on_m, "set aside", "k=1", "k<5", "of all", *on_k]
     return [*parts, _table(f"The {len(rows)} most dangerous", names, rows)]
 
 
@@ -237,20 +239,25 @@ def _lengths(search: Search) -> list[list[str]]:
     return rows
 
 
-def _combination(place: int, each: Combination) -> list[str]:
+def _combination(place: int, each: Combination, search: Search) -> list[str]:
     matches = [f"{each.m.unique:,}", f"{each.m.below_5:,}", percent(each.pr_su), percent(each.m.inverse)]
     listwise = [f"{each.deleted:,}", f"{each.k.unique:,}", f"{each.k.below_5:,}", percent(each.pr_su_all)]
-    return [f"{place}. {' + '.join(each.keys)}", *matches, *listwise]
+    name = f"{place}. {' + '.join(each.keys)}"
+    if search.population is None:
+        return [name, *matches, *listwise]
+    on_k, on_m = each.thetas(search.population)
+    return [name, *matches, _theta(on_m), *listwise, _theta(on_k)]
 
 
 def _added(told: Contributions) -> list[Part]:
     rows = [[each.key, percent(each.alone), percent(each.last), percent(each.averaged)] for each in told.keys]
     names = ("key", "alone", "last", "on average")
+    stand = risk_words.STAND[told.measure]
     return [
-        _text(risk_words.ADDED),
-        _text(f"On all keys together {percent(told.every)} of the people stand out."),
+        _text(risk_words.added(told.measure)),
+        _text(f"On all keys together {percent(told.every)} of the people {stand}."),
         _plot(lambda size, room: risk_charts.added(told, size=size, room=room)),
-        _table("Added to the share of people who stand out", names, rows),
+        _table(f"Added to the share of people who {stand}", names, rows),
         _text(f"On average: over combinations of up to {told.size} keys.", small=True),
     ]
 
@@ -268,7 +275,7 @@ def _coarser(told: Recodings) -> list[Part]:
         ]
         for each in told.recodings[:_ROWS]
     ]
-    names = ("change", "values now", "then", "m=1", "k=1", "fewer stand out")
+    names = ("change", "values now", "then", "m=1", "k=1", f"fewer {risk_words.STAND[told.measure]}")
     return [
         _text(
             f"What would happen on {' + '.join(before.keys)} if one key were published less exactly, the others as they"

@@ -9,7 +9,7 @@ from naysay.microdata import SCENARIOS, QuasiIdentifier, Recodings, RiskTable, S
 from naysay.microdata.printing import label
 from naysay.microdata.search_printing import unfinished
 
-__all__ = ["ADDED", "GLOSSARY", "INTRUDERS", "LIMITS", "POLICIES", "RULES", "lead", "percent", "short"]
+__all__ = ["GLOSSARY", "INTRUDERS", "LIMITS", "POLICIES", "RULES", "STAND", "added", "lead", "percent", "short"]
 
 _DASH = "–"
 
@@ -33,11 +33,8 @@ RULES = {
     "first": "Where the file holds several possible values, the intruder is taken to know the first of them.",
 }
 
-ADDED = (
-    "Alone: people who stand out on this key by itself. Last: how many fewer would stand out on all keys together if"
-    " this one were not known. On average: how much it adds when it joins a few others picked at random. A key can be"
-    " harmless alone and decisive in company, so the average is the fairest of the three."
-)
+STAND = {"matches": "stand out", "anonymity": "are alone (k = 1)"}
+"""What people do who are counted, by the measure that combinations are ranked by."""
 
 LIMITS = (
     "The numbers hold for the keys named here. Somebody who knows another thing about a person is not covered.",
@@ -66,6 +63,17 @@ GLOSSARY = (
 )
 
 
+def added(measure: str) -> str:
+    """What the three numbers about a key are."""
+    stand = STAND[measure]
+    would = stand.replace("are", "be")
+    return (
+        f"Alone: people who {stand} on this key by itself. Last: how many fewer would {would} on all keys together if"
+        " this one were not known. On average: how much it adds when it joins a few others picked at random. A key can"
+        " be harmless alone and decisive in company, so the average is the fairest of the three."
+    )
+
+
 def percent(value: float, digits: int = 2) -> str:
     """A share in percent, on one line with its sign; a dash where it is undefined."""
     return _DASH if math.isnan(value) else f"{100 * value:.{digits}f}\u00a0%"
@@ -91,7 +99,8 @@ def short(found: RiskTable, search: Search | None, recoded: Recodings | None) ->
         best = search.combinations[0]
         told.append(
             f"Of {len(search.combinations):,} combinations of up to {search.size} keys that were counted, the most"
-            f" dangerous is {' + '.join(best.keys)}: {_people(best.m.unique, found.n)} stand out on it."
+            f" dangerous is {' + '.join(best.keys)}: {_people(best.unique(search.measure), found.n)}"
+            f" {STAND[search.measure]} on it."
         )
         if search.left:
             told.append(f"{unfinished(search)}.")
@@ -121,9 +130,11 @@ def _of_recodings(recoded: Recodings, n: int) -> list[str]:
     coarser = next((each for each in recoded.recodings if each.values[1]), None)
     if coarser is None or not recoded.bought(coarser):
         return []
+    would = STAND[recoded.measure].replace("are", "be")
     return [
         f"On {' + '.join(recoded.before.keys)} the coarser version that would help most is {coarser.key},"
-        f" {coarser.told}: {coarser.after.m.unique:,} people would stand out instead of {recoded.before.m.unique:,}."
+        f" {coarser.told}: {coarser.after.unique(recoded.measure):,} people would {would} instead of"
+        f" {recoded.before.unique(recoded.measure):,}."
     ]
 
 

@@ -119,7 +119,10 @@ def test_the_order_of_rows_is_of_no_matter(people, random):
         ([(0, 40), (1, 43)], "age rises by more than the months between allow"),
         ([(0, 40), (11, 42)], "age rises by more than the months between allow"),
         ([(0, 40), (13, 40)], "age rises by less than the months between allow"),
-        ([(0, 40), (1, 41), (4, 41), (5, 42)], "no month fits all changes"),
+        ([(0, 40), (1, 41), (4, 41), (5, 42)], "no month fits all ages"),
+        ([(0, 40), (1, 41), (2, 42)], "no month fits all ages"),
+        ([(0, 40), (7, 40), (14, 40)], "no month fits all ages"),
+        ([(0, 40), (7, 40), (14, 40), (15, 41)], "no month fits all ages"),
     ],
 )
 @pytest.mark.parametrize("bounds", [False, True])
@@ -130,6 +133,35 @@ def test_contradictions_are_reported_and_never_guessed(ages, problem, bounds):
     assert found.contradictions.rows() == [(1, problem, [text(month) for month, _ in wrong], [age for _, age in wrong])]
     assert found.to_dict()["contradictions"] == {problem: 1}
     assert "1 respondent" in str(found)
+
+
+@settings(max_examples=150)
+@given(several, st.randoms())
+def test_ages_that_nobody_can_have_leave_no_month(people, random):
+    """Against every date of birth that a wave in the middle of a month, or at its ends, would allow."""
+    waves = [[(month, age + random.choice([0, 0, 0, 1])) for month, age in rows] for _, rows in people]
+    found = panel.month_of_birth(columns(waves))
+    assert found.contradictions["respondent"].to_list() == [who for who, rows in enumerate(waves) if not births(rows)]
+
+
+def births(rows):
+    """Months of birth, since the year 0, that all of these ages allow."""
+    (month, age), *_ = rows
+    around = range(month - 12 * age - 13, month - 12 * age + 2)
+    return [
+        born for born in around if all((each - born - 1) // 12 <= years <= (each - born) // 12 for each, years in rows)
+    ]
+
+
+def test_years_of_birth_that_differ_are_a_contradiction_also_where_no_age_is_known():
+    waves = {
+        "respondent": [1, 1, 2],
+        "wave": [200901, 200902, 200901],
+        "age": [None, None, 40],
+        "born": [1970, 1971, 1968],
+    }
+    found = panel.month_of_birth(waves, bounds=True, year_of_birth="born")
+    assert found.contradictions.rows() == [(1, "no month fits all ages", [], [])]
 
 
 def test_a_jump_that_the_gap_explains_is_none():

@@ -22,7 +22,7 @@ OLDEST = 150
 FALLS = "age falls"
 JUMPS = "age rises by more than the months between allow"
 RESTS = "age rises by less than the months between allow"
-NONE_FITS = "no month fits all changes"
+NONE_FITS = "no month fits all ages"
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,10 +120,11 @@ def month_of_birth(
     found = Waves.of(waves, respondent=respondent, wave=wave)
     ages = _Ages.of(found, age)
     changes = _Changes.of(ages)
-    masks, start = changes.masks(len(found.respondents))
-    if bounds:
-        masks, start = _bounded(found, ages, year_of_birth)
-    problem = _problems(changes, masks, len(found.respondents))
+    possible, start = _bounded(found, ages, year_of_birth)
+    masks = possible
+    if not bounds:
+        masks, start = changes.masks(len(found.respondents))
+    problem = _problems(changes, possible, len(found.respondents))
     table = pl.DataFrame({respondent: found.respondents, "month_of_birth": _lists(masks, start, problem >= 0)})
     return Birthdays(table, _contradictions(found, ages, changes, problem))
 
@@ -205,11 +206,15 @@ def _bounded(waves: Waves, ages: _Ages, year_of_birth: str | None) -> tuple[NDAr
     return ((bits << month) | (bits >> (YEAR - month))) & EVERY, month
 
 
-def _problems(changes: _Changes, masks: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    """What contradicts itself in each respondent's ages, as a place in `_PROBLEMS`; -1 where nothing does."""
+def _problems(changes: _Changes, possible: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """What contradicts itself in each respondent's ages, as a place in `_PROBLEMS`; -1 where nothing does.
+
+    Judged by every age, not only by pairs of waves: 40, 41, 42 in three months may each follow the one before, but not
+    all of them. The months that all ages allow are among those that all changes allow.
+    """
     slack = (changes.new - changes.old) - YEAR * changes.rise
     found = np.full(n, -1)
-    found[masks == 0] = _PROBLEMS.index(NONE_FITS)
+    found[possible == 0] = _PROBLEMS.index(NONE_FITS)
     for problem, wrong in ((RESTS, slack > YEAR), (JUMPS, slack < -YEAR), (FALLS, changes.rise < 0)):
         found[changes.codes[wrong]] = _PROBLEMS.index(problem)
     return found
@@ -230,9 +235,10 @@ def _lists(masks: NDArray[np.int64], start: NDArray[np.int64], wrong: NDArray[np
 
 
 def _contradictions(waves: Waves, ages: _Ages, changes: _Changes, problem: NDArray[np.int64]) -> pl.DataFrame:
-    """The ages of those whose ages cannot be, from the waves between which they change or should."""
+    """Those whose ages cannot be, with every age, wave by wave."""
     respondent = waves.keys[0]
     wrong = problem[ages.codes] >= 0
+    named = pl.DataFrame({"code": np.flatnonzero(problem >= 0)})
     rows = pl.DataFrame(
         {
             "code": ages.codes[wrong],
@@ -240,11 +246,10 @@ def _contradictions(waves: Waves, ages: _Ages, changes: _Changes, problem: NDArr
             "ages": ages.age[wrong],
         }
     )
-    listed = rows.group_by("code", maintain_order=True).agg("waves", "ages")
+    listed = named.join(rows.group_by("code").agg("waves", "ages"), on="code", how="left", maintain_order="left")
     codes = listed["code"]
     return listed.select(
         waves.respondents.gather(codes).alias(respondent),
         pl.Series("problem", [_PROBLEMS[each] for each in problem[codes.to_numpy()]], dtype=pl.String),
-        "waves",
-        "ages",
+        pl.col("waves", "ages").fill_null([]),  # of whom only years of birth are known, which differ
     )

@@ -20,6 +20,8 @@ from naysay.microdata.table import Table, check_names, engine_of
 
 __all__ = ["Part", "Waves", "beside", "column_of"]
 
+_NUMBER = r"^\d+(\.0+)?$"
+
 
 def beside(table: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     """A table of respondents, in its own order, with what was found of each.
@@ -133,6 +135,8 @@ class Waves:
             raise DataError("at least one wave is needed; got none")
         _check_kinds(read, respondent)
         everybody = pl.concat([part.respondents for part in read]).unique().sort()
+        if everybody.dtype == pl.String:
+            _check_texts(read, everybody, respondent)
         parts = tuple(_coded(part, everybody) for part in read)
         found = cls(parts, everybody, (respondent, wave))
         for part in parts:
@@ -307,6 +311,39 @@ def _check_kinds(read: Sequence[_Uncoded], respondent: str) -> None:
                 f" {one} in {first.place} and {other} in {part.place} (make them all texts)",
                 column=respondent,
             )
+
+
+def _check_texts(read: Sequence[_Uncoded], everybody: pl.Series, respondent: str) -> None:
+    """Raise where texts, as all cells of CSV files are, show that respondents changed their type between waves."""
+    numbers = everybody.filter(everybody.str.contains(_NUMBER))
+    if not len(numbers):
+        return
+    plain = numbers.str.replace(r"\.0+$", "").str.replace(r"^0+(\d)", "$1")
+    twice = pl.DataFrame({"text": numbers, "plain": plain}).filter(plain.is_duplicated()).sort("plain", "text")["text"]
+    if len(twice):
+        one, other = (_first(read, text) for text in twice[:2])
+        raise DataError(
+            f"respondents must be named alike in every wave; in column {respondent!r}, {one} and {other} are one"
+            " number written in two ways, as 7, 07 and 7.0 (write it alike)",
+            column=respondent,
+        )
+    shares = [(part.place, float(part.respondents.str.contains(_NUMBER).mean() or 0)) for part in read]  # type: ignore[arg-type]
+    whole, none = ([place for place, share in shares if share == wanted] for wanted in (1, 0))
+    if whole and none:
+        raise DataError(
+            f"respondents must be named alike in every wave; column {respondent!r} holds numbers in {whole[0]} and"
+            f" other texts in {none[0]} (write them alike, or put a letter before the numbers if both are meant)",
+            column=respondent,
+        )
+
+
+def _first(read: Sequence[_Uncoded], text: str) -> str:
+    """The first row of a respondent, and its file; not her name."""
+    for part in read:
+        found = part.respondents == text
+        if found.any():
+            return _row(part.place, int(found.arg_max() or 0))
+    raise KeyError(text)
 
 
 def _coded(part: _Uncoded, everybody: pl.Series) -> Part:
