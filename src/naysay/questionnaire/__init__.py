@@ -22,6 +22,8 @@ from naysay.questionnaire.items import (
     Text,
 )
 from naysay.questionnaire.questionnaire import Questionnaire, canonical
+from naysay.questionnaire.samples import sample
+from naysay.questionnaire.statements import lines, statements, together
 
 __all__ = [
     "Answer",
@@ -49,4 +51,8 @@ __all__ = [
     "Text",
     "Value",
     "canonical",
+    "lines",
+    "sample",
+    "statements",
+    "together",
 ]

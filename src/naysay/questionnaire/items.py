@@ -77,10 +77,13 @@ class Private(Model):
         bins for numbers; about yes and no for each choice of a select multiple).
     by_hand : tuple of str
         Levels that the respondent draws herself: she enters the response, and the device never learns the answer.
+    responses : {response: {language: text}}
+        What respondents read for responses that are no choice, such as a sink.
     """
 
     design: dict[str, Any]
     by_hand: tuple[str, ...] = ()
+    responses: dict[str, Label] = {}
 
     @cached_property
     def offer(self) -> Answerable:
