@@ -1,5 +1,6 @@
 """Questionnaires: what is asked, in which languages, and how private each answer is."""
 
+from naysay.questionnaire.checker import check
 from naysay.questionnaire.evaluation import evaluate, truth
 from naysay.questionnaire.expressions import Answer, Apply, Expression, Sent, Value
 from naysay.questionnaire.items import (
@@ -53,6 +54,7 @@ __all__ = [
     "Text",
     "Value",
     "canonical",
+    "check",
     "evaluate",
     "lines",
     "parse_expression",
