@@ -20,7 +20,8 @@ _NONE = (
 )  # fmt: skip
 _REFUSAL = (
     r"(would |i'd |i would )?(rather|prefer) not( to)? (say|answer|tell).*", r"no answer", r"refused?",
-    r"(i )?don'?t know",     r"not sure", r"no opinion", r"decline to .*", r"keine angabe", r"(möchte|will) ich nicht (sagen|beantworten)",
+    r"(i )?don'?t know",     r"not sure", r"no opinion", r"decline to .*", r"keine angabe",
+    r"(möchte|will) ich nicht (sagen|beantworten)",
     r"weiß (ich )?nicht", r"ich weiß (es )?nicht", r"verweigert", r"prefiero no (decirlo|decir|contestar|responder)",
     r"no (lo )?s[eé]|no sabe.*", r"sin respuesta", r"no (contesta|responde|quiere contestar)",
     r"أفضل (عدم|ألا) .+", r"لا أعرف",

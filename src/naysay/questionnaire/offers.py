@@ -198,7 +198,8 @@ def written_private(private: Private) -> dict[str, str]:
     wanted = {"design": private.design, "by_hand": list(private.by_hand)}
     for cells in _candidates(private, names):
         try:
-            read_back = private_of(names, **cells)
+            design, levels, sink = (cells.get(cell, "") for cell in ("design", "levels", "sink"))
+            read_back = private_of(names, design=design, levels=levels, sink=sink)
         except DesignError:
             continue
         if {key: read_back[key] for key in wanted} == wanted:
@@ -246,7 +247,7 @@ def bins_of(bounds: Sequence[float], languages: Sequence[str], *, whole: bool) -
     return [
         {
             "name": _bin_name(low, high),
-            "label": {language: _bin_label(low, high, language, whole) for language in languages},
+            "label": {language: _bin_label(low, high, language, whole=whole) for language in languages},
             "below": high,
         }
         for low, high in pairwise(edges)
@@ -267,7 +268,7 @@ _WORDS = {
 _SIGNS = ("< {high}", "{low}–{last}", "≥ {low}, < {high}", "≥ {low}")
 
 
-def _bin_label(low: float | None, high: float | None, language: str, whole: bool) -> str:
+def _bin_label(low: float | None, high: float | None, language: str, *, whole: bool) -> str:
     first, closed, half_open, last = _WORDS.get(language.split("-", maxsplit=1)[0].lower(), _SIGNS)
     if low is None:
         return first.format(high=f"{high:.15g}")

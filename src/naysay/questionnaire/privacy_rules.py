@@ -68,7 +68,8 @@ def _unfit(entry: Entry, private: Private) -> Iterator[Problem]:
         message = "a question takes one response; this design asks for several"
         yield Problem("designs", message, "", "ask two questions, each with its own design", path=path)
     elif tuple(map(str, offer.categories)) != names:
-        message = f"the design must be about {_checks.shown(names)} in this order; it is about {_checks.shown(offer.categories)}"
+        about = _checks.shown(offer.categories)
+        message = f"the design must be about {_checks.shown(names)} in this order; it is about {about}"
         way_out = "make it from the names of the choices (yes and no for each choice of a select multiple)"
         yield Problem("designs", message, "answers would stand for other categories", way_out, path=path)
 

@@ -127,14 +127,23 @@ def of_validation(error: ValidationError, path: str = "") -> list[Problem]:
     for each in error.errors(include_url=False, include_context=False):
         steps = [step for step in each["loc"] if step not in _KINDS]
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
-        shown = "" if each["type"] == "missing" else f"; got {_checks.shown([each.get('input')])}"
-        message = f"{each['msg'][:1].lower()}{each['msg'][1:]}{shown}"
-        found.append(
-            Problem(
-                "form", message, "", "see the table of fields in the documentation", path=(path + where).lstrip(".")
-            )
-        )
+        message, way_out = _worded(each["type"], each["msg"], each.get("input"), str(steps[-1]) if steps else "")
+        found.append(Problem("form", message, "", way_out, path=(path + where).lstrip(".")))
     return found
+
+
+def _worded(kind: str, told: str, value: Any, field: str) -> tuple[str, str]:
+    """What is wrong with a field, and the way out."""
+    if kind == "string_pattern_mismatch" and field == "name":
+        message = (
+            f"a name must begin with a letter and hold letters, digits, _ and - only; got {_checks.shown([value])}"
+        )
+        return message, "write a letter first, as c1, and no spaces"
+    if kind == "missing":
+        return f"{field} is missing", "fill it in"
+    if kind == "extra_forbidden":
+        return f"there is no field {field!r}", "leave it out"
+    return f"{told[:1].lower()}{told[1:]}; got {_checks.shown([value])}", ""
 
 
 _KINDS = {

@@ -171,10 +171,9 @@ class Rows:
             text = given.pop(key, str(default))
             value = _number(text)
             if value is None or value != int(value) or (key == "step" and value != 1):
-                self.problem(
-                    number, "parameters", f"{key} must be a whole number{' and 1' if key == 'step' else ''}; got {text!r}",
-                    "ask with integer or decimal and bind::naysay_range"
-                )  # fmt: skip
+                only = "1" if key == "step" else "a whole number"
+                way_out = "ask with integer or decimal and bind::naysay_range"
+                self.problem(number, "parameters", f"{key} must be {only}; got {text!r}", way_out)
             elif name:
                 ends[name] = int(value)
         if given:
@@ -263,7 +262,8 @@ class Rows:
         self, number: int, head: dict[str, Any], members: Sequence[tuple[int, Row]], path: str
     ) -> dict[str, Any] | None:
         """A grid, from the rows of a group that share a list."""
-        rows, lists, required = [], [], []
+        rows: list[dict[str, Any]] = []
+        lists, required = [], []
         for line, row in members:
             found = types.listed(self.columns.text(row, "type"))
             if found is None or found[0] != "select_one":

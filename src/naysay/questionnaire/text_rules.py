@@ -154,7 +154,10 @@ def _ends(entry: Entry) -> Iterator[Problem]:
     if isinstance(item, Rating) and not 1 <= item.high - item.low < _MOST_POINTS:
         message = f"a rating must run upwards over 2 to {_MOST_POINTS} points; got {item.low} to {item.high}"
         yield Problem("scales", message, "", "ask with integer for more", path=path)
-    if isinstance(item, Integer | DecimalNumber) and item.low is not None and item.high is not None:
-        if item.low > item.high:
-            message = f"a range must run upwards; got {item.low} to {item.high}"
-            yield Problem("scales", message, "", "exchange the ends", path=path)
+    if isinstance(item, Integer | DecimalNumber) and _reversed(item.low, item.high):
+        message = f"a range must run upwards; got {item.low} to {item.high}"
+        yield Problem("scales", message, "", "exchange the ends", path=path)
+
+
+def _reversed(low: float | None, high: float | None) -> bool:
+    return low is not None and high is not None and low > high

@@ -76,8 +76,9 @@ def read_xlsform(path: str | Path) -> Draft:
         draft.problems.append(Problem("survey", message, "", way_out, place=Place("survey")))
     rows = Rows(columns["survey"], columns["choices"], lists, draft.form["languages"], draft.problems, draft.places)
     draft.form["items"] = _Nesting(draft, rows).items(sheets["survey"])
-    if not any(each.severity == "error" for each in draft.problems):
-        draft.problems += upstream_problems(sheets, columns["survey"])
+    rows_known = {each.place.row for each in draft.problems if each.place and each.severity == "error"}
+    told = upstream_problems(sheets, columns["survey"])
+    draft.problems += [each for each in told if each.place is None or each.place.row not in rows_known - {None}]
     return draft
 
 
