@@ -23,6 +23,7 @@ RULES: tuple[Rule, ...] = (
     logic_rules.constraints,
     privacy_rules.designs_fit,
     privacy_rules.levels,
+    privacy_rules.words,
     privacy_rules.by_hand,
     privacy_rules.categories,
     privacy_rules.bins,
