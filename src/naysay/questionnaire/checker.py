@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from naysay.questionnaire import logic_rules, privacy_rules, text_rules
 from naysay.questionnaire.problems import Problem
 from naysay.questionnaire.questionnaire import Questionnaire
-from naysay.questionnaire.walk import Entry, entries
+from naysay.questionnaire.walk import Entry, entries, piped
 
 __all__ = ["RULES", "check"]
 
@@ -51,10 +51,10 @@ def check(questionnaire: Questionnaire, *, omitted: Collection[str] = ()) -> tup
     >>> [each.rule for each in check(sample()) if each.severity == "error"]
     []
     """
-    walked = entries(questionnaire)
+    walked, unread = entries(questionnaire), set(omitted)
     found = [problem for rule in RULES for problem in rule(questionnaire, walked)]
     return tuple(
         each
         for each in dict.fromkeys(found)
-        if not (each.rule == "references" and any(f"${{{name}}}" in each.message for name in omitted))
+        if each.rule != "references" or not unread.intersection(piped(each.message))
     )
