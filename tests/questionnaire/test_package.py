@@ -9,8 +9,9 @@ from naysay import questionnaire
 
 NAMES = {
     "Answer", "Apply", "Bin", "Choice", "Constraint", "Date", "Decimal", "Examined", "Expression", "Grid", "Group",
-    "Integer", "Item", "Label", "Note", "Place", "Private", "Problem", "Question", "Questionnaire", "QuestionnaireError",
-    "Ranking", "Rating", "SelectMultiple", "SelectOne", "Sent", "Text", "Value", "canonical", "check", "evaluate",
+    "Integer", "Item", "Label", "Note", "Place", "Private", "Problem", "Question", "Questionnaire",
+    "QuestionnaireError", "Ranking", "Rating", "SelectMultiple", "SelectOne", "Sent", "Text", "Value", "canonical", "check",
+    "evaluate",
     "examine", "lines", "load", "of_form", "parse_expression", "sample", "schema", "statements", "together", "truth",
     "write_expression", "write_xlsform",
 }  # fmt: skip
@@ -30,7 +31,8 @@ def test_json_needs_no_extra(tmp_path):
     (tmp_path / "sample.json").write_bytes(questionnaire.sample().to_json())
     program = (
         "import sys; sys.modules.update(dict.fromkeys(('pyxform', 'lark', 'openpyxl', 'fastapi', 'sqlalchemy')));"
-        "from naysay import questionnaire as q; form = q.load(sys.argv[1]); print(len(q.lines(form)), len(q.check(form)))"
+        "from naysay import questionnaire as q; form = q.load(sys.argv[1]);"
+        "print(len(q.lines(form)), len(q.check(form)))"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "sample.json")]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -491,3 +491,20 @@ def test_any_cells_are_a_questionnaire_or_problems(tmp_path, rows):
         return
     assert (examined.questionnaire is None) == bool(examined.errors)
     assert all(each.message for each in examined.problems)
+
+
+LINES = st.lists(st.lists(WORDS | st.text(max_size=5), max_size=6).map(" | ".join), max_size=8).map("\n".join)
+TEMPLATES = st.sampled_from(
+    ["{}", "| survey | |\n| | type | name | label::en |\n{}", "survey,type,name\n{}", CHOICES + "{}"]
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(TEMPLATES, LINES, st.sampled_from(["any.md", "any.csv"]))
+def test_any_text_is_a_questionnaire_or_problems(tmp_path, template, lines, name):
+    (tmp_path / name).write_text(template.replace("{}", lines), encoding="utf-8", errors="replace")
+    try:
+        examined = examine(tmp_path / name)
+    except DataError:
+        return
+    assert (examined.questionnaire is None) == bool(examined.errors)

@@ -25,10 +25,10 @@ YES_NO = ("yes", "no")
 
 _MOST_CATEGORIES = 200  # a table of the design has that many columns, and as many rows
 _SINK = {
-    "en": "None of these is said",
-    "de": "Keine davon wird genannt",
-    "es": "No se indica ninguna",
-    "ar": "لا يُذكر أي منها",
+    "en": "Nothing is ruled out",
+    "de": "Nichts wird ausgeschlossen",
+    "es": "No se descarta nada",
+    "ar": "لا يُستبعد شيء",
 }
 
 
