@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 import naysay
-from naysay.cli import demo, design, estimate, output, panel, plan, randomize, reproduce, risk, simulate
+from naysay.cli import demo, design, estimate, output, panel, plan, questionnaire, randomize, reproduce, risk, simulate
 from naysay.errors import NaysayError
 
 __all__ = ["app", "main"]
@@ -27,6 +27,7 @@ app.command("risk")(risk.command)
 app.add_typer(panel.app, name="panel")
 app.add_typer(design.app, name="design")
 app.command("designs")(design.catalog)
+app.add_typer(questionnaire.app, name="questionnaire")
 app.command("demo")(demo.command)
 app.command("reproduce")(reproduce.command)
 

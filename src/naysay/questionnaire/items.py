@@ -42,7 +42,7 @@ Label = dict[str, Annotated[str, Field(max_length=10_000)]]
 class Model(BaseModel):
     """A frozen part of a questionnaire; unknown fields are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, ignored_types=(cached_property,))
 
 
 class Choice(Model):
@@ -77,10 +77,13 @@ class Private(Model):
         bins for numbers; about yes and no for each choice of a select multiple).
     by_hand : tuple of str
         Levels that the respondent draws herself: she enters the response, and the device never learns the answer.
+    responses : {response: {language: text}}
+        What respondents read for responses that are no choice, such as a sink.
     """
 
     design: dict[str, Any]
     by_hand: tuple[str, ...] = ()
+    responses: dict[str, Label] = {}
 
     @cached_property
     def offer(self) -> Answerable:
@@ -121,24 +124,37 @@ class SelectMultiple(_Question):
     private: Private | None = None
 
 
-class Integer(_Question):
+class _Number(_Question):
+    bins: tuple[Bin, ...] = ()
+    private: Private | None = None
+
+    def bin_of(self, value: float) -> str:
+        """The name of the bin that a number falls into, the category of a private number.
+
+        Examples
+        --------
+        >>> ends = [("small", 10), ("large", None)]
+        >>> bins = [Bin(name=name, label={}, below=below) for name, below in ends]
+        >>> Integer(name="n", label={}, bins=bins).bin_of(10)
+        'large'
+        """
+        return next(each.name for each in self.bins if each.below is None or value < each.below)
+
+
+class Integer(_Number):
     """A whole number; where it is private, the bin that it falls into."""
 
     kind: Literal["integer"] = "integer"
     low: int | None = None
     high: int | None = None
-    bins: tuple[Bin, ...] = ()
-    private: Private | None = None
 
 
-class Decimal(_Question):
+class Decimal(_Number):
     """A number; where it is private, the bin that it falls into."""
 
     kind: Literal["decimal"] = "decimal"
     low: float | None = None
     high: float | None = None
-    bins: tuple[Bin, ...] = ()
-    private: Private | None = None
 
 
 class Text(_Question):
