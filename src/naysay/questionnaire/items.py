@@ -42,7 +42,7 @@ Label = dict[str, Annotated[str, Field(max_length=10_000)]]
 class Model(BaseModel):
     """A frozen part of a questionnaire; unknown fields are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, ignored_types=(cached_property,))
 
 
 class Choice(Model):
