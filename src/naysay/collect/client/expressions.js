@@ -10,9 +10,9 @@ export function evaluate(expression, context) {
     case "value":
       return expression.value;
     case "answer":
-      return (expression.of === "." ? context.own : context.answer(expression.of)) ?? null;
+      return known(expression.of === "." ? context.own : context.answer(expression.of));
     case "sent":
-      return context.sent(expression.of) ?? null;
+      return known(context.sent(expression.of));
     default:
       return apply(expression, context);
   }
@@ -34,9 +34,8 @@ const truth = (value) => (Array.isArray(value) ? value.length > 0 : Boolean(valu
 
 const UNARY = {
   not: (a) => !truth(a),
-  "-": (a) => -number(a),
-  count_selected: (a) => (Array.isArray(a) ? a.length : a === null || a === "" ? 0 : 1),
-  string_length: (a) => [...string(a)].length,
+  count_selected: (a) => (Array.isArray(a) ? a.length : Number(a !== null && a !== "")),
+  string_length: (a) => (typeof a === "string" ? [...a].length : 0),
 };
 
 const BINARY = {
@@ -51,17 +50,20 @@ const BINARY = {
   "*": (a, b) => number(a) * number(b),
   div: (a, b) => number(a) / number(b),
   mod: (a, b) => number(a) % number(b),
-  selected: (a, b) => (Array.isArray(a) ? a.includes(string(b)) : string(a) === string(b)),
+  selected: (a, b) => (Array.isArray(a) ? a.includes(b) : typeof a === "string" && a !== "" && a === b),
 };
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)$/;
 
+/** An answer as a value; one of several parts, as that of a grid, is null. */
+const known = (answer) => (typeof answer === "object" && !Array.isArray(answer) ? null : (answer ?? null));
+
 const string = (value) => (value === null ? "" : String(value));
 
 /** A number by strict decimal reading; anything else is NaN. */
 function number(value) {
-  if (typeof value === "number") return value;
+  if (typeof value === "number" || typeof value === "boolean") return Number(value);
   return typeof value === "string" && DECIMAL.test(value) ? Number(value) : NaN;
 }
 
