@@ -1,5 +1,6 @@
 """Questionnaires: what is asked, in which languages, and how private each answer is."""
 
+from naysay.questionnaire.evaluation import evaluate, truth
 from naysay.questionnaire.expressions import Answer, Apply, Expression, Sent, Value
 from naysay.questionnaire.items import (
     Bin,
@@ -21,7 +22,10 @@ from naysay.questionnaire.items import (
     SelectOne,
     Text,
 )
+from naysay.questionnaire.parsing import parse_expression, write_expression
 from naysay.questionnaire.questionnaire import Questionnaire, canonical
+from naysay.questionnaire.samples import sample
+from naysay.questionnaire.statements import lines, statements, together
 
 __all__ = [
     "Answer",
@@ -49,4 +53,12 @@ __all__ = [
     "Text",
     "Value",
     "canonical",
+    "evaluate",
+    "lines",
+    "parse_expression",
+    "sample",
+    "statements",
+    "together",
+    "truth",
+    "write_expression",
 ]

@@ -10,7 +10,7 @@ __all__ = ["Answer", "Apply", "Expression", "Sent", "Value"]
 
 
 class _Node(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Value(_Node):

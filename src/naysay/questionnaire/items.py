@@ -42,7 +42,7 @@ Label = dict[str, Annotated[str, Field(max_length=10_000)]]
 class Model(BaseModel):
     """A frozen part of a questionnaire; unknown fields are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, ignored_types=(cached_property,))
 
 
 class Choice(Model):
@@ -77,10 +77,13 @@ class Private(Model):
         bins for numbers; about yes and no for each choice of a select multiple).
     by_hand : tuple of str
         Levels that the respondent draws herself: she enters the response, and the device never learns the answer.
+    responses : {response: {language: text}}
+        What respondents read for responses that are no choice, such as a sink.
     """
 
     design: dict[str, Any]
     by_hand: tuple[str, ...] = ()
+    responses: dict[str, Label] = {}
 
     @cached_property
     def offer(self) -> Answerable:

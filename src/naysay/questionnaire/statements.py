@@ -1,0 +1,160 @@
+"""What the answers to a questionnaire tell: question by question, level by level, and all together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from naysay import privacy
+from naysay.design import Answerable, Levels
+from naysay.questionnaire.items import Private, Question, SelectMultiple
+from naysay.questionnaire.questionnaire import Questionnaire
+
+__all__ = ["lines", "statements", "together"]
+
+
+def statements(questionnaire: Questionnaire) -> dict[str, list[dict[str, Any]]]:
+    """The privacy of one answer to each private question, a list of levels, most private first.
+
+    What the respondent's page shows beside each level. For a select multiple it is that of one of its choices.
+
+    Parameters
+    ----------
+    questionnaire : Questionnaire
+
+    Returns
+    -------
+    {question: list of object}
+        level (None where there is nothing to choose), by_hand, categories, still_possible (fewest and most), epsilon
+        in nats and odds (largest posterior over prior odds; None for ∞ in both), bits under a uniform prior, reveals.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> statements(sample())["smoking"][0]["still_possible"]
+    [2, 2]
+    """
+    return {question.name: _levels(private) for question, private in private_questions(questionnaire)}
+
+
+def private_questions(questionnaire: Questionnaire) -> Iterator[tuple[Question, Private]]:
+    """Each private question, with how it is private."""
+    for question in questionnaire.questions:
+        private = getattr(question, "private", None)
+        if private is not None:
+            yield question, private
+
+
+def _levels(private: Private) -> list[dict[str, Any]]:
+    offer = private.offer
+    return [
+        {"level": level, "by_hand": level in private.by_hand, **_measures(offer, name)}
+        for level, name in zip(private.levels, offer.levels, strict=True)
+    ]
+
+
+def _measures(offer: Answerable, level: Any) -> dict[str, Any]:
+    design = offer.channel(level)
+    possible = list(privacy.still_possible(design))
+    return {
+        "categories": len(design.categories),
+        "still_possible": possible,
+        "epsilon": _finite(privacy.epsilon(design)),
+        "odds": _finite(float(privacy.odds(design).max())),
+        "bits": float(privacy.information(design)),
+        "reveals": possible[0] == 1,
+    }
+
+
+def _finite(number: float) -> float | None:
+    return None if math.isinf(number) else number
+
+
+def together(questionnaire: Questionnaire) -> dict[str, float | None]:
+    """The privacy of all answers of one person, at the level of each question that tells most.
+
+    Questions are randomized independently, so likelihood rows multiply: ε and bits add. Where ε is ∞ its sum says
+    nothing more; look at the odds, the largest of any question from its own answer, and at what stays possible.
+
+    Parameters
+    ----------
+    questionnaire : Questionnaire
+
+    Returns
+    -------
+    object
+        epsilon (None for ∞), bits (at most, however levels are chosen: the choice may tell, too), odds (None for ∞).
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> together(sample())["epsilon"] is None
+    True
+    """
+    answers = [(private, times(question)) for question, private in private_questions(questionnaire)]
+    worst = [(_worst(_levels(private)), many) for private, many in answers]
+    return {
+        "epsilon": _finite(math.fsum(many * epsilon for (epsilon, _), many in worst)),
+        "bits": math.fsum(many * _at_most(private.offer) for private, many in answers),
+        "odds": _finite(max((odds for (_, odds), _ in worst), default=1.0)),
+    }
+
+
+def times(question: Question) -> int:
+    """How many randomized answers a private question takes: one, or one for each choice of a select multiple."""
+    return len(question.choices) if isinstance(question, SelectMultiple) else 1
+
+
+def _worst(levels: list[dict[str, Any]]) -> tuple[float, float]:
+    """Largest ε and largest odds of any level."""
+    infinite = [
+        tuple(math.inf if entry[key] is None else entry[key] for key in ("epsilon", "odds")) for entry in levels
+    ]
+    return max(epsilon for epsilon, _ in infinite), max(odds for _, odds in infinite)
+
+
+def _at_most(offer: Answerable) -> float:
+    """Bits that an answer, and the level at which it is given, can tell under any prior."""
+    return privacy.choosing(offer if isinstance(offer, Levels) else Levels.of({"only": offer}))
+
+
+def lines(questionnaire: Questionnaire) -> list[str]:
+    """The privacy of the whole questionnaire as text: a line for each private question and level, and the sum.
+
+    Parameters
+    ----------
+    questionnaire : Questionnaire
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> print(lines(sample())[-1])
+    all answers together: ε = ∞ ...
+    """
+    private = list(private_questions(questionnaire))
+    if not private:
+        return ["privacy: no question is private; every answer is sent as it is"]
+    told = [line for question, how in private for line in _question_lines(question, how)]
+    return [*told, _sum_line(together(questionnaire))]
+
+
+def _question_lines(question: Question, private: Private) -> Iterator[str]:
+    many = times(question)
+    subject = question.name if many == 1 else f"{question.name}, each of {many} choices"
+    for line in privacy.lines(private.offer):
+        yield f"{subject}: {line.removeprefix('privacy: ').removeprefix('privacy, ')}"
+
+
+def _sum_line(total: dict[str, float | None]) -> str:
+    epsilon, odds = total["epsilon"], total["odds"]
+    shown = "∞ (some answers rule something out for certain, so the sum says no more)"
+    odds_shown = "∞: it may reveal the category" if odds is None else f"{odds:.3g} at most"
+    return (
+        f"all answers together: ε = {shown if epsilon is None else f'{epsilon:.4g}'}; one answer changes the odds of a "
+        f"category by {odds_shown}; {total['bits']:.3g} bits at most; other answers may add about one question"
+    )
