@@ -35,6 +35,7 @@ export class Texts {
     this.fallback = questionnaire?.languages[0] ?? "en";
     // Digits as in the data, so that what is read here is what is sent.
     this.locale = `${base(language)}-u-nu-latn`;
+    this.gap = () => "…"; // what a text says in place of ${name}
   }
 
   /** Words of the page, with {gaps} filled. */
@@ -81,6 +82,6 @@ export class Texts {
       offered.find((each) => each === this.fallback),
       offered[0],
     ].find(Boolean);
-    return tag ? [tag, label[tag]] : [this.language, ""];
+    return tag ? [tag, label[tag].replace(/\$\{([^}]+)\}/g, (_, name) => this.gap(name))] : [this.language, ""];
   }
 }
