@@ -79,9 +79,10 @@ class Taking {
   async #draw(moved) {
     const { memory, place, steps } = this;
     const draw = memory.receipt ? this.#sent : memory.body ? this.#sending : place < 0 ? this.#welcome : place < steps.length ? this.#step : this.#review;
-    const { content, progress } = await draw.call(this);
+    const { content, progress, shown } = await draw.call(this);
     const { texts, survey, hash } = this;
     show(root, content, { texts, survey, hash, moved, progress, speak: (language) => this.speak(language) });
+    shown?.();
   }
 
   #welcome() {
@@ -123,7 +124,7 @@ class Taking {
       return this.#draw(true);
     };
     const url = `${address}/answers`;
-    return { content: delivery(memory.body, { texts, memory, url, stored, changed: () => this.#draw(true) }).element };
+    return delivery(memory.body, { texts, memory, url, stored, changed: () => this.#draw(true) });
   }
 
   #sent() {
@@ -159,7 +160,7 @@ const hashed = async (bytes) =>
 async function open() {
   if (!isSecureContext || !crypto.subtle || !navigator.locks) return failed("insecure");
   const answer = await fetch(`${address}/survey.json`, { credentials: "omit", referrerPolicy: "no-referrer" }).catch(() => null);
-  if (!answer?.ok) return failed("missing");
+  if (!answer?.ok) return failed(answer?.status === 410 ? "closed" : "missing");
   const bytes = await answer.arrayBuffer();
   const survey = JSON.parse(new TextDecoder().decode(bytes));
   if (survey.naysay !== "survey" || survey.version !== 1) return failed("broken");

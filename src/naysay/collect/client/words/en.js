@@ -148,6 +148,8 @@ export default {
   receipt: {
     title: "Sent. Thank you.",
     stored: "Your answers were stored on {day}.",
+    preview: "This is a preview: nothing was stored.",
+    anew: "Start again",
     keep: "This is your receipt. Keep it if you like: it shows what was sent. Whoever reads it can recognize your answers.",
     heading: "Receipt",
     survey: "Survey",
@@ -168,6 +170,7 @@ export default {
     title: "This survey cannot be shown",
     insecure: "The page came over a connection that is not protected, so it cannot draw or check anything safely. Please ask for a link that begins with https.",
     missing: "The survey could not be loaded.",
+    closed: "It is closed and takes no more answers.",
     broken: "The survey is not of a kind that this page understands.",
   },
 };
