@@ -112,8 +112,9 @@ class Taking {
   /** From here on nothing changes any more: the bytes that were shown are kept, and are what is sent. */
   async #confirm(bytes) {
     const same = bytes === body(this.survey, this.hash, this.memory.id, this.answers.content());
-    if (same || this.memory.receipt) await this.memory.seal(bytes);
+    if (same) await this.memory.seal(bytes);
     await this.#draw(true);
+    if (!same && !this.memory.receipt) root.querySelector("h1").after(make("p", { role: "alert", class: "warning" }, this.texts.say("review.anew")));
   }
 
   #sending() {
