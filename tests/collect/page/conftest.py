@@ -134,7 +134,9 @@ class Respondent:
         """Press a button, and wait until the next step is there."""
         old = self.page.locator("main > *").last.element_handle()
         self.page.locator(button).click()
-        self.page.wait_for_function("old => !old.isConnected || document.querySelector('.summary:not([hidden])')", arg=old)
+        self.page.wait_for_function(
+            "old => !old.isConnected || document.querySelector('.summary:not([hidden])')", arg=old
+        )
         return self
 
     def at(self, name):
@@ -202,7 +204,9 @@ class Respondent:
 
     def stored(self):
         """What this device has stored for the survey, each storage as text."""
-        return self.page.evaluate("() => [localStorage, sessionStorage].map((each) => JSON.stringify(Object.entries(each)))")
+        return self.page.evaluate(
+            "() => [localStorage, sessionStorage].map((each) => JSON.stringify(Object.entries(each)))"
+        )
 
 
 @pytest.fixture
