@@ -250,7 +250,7 @@ def _address(url: str | Path) -> URL:
     try:
         address = make_url(str(url) if "://" in str(url) else f"sqlite:///{url}")
         known = address.get_backend_name() in _BACKENDS
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         known = False
     if not known:
         raise DataError("a database is sqlite:///FILE or postgresql://USER@HOST/DATABASE; the address is neither")
