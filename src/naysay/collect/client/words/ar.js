@@ -1,7 +1,6 @@
 // The page in Arabic; keys as in en.js.
 
 export default {
-  name: "العربية",
   language: "اللغة",
   quoted: "«{text}»",
   back: "رجوع",

@@ -1,7 +1,6 @@
 // The page in German; keys as in en.js.
 
 export default {
-  name: "Deutsch",
   language: "Sprache",
   quoted: "„{text}“",
   back: "Zurück",

@@ -1,7 +1,6 @@
 // The page in English. Every entry of `promises` is kept by a test (docs/respondent.md names them).
 
 export default {
-  name: "English",
   language: "Language",
   quoted: "“{text}”",
   back: "Back",

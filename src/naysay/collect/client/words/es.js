@@ -1,7 +1,6 @@
 // The page in Spanish; keys as in en.js.
 
 export default {
-  name: "Español",
   language: "Idioma",
   quoted: "«{text}»",
   back: "Atrás",
