@@ -8,11 +8,17 @@ from browsing import ANSWERS
 
 from naysay.questionnaire import sample
 
-RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}}
+RULES = {
+    "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+}
 PHONE = {"viewport": {"width": 390, "height": 844}}
 LOOKS = {
     "light on a phone": {**PHONE, "color_scheme": "light"},
-    "dark at a desk, in German": {"color_scheme": "dark", "locale": "de-DE", "viewport": {"width": 1280, "height": 900}},
+    "dark at a desk, in German": {
+        "color_scheme": "dark",
+        "locale": "de-DE",
+        "viewport": {"width": 1280, "height": 900},
+    },
     "right to left, dark": {**PHONE, "color_scheme": "dark", "locale": "ar"},
     "in Spanish, with less motion": {**PHONE, "locale": "es-ES", "reduced_motion": "reduce"},
 }
@@ -106,7 +112,11 @@ def test_the_whole_survey_is_taken_with_the_keyboard_alone(respond):
                     press("Enter")
             else:
                 for line in range(max(1, respondent.at(name).locator(".line").count())):
-                    inside = f".line:nth-child({line + 1}) input" if respondent.at(name).locator(".line").count() else "input"
+                    inside = (
+                        f".line:nth-child({line + 1}) input"
+                        if respondent.at(name).locator(".line").count()
+                        else "input"
+                    )
                     tab_to(f"#q-{name} .inputs {inside}")
                     press("Space")
         tab_to(".step > .actions .main")
@@ -140,7 +150,8 @@ def test_at_200_percent_on_a_small_screen_nothing_scrolls_sideways(respond, loca
 def test_everything_to_press_is_at_least_44_pixels_high_and_wide(respond):
     respondent = respond(**PHONE).open()
     page = respondent.page
-    small = """() => [...document.querySelectorAll('button, select, a, .option label, input:not([type=radio], [type=checkbox])')]
+    small = """() => [...document.querySelectorAll(
+            'button, select, a, .option label, input:not([type=radio], [type=checkbox])')]
         .filter((each) => each.offsetParent && !each.closest('.summary'))
         .map((each) => [each.outerHTML.slice(0, 80), each.getBoundingClientRect()])
         .filter(([, box]) => box.width < 44 || box.height < 44).map(([html]) => html)"""

@@ -45,7 +45,9 @@ def test_firefox_shows_what_it_sends(taken):
 def test_firefox_sends_nothing_before_it_is_confirmed(taken):
     assert [each["method"] for each in taken["requests"]].count("POST") == 1
     assert {each["method"] for each in taken["requests"][: taken["before"]]} == {"GET"}
-    abroad = [each["url"] for each in taken["requests"] if each["url"].startswith("http")]  # the browser's icons are data:
+    abroad = [
+        each["url"] for each in taken["requests"] if each["url"].startswith("http")
+    ]  # the browser's icons are data:
     assert len({url.split("/")[2] for url in abroad}) == 1
 
 
