@@ -8,6 +8,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 import psycopg
 import pytest
 
+import naysay
 from naysay import designs
 from naysay.collect import Client, Published
 from naysay.collect.app import create_app
@@ -152,17 +154,19 @@ def published(questionnaire, client):
     return Published.of(questionnaire, client=client)
 
 
-def fresh_id():
-    return uuid.uuid4().hex
-
-
 def compact(form):
     return json.dumps(form, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def body(published, answers, /, *, id=None, **changes):
     """A body as the page sends it, padded to its length."""
-    form = {"naysay": "answers", "version": 1, "survey": published.hash, "id": id or fresh_id(), "answers": answers}
+    form = {
+        "naysay": "answers",
+        "version": 1,
+        "survey": published.hash,
+        "id": id or uuid.uuid4().hex,
+        "answers": answers,
+    }
     form = {**form, "padding": ""} | changes
     if "padding" not in changes:
         form["padding"] = " " * (published.body_length - len(compact(form)))
@@ -194,7 +198,7 @@ async def asked(app, method, path, content, headers, address):
 
     async def receive():
         part = next(parts)
-        return {"type": "http.request", "body": part, "more_body": isinstance(content, list) and part != b""}
+        return {"type": "http.request", "body": part, "more_body": isinstance(content, list) and bool(part)}
 
     async def send(message):
         sent.append(message)
@@ -268,10 +272,9 @@ class PostgreSQL:
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="naysay-pg-"))
         self._who = {"user": "nobody"} if os.getuid() == 0 else {}
-        programs = self._programs()
+        self._bin = self._programs()
         if self._who:
             shutil.chown(self.folder, *pwd.getpwnam("nobody")[2:4])
-        self._bin = programs
         self.data = self.folder / "data"
         options = ["-A", "trust", "-U", "postgres", "--no-sync", "--wal-segsize=1", "-E", "UTF8", "--locale=C"]
         self._run("initdb", "-D", str(self.data), *options)
@@ -310,6 +313,11 @@ class PostgreSQL:
     def stop(self):
         self._run("pg_ctl", "-D", str(self.data), "-m", "fast", "-w", "stop")
 
+    def limit_files(self, process, size):
+        """Let no file of a process of the server grow beyond a size."""
+        command = ["prlimit", "--pid", str(process), f"--fsize={size}:unlimited"]
+        subprocess.run(command, **self._who, check=True)
+
     def url(self, name):
         return f"postgresql://postgres@/{name}?host={self.folder}"
 
@@ -347,9 +355,56 @@ def store(url):
     found.dispose()
 
 
-def until(holds, *, seconds=20.0):
+def until(holds, *, seconds=60.0):
     """Wait for something that another thread or process does."""
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.02)
+
+
+@pytest.fixture(name="until")
+def until_fixture():
+    return until
+
+
+@pytest.fixture
+def published_for_real(questionnaire):
+    """The survey with naysay's own client, as the command serves it."""
+    return Published.of(questionnaire)
+
+
+class Served:
+    """``naysay serve`` in a process of its own."""
+
+    def __init__(self, folder, url):
+        self._out = folder / f"{uuid.uuid4().hex}.txt"
+        command = [sys.executable, "-m", "naysay", "serve", "kinds.json", "--port", "0", "--rate", "0"]
+        source = str(Path(naysay.__file__).parents[1])
+        environment = {**os.environ, "NAYSAY_DB": url, "PYTHONUNBUFFERED": "1", "PYTHONPATH": source}
+        with self._out.open("wb") as out:
+            self.process = subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=subprocess.STDOUT)
+        until(lambda: "/s/kinds" in self.output() or self.process.poll() is not None, seconds=60)
+        assert self.process.poll() is None, self.output()
+        self.link = self.output().split()[0]
+
+    def output(self):
+        return self._out.read_text()
+
+
+@pytest.fixture
+def serve(tmp_path, questionnaire):
+    """Run ``naysay serve`` on a database; it is ended with the test."""
+    folder = tmp_path / "serve"
+    folder.mkdir()
+    (folder / "kinds.json").write_bytes(questionnaire.to_json())
+    started = []
+
+    def start(url):
+        started.append(Served(folder, url))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.process.kill()
+        each.process.wait(20)

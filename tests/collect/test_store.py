@@ -75,9 +75,24 @@ def test_an_open_survey_does_not_change(store, published, client):
     store.open(published)
     with pytest.raises(DataError, match="does not change once it is open"):
         store.open(changed(published, client))
-    with pytest.raises(DataError, match="does not change once it is open"):
-        store.open(Published.of(published.questionnaire, client=Client({**client.files, "survey.js": b"other"})))
     assert store.published("kinds").bytes == published.bytes
+
+
+def test_an_open_survey_keeps_its_client(store, published, client):
+    newer = Published.of(published.questionnaire, client=Client({**client.files, "survey.js": b"newer"}))
+    store.open(published)
+    store.open(newer)
+    assert store.published("kinds").client == client
+    store.open(newer, replace=True)
+    assert store.published("kinds").client.files["survey.js"] == b"newer"
+
+
+def test_opening_what_was_closed_leaves_it_closed(store, published):
+    """A server that is started again with the same command does not open what was closed meanwhile."""
+    store.open(published)
+    store.close("kinds")
+    store.open(published)
+    assert store.surveys()[0].closed is not None
 
 
 def test_a_survey_is_replaced_only_while_nobody_has_answered(store, published, client, answers):

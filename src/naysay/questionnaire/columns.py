@@ -159,13 +159,17 @@ _LONGEST_TAG = 35
 
 
 def _unused(found: Columns, header: str) -> None:
-    base = header.split("::", maxsplit=1)[0].strip()
+    """A column that is not understood: a warning, unless it was meant to make answers private."""
+    base = _split(header)[0].strip()
     hint = _checks.nearest(base, sorted(_KNOWN[found.sheet]))
+    if "naysay" in header.lower():
+        message = f"there is no column {header!r}"
+        _problem(found, header, message, "answers that were to be private would be plain", hint)
+        return
     hint = hint if hint.startswith("did") else "leave it out, or keep it for yourself"
     place = Place(found.sheet, 1, header)
-    found.problems.append(
-        Problem("columns", f"column {header!r} is not used", "", hint, severity="warning", place=place)
-    )
+    message = f"column {header!r} is not used"
+    found.problems.append(Problem("columns", message, "", hint, severity="warning", place=place))
 
 
 def _refuse(found: Columns, header: str, way_out: str) -> None:

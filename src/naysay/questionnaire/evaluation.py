@@ -122,7 +122,7 @@ def _number(value: Content) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def _equal(left: Content, right: Content) -> bool:

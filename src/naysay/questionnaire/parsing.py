@@ -114,7 +114,8 @@ def _parsed(text: str) -> Tree[Token]:
     try:
         return _grammar().parse(text)
     except UnexpectedInput as error:
-        place = -1 if error.pos_in_stream is None else error.pos_in_stream  # None at the end of the text
+        known = getattr(error, "pos_in_stream", None)  # none where the text ends too early
+        place = -1 if known is None else int(known)
         raise _unreadable(text, place if place >= 0 else len(text), _expected(text, place)) from None
 
 
@@ -132,7 +133,7 @@ def _expected(text: str, place: int) -> str:
     here = text[place : place + 1] if place >= 0 else ""
     if here and here in "‘’“”„«»":
         return "texts stand in straight quotes, as 'yes'"
-    if here == "/" or text[place : place + 2] == "..":
+    if here == "/" or text[max(place - 1, 0) : place + 1] == "..":
         return "a question is written as ${name}, not as a path"
     if here == "[":
         return "there are no lists to choose from; offer the choices themselves"

@@ -139,6 +139,9 @@ def _worded(kind: str, told: str, value: Any, field: str) -> tuple[str, str]:
             f"a name must begin with a letter and hold letters, digits, _ and - only; got {_checks.shown([value])}"
         )
         return message, "write a letter first, as c1, and no spaces"
+    if kind.startswith("union_tag"):
+        given = value.get("kind") if isinstance(value, dict) else value
+        return f"kind must be one of those that there are; got {given!r}", f"items are {', '.join(sorted(_ITEMS))}"
     if kind == "missing":
         return f"{field} is missing", "fill it in"
     if kind == "extra_forbidden":
@@ -146,10 +149,10 @@ def _worded(kind: str, told: str, value: Any, field: str) -> tuple[str, str]:
     return f"{told[:1].lower()}{told[1:]}; got {_checks.shown([value])}", ""
 
 
-_KINDS = {
-    "select_one", "select_multiple", "integer", "decimal", "text", "date", "note", "rating", "grid", "ranking",
-    "group", "value", "answer", "sent", "apply",
-}  # fmt: skip  # pydantic names the member of a union that it tried
+_ITEMS = {
+    "select_one", "select_multiple", "integer", "decimal", "text", "date", "note", "rating", "grid", "ranking", "group",
+}  # fmt: skip
+_KINDS = _ITEMS | {"value", "answer", "sent", "apply"}  # pydantic names the member of a union that it tried
 
 
 def located(problems: Iterable[Problem], places: Mapping[str, Place]) -> list[Problem]:
