@@ -333,9 +333,27 @@ def test_a_shared_choice_has_its_problem_once(form):
     assert [(each.place.sheet, each.place.column) for each in found] == [("choices", "label::English (en)")]
 
 
-def test_what_pyxform_says_is_told(form):
-    found = problems(form, "note | a | A", "note | A | B", severity="warning") + problems(form, "note | a b | A")
-    assert any("pyxform" in str(each) or "letter" in str(each) for each in found)
+@pytest.mark.parametrize(
+    ("rows", "header", "severity", "row", "told"),
+    [
+        (["note | a | A |", "note | A | B |"], "hint", "warning", 3, "case-insensitive match"),
+        (["text | a | A | rows=x"], "parameters", "error", 2, "Parameter rows"),
+        (["select_one yn | a | A | randomize=maybe"], "parameters", "error", None, "randomize must be"),
+    ],
+)
+def test_what_pyxform_says_is_told(form, rows, header, severity, row, told):
+    found = problems(form, *rows, header=f"type | name | label::English (en) | {header}", severity=severity)
+    [said] = [each for each in found if each.rule == "pyxform" and told in each.message]
+    assert said.place.row == row
+
+
+def test_what_is_not_used_is_told(form):
+    header = "type | name | label::English (en) | parameters"
+    found = problems(form, "select_one yn | a | A | randomize=true", header=header, severity="warning")
+    assert [(each.place.row, each.place.column) for each in found if "not used" in each.message] == [(2, "parameters")]
+
+
+def test_a_choice_names_its_list(form):
     choices = CHOICES + "| | | lost | Lost |\n"
     assert any("must name its list" in str(each) for each in problems(form, "note | a | A", choices=choices))
 
