@@ -8,7 +8,23 @@ from pathlib import Path
 import pytest
 
 import naysay as package
-from naysay.cli import demo, design, estimate, panel, plan, questionnaire, randomize, reproduce, risk, root, simulate
+from naysay.cli import (
+    demo,
+    design,
+    estimate,
+    panel,
+    plan,
+    preview,
+    questionnaire,
+    randomize,
+    reproduce,
+    risk,
+    root,
+    serve,
+    simulate,
+    survey,
+)
+from naysay.collect.serving import bound
 from naysay.designs import FAMILIES
 
 HELP = {
@@ -29,6 +45,13 @@ HELP = {
     "questionnaire new": questionnaire.new,
     "questionnaire check": questionnaire.check,
     "questionnaire convert": questionnaire.convert,
+    "questionnaire preview": preview.preview,
+    "serve": serve.command,
+    "survey": survey.group,
+    "survey open": survey.open_survey,
+    "survey close": survey.close,
+    "survey list": survey.survey_list,
+    "survey delete": survey.delete,
     "demo": demo.command,
     "reproduce": reproduce.command,
 }
@@ -67,8 +90,20 @@ def test_every_command_has_help_with_an_example(naysay, command):
     assert max(map(len, out.splitlines())) <= 80
 
 
+@pytest.fixture
+def quick_server(monkeypatch, naysay):
+    """A server that ends as soon as it has begun, and a survey to be closed or deleted."""
+    monkeypatch.setattr("naysay.collect.serving.serve", lambda *_: None)
+    monkeypatch.setattr("naysay.cli.serve.heard", lambda: None)
+    monkeypatch.setattr("naysay.cli.preview.heard", lambda: None)
+    monkeypatch.setattr("naysay.collect.serving.bound", lambda host, _: bound(host, 0))
+    return lambda: naysay("survey", "open", "survey.json")
+
+
 @pytest.mark.parametrize("words", EXAMPLES, ids=" ".join)
-def test_every_example_runs(naysay, survey, quick_demo, words):
+def test_every_example_runs(naysay, survey, quick_demo, quick_server, words):
+    if words[:2] in (["survey", "close"], ["survey", "delete"]):
+        quick_server()
     code, out, err = naysay(*words)
     assert code == 0, err
     assert out

@@ -13,7 +13,22 @@ from typing import Annotated
 import typer
 
 import naysay
-from naysay.cli import demo, design, estimate, output, panel, plan, questionnaire, randomize, reproduce, risk, simulate
+from naysay.cli import (
+    demo,
+    design,
+    estimate,
+    output,
+    panel,
+    plan,
+    preview,
+    questionnaire,
+    randomize,
+    reproduce,
+    risk,
+    serve,
+    simulate,
+    survey,
+)
 from naysay.errors import NaysayError
 
 __all__ = ["app", "main"]
@@ -28,6 +43,9 @@ app.add_typer(panel.app, name="panel")
 app.add_typer(design.app, name="design")
 app.command("designs")(design.catalog)
 app.add_typer(questionnaire.app, name="questionnaire")
+questionnaire.app.command("preview")(preview.preview)
+app.command("serve")(serve.command)
+app.add_typer(survey.app, name="survey")
 app.command("demo")(demo.command)
 app.command("reproduce")(reproduce.command)
 

@@ -1,0 +1,245 @@
+"""The application: pages and surveys out, answers in. It never receives a true private answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from fastapi.telemetry import TelemetryConfig
+from starlette.exceptions import HTTPException
+
+import naysay
+from naysay.collect import schemas
+from naysay.collect.catalog import Catalog, Served
+from naysay.collect.client import FOLDER, Client
+from naysay.collect.documents import threats
+from naysay.collect.guard import Guard, refused
+from naysay.collect.limits import Rates, body_of
+from naysay.collect.published import Published
+from naysay.collect.refusals import Refusal
+from naysay.collect.storage import Outcome, Reply, Store, today
+from naysay.collect.writer import Line, Unstored, Writer
+from naysay.questionnaire import Questionnaire
+
+__all__ = ["EACH", "EVERYBODY", "Service", "create_app"]
+
+EACH = 600
+EVERYBODY = 60_000
+"""Submissions within a minute, from one address and from all. Many respondents may share an address."""
+
+# FastAPI would hand requests to any telemetry that the process is set up for, with addresses, user agents and bodies.
+_SILENT: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+    "exclude": lambda _: True,
+}
+
+
+def create_app(
+    surveys: Iterable[Questionnaire | Published] = (),
+    store: Store | None = None,
+    *,
+    client: Path | Client = FOLDER,
+    each: int = EACH,
+    everybody: int = EVERYBODY,
+    settle_every: float = 60.0,
+) -> FastAPI:
+    """The ASGI application that serves surveys and takes answers to them.
+
+    Parameters
+    ----------
+    surveys : iterable of Questionnaire or Published
+        Opened in the store, if they are not yet. All other surveys in the store are served, too.
+    store : Store, optional
+        Without one it is a preview: answers are checked, and not stored.
+    client : Path or Client
+        The respondent's page; a survey keeps the one that it was opened with.
+    each, everybody : int
+        Submissions within a minute from one address and from all; 0 for any number.
+    settle_every : float
+        Seconds after which new answers are rewritten in random order.
+
+    Raises
+    ------
+    DataError
+        Where a survey is open with another content.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> app = create_app([sample()], client=Client({"survey.html": b"<!doctype html>"}))
+    >>> sorted(app.state.service.catalog.surveys)
+    ['sample']
+    """
+    files = Client.of(client) if isinstance(client, Path) else client
+    published = [each if isinstance(each, Published) else Published.of(each, client=files) for each in surveys]
+    if store is not None:
+        for survey in published:
+            store.open(survey)
+    catalog = Catalog(published, store=store, client=files)
+    line: Line = Unstored() if store is None else Writer(store, look=catalog.refresh, every=settle_every)
+    service = Service(catalog=catalog, line=line, client=files, rates=Rates(each=each, all=everybody))
+    app = FastAPI(
+        title="naysay",
+        summary="Surveys in which the true answer never leaves the respondent's device.",
+        version=naysay.__version__,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=service.lifespan,
+        telemetry=_SILENT,
+        exception_handlers={
+            Refusal: _refused,
+            HTTPException: _http,
+            RequestValidationError: _invalid,
+        },
+    )
+    app.state.service = service
+    app.add_middleware(Guard)
+    _route(app, service)
+    return app
+
+
+def _route(app: FastAPI, service: Service) -> None:
+    routes: list[tuple[str, Callable[..., Any], dict[str, Any]]] = [
+        ("/s/{name}", service.page, schemas.PAGE),
+        ("/s/{name}/survey.json", service.survey, schemas.SURVEY),
+        ("/client/{digest}/{file:path}", service.file, schemas.FILE),
+        ("/threats", service.threats, schemas.THREATS),
+        ("/health", service.health, schemas.HEALTH),
+    ]
+    for path, endpoint, told in routes:
+        app.get(path, response_model=None, **told)(endpoint)
+    app.post("/s/{name}/answers", response_model=None, **schemas.ANSWERS)(service.answers)
+
+
+class Service:
+    """The endpoints, and what they share.
+
+    Parameters
+    ----------
+    catalog : Catalog
+        The surveys.
+    line : Line
+        Where replies go.
+    client : Client
+        For the page on threats.
+    rates : Rates
+    """
+
+    def __init__(self, *, catalog: Catalog, line: Line, client: Client, rates: Rates) -> None:
+        self.catalog = catalog
+        self.line = line
+        self._threats = threats(client)
+        self._rates = rates
+
+    @contextlib.asynccontextmanager
+    async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
+        """Write while the application runs; at its end store all that waits."""
+        self.line.start()
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(self.line.stop)
+
+    def _survey(self, name: str) -> Served:
+        found = self.catalog.surveys.get(name)
+        if found is None:
+            raise Refusal("unknown", "there is no survey of this name")
+        return found
+
+    async def page(self, request: Request, name: str) -> Response:
+        """The respondent's page, the same for everybody."""
+        return self._survey(name).page.response(request)
+
+    async def survey(self, request: Request, name: str) -> Response:
+        """The survey: what is asked, how private each answer is, and the hashes of the client's files."""
+        found = self._survey(name)
+        if not found.open:
+            raise _closed()
+        return found.json.response(request)
+
+    async def file(self, request: Request, digest: str, file: str) -> Response:
+        """A file of the client; under its hash it never changes."""
+        found = self.catalog.clients.get(digest, {}).get(file)
+        if found is None:
+            raise Refusal("unknown", "there is no such file")
+        return found.response(request)
+
+    async def threats(self, request: Request, lang: str = "en") -> Response:
+        """What is defended, and what is not, in plain words."""
+        found = self._threats.get(lang) or self._threats.get("en")
+        if found is None:
+            raise Refusal("unknown", "this client has no page on threats")
+        return found.response(request)
+
+    async def health(self) -> Response:
+        """Whether answers can be stored."""
+        if not self.line.healthy:
+            raise Refusal("unavailable", "the database cannot be reached", retry_after=5)
+        return JSONResponse({"status": "ok"})
+
+    async def answers(self, request: Request, name: str) -> Response:
+        """Take the answers of one respondent; acknowledged when they are stored, and not before."""
+        wait = self._rates.wait(request.client.host if request.client else "")
+        if wait:
+            raise Refusal("busy", "too many answers come at once; send the same again later", retry_after=wait)
+        survey = self._survey(name)
+        _check_type(request)
+        announced = request.headers.get("content-length")
+        body = await body_of(request.stream(), announced=announced, most=survey.published.body_length)
+        day = today()
+        submission = survey.reader.read(body, today=day)
+        reply = Reply(name, survey.published.hash, submission.id, submission.text, day)
+        return _acknowledged(await asyncio.wrap_future(self.line.submit(reply)))
+
+
+def _check_type(request: Request) -> None:
+    kind, _, parameters = request.headers.get("content-type", "").lower().partition(";")
+    plain = request.headers.get("content-encoding", "identity").lower() == "identity"
+    if kind.strip() != "application/json" or parameters.strip() not in ("", "charset=utf-8") or not plain:
+        raise Refusal("wrong_type", "answers are application/json in UTF-8, not compressed")
+
+
+def _acknowledged(outcome: Outcome) -> Response:
+    if outcome.what == "conflict":
+        raise Refusal("conflict", "other answers were stored under this id; an id is for one submission")
+    if outcome.what == "closed":
+        raise _closed()
+    if outcome.what == "wrong_survey":
+        raise Refusal("wrong_survey", "the survey was published with another hash; load its page again")
+    told = {"stored": outcome.what != "unstored", "day": outcome.day.isoformat()}
+    return JSONResponse(told, status_code=200 if outcome.what == "repeated" else 201)
+
+
+def _closed() -> Refusal:
+    return Refusal("closed", "this survey is closed and takes no more answers")
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    return refused(error) if isinstance(error, Refusal) else refused(Refusal("internal", "the server made a mistake"))
+
+
+async def _http(_: Request, error: Exception) -> Response:
+    """Starlette's own errors in our form: no such path, no such method, a client that went away."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    if status == 405:
+        response = refused(Refusal("wrong_method", "this address does not take this method"))
+        response.headers["allow"] = (getattr(error, "headers", None) or {}).get("Allow", "GET, HEAD")
+        return response
+    if status == 404:
+        return refused(Refusal("unknown", "there is nothing at this address"))
+    return refused(Refusal("malformed", "the request cannot be understood"))
+
+
+async def _invalid(_: Request, __: Exception) -> Response:
+    return refused(Refusal("malformed", "the request cannot be understood"))

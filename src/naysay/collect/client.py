@@ -1,0 +1,74 @@
+"""The files that make the respondent's page, and the hashes by which a browser knows them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from naysay.errors import DataError
+from naysay.questionnaire import canonical
+
+__all__ = ["FOLDER", "TYPES", "Client"]
+
+FOLDER = Path(__file__).parent / "client"
+"""Where naysay's own client is."""
+
+TYPES = {
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".html": "text/html; charset=utf-8",
+}
+"""What a client may consist of; other files in its folder are left out."""
+
+
+@dataclass(frozen=True)
+class Client:
+    """The client of one survey: its files, held in memory, so that no request ever names a path on disk.
+
+    Parameters
+    ----------
+    files : {name: bytes}
+        Names are relative, with ``/``, such as ``words/en.js``.
+
+    Examples
+    --------
+    >>> client = Client({"survey.js": b"export const version = 1"})
+    >>> client.integrity["survey.js"][:13], len(client.hash)
+    ('sha384-EbDbWk', 16)
+    """
+
+    files: Mapping[str, bytes]
+
+    @classmethod
+    def of(cls, folder: Path) -> Client:
+        """The files of a folder.
+
+        Raises
+        ------
+        DataError
+            Where there is no page in the folder.
+        """
+        found = sorted(path for path in folder.rglob("*") if path.suffix in TYPES and path.is_file())
+        files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+        if "survey.html" not in files:
+            raise DataError(f"a client is a folder with survey.html; there is none in {str(folder)!r}")
+        return cls(files)
+
+    @cached_property
+    def integrity(self) -> dict[str, str]:
+        """The SHA-384 of every file, as Subresource Integrity writes it."""
+        return {name: _integrity(content) for name, content in sorted(self.files.items())}
+
+    @cached_property
+    def hash(self) -> str:
+        """A short hash over all files, the folder under which they are served."""
+        return hashlib.sha256(canonical(self.integrity)).hexdigest()[:16]
+
+
+def _integrity(content: bytes) -> str:
+    return "sha384-" + base64.b64encode(hashlib.sha384(content).digest()).decode()

@@ -1,0 +1,154 @@
+// What a private question does for the respondent: how it protects, how much each level tells, and what will be sent.
+
+import { make, option } from "./elements.js";
+import { categories, possible, sets } from "./randomize.js";
+
+/** How a question protects: in a sentence, and in numbers where there is nothing to choose. */
+export function explanation(question, { texts, answers }) {
+  const offered = answers.survey.privacy[question.name];
+  const device = offered.filter((entry) => !entry.by_hand && !entry.reveals);
+  const strikes = device.some((entry) => entry.still_possible[0] < entry.categories);
+  const only = offered.length === 1 ? [meter(offered[0]), make("b", {}, title(offered[0], texts)), figures(offered[0], texts)] : [];
+  return make(
+    "div",
+    { class: "explanation" },
+    device.length > 0 && make("p", {}, texts.say(strikes ? "privacy.remaining" : "privacy.noise")),
+    question.kind === "select_multiple" && make("p", {}, texts.say("privacy.each")),
+    only.length > 0 && make("div", { class: "level only" }, ...only),
+  );
+}
+
+/** The levels to choose from, most private first, each in words and numbers. */
+export function levels(question, { texts, answers }, changed) {
+  const offered = answers.survey.privacy[question.name];
+  if (offered.length === 1) return null;
+  const note = `q-${question.name}-choosing`;
+  const options = offered.map((entry) =>
+    option(
+      {
+        group: `q-${question.name}-level`,
+        checked: entry === answers.level(question),
+        onchange: () => (answers.choose(question, entry), changed()),
+      },
+      make("span", { class: "level" }, meter(entry), make("b", {}, title(entry, texts)), figures(entry, texts)),
+    ),
+  );
+  return make(
+    "fieldset",
+    { class: "levels", "aria-describedby": note },
+    make("legend", {}, texts.say("privacy.choose")),
+    ...options,
+    make("p", { id: note, class: "hint" }, texts.say("privacy.choosing")),
+  );
+}
+
+/** A level's name: what stays possible after an answer at it. */
+function title(entry, texts) {
+  const [least, most] = entry.still_possible.map((count) => texts.number(count));
+  const all = texts.number(entry.categories);
+  const key = entry.reveals ? "revealed" : least !== most ? "between" : most === all ? "any" : "possible";
+  const words = texts.say(`privacy.${key}`, { least, most, all });
+  return entry.by_hand ? `${texts.say("privacy.hand")}: ${words}` : words;
+}
+
+/** A level in numbers. */
+function figures(entry, texts) {
+  const { bits } = entry;
+  const told = [
+    entry.by_hand && texts.say("privacy.handWhy"),
+    ...chances(entry, texts),
+    texts.say("privacy.bits", { bits: texts.number(bits), all: texts.number(Math.log2(entry.categories)) }),
+  ];
+  return make("span", { class: "figures" }, told.filter(Boolean).join(" "));
+}
+
+/** How far a reader's odds can move; null stands for infinite. */
+function chances({ odds, epsilon }, texts) {
+  return [
+    epsilon === null && texts.say("privacy.certain"),
+    odds !== null && texts.say("privacy.odds", { odds: texts.number(odds) }),
+    epsilon !== null && texts.say("privacy.epsilon", { epsilon: texts.number(epsilon) }),
+  ];
+}
+
+/** A dot for each option: filled ones stay possible. For the eye only, the words beside it say the same. */
+function meter({ categories, still_possible: [least, most] }) {
+  if (categories > 12) return null;
+  const kind = (place) => (place < least ? "stays" : place < most ? "may" : "gone");
+  const dots = Array.from({ length: categories }, (_, place) => make("i", { class: kind(place) }));
+  return make("span", { class: "meter", "aria-hidden": "true" }, ...dots);
+}
+
+/** All private answers together. */
+export function together(survey, texts) {
+  const { bits } = survey.together;
+  const told = [
+    texts.say("privacy.adds"),
+    ...chances(survey.together, texts),
+    texts.say("privacy.bitsTogether", { bits: texts.number(bits) }),
+  ];
+  return told.filter(Boolean).join(" ");
+}
+
+/** What will be sent for a question, as it stands in the body, and what it leaves possible. */
+export function preview(question, { texts, answers }) {
+  const bytes = make("code", { class: "bytes", dir: "ltr" });
+  const words = make("div", { role: "status" });
+  const title = `q-${question.name}-preview`;
+  const element = make(
+    "div",
+    { class: "preview", role: "group", "aria-labelledby": title },
+    make("h3", { id: title }, texts.say("preview.title")),
+    bytes,
+    words,
+    make("p", { class: "hint" }, texts.say("preview.mind")),
+  );
+  const refresh = () => {
+    bytes.textContent = fragment(question, answers);
+    const told = leaves(question, texts, answers).map((each) => make("p", {}, each));
+    if (words.textContent !== told.map((each) => each.textContent).join("")) words.replaceChildren(...told);
+  };
+  refresh();
+  return { element, refresh };
+}
+
+/** The part of the body that belongs to a question. */
+export const fragment = (question, answers) => `${JSON.stringify(question.name)}:${JSON.stringify(answers.sent(question))}`;
+
+/** What an answer leaves possible, in words; a line for each answer that a question takes. */
+function leaves(question, texts, answers) {
+  const sent = answers.sent(question);
+  if (sent === null) return [texts.say("preview.blank")];
+  const told = (response) => remaining(question, texts, answers, response);
+  if (question.kind !== "select_multiple") return [told(sent.response)];
+  return question.choices.map(({ name, label }) => `${texts.plain(label)}: ${told(sent[name].response)}`);
+}
+
+function remaining(question, texts, answers, response) {
+  const design = answers.design(question);
+  const stay = possible(design, response);
+  const all = answers.level(question).categories;
+  const options = texts.list(stay.map(naming(question, texts)).map((each) => texts.quoted(each)));
+  return texts.say(`preview.${stay.length === all ? "all" : stay.length === 1 ? "one" : "remain"}`, { options });
+}
+
+/** What respondents read for a category or a response of a question. */
+export function naming(question, texts) {
+  const labels = new Map(Object.entries(question.private?.responses ?? {}));
+  const listed = question.kind === "select_multiple" ? [] : question.private && question.bins ? question.bins : question.choices;
+  for (const { name, label } of listed) labels.set(name, label);
+  return (name) => {
+    if (labels.has(name)) return texts.plain(labels.get(name));
+    return name === "yes" || name === "no" ? texts.say(`asked.${name}`) : String(name);
+  };
+}
+
+/** A response in words: what it says, or what it strikes out. */
+export function inWords(question, texts, answers, response) {
+  const design = answers.design(question);
+  const parts = sets(design) ? response.split(";") : [response];
+  const all = categories(design);
+  const stay = possible(design, response);
+  const strikes = parts.every((part) => all.includes(part) && !stay.includes(part));
+  return texts.say(strikes ? "review.strikes" : "review.says", { response: texts.list(parts.map(naming(question, texts))) });
+}

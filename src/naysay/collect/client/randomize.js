@@ -1,0 +1,172 @@
+// Draws responses exactly as a design's JSON publishes them. The rules stand in words under "drawing" in that JSON; the
+// same random bytes give the same response in Python (tests/reference/drawing_vectors.json).
+//
+// Integers are BigInt throughout: weighted subsets need more than 53 bits, and one kind of number is easier to trust.
+
+/** Random bytes from the browser's cryptographic source: the only source that respondents' draws ever use. */
+export const system = (size) => crypto.getRandomValues(new Uint8Array(size));
+
+/** A uniform integer below `bound`, by rejection (the rule "integer"). `source(n)` gives n random bytes. */
+export function below(bound, source) {
+  if (bound === 1n) return 0n;
+  const bits = (bound - 1n).toString(2).length;
+  for (;;) {
+    const number = bigEndian(source(Math.ceil(bits / 8))) & ((1n << BigInt(bits)) - 1n);
+    if (number < bound) return number;
+  }
+}
+
+/** `size` random bytes in hexadecimal. */
+export function hexadecimal(size, source = system) {
+  return Array.from(source(size), (octet) => octet.toString(16).padStart(2, "0")).join("");
+}
+
+/** The design that draws at this level: one of an offer of levels, one of several samples, or the design itself. */
+export function channel(design, level = null) {
+  const offered = design.levels ?? design.samples;
+  if (!offered) return design;
+  const entry = offered.find((each) => String(each.level ?? each.sample) === String(level));
+  if (!entry) throw new RangeError(`there is no level ${level}`);
+  return entry.design;
+}
+
+/** The categories of a design, in order; pairs for a product. */
+export function categories(design) {
+  const { kind } = design;
+  if (kind === "levels" || kind === "samples") return categories((design.levels ?? design.samples)[0].design);
+  if (kind === "mixture") return categories(design.components[0]);
+  if (kind === "then" || kind === "both") return categories(design.first);
+  if (kind === "product")
+    return categories(design.first).flatMap((a) => categories(design.second).map((b) => [a, b]));
+  return design.categories;
+}
+
+/** The response, as text, of a person whose true category is `truth`. */
+export function draw(design, truth, source = system) {
+  const key = JSON.stringify(truth);
+  const place = categories(design).findIndex((category) => JSON.stringify(category) === key);
+  if (place < 0) throw new RangeError(`${key} is not a category`);
+  return text(design, DRAW[design.kind](design, place, source));
+}
+
+/** The categories that a response, as text, leaves possible, in order. */
+export function possible(design, response) {
+  const said = parsed(design, response);
+  return categories(design).filter((_, place) => allows(design, place, said));
+}
+
+/** Two different categories to be shown to a respondent who draws by hand, every pair with equal chances. */
+export function shown(design, source = system) {
+  const everyone = { kind: "subset", categories: categories(design), discards: 2, truthful: false };
+  return DRAW.subset(everyone, 0, source).map((place) => everyone.categories[place]);
+}
+
+// A response is a position in a table, a sorted list of positions in a set, or a pair of responses.
+
+const DRAW = {
+  table: (design, truth, source) => lot(design.columns[truth], below(BigInt(design.denominator), source)),
+  two_option: (design, truth, source) => DRAW.table(design, truth, source),
+  subset(design, truth, source) {
+    const t = design.categories.length;
+    const order = design.truthful ? others(t, truth) : Array.from({ length: t }, (_, place) => place);
+    let needed = BigInt(design.discards);
+    const discarded = order.filter((_, visited) => {
+      const taken = below(BigInt(order.length - visited), source) < needed;
+      if (taken) needed -= 1n;
+      return taken;
+    });
+    return discarded.sort((a, b) => a - b);
+  },
+  weighted_subset(design, truth, source) {
+    const order = design.weights.map((weight, place) => [place, BigInt(weight)]).filter(([place]) => place !== truth);
+    let needed = design.discards;
+    return order.flatMap(([place, weight], visited) => {
+      const rest = order.slice(visited + 1).map(([, other]) => other);
+      const u = below(products(needed, [weight, ...rest]), source);
+      if (u >= weight * products(needed - 1, rest)) return [];
+      needed -= 1;
+      return [place];
+    });
+  },
+  mixture(design, truth, source) {
+    const total = design.weights.reduce((sum, weight) => sum + BigInt(weight), 0n);
+    const part = design.components[lot(design.weights, below(total, source))];
+    return DRAW[part.kind](part, truth, source);
+  },
+  then(design, truth, source) {
+    const between = DRAW[design.first.kind](design.first, truth, source);
+    return DRAW[design.second.kind](design.second, between, source);
+  },
+  product(design, truth, source) {
+    const size = categories(design.second).length;
+    const [first, second] = [Math.floor(truth / size), truth % size];
+    return [
+      DRAW[design.first.kind](design.first, first, source),
+      DRAW[design.second.kind](design.second, second, source),
+    ];
+  },
+  both(design, truth, source) {
+    return [design.first, design.second].map((part) => DRAW[part.kind](part, truth, source));
+  },
+};
+
+/** Whether a person of category `place` can give that response. */
+function allows(design, place, said) {
+  const { kind, first, second } = design;
+  if (kind === "table" || kind === "two_option") return design.columns[place][said] > 0;
+  if (kind === "mixture")
+    return design.components.some((part, i) => design.weights[i] > 0 && allows(part, place, said));
+  if (kind === "then") return design.first.columns[place].some((weight, r) => weight > 0 && allows(second, r, said));
+  if (kind === "both") return allows(first, place, said[0]) && allows(second, place, said[1]);
+  if (kind === "product") {
+    const size = categories(second).length;
+    return allows(first, Math.floor(place / size), said[0]) && allows(second, place % size, said[1]);
+  }
+  return design.truthful === false || !said.includes(place);
+}
+
+/** The first row whose running sum exceeds u. */
+function lot(weights, u) {
+  let sum = 0n;
+  return weights.findIndex((weight) => (sum += BigInt(weight)) > u);
+}
+
+/** x+1, x+2, … modulo t, x left out. */
+const others = (t, x) => Array.from({ length: t - 1 }, (_, step) => (x + 1 + step) % t);
+
+/** The sum over the subsets of that size of the products of their weights. */
+function products(size, weights) {
+  if (size < 0) return 0n;
+  const sums = [1n, ...Array(size).fill(0n)];
+  for (const weight of weights) for (let k = size; k > 0; k--) sums[k] += weight * sums[k - 1];
+  return sums[size];
+}
+
+const bigEndian = (octets) => octets.reduce((number, octet) => (number << 8n) | BigInt(octet), 0n);
+
+/** The labels of a design's responses, and whether a response is a set of them; null for pairs. */
+function space(design) {
+  if (design.kind === "mixture") return space(design.components[0]);
+  if (design.kind === "then") return space(design.second);
+  if (design.responses) return { labels: design.responses.map(String), set: false };
+  return design.categories ? { labels: design.categories.map(String), set: true } : null;
+}
+
+/** Whether a response of this design, or at some level of this offer, is a set of categories. */
+export const sets = (design) =>
+  design.levels ? design.levels.some((entry) => sets(entry.design)) : (space(design)?.set ?? false);
+
+function text(design, said) {
+  const words = space(design);
+  if (!words) return `${text(design.first, said[0])} × ${text(design.second, said[1])}`;
+  return words.set ? said.map((place) => words.labels[place]).join(";") : words.labels[said];
+}
+
+function parsed(design, response) {
+  const words = space(design);
+  if (!words) {
+    const [first, second] = response.split(" × ");
+    return [parsed(design.first, first), parsed(design.second, second)];
+  }
+  return words.set ? response.split(";").map((label) => words.labels.indexOf(label)) : words.labels.indexOf(response);
+}

@@ -1,0 +1,63 @@
+// The last step before anything leaves: all that will be sent, in words and byte for byte.
+
+import { button, make } from "./elements.js";
+import { inWords, naming } from "./privacy.js";
+
+/** The step that shows the message. `edit(question)` goes back to a question, `confirm()` sends. */
+export function review(bytes, { texts, answers, edit, confirm, problems }) {
+  const send = button(texts.say("review.confirm"), () => ((send.disabled = true), confirm()), { class: "main", id: "confirm" });
+  send.disabled = problems.length > 0;
+  const rows = answers.questions.map((question) => row(question, texts, answers, edit));
+  const title = texts.say("review.title");
+  return make(
+    "div",
+    { class: "review" },
+    make("h1", { tabindex: "-1" }, title),
+    make("p", {}, texts.say("review.lead")),
+    make("h2", { id: "exact-title" }, texts.say("review.exact")),
+    // The blanks at the end are part of it: the text of this element is the message.
+    make("pre", { id: "exact", class: "bytes", dir: "ltr", tabindex: "0", role: "region", "aria-labelledby": "exact-title" }, bytes),
+    make("p", { class: "hint" }, texts.say("review.bytes", { bytes: texts.number(answers.survey.body_length) })),
+    make("h2", {}, texts.say("review.answers")),
+    make("dl", { class: "told" }, ...rows),
+    make("div", { class: "actions" }, send),
+  );
+}
+
+function row(question, texts, answers, edit) {
+  const asked = answers.relevant(question);
+  const name = texts.plain(question.label);
+  const change = button(texts.say("review.edit"), () => edit(question), {
+    class: "quiet",
+    "aria-label": texts.say("review.editNamed", { question: name }),
+  });
+  const lines = asked ? spoken(question, texts, answers) : [texts.say("review.unasked")];
+  return make(
+    "div",
+    { class: question.private ? "private" : null },
+    make("dt", {}, texts.label(question.label)),
+    make("dd", {}, ...lines.map((line) => make("p", {}, line)), asked && change),
+  );
+}
+
+/** What is sent for a question, in words. */
+function spoken(question, texts, answers) {
+  const sent = answers.sent(question);
+  if (sent === null) return [texts.say("review.blank")];
+  if (!question.private) return plain(question, texts, sent);
+  if (question.kind !== "select_multiple") return [inWords(question, texts, answers, sent.response)];
+  return question.choices.map(
+    ({ name, label }) => `${texts.plain(label)} – ${inWords(question, texts, answers, sent[name].response)}`,
+  );
+}
+
+function plain(question, texts, sent) {
+  const named = question.choices ? naming(question, texts) : String;
+  if (question.kind === "grid")
+    return question.rows.map(({ name, label }) => `${texts.plain(label)}: ${sent[name] === null ? "–" : named(sent[name])}`);
+  if (question.kind === "ranking") return sent.map((name, place) => `${place + 1}. ${texts.plain(labelOf(question, name))}`);
+  if (question.kind === "select_multiple") return [texts.list(sent.map((name) => texts.plain(labelOf(question, name))))];
+  return [question.kind === "date" ? texts.day(sent) : named(sent)];
+}
+
+const labelOf = (question, name) => question.choices.find((choice) => choice.name === name).label;

@@ -1,0 +1,173 @@
+// The respondent's page from the first byte to the receipt. It asks the server for the survey, and for nothing else
+// until the respondent confirms.
+
+import { Answers, questions } from "./answers.js";
+import { problem } from "./checks.js";
+import { button, make } from "./elements.js";
+import { show } from "./frame.js";
+import { Memory } from "./memory.js";
+import { receipt } from "./receipt.js";
+import { review } from "./review.js";
+import { body, delivery } from "./sending.js";
+import { step, stepsOf } from "./steps.js";
+import { languages, preferred, Texts } from "./texts.js";
+import { welcome } from "./welcome.js";
+import { naming } from "./privacy.js";
+
+const root = document.getElementById("page");
+const address = location.pathname.replace(/\/$/, "");
+
+/** The survey as it is taken on this device: where the respondent is, and what is shown there. */
+class Taking {
+  constructor(survey, hash) {
+    this.survey = survey;
+    this.hash = hash;
+    this.memory = new Memory(hash);
+    this.answers = new Answers(survey, this.memory);
+    this.steps = stepsOf(survey.questionnaire.items);
+    this.resumed = Boolean(this.memory.tab.answers);
+    this.place = -1; // −1 welcome, then the steps, then the review
+  }
+
+  async start() {
+    const offered = languages(this.survey.questionnaire);
+    this.texts = await this.#texts(this.memory.tab.language ?? preferred(offered, navigator.languages));
+    if (!this.memory.receipt) await this.memory.begin();
+    history.replaceState({ place: -1 }, "");
+    addEventListener("popstate", (event) => this.#turn(event.state?.place ?? this.place));
+    await this.#draw(false);
+  }
+
+  async speak(language) {
+    this.texts = await this.#texts(language).catch(() => this.texts);
+    this.memory.tab = { ...this.memory.tab, language: this.texts.language };
+    await this.#draw(false);
+    document.getElementById("language").focus();
+  }
+
+  async #texts(language) {
+    const texts = await Texts.in(language, this.survey.questionnaire);
+    texts.gap = (name) => this.#gap(name, texts);
+    return texts;
+  }
+
+  /** A plain answer that stands inside another question's text. */
+  #gap(name, texts) {
+    const question = this.answers.questions.find((each) => each.name === name);
+    const value = question && !question.private ? this.answers.sent(question) : null;
+    if (value === null) return "…";
+    return question.choices && !Array.isArray(value) ? naming(question, texts)(value) : String(value);
+  }
+
+  #go(place) {
+    history.pushState({ place }, "");
+    return this.#turn(place);
+  }
+
+  #turn(place) {
+    this.place = place;
+    return this.#draw(true);
+  }
+
+  /** The next step, in a direction, in which something is asked. */
+  #beside(direction) {
+    let place = this.place + direction;
+    while (this.steps[place] && !this.#asks(place)) place += direction;
+    return place;
+  }
+
+  #asks = (place) => this.steps[place].some((item) => this.answers.relevant(item));
+
+  async #draw(moved) {
+    const { memory, place, steps } = this;
+    const draw = memory.receipt ? this.#sent : memory.body ? this.#sending : place < 0 ? this.#welcome : place < steps.length ? this.#step : this.#review;
+    const { content, progress, shown } = await draw.call(this);
+    const { texts, survey, hash } = this;
+    show(root, content, { texts, survey, hash, moved, progress, speak: (language) => this.speak(language) });
+    shown?.();
+  }
+
+  #welcome() {
+    return { content: welcome({ ...this, start: () => this.#go(this.#beside(1)) }) };
+  }
+
+  async #step() {
+    const items = this.steps[this.place];
+    const page = { texts: this.texts, answers: this.answers, survey: this.survey, changed: () => {} };
+    await this.memory.prepare(questions(items).filter((question) => question.private));
+    const { element, check } = step(items, page);
+    const next = () => check() && this.#go(this.#beside(1));
+    element.append(this.#moves(button(this.texts.say("next"), next, { class: "main" })));
+    return { content: element, progress: this.#progress() };
+  }
+
+  #review() {
+    const { texts, answers, survey } = this;
+    const bytes = body(survey, this.hash, this.memory.id, answers.content());
+    const problems = answers.questions.filter((question) => problem(question, answers, texts));
+    const edit = (question) => this.#go(this.steps.findIndex((items) => questions(items).includes(question)));
+    const content = review(bytes, { texts, answers, problems, edit, confirm: () => this.#confirm(bytes) });
+    content.querySelector(".actions").prepend(...this.#back());
+    return { content, progress: this.#progress() };
+  }
+
+  /** From here on nothing changes any more: the bytes that were shown are kept, and are what is sent. */
+  async #confirm(bytes) {
+    const same = bytes === body(this.survey, this.hash, this.memory.id, this.answers.content());
+    if (same) await this.memory.seal(bytes);
+    await this.#draw(true);
+    if (!same && !this.memory.receipt) root.querySelector("h1").after(make("p", { role: "alert", class: "warning" }, this.texts.say("review.anew")));
+  }
+
+  #sending() {
+    const { texts, memory } = this;
+    const stored = () => {
+      this.answers.forget();
+      memory.tab = null;
+      return this.#draw(true);
+    };
+    const url = `${address}/answers`;
+    return delivery(memory.body, { texts, memory, url, stored, changed: () => this.#draw(true) });
+  }
+
+  #sent() {
+    return { content: receipt(this) };
+  }
+
+  #moves(forward) {
+    return make("div", { class: "actions" }, ...this.#back(), forward);
+  }
+
+  #back() {
+    return [button(this.texts.say("back"), () => this.#go(this.#beside(-1)), { class: "back" })];
+  }
+
+  #progress() {
+    const asked = [...this.steps.keys()].filter(this.#asks);
+    const value = asked.filter((place) => place < this.place).length + 1;
+    const most = asked.length + 1;
+    return { words: this.texts.say("step", { step: value, steps: most }), value, most };
+  }
+}
+
+async function failed(why) {
+  const texts = await Texts.in(preferred(languages({ languages: [] }), navigator.languages));
+  const content = make("div", {}, make("h1", { tabindex: "-1" }, texts.say("failed.title")), make("p", { role: "alert" }, texts.say(`failed.${why}`)));
+  if (why === "missing") content.append(make("div", { class: "actions" }, button(texts.say("again"), open, { class: "main" })));
+  show(root, content, { texts });
+}
+
+const hashed = async (bytes) =>
+  Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)), (octet) => octet.toString(16).padStart(2, "0")).join("");
+
+async function open() {
+  if (!isSecureContext || !crypto.subtle || !navigator.locks) return failed("insecure");
+  const answer = await fetch(`${address}/survey.json`, { credentials: "omit", referrerPolicy: "no-referrer" }).catch(() => null);
+  if (!answer?.ok) return failed(answer?.status === 410 ? "closed" : "missing");
+  const bytes = await answer.arrayBuffer();
+  const survey = JSON.parse(new TextDecoder().decode(bytes));
+  if (survey.naysay !== "survey" || survey.version !== 1) return failed("broken");
+  return new Taking(survey, await hashed(bytes)).start();
+}
+
+open();

@@ -1,0 +1,105 @@
+"""Limits on what one sender, and all together, may send; kept without keeping any address."""
+
+from __future__ import annotations
+
+import array
+import asyncio
+import hashlib
+import ipaddress
+import math
+import secrets
+import time
+from collections.abc import AsyncIterable, Callable
+
+from naysay.collect.refusals import Refusal
+
+__all__ = ["MINUTE", "Rates", "body_of"]
+
+MINUTE = 60.0
+SLOTS = 1 << 16
+_PATIENCE = 30.0  # seconds for a body to arrive
+
+
+class Rates:
+    """How many requests came within a minute: from each address, as far as can be told, and from all.
+
+    An address is hashed with a key that exists only in memory, and for one minute; what is kept is one counter in a
+    fixed row of counters. Two addresses may share a counter, so limits are to be generous.
+
+    Parameters
+    ----------
+    each : int
+        Requests within a minute from one address; 0 for any number.
+    all : int
+        Requests within a minute from everybody; 0 for any number.
+    clock : callable
+        Seconds that only grow.
+
+    Examples
+    --------
+    >>> rates = Rates(each=1, clock=lambda: 0.0)
+    >>> rates.wait("192.0.2.1"), rates.wait("192.0.2.1"), rates.wait("192.0.2.2")
+    (0, 60, 0)
+    """
+
+    def __init__(self, *, each: int = 0, all: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
+        self._each = each
+        self._all = all
+        self._clock = clock
+        self._renew()
+
+    def _renew(self) -> None:
+        self._began = self._clock()
+        self._key = secrets.token_bytes(32)
+        self._counts = array.array("L", bytes(SLOTS * array.array("L").itemsize))
+        self._total = 0
+
+    def wait(self, address: str) -> int:
+        """Seconds after which a request from this address may come again; 0 where it may come now."""
+        if self._clock() - self._began >= MINUTE:
+            self._renew()
+        slot = self._slot(address)
+        over = (0 < self._each <= self._counts[slot]) or (0 < self._all <= self._total)
+        if over:
+            return max(1, math.ceil(self._began + MINUTE - self._clock()))
+        self._counts[slot] += 1
+        self._total += 1
+        return 0
+
+    def _slot(self, address: str) -> int:
+        digest = hashlib.blake2b(_network(address).encode(), key=self._key, digest_size=8).digest()
+        return int.from_bytes(digest) % SLOTS
+
+
+def _network(address: str) -> str:
+    """What one sender has: an IPv4 address, or a whole /64 of IPv6."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv6Address):
+        return str(found.ipv4_mapped) if found.ipv4_mapped else str(int(found) >> 64)
+    return str(found)
+
+
+async def body_of(stream: AsyncIterable[bytes], *, announced: str | None, most: int) -> bytes:
+    """A body of `most` bytes at most; of a longer one no more is read than tells that it is.
+
+    Raises
+    ------
+    Refusal
+        ``too_large``, or ``too_slow``.
+    """
+    too_large = Refusal("too_large", f"a body of this survey has exactly {most:,} bytes")
+    if announced is not None and announced.isascii() and announced.isdigit() and int(announced[:20]) > most:
+        raise too_large
+    body = bytearray()
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            async for part in stream:
+                body += part
+                if len(body) > most:
+                    raise too_large
+    except TimeoutError:
+        raise Refusal("too_slow", f"the body must arrive within {_PATIENCE:.0f} seconds") from None
+    return bytes(body)

@@ -1,0 +1,116 @@
+"""What the endpoints take and give, for the OpenAPI description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import HTMLResponse
+
+from naysay.collect.refusals import STATUS
+
+__all__ = ["ANSWERS", "FILE", "HEALTH", "PAGE", "SURVEY", "THREATS"]
+
+
+def _refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
+    """The responses with which these refusals are told."""
+    by_status: dict[int | str, list[str]] = {}
+    for code in codes:
+        by_status.setdefault(STATUS[code], []).append(code)
+    return {status: _refusal(names) for status, names in by_status.items()}
+
+
+def _refusal(codes: list[str]) -> dict[str, Any]:
+    error = {
+        "type": "object",
+        "required": ["code", "message"],
+        "properties": {"code": {"enum": codes}, "message": {"type": "string"}},
+        "additionalProperties": False,
+    }
+    schema = {"type": "object", "required": ["error"], "properties": {"error": error}, "additionalProperties": False}
+    told: dict[str, Any] = {"description": " or ".join(codes), "content": {"application/json": {"schema": schema}}}
+    if {"busy", "unavailable"} & set(codes):
+        told["headers"] = {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}
+    return told
+
+
+def _content(media_type: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"description": description, "content": {media_type: {"schema": schema}}}
+
+
+_HTML = _content("text/html; charset=utf-8", "a page", {"type": "string"})
+_UNCHANGED = {304: {"description": "not changed since it was last asked for"}}
+_ACKNOWLEDGED = {
+    "type": "object",
+    "required": ["stored", "day"],
+    "properties": {"stored": {"type": "boolean"}, "day": {"type": "string", "format": "date"}},
+    "additionalProperties": False,
+}
+_BODY = {
+    "type": "object",
+    "required": ["naysay", "version", "survey", "id", "answers", "padding"],
+    "properties": {
+        "naysay": {"const": "answers"},
+        "version": {"const": 1},
+        "survey": {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "SHA-256 of survey.json"},
+        "id": {"type": "string", "pattern": "^[0-9a-f]{32}$", "description": "drawn once by the device"},
+        "answers": {"type": "object", "description": "every question of the survey, in order; null where unanswered"},
+        "padding": {
+            "type": "string",
+            "pattern": "^ *$",
+            "description": "spaces that bring the body to body_length bytes",
+        },
+    },
+    "additionalProperties": False,
+}
+
+PAGE: dict[str, Any] = {
+    "response_class": HTMLResponse,
+    "responses": {200: _HTML, **_UNCHANGED, **_refusals("unknown")},
+}
+SURVEY: dict[str, Any] = {
+    "responses": {
+        200: _content("application/json", "survey.json, the bytes whose SHA-256 names the survey", {"type": "object"}),
+        **_UNCHANGED,
+        **_refusals("unknown", "closed"),
+    }
+}
+FILE: dict[str, Any] = {
+    "responses": {
+        200: {
+            "description": "a file",
+            "content": {
+                kind: {"schema": {"type": "string"}}
+                for kind in ("text/javascript; charset=utf-8", "text/css; charset=utf-8", "image/svg+xml")
+            },
+        },
+        **_UNCHANGED,
+        **_refusals("unknown"),
+    }
+}
+THREATS: dict[str, Any] = {
+    "response_class": HTMLResponse,
+    "responses": {200: _HTML, **_UNCHANGED, **_refusals("unknown", "malformed")},
+}
+HEALTH: dict[str, Any] = {
+    "responses": {
+        200: _content(
+            "application/json",
+            "answers can be stored",
+            {"type": "object", "required": ["status"], "properties": {"status": {"const": "ok"}}},
+        ),
+        **_refusals("unavailable"),
+    }
+}
+ANSWERS: dict[str, Any] = {
+    "status_code": 201,
+    "openapi_extra": {"requestBody": {"required": True, "content": {"application/json": {"schema": _BODY}}}},
+    "responses": {
+        201: _content("application/json", "stored", _ACKNOWLEDGED),
+        200: _content("application/json", "these very answers were stored before", _ACKNOWLEDGED),
+        **_refusals(
+            "malformed", "unknown", "too_slow", "wrong_survey", "conflict", "closed", "too_large", "wrong_type", "busy",
+            "internal", "unavailable",
+        ),
+    },
+}  # fmt: skip
+"""What each endpoint tells of itself."""

@@ -1,0 +1,323 @@
+"""The database: surveys as they were published, and what was sent to them."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from sqlalchemy import Connection, Engine, delete, func, insert, select, text, update
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from naysay.collect.client import Client
+from naysay.collect.published import Published
+from naysay.collect.storage import migrations, tables
+from naysay.collect.storage.postgresql import PostgreSQL
+from naysay.collect.storage.replies import Replies
+from naysay.collect.storage.sqlite import SQLite
+from naysay.errors import DataError
+
+__all__ = ["Listed", "Outcome", "Reply", "Store", "today"]
+
+
+def today() -> datetime.date:
+    """The day in UTC: all that is ever stored of when."""
+    return datetime.datetime.now(datetime.UTC).date()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A submission on its way into the database: which survey, under which hash, and its answers as canonical JSON."""
+
+    survey: str
+    hash: str
+    id: str
+    answers: str
+    day: datetime.date
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a reply: ``stored``, ``repeated``, ``conflict``, ``closed`` or ``wrong_survey``; and its day."""
+
+    what: str
+    day: datetime.date
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A survey in the database, and how many have answered."""
+
+    name: str
+    hash: str
+    opened: datetime.date
+    closed: datetime.date | None
+    replies: int
+
+
+class _Backend(Protocol):
+    fresh_id: str
+
+    def engine(self, url: URL) -> Engine: ...
+    def settle(self, engine: Engine) -> None: ...
+
+
+_BACKENDS: dict[str, type[_Backend]] = {"sqlite": SQLite, "postgresql": PostgreSQL}
+
+
+class Store:
+    """A database of surveys and replies; opening it brings its tables up to date.
+
+    Parameters
+    ----------
+    url : str
+        ``sqlite:///naysay.db``, ``postgresql://user@host/database``, or the path of an SQLite file.
+
+    Raises
+    ------
+    DataError
+        Where the address names no database that can be used.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store(folder + "/answers.db")
+    ...     surveys = store.surveys()
+    ...     store.dispose()
+    >>> surveys
+    ()
+    """
+
+    def __init__(self, url: str | Path) -> None:
+        address = _address(url)
+        self._backend = _BACKENDS[address.get_backend_name()]()
+        self.engine = self._backend.engine(address)
+        with self.engine.begin() as connection:
+            migrations.upgrade(connection)
+
+    def open(self, published: Published, *, replace: bool = False) -> None:
+        """Publish a survey and take answers to it; one that asks the same stays as it is, open or closed.
+
+        It keeps the client that it was published with, too: an upgrade of naysay does not change it.
+
+        Parameters
+        ----------
+        published : Published
+        replace : bool
+            Put it in the place of another survey of the same name, to which nobody has answered.
+
+        Raises
+        ------
+        DataError
+            Where a survey of this name asks something else: what respondents saw does not change.
+        """
+        with self.engine.begin() as connection:
+            known = connection.execute(select(tables.survey.c.published).filter_by(name=published.name)).scalar()
+            if known is not None:
+                if bytes(known) == published.bytes or (not replace and _asks_the_same(bytes(known), published)):
+                    return
+                self._check_replaceable(connection, published.name, replace=replace)
+                connection.execute(delete(tables.survey).filter_by(name=published.name))
+            self._keep_client(connection, published.client)
+            connection.execute(insert(tables.survey).values(**_row(published)))
+            _drop_unused_clients(connection)
+
+    def _check_replaceable(self, connection: Connection, name: str, *, replace: bool) -> None:
+        if not replace:
+            raise DataError(
+                f"survey {name!r} was opened with another questionnaire, and does not change once it is open; give the "
+                "questionnaire another name, or replace the survey as long as nobody has answered"
+            )
+        answered = _count(connection, name)
+        if answered:
+            raise DataError(
+                f"survey {name!r} has {answered:,} replies, so it cannot be replaced; give the questionnaire another "
+                "name, or delete the survey with its replies"
+            )
+
+    def _keep_client(self, connection: Connection, client: Client) -> None:
+        known = connection.execute(select(tables.client_file.c.name).filter_by(client=client.hash)).first()
+        if known is None:
+            rows = [{"client": client.hash, "name": name, "content": data} for name, data in client.files.items()]
+            connection.execute(insert(tables.client_file), rows)
+
+    def reopen(self, name: str) -> None:
+        """Take answers to a closed survey again."""
+        self._change(name, closed=None)
+
+    def close(self, name: str) -> None:
+        """Take no more answers, and give every reply a fresh random id, so that a receipt's id finds nothing."""
+        self._change(name, closed=today())
+        with self.engine.begin() as connection:
+            fresh = text(self._backend.fresh_id)
+            connection.execute(update(tables.reply).filter_by(survey=name).values(id=fresh))
+        self.settle()
+
+    def _change(self, name: str, *, closed: datetime.date | None) -> None:
+        with self.engine.begin() as connection:
+            changed = connection.execute(update(tables.survey).filter_by(name=name).values(closed=closed)).rowcount
+        if not changed:
+            raise self._unknown(name)
+
+    def delete(self, name: str) -> None:
+        """Delete a survey with all replies to it, and overwrite what they were stored in."""
+        with self.engine.begin() as connection:
+            found = connection.execute(delete(tables.survey).filter_by(name=name)).rowcount
+            connection.execute(delete(tables.reply).filter_by(survey=name))
+            _drop_unused_clients(connection)
+        if not found:
+            raise self._unknown(name)
+        self.settle()
+
+    def _unknown(self, name: str) -> DataError:
+        known = ", ".join(repr(each.name) for each in self.surveys())
+        return DataError(f"there is no survey {name!r}; there are {known}" if known else f"there is no survey {name!r}")
+
+    def surveys(self) -> tuple[Listed, ...]:
+        """All surveys by name, with how many have answered."""
+        columns = tables.survey.c
+        counted = select(func.count()).where(tables.reply.c.survey == columns.name).scalar_subquery()
+        with self._reading() as connection:
+            asked = select(columns.name, columns.hash, columns.opened, columns.closed, counted).order_by(columns.name)
+            return tuple(Listed(*row) for row in connection.execute(asked))
+
+    def standing(self) -> dict[str, tuple[str, bool]]:
+        """The hash of every survey, and whether it is open; quick, for asking often."""
+        columns = tables.survey.c
+        with self._reading() as connection:
+            rows = connection.execute(select(columns.name, columns.hash, columns.closed))
+            return {name: (digest, closed is None) for name, digest, closed in rows}
+
+    def published(self, name: str) -> Published:
+        """A survey as it was published.
+
+        Raises
+        ------
+        DataError
+            Where there is none of this name.
+        """
+        columns = tables.survey.c
+        with self._reading() as connection:
+            row = connection.execute(select(columns.published, columns.client).filter_by(name=name)).first()
+            files = tables.client_file.c
+            kept = (
+                connection.execute(select(files.name, files.content).filter_by(client=row.client)).all() if row else ()
+            )
+        if row is None:
+            raise self._unknown(name)
+        return Published.read(bytes(row.published), client=Client({each: bytes(content) for each, content in kept}))
+
+    def replies(self, name: str) -> Replies:
+        """All that was sent to a survey, in the order of random ids."""
+        published = self.published(name)
+        columns = tables.reply.c
+        with self._reading() as connection:
+            asked = select(columns.day, columns.answers).filter_by(survey=name).order_by(columns.id)
+            return Replies(published, tuple((day, answers) for day, answers in connection.execute(asked)))
+
+    def add(self, group: Sequence[Reply]) -> list[Outcome]:
+        """Store replies in one transaction, and say what became of each; all are durable when this returns."""
+        with self.engine.begin() as connection:
+            open_now = _open_now(connection, {reply.survey for reply in group})
+            kept = _kept(connection, group)
+            fresh: dict[tuple[str, str], Reply] = {}
+            outcomes = []
+            for reply in group:
+                outcome = _judged(reply, open_now.get(reply.survey), kept, fresh)
+                outcomes.append(outcome)
+            rows = [_values(fresh[key]) for key in sorted(fresh)]  # in the order of random ids, not of arrival
+            if rows:
+                connection.execute(insert(tables.reply), rows)
+        return outcomes
+
+    def settle(self) -> None:
+        """Rewrite what is stored in the order of random ids, so that nothing tells in which order it came."""
+        self._backend.settle(self.engine)
+
+    def dispose(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+    def _reading(self) -> AbstractContextManager[Connection]:
+        return self.engine.execution_options(naysay_reading=True).connect()
+
+
+def _address(url: str | Path) -> URL:
+    try:
+        address = make_url(str(url) if "://" in str(url) else f"sqlite:///{url}")
+        known = address.get_backend_name() in _BACKENDS
+    except (ArgumentError, ValueError):
+        known = False
+    if not known:
+        raise DataError("a database is sqlite:///FILE or postgresql://USER@HOST/DATABASE; the address is neither")
+    return address
+
+
+def _asks_the_same(content: bytes, published: Published) -> bool:
+    return bool(json.loads(content)["questionnaire"] == published.form["questionnaire"])
+
+
+def _row(published: Published) -> dict[str, object]:
+    return {
+        "name": published.name,
+        "hash": published.hash,
+        "client": published.client.hash,
+        "published": published.bytes,
+        "opened": today(),
+    }
+
+
+def _values(reply: Reply) -> dict[str, object]:
+    return {"survey": reply.survey, "id": reply.id, "day": reply.day, "answers": reply.answers}
+
+
+def _count(connection: Connection, name: str) -> int:
+    return int(connection.execute(select(func.count()).select_from(tables.reply).filter_by(survey=name)).scalar_one())
+
+
+def _drop_unused_clients(connection: Connection) -> None:
+    used = select(tables.survey.c.client)
+    connection.execute(delete(tables.client_file).where(tables.client_file.c.client.not_in(used)))
+
+
+def _open_now(connection: Connection, names: Iterable[str]) -> dict[str, tuple[str, bool]]:
+    """The hash and openness of surveys, which stay so until the transaction ends."""
+    columns = tables.survey.c
+    asked = select(columns.name, columns.hash, columns.closed).where(columns.name.in_(names))
+    rows = connection.execute(asked.with_for_update(read=True))
+    return {name: (digest, closed is None) for name, digest, closed in rows}
+
+
+def _kept(connection: Connection, group: Sequence[Reply]) -> dict[tuple[str, str], Outcome | Reply]:
+    """What is stored under the ids of these replies."""
+    columns = tables.reply.c
+    asked = select(columns.survey, columns.id, columns.answers, columns.day).where(
+        columns.survey.in_({reply.survey for reply in group}), columns.id.in_({reply.id for reply in group})
+    )
+    rows = connection.execute(asked)
+    return {(row.survey, row.id): Reply(row.survey, "", row.id, row.answers, row.day) for row in rows}
+
+
+def _judged(
+    reply: Reply,
+    standing: tuple[str, bool] | None,
+    kept: dict[tuple[str, str], Outcome | Reply],
+    fresh: dict[tuple[str, str], Reply],
+) -> Outcome:
+    """What becomes of one reply; a fresh one joins those to be stored."""
+    key = (reply.survey, reply.id)
+    known = kept.get(key) or fresh.get(key)
+    if isinstance(known, Reply):
+        return Outcome("repeated" if known.answers == reply.answers else "conflict", known.day)
+    if standing is None or not standing[1]:
+        return Outcome("closed", reply.day)
+    if standing[0] != reply.hash:
+        return Outcome("wrong_survey", reply.day)
+    fresh[key] = reply
+    return Outcome("stored", reply.day)

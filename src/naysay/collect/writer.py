@@ -1,0 +1,220 @@
+"""The one that writes: submissions wait in line, are stored in groups, and are acknowledged once they are stored."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Protocol
+
+from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
+
+from naysay.collect.refusals import Refusal
+from naysay.collect.storage import Outcome, Reply, Store
+
+__all__ = ["Line", "Unstored", "Writer"]
+
+log = logging.getLogger("naysay.collect")
+
+GROUP = 1_000  # replies in one transaction at most
+WAITING = 10_000  # replies in line at most; a server that falls further behind says so
+LOOK = 1.0  # seconds between looks at which surveys there are
+_RETRY = 5  # seconds
+
+_Waiting = tuple[Reply, "Future[Outcome]"]
+
+
+class Line(Protocol):
+    """Where replies go."""
+
+    @property
+    def healthy(self) -> bool: ...
+    def start(self) -> None: ...
+    def submit(self, reply: Reply) -> Future[Outcome]: ...
+    def stop(self) -> None: ...
+
+
+class Unstored:
+    """A line that stores nothing, for previews: every reply is taken, and forgotten."""
+
+    healthy = True
+
+    def start(self) -> None:
+        """Nothing."""
+
+    def submit(self, reply: Reply) -> Future[Outcome]:
+        """An outcome at once: ``unstored``."""
+        future: Future[Outcome] = Future()
+        future.set_result(Outcome("unstored", reply.day))
+        return future
+
+    def stop(self) -> None:
+        """Nothing."""
+
+
+class Writer:
+    """A thread that stores what is submitted, in the order of random ids, group by group.
+
+    Parameters
+    ----------
+    store : Store
+    look : callable
+        Called about once a second in the thread, for what else is asked of the database.
+    every : float
+        Seconds after which new replies are rewritten so that nothing tells when they came.
+    """
+
+    def __init__(self, store: Store, *, look: Callable[[], None], every: float = 60.0) -> None:
+        self._store = store
+        self._look = look
+        self._every = every
+        self._line: queue.Queue[_Waiting | None] = queue.Queue(WAITING)
+        self._thread = threading.Thread(target=self._run, name="naysay-writer")
+        self._stopping = threading.Event()
+        self._looked = self._settled = time.monotonic()
+        self._pause = every
+        self._dirty = True  # a server that was killed may have left an order behind
+        self.healthy = True
+        self.stored = 0
+
+    def start(self) -> None:
+        """Begin to write."""
+        self._thread.start()
+
+    def submit(self, reply: Reply) -> Future[Outcome]:
+        """What will become of a reply, once it is known.
+
+        Raises
+        ------
+        Refusal
+            ``unavailable``, where the server stops or too many are waiting.
+        """
+        future: Future[Outcome] = Future()
+        future.set_running_or_notify_cancel()  # from here on it is stored, whether or not somebody still waits
+        try:
+            if self._stopping.is_set():
+                raise queue.Full
+            self._line.put_nowait((reply, future))
+        except queue.Full:
+            raise _unavailable() from None
+        return future
+
+    def stop(self) -> None:
+        """Store all that waits, leave no order behind, and end."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._line.put(None)
+            self._thread.join()
+        log.info("stopped; %d answers stored since the start", self.stored)
+
+    def _run(self) -> None:
+        self._settle()
+        going = True
+        while going:
+            group, going = self._group()
+            if group:
+                self._write(group)
+            self._step()
+        self._write([each for each in self._rest() if each is not None])
+        self._settle()
+
+    def _group(self) -> tuple[list[_Waiting], bool]:
+        """Replies that wait now, and whether to go on."""
+        try:
+            found = [self._line.get(timeout=LOOK)]
+        except queue.Empty:
+            return [], True
+        with contextlib.suppress(queue.Empty):
+            while len(found) < GROUP:
+                found.append(self._line.get_nowait())
+        return [each for each in found if each is not None], None not in found
+
+    def _rest(self) -> list[_Waiting | None]:
+        found = []
+        with contextlib.suppress(queue.Empty):
+            while True:
+                found.append(self._line.get_nowait())
+        return found
+
+    def _write(self, group: list[_Waiting]) -> None:
+        """Store a group and tell each what became of it. A reply that the database cannot take spoils no other."""
+        if not group:
+            return
+        try:
+            outcomes = self._added([reply for reply, _ in group])
+        except SQLAlchemyError as error:
+            self._failed("storing", error)
+            if len(group) > 1 and not isinstance(error, OperationalError):
+                for each in group:
+                    self._write([each])
+            else:
+                _refuse(group, _unavailable())
+        except Exception as error:  # the thread lives on, whatever happens
+            self._failed("storing", error)
+            _refuse(group, Refusal("internal", "the server made a mistake; nothing was stored"))
+        else:
+            self.healthy = True
+            for (_, future), outcome in zip(group, outcomes, strict=True):
+                future.set_result(outcome)
+
+    def _added(self, replies: Sequence[Reply]) -> list[Outcome]:
+        try:
+            outcomes = self._store.add(replies)
+        except IntegrityError:  # another server stored one of them meanwhile: look again
+            outcomes = self._store.add(replies)
+        fresh = sum(outcome.what == "stored" for outcome in outcomes)
+        self.stored += fresh
+        self._dirty = self._dirty or fresh > 0
+        return outcomes
+
+    def _step(self) -> None:
+        """Look at the database when it is time, and settle it when it is time."""
+        now = time.monotonic()
+        if now - self._looked >= LOOK:
+            self._looked = now
+            try:
+                self._look()
+                self.healthy = True
+            except Exception as error:  # the thread lives on, whatever happens
+                self._failed("reading", error)
+        if self._dirty and now - self._settled >= self._pause:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Settle, and spend at most a twentieth of the time on it."""
+        if not self._dirty:
+            return
+        began = time.monotonic()
+        try:
+            self._store.settle()
+            self._dirty = False
+        except Exception as error:  # the thread lives on, and tries again later
+            self._failed("settling", error)
+        self._settled = time.monotonic()
+        self._pause = max(self._every, 20 * (self._settled - began))
+
+    def _failed(self, doing: str, error: Exception) -> None:
+        """Log the kind of an error: its message may hold what was sent."""
+        self.healthy = False
+        log.error("the database failed while %s: %s", doing, _kind(error))
+
+
+def _kind(error: Exception) -> str:
+    """The class of an error and the database's own code for it."""
+    cause = getattr(error, "orig", None)
+    code = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
+    return f"{type(error).__name__} ({code})" if code else type(error).__name__
+
+
+def _refuse(group: list[_Waiting], refusal: Refusal) -> None:
+    for _, future in group:
+        future.set_exception(refusal)
+
+
+def _unavailable() -> Refusal:
+    message = "answers cannot be stored right now; nothing is lost, send the same again in a moment"
+    return Refusal("unavailable", message, retry_after=_RETRY)

@@ -1,0 +1,74 @@
+"""The page draws exactly what designs publish: the same bytes give the same response, and its draws fit P."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from naysay import Design, designs
+
+REFERENCE = Path(__file__).parents[2] / "reference"
+CASES = json.loads((REFERENCE / "drawing_vectors.json").read_text(encoding="utf-8"))
+ABCD = ("a", "b", "c", "d")
+DRAWN = {
+    "table": designs.k_ary(ABCD, epsilon=1),
+    "two_option": designs.two_option(ABCD, shown=2),
+    "subset": designs.negative(ABCD, discards=2),
+    "weighted_subset": designs.negative(ABCD, discards=2, weights=(4, 1, 7, 2)),
+    "mixture": designs.mix((3, designs.negative(ABCD, discards=2)), (1, designs.uniform(ABCD, discards=2))),
+    "then": designs.k_ary(ABCD, epsilon=2).then(designs.negative(ABCD, discards=2)),
+    "product": designs.warner(p=0.7) * designs.negative(ABCD),
+}
+
+
+def test_recorded_bytes_give_the_recorded_responses(node):
+    replayed = node("vectors.mjs", "replay", "randomize.js", CASES)
+    for case, answers in zip(CASES["designs"], replayed, strict=True):
+        expected = [{key: vector[key] for key in ("answer", "read")} for vector in case["vectors"]]
+        assert answers == expected, case["json"]["design"]["name"]
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_draws_of_the_browsers_source_fit_the_matrix(node, kind):
+    design, size = DRAWN[kind], 20_000
+    form = json.loads(design.to_json())["design"]
+    assert form["kind"] == kind
+    for place, truth in enumerate(design.categories):
+        counts = node("vectors.mjs", "counts", "randomize.js", {"design": form, "truth": truth, "size": size})
+        assert fits(counts, design, design.matrix[:, place])
+        assert not fits(counts, design, design.matrix[:, place - 1])
+
+
+def fits(counts, design, column):
+    """Whether counts pass χ² against a column of P, and hold nothing that it rules out."""
+    observed = np.array([counts.get(text, 0) for text in design.responses.texts()])
+    possible = column > 0
+    if observed.sum() != sum(counts.values()) or observed[~possible].any():
+        return False
+    return stats.chisquare(observed[possible], column[possible] * observed.sum()).pvalue > 1e-6
+
+
+def test_integers_below_a_bound_are_uniform(node):
+    drawn = node("vectors.mjs", "below", "randomize.js", {"bound": 300, "size": 60_000})
+    assert stats.chisquare(np.bincount(drawn, minlength=300)).pvalue > 1e-6
+
+
+def test_what_stays_possible_is_what_the_likelihood_says(node):
+    cases, expected = [], []
+    for design in DRAWN.values():
+        form = json.loads(design.to_json())["design"]
+        for text, row in zip(design.responses.texts(), design.matrix, strict=True):
+            cases.append({"design": form, "response": text})
+            expected.append([_plain(design.categories[place]) for place in np.flatnonzero(row)])
+    assert node("vectors.mjs", "possible", "randomize.js", cases) == expected
+
+
+def _plain(category):
+    return list(category) if isinstance(category, tuple) else category
+
+
+def test_designs_here_are_read_back_as_they_were():
+    for design in DRAWN.values():
+        assert Design.from_json(design.to_json()).categories == design.categories

@@ -1,0 +1,40 @@
+// Replays recorded random bytes through the respondent's page; reads cases on stdin, writes what came out.
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const { below, channel, draw, possible } = await import(pathToFileURL(process.argv[3]));
+
+function recorded(hex) {
+  const octets = Uint8Array.from(hex.match(/../g), (pair) => parseInt(pair, 16));
+  const stream = (size) => {
+    stream.read += size;
+    if (stream.read > octets.length) throw new RangeError("more bytes were read than there are");
+    return octets.slice(stream.read - size, stream.read);
+  };
+  stream.read = 0;
+  return stream;
+}
+
+const TASKS = {
+  replay: ({ designs }) =>
+    designs.map((each) =>
+      each.vectors.map((vector) => {
+        const stream = recorded(vector.bytes);
+        const answer = draw(channel(each.json.design, vector.level), vector.truth, stream);
+        return { answer, read: stream.read };
+      }),
+    ),
+  counts: ({ design, truth, size }) => {
+    const counts = {};
+    for (let i = 0; i < size; i++) {
+      const said = draw(design, truth);
+      counts[said] = (counts[said] ?? 0) + 1;
+    }
+    return counts;
+  },
+  possible: (cases) => cases.map(({ design, response }) => possible(design, response)),
+  below: ({ bound, size }) => Array.from({ length: size }, () => Number(below(BigInt(bound), (n) => crypto.getRandomValues(new Uint8Array(n))))),
+};
+
+const input = JSON.parse(readFileSync(0, "utf-8"));
+process.stdout.write(JSON.stringify(TASKS[process.argv[2]](input)));
