@@ -52,11 +52,12 @@ def message(requests):
 
 
 def everything(respondent):
-    """All that a browser has sent, request by request."""
-    return [
+    """All that a browser has sent, request by request; last the icon, which it fetches whenever it likes."""
+    sent = [
         (request.method, request.url, sorted(request.all_headers().items()), request.post_data)
         for request in respondent.requests
     ]
+    return sorted(sent, key=lambda each: each[1].endswith("/icon.svg"))
 
 
 def test_what_is_sent_is_what_was_shown_byte_for_byte(respond, served):

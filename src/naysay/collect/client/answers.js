@@ -102,7 +102,8 @@ export class Answers {
     const { level, by_hand: byHand } = this.level(question);
     if (category === null) return null;
     if (byHand) return { level, response: category };
-    return { level, response: this.#memory.prepared(question, level, choice)[category] };
+    const table = this.#memory.prepared(question, level, choice);
+    return table && { level, response: table[category] }; // no table is left once another tab has sent
   }
 
   #said(question) {

@@ -34,9 +34,17 @@ export class Memory {
     return this.#state().receipt ?? null;
   }
 
-  /** Makes sure that there is a number for the submission. */
+  /** Calls back when another tab has sent, or has confirmed. */
+  watch(settled) {
+    addEventListener("storage", (event) => {
+      if (event.key === this.#key && (this.receipt || this.body)) settled();
+    });
+  }
+
+  /** Makes sure that there is a number for the submission, until it is sent. */
   begin() {
     return this.#change((state) => {
+      if (state.receipt) return;
       state.version = 1;
       state.id ??= hexadecimal(16);
       state.prepared ??= {};
@@ -59,7 +67,9 @@ export class Memory {
 
   /** Keeps the confirmed bytes, and gives them: those of the tab that confirmed first. */
   async seal(body) {
-    await this.#change((state) => (state.body ??= body));
+    await this.#change((state) => {
+      if (!state.receipt) state.body ??= body;
+    });
     return this.body;
   }
 

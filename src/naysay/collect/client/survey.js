@@ -32,7 +32,7 @@ class Taking {
   async start() {
     const offered = languages(this.survey.questionnaire);
     this.texts = await this.#texts(this.memory.tab.language ?? preferred(offered, navigator.languages));
-    if (!this.memory.receipt) await this.memory.begin();
+    this.memory.watch(() => this.#draw(true));
     history.replaceState({ place: -1 }, "");
     addEventListener("popstate", (event) => this.#turn(event.state?.place ?? this.place));
     await this.#draw(false);
@@ -80,6 +80,7 @@ class Taking {
 
   async #draw(moved) {
     const { memory, place, steps } = this;
+    await memory.begin(); // in case that the browser has been told to forget meanwhile
     const draw = memory.receipt ? this.#sent : memory.body ? this.#sending : place < 0 ? this.#welcome : place < steps.length ? this.#step : this.#review;
     const { content, progress, shown } = await draw.call(this);
     const { texts, survey, hash } = this;

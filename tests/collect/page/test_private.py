@@ -1,0 +1,139 @@
+"""A private question in every state: asked or not, blank, required, by ranges, by items; and what is said of it."""
+
+import json
+
+import pytest
+from browsing import ANSWERS, Respondent, serve
+
+from naysay import designs
+from naysay.questionnaire import Bin, Choice, Integer, Private, Questionnaire, Rating, SelectMultiple, SelectOne, Sent
+from naysay.questionnaire import parse_expression as condition
+
+BINS = {"few": 5, "some": 10, "lots": None}
+
+
+def named(*names):
+    return tuple(Choice(name=name, label={"en": name.title()}) for name in names)
+
+
+def private(design):
+    return Private(design=json.loads(design.to_json()))
+
+
+@pytest.fixture(scope="module")
+def gated(tmp_path_factory):
+    """A survey whose private questions depend on a plain one, and a plain one on what is sent."""
+    open_gate = condition("${gate} = 'yes'")
+    offer = designs.negative_levels(("a", "b", "c", "d"))
+    items = (
+        SelectOne(name="gate", label={"en": "Gate?"}, choices=named("yes", "no")),
+        SelectOne(
+            name="secret", label={"en": "Secret?"}, choices=named("a", "b", "c", "d"), private=private(offer),
+            relevant=open_gate, required=True,
+        ),
+        Rating(name="after", label={"en": "And?"}, relevant=condition_on_sent()),
+        SelectMultiple(
+            name="several", label={"en": "Which?"}, choices=named("x", "y"), private=private(designs.two_coins()),
+            relevant=open_gate,
+        ),
+        Integer(
+            name="number", label={"en": "How many?"}, low=0, high=99, relevant=open_gate,
+            bins=tuple(Bin(name=name, label={"en": name}, below=below) for name, below in BINS.items()),
+            private=private(designs.direct(("few", "some", "lots"))),
+        ),
+    )  # fmt: skip
+    survey = Questionnaire(name="gated", title={"en": "Gated"}, languages=("en",), items=items)
+    with serve([survey], tmp_path_factory.mktemp("gated")) as server:
+        server.questions = {question.name: question for question in survey.questions}
+        yield server
+
+
+def condition_on_sent():
+    """Whether a response to the secret is going to be sent."""
+    asked = condition("${gate} != ''")
+    return asked.model_copy(update={"args": (Sent(of="secret"), asked.args[1])})
+
+
+@pytest.fixture
+def visitor(respond, gated):
+    respondent = respond("gated", on=gated)
+    respondent.questions = gated.questions
+    return respondent.start()
+
+
+def answers(respondent: Respondent):
+    return json.loads(respondent.shown())["answers"]
+
+
+def test_what_is_not_asked_is_null(visitor):
+    visitor.answer("gate", "no").move()
+    assert set(answers(visitor).values()) == {"no", None}
+    assert visitor.page.get_by_text("not asked").count() == 4
+    visitor.confirm()
+
+
+def test_a_required_private_question_is_asked_for(visitor):
+    visitor.answer("gate", "yes").move().move()
+    assert "Please answer this question." in visitor.page.locator(".summary").text_content()
+    visitor.answer("secret", "b").move()
+    assert visitor.asked() == ["after"]
+
+
+def test_going_back_through_the_gate_takes_the_answers_back(visitor):
+    visitor.answer("gate", "yes").move().answer("secret", "b").move()
+    visitor.move(".back").move(".back").answer("gate", "no").move()
+    assert set(answers(visitor).values()) == {"no", None}
+
+
+def test_every_item_or_none(visitor):
+    visitor.answer("gate", "yes").move().answer("secret", "a").move().move()
+    visitor.at("several").locator(".line").first.locator("input").first.check()
+    visitor.page.locator(".step > .actions .main").click()
+    assert "Please answer every line, or none." in visitor.page.locator(".summary").text_content()
+
+
+def test_a_number_stays_and_its_range_goes(visitor):
+    visitor.answer("gate", "yes").move().answer("secret", "a").move().move().move()
+    visitor.answer("number", 7)
+    assert visitor.at("number").locator(".range").text_content().endswith("some")
+    words = visitor.at("number").locator(".preview [role=status]").text_content()
+    assert words == "From this answer alone, only “some” stays possible. It tells your answer."
+    assert "Your answer itself can be told" in visitor.at("number").text_content()
+    for wrong in ("1.5", "many", "120", "-1"):
+        visitor.answer("number", wrong)
+        visitor.page.locator(".step > .actions .main").click()
+        assert visitor.at("number").locator(".error:visible").count() == 1
+    visitor.answer("number", "٧").move()
+    assert answers(visitor)["number"] == {"level": None, "response": "some"}
+    visitor.confirm()
+
+
+def test_the_words_beneath_an_answer_name_what_stays_possible(respond):
+    respondent = respond("private").start().answer("income", ANSWERS["income"], level=2)
+    sent = json.loads("{" + respondent.previews()["income"] + "}")["income"]
+    ruled_out = sent["response"].split(";")
+    words = respondent.at("income").locator(".preview [role=status]").text_content()
+    for choice in respondent.questions["income"].choices:
+        assert (f"“{choice.label['en']}”" in words) == (choice.name not in ruled_out)
+    assert words.endswith(
+        "stay possible. They need not be equally likely: if one is common, or your other answers hint at it, "
+        "a reader may guess it."
+    )
+
+
+def test_each_level_is_told_in_words_and_numbers_and_the_most_private_is_chosen(respond):
+    levels = respond("private").start().at("income").locator(".levels")
+    told = levels.locator(".level b").all_text_contents()
+    assert told[:3] == [f"{left} of 5 options stay possible" for left in (4, 3, 2)]
+    assert told[3] == "With a coin of your own: 4 of 5 options stay possible"
+    assert [each.is_checked() for each in levels.locator("input").all()] == [True, False, False, False]
+    assert "choosing it may itself tell something" in levels.text_content()
+    assert "It tells 0.74 of 2.32 bits" in levels.text_content()
+
+
+def test_another_tab_that_has_sent_ends_this_one(respond):
+    first = respond("private").start().fill(ANSWERS)
+    second = respond("private", within=first.page.context).start().fill(ANSWERS)
+    first.move().confirm()
+    second.page.locator("#receipt").wait_for()
+    assert not second.problems or not any("Error" in each and "header" not in each for each in second.problems)
