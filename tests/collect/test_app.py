@@ -6,13 +6,14 @@ import gzip
 import hashlib
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from naysay.collect import Client, limits
 from naysay.collect.app import create_app
 from naysay.collect.guard import Guard
-from naysay.collect.headers import SECURITY
+from naysay.collect.headers import ASSETS, SECURITY
 from naysay.collect.limits import Rates
 from naysay.collect.refusals import STATUS
 
@@ -78,13 +79,20 @@ def test_every_response_has_every_security_header(preview, method, path):
 
 def test_the_headers_are_those_that_the_issue_lists():
     assert SECURITY["referrer-policy"] == "no-referrer"
-    assert SECURITY["integrity-policy"] == "blocked-destinations=(script style)"
+    assert SECURITY["integrity-policy"] == "blocked-destinations=(script)"
     opener, embedder, resource = (
         SECURITY[f"cross-origin-{each}-policy"] for each in ("opener", "embedder", "resource")
     )
     assert (opener, embedder, resource) == ("same-origin", "require-corp", "same-origin")
     for feature in ("geolocation", "camera", "microphone", "usb", "browsing-topics"):
         assert f"{feature}=()" in SECURITY["permissions-policy"]
+
+
+def test_files_of_the_client_do_nothing_but_be_loaded(preview, client):
+    found = preview.get(f"/client/{client.hash}/{next(name for name in client.files if name.endswith('.js'))}")
+    assert {name: found.headers[name] for name in ASSETS} == ASSETS
+    assert sum(len(name) + len(value) + 4 for name, value in found.headers.items()) < 500
+    assert set(SECURITY) <= set(preview.get(f"/client/{client.hash}/nothing.js").headers)
 
 
 def test_the_survey_is_served_byte_for_byte(preview, published):
@@ -217,10 +225,16 @@ async def slow():
     await asyncio.sleep(60)
 
 
+def run_apart(work):
+    """Run a coroutine in a thread of its own: the browser's driver keeps a loop running in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
 def test_slow_bodies_end(monkeypatch):
     monkeypatch.setattr(limits, "_PATIENCE", 0.05)
     with pytest.raises(Exception, match="must arrive within") as refused:
-        asyncio.run(limits.body_of(slow(), announced=None, most=10))
+        run_apart(limits.body_of(slow(), announced=None, most=10))
     assert refused.value.status == 408
 
 
@@ -332,7 +346,7 @@ def test_an_error_after_the_beginning_does_not_begin_again(caplog):
     async def send(message):
         sent.append(message["type"])
 
-    asyncio.run(Guard(broken)({"type": "http", "method": "GET"}, None, send))
+    run_apart(Guard(broken)({"type": "http", "method": "GET", "path": "/"}, None, send))
     assert sent == ["http.response.start"]
     assert "ZeroDivisionError" in caplog.text
 

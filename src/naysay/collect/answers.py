@@ -43,9 +43,9 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _FORBIDDEN = frozenset({"Cc", "Cs"}), frozenset("\n")  # control characters and half characters, but for new lines
 
 
-def unanswered(value: Any) -> bool:
+def unanswered(question: Question, value: Any) -> bool:
     """Whether an answer says nothing: null, an empty text or list, or a grid with a row left out."""
-    return value is None or value == "" or value == [] or (isinstance(value, dict) and None in value.values())
+    return value in (None, "", []) or (isinstance(question, Grid) and None in value.values())
 
 
 def check_of(question: Question) -> Check:

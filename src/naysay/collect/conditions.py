@@ -92,7 +92,7 @@ def _problem(
 ) -> str | None:
     if not asked:
         return None if value is None else "is not asked after these answers: it must be null"
-    if unanswered(value):
+    if unanswered(question, value):
         return "must be answered" if question.required else None
     rule = question.constraint
     if rule is None or getattr(question, "private", None) is not None:

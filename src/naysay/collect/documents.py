@@ -52,7 +52,9 @@ class Document:
 
     def response(self, request: Request) -> Response:
         """The document, compressed where the browser takes it, or that it has not changed."""
-        headers = {**self.headers, "etag": self.etag, "vary": "accept-encoding"}
+        headers = {**self.headers, "vary": "accept-encoding"}
+        if headers.get("cache-control") != FOREVER:
+            headers["etag"] = self.etag
         if self.etag.removeprefix("W/") in (each.removeprefix("W/") for each in _listed(request, "if-none-match")):
             return Response(status_code=304, headers=headers)
         if _takes_gzip(request) and len(self.compressed) < len(self.content):

@@ -8,7 +8,7 @@ from pathlib import Path
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from naysay.collect.headers import SECURITY
+from naysay.collect.headers import ASSETS, SECURITY
 from naysay.collect.refusals import Refusal
 
 __all__ = ["Guard", "refused"]
@@ -44,7 +44,8 @@ class Guard:
             if message["type"] == "http.response.start":
                 begun = True
                 given = {name.lower() for name, _ in message["headers"]}
-                added = [(name, value) for name, value in _HEADERS if name not in given]
+                own = _ASSETS if _is_asset(scope["path"], message["status"]) else _SECURITY
+                added = [(name, value) for name, value in own if name not in given]
                 message = {**message, "headers": [*message["headers"], *added]}
             elif head:
                 message = {**message, "body": b""}
@@ -58,7 +59,14 @@ class Guard:
                 await refused(Refusal("internal", "the server made a mistake"))(scope, receive, guarded)
 
 
-_HEADERS = [(name.encode(), value.encode()) for name, value in SECURITY.items()]
+_SECURITY, _ASSETS = (
+    [(name.encode(), value.encode()) for name, value in headers.items()] for headers in (SECURITY, ASSETS)
+)
+
+
+def _is_asset(path: str, status: int) -> bool:
+    """Whether a response is a file of the client, and no error."""
+    return path.startswith("/client/") and status < 400
 
 
 def _place(error: Exception) -> str:

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import re
 
-__all__ = ["POLICY", "SECURITY", "policy_of"]
+__all__ = ["ASSETS", "POLICY", "SECURITY", "policy_of"]
 
 _DIRECTIVES = {
     "default-src": "'none'",
@@ -22,11 +22,11 @@ _DIRECTIVES = {
 }
 
 _FEATURES = (
-    "accelerometer", "ambient-light-sensor", "attribution-reporting", "autoplay", "bluetooth", "browsing-topics",
-    "camera", "compute-pressure", "display-capture", "encrypted-media", "fullscreen", "gamepad", "geolocation",
-    "gyroscope", "hid", "identity-credentials-get", "idle-detection", "local-fonts", "magnetometer", "microphone",
-    "midi", "otp-credentials", "payment", "picture-in-picture", "publickey-credentials-get", "screen-wake-lock",
-    "serial", "storage-access", "usb", "window-management", "xr-spatial-tracking",
+    "accelerometer", "autoplay", "browsing-topics", "camera", "compute-pressure", "display-capture",
+    "encrypted-media", "fullscreen", "gamepad", "geolocation", "gyroscope", "hid", "identity-credentials-get",
+    "idle-detection", "local-fonts", "magnetometer", "microphone", "midi", "otp-credentials", "payment",
+    "picture-in-picture", "publickey-credentials-get", "screen-wake-lock", "serial", "storage-access", "usb",
+    "window-management", "xr-spatial-tracking",
 )  # fmt: skip
 
 _IMPORT_MAP = re.compile(rb'<script type="importmap">(.*?)</script>', re.DOTALL)
@@ -50,7 +50,7 @@ POLICY = policy_of(b"")
 
 SECURITY = {
     "content-security-policy": POLICY,
-    "integrity-policy": "blocked-destinations=(script style)",
+    "integrity-policy": "blocked-destinations=(script)",
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-embedder-policy": "require-corp",
@@ -62,4 +62,10 @@ SECURITY = {
     "x-dns-prefetch-control": "off",
     "cache-control": "no-store",
 }
-"""Headers of every response; one that sets its own keeps it."""
+"""Headers of every response but files of the client; one that sets its own keeps it."""
+
+ASSETS = {
+    "cross-origin-resource-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+}
+"""Headers of the client's files, which do nothing but be loaded: a page has thirty, and the policy is the page's."""

@@ -152,9 +152,9 @@ def _question_lines(question: Question, private: Private) -> Iterator[str]:
 
 def _sum_line(total: dict[str, float | None]) -> str:
     epsilon, odds = total["epsilon"], total["odds"]
-    shown = "∞ (some answers rule something out for certain, so the sum says no more)"
-    odds_shown = "∞: it may reveal the category" if odds is None else f"{odds:.3g} at most"
+    every = "∞ (some answers rule something out for certain, so the sum says no more)"
+    odds_shown = "∞: it may reveal the category" if odds is None else f"{odds:.3g} at most under a uniform prior"
     return (
-        f"all answers together: ε = {shown if epsilon is None else f'{epsilon:.4g}'}; one answer changes the odds of a "
+        f"all answers together: ε = {every if epsilon is None else f'{epsilon:.4g}'}; one answer changes the odds of a "
         f"category by {odds_shown}; {total['bits']:.3g} bits at most; other answers may add about one question"
     )

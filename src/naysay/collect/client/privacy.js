@@ -62,12 +62,16 @@ function figures(entry, texts) {
   return make("span", { class: "figures" }, told.filter(Boolean).join(" "));
 }
 
-/** How far a reader's odds can move; null stands for infinite. */
+/** How far a reader's odds can move; null stands for infinite. Only a finite ε bounds them for every reader. */
 function chances({ odds, epsilon }, texts) {
+  if (epsilon === null)
+    return [
+      texts.say("privacy.certain"),
+      odds !== null && texts.say("privacy.oddsEqual", { odds: texts.number(odds) }),
+    ];
   return [
-    epsilon === null && texts.say("privacy.certain"),
-    odds !== null && texts.say("privacy.odds", { odds: texts.number(odds) }),
-    epsilon !== null && texts.say("privacy.epsilon", { epsilon: texts.number(epsilon) }),
+    texts.say("privacy.odds", { odds: texts.number(Math.exp(epsilon)) }),
+    texts.say("privacy.epsilon", { epsilon: texts.number(epsilon) }),
   ];
 }
 
