@@ -13,7 +13,20 @@ from typing import Annotated
 import typer
 
 import naysay
-from naysay.cli import demo, design, estimate, output, panel, plan, randomize, reproduce, risk, simulate
+from naysay.cli import (
+    demo,
+    design,
+    estimate,
+    output,
+    panel,
+    plan,
+    randomize,
+    reproduce,
+    risk,
+    serve,
+    simulate,
+    survey,
+)
 from naysay.errors import NaysayError
 
 __all__ = ["app", "main"]
@@ -27,6 +40,8 @@ app.command("risk")(risk.command)
 app.add_typer(panel.app, name="panel")
 app.add_typer(design.app, name="design")
 app.command("designs")(design.catalog)
+app.command("serve")(serve.command)
+app.add_typer(survey.app, name="survey")
 app.command("demo")(demo.command)
 app.command("reproduce")(reproduce.command)
 

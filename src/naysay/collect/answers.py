@@ -130,9 +130,10 @@ def _text(most: int, value: Any) -> str | None:
 
 def _date(value: Any) -> str | None:
     try:
-        if isinstance(value, str) and _DAY.fullmatch(value) and datetime.date.fromisoformat(value):
+        if isinstance(value, str) and _DAY.fullmatch(value):
+            datetime.date.fromisoformat(value)
             return None
-    except ValueError:
+    except ValueError:  # a thirteenth month
         pass
     return "must be a day, written like 2026-11-20"
 

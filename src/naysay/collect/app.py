@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 
 import naysay
@@ -33,7 +34,7 @@ EVERYBODY = 60_000
 """Submissions within a minute, from one address and from all. Many respondents may share an address."""
 
 # FastAPI would hand requests to any telemetry that the process is set up for, with addresses, user agents and bodies.
-_SILENT: dict[str, Any] = {
+_SILENT: TelemetryConfig = {
     "tracing": False,
     "metrics": False,
     "logs": False,

@@ -39,7 +39,7 @@ class Client:
     --------
     >>> client = Client({"survey.js": b"export const version = 1\\n"})
     >>> client.integrity["survey.js"][:13], len(client.hash)
-    ('sha384-eJ2H7S', 16)
+    ('sha384-HTXBMQ', 16)
     """
 
     files: Mapping[str, bytes]

@@ -1,4 +1,4 @@
-"""What stands around the whole application: headers on every response, and errors that tell nothing about the sender."""
+"""What stands around the application: headers on every response, and errors that tell nothing about the sender."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class Guard:
                 begun = True
                 given = {name.lower() for name, _ in message["headers"]}
                 added = [(name, value) for name, value in _HEADERS if name not in given]
-                message = message | {"headers": [*message["headers"], *added]}
+                message = {**message, "headers": [*message["headers"], *added]}
             elif head:
-                message = message | {"body": b""}
+                message = {**message, "body": b""}
             await send(message)
 
         try:
-            await self._app(scope | {"method": "GET"} if head else scope, receive, guarded)
+            await self._app({**scope, "method": "GET"} if head else scope, receive, guarded)
         except Exception as error:  # whatever it is, no server in front of this one may log it
             log.error("a request failed: %s at %s", type(error).__name__, _place(error))
             if not begun:

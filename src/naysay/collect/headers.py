@@ -1,4 +1,4 @@
-"""What every response tells the browser: load nothing from elsewhere, run nothing that was not published, tell no one."""
+"""What every response tells the browser: load nothing from elsewhere, run only what was published, tell no one."""
 
 from __future__ import annotations
 

@@ -15,6 +15,8 @@ from naysay.questionnaire import Questionnaire, canonical, statements, together
 
 __all__ = ["Published"]
 
+Content = bytes  # in the class below, `bytes` is a field
+
 
 @dataclass(frozen=True)
 class Published:
@@ -57,7 +59,7 @@ class Published:
         return cls(canonical(content), files)
 
     @classmethod
-    def read(cls, content: bytes, *, client: Client) -> Published:
+    def read(cls, content: Content, *, client: Client) -> Published:
         """The survey that was published as these bytes."""
         return cls(content, client)
 

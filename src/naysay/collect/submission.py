@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from naysay.collect import strict
-from naysay.collect.answers import Check, check_of, unanswered
+from naysay.collect.answers import Check, check_of
+from naysay.collect.conditions import complaint
 from naysay.collect.published import Published
 from naysay.collect.refusals import Refusal
 from naysay.questionnaire import canonical
@@ -77,10 +78,12 @@ class Reader:
             raise _malformed("answers must be an object of every question of the survey, in their order")
         for question, check in zip(self._questions, self._checks, strict=True):
             value = answers[question.name]
-            complaint = None if value is None else check(value)
-            if complaint is not None:
-                raise _malformed(f"question {question.name!r} {complaint}")
-        self._conditions(answers, today)
+            wrong = None if value is None else check(value)
+            if wrong is not None:
+                raise _malformed(f"question {question.name!r} {wrong}")
+        problem = complaint(self._published.questionnaire, answers, today=today)
+        if problem is not None:
+            raise _malformed(problem)
         return Submission(form["id"], answers)
 
     def _envelope(self, body: bytes) -> dict[str, Any]:
@@ -101,11 +104,6 @@ class Reader:
         if len(body) != length:
             raise _malformed(f"the body must have exactly {length:,} bytes")
         return form
-
-    def _conditions(self, answers: dict[str, Any], today: datetime.date) -> None:
-        for question in self._questions:
-            if question.required and unanswered(answers[question.name]):
-                raise _malformed(f"question {question.name!r} must be answered")
 
 
 def _malformed(message: str) -> Refusal:

@@ -1,4 +1,4 @@
-"""The one that writes: submissions wait in line, are stored in groups, and are acknowledged only when they are stored."""
+"""The one that writes: submissions wait in line, are stored in groups, and are acknowledged once they are stored."""
 
 from __future__ import annotations
 

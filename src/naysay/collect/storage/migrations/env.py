@@ -4,5 +4,6 @@ from alembic import context
 
 from naysay.collect.storage.tables import metadata
 
-context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
-context.run_migrations()
+if __name__ == "env_py":  # the name under which Alembic runs this file; to be imported it does nothing
+    context.configure(connection=context.config.attributes["connection"], target_metadata=metadata)
+    context.run_migrations()

@@ -1,0 +1,61 @@
+"""Where the commands that collect keep what they collect, and the questionnaires that they are given."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from naysay.errors import DataError
+
+if TYPE_CHECKING:  # the extra `collect` is imported where it is used
+    from naysay.collect.storage import Store
+
+__all__ = ["DATA", "Data", "Database", "opened"]
+
+DATA = Path("naysay-data")
+
+Database = Annotated[
+    str | None,
+    typer.Option(
+        "--db",
+        metavar="URL",
+        envvar="NAYSAY_DB",
+        help="sqlite:///FILE or postgresql://USER@HOST/DATABASE; by default a file in the data folder. A password is "
+        "better given in the variable than on the command line.",
+    ),
+]
+Data = Annotated[Path, typer.Option("--data", metavar="FOLDER", help="Where the SQLite file is, without --db.")]
+
+
+@contextlib.contextmanager
+def opened(db: str | None, data: Path) -> Iterator[Store]:
+    """The database, its tables up to date, as long as the context lasts."""
+    store = _store(db, data)
+    try:
+        yield store
+    finally:
+        store.dispose()
+
+
+def _store(db: str | None, data: Path) -> Store:
+    try:
+        from sqlalchemy.exc import SQLAlchemyError
+
+        from naysay.collect.storage import Store
+    except ModuleNotFoundError as error:
+        raise DataError(
+            f"this needs the extra collect ({error.name} is missing): pip install 'naysay[collect]'"
+        ) from None
+    try:
+        if db is None:
+            data.mkdir(parents=True, exist_ok=True)
+        return Store(data / "naysay.db" if db is None else db)
+    except OSError as error:
+        raise DataError(f"cannot write to {str(data)!r}: {error.strerror or error}") from None
+    except SQLAlchemyError as error:
+        cause = str(getattr(error, "orig", None) or error).strip().split("\n")[0]
+        raise DataError(f"the database cannot be opened: {cause}") from None

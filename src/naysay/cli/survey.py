@@ -1,0 +1,138 @@
+"""``naysay survey``: open, close, list and delete the surveys of a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.table import Table
+
+from naysay.cli import output
+from naysay.cli.database import DATA, Data, Database, opened
+from naysay.errors import DataError
+
+__all__ = ["app", "close", "delete", "group", "open_survey", "survey_list"]
+
+Survey = Annotated[str, typer.Argument(metavar="NAME", help="The name of the survey.")]
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.callback(invoke_without_command=True)
+def group(context: typer.Context) -> None:
+    """Open, close, list and delete surveys.
+
+    \b
+    Example:
+      naysay survey list
+    """
+    if context.invoked_subcommand is None:
+        output.say(context.get_help())
+
+
+@app.command("open")
+def open_survey(
+    survey: Annotated[
+        str, typer.Argument(metavar="FILE|NAME", help="A questionnaire, or the name of a closed survey.")
+    ],
+    db: Database = None,
+    data: Data = DATA,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Put it in the place of a survey of that name that nobody has answered.")
+    ] = False,
+) -> None:
+    """Open a survey: from then on it does not change. A server that runs on the database serves it at once.
+
+    \b
+    Example:
+      naysay survey open survey.json
+    """
+    with opened(db, data) as store:
+        if Path(survey).suffix and Path(survey).is_file():
+            from naysay.collect import Published
+            from naysay.questionnaire import load
+
+            published = Published.of(load(Path(survey)))
+            store.open(published, replace=replace)
+            output.say(f"{published.name} is open, with the hash {published.hash}")
+        else:
+            store.reopen(survey)
+            output.say(f"{survey} is open again")
+            output.note("its replies have new ids; one that is sent a second time now counts as another")
+
+
+@app.command("close")
+def close(survey: Survey, db: Database = None, data: Data = DATA) -> None:
+    """Close a survey: it takes no more answers, and the ids on receipts find nothing any more.
+
+    \b
+    Example:
+      naysay survey close sample
+    """
+    with opened(db, data) as store:
+        store.close(survey)
+    output.say(f"{survey} is closed")
+
+
+@app.command("list")
+def survey_list(
+    db: Database = None,
+    data: Data = DATA,
+    form: Annotated[Literal["table", "json"], typer.Option("--format", help="Of the list.")] = "table",
+) -> None:
+    """List the surveys of a database, with how many have answered.
+
+    \b
+    Example:
+      naysay survey list --format json
+    """
+    with opened(db, data) as store:
+        found = store.surveys()
+    rows = [
+        {
+            "name": each.name,
+            "state": "open" if each.closed is None else "closed",
+            "replies": each.replies,
+            "opened": each.opened.isoformat(),
+            "closed": each.closed.isoformat() if each.closed else None,
+            "hash": each.hash,
+        }
+        for each in found
+    ]
+    if form == "json":
+        output.say(output.json_text({"surveys": rows}))
+        return
+    table = Table("survey", "state", "replies", "opened", "closed", "hash", box=None)
+    for row in rows:
+        cells = {**row, "replies": f"{row['replies']:,}", "closed": row["closed"] or "", "hash": str(row["hash"])[:12]}
+        table.add_row(*map(str, cells.values()))
+    output.show(table)
+
+
+@app.command("delete")
+def delete(
+    survey: Survey,
+    db: Database = None,
+    data: Data = DATA,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete a survey with all replies to it; what they were stored in is overwritten. Backups are not touched.
+
+    \b
+    Example:
+      naysay survey delete sample --yes
+    """
+    with opened(db, data) as store:
+        replies = {each.name: each.replies for each in store.surveys()}.get(survey, 0)
+        if not yes and not _confirmed(f"Delete {survey} with {replies:,} replies? "):
+            raise DataError(f"{survey!r} was not deleted; confirm with y, or give --yes")
+        store.delete(survey)
+    output.say(f"{survey} is deleted")
+
+
+def _confirmed(question: str) -> bool:
+    try:
+        return typer.prompt(question, default="n", prompt_suffix="").strip().lower() in ("y", "yes")
+    except typer.Abort:
+        return False

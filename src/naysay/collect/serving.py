@@ -1,0 +1,124 @@
+"""A server that runs: a socket, quiet logs, and an end at which nothing is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+
+import uvicorn
+from fastapi import FastAPI
+
+from naysay.errors import DataError
+
+__all__ = ["background", "bound", "serve", "url_of"]
+
+GRACE = 20  # seconds for requests that run when the server is asked to stop
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that listens at an address; port 0 takes any free one.
+
+    Raises
+    ------
+    DataError
+        Where the address is taken, or not one of this computer.
+
+    Examples
+    --------
+    >>> with bound("127.0.0.1", 0) as here:
+    ...     url_of(here)
+    'http://127.0.0.1:...'
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        found = socket.socket(family, kind, protocol)
+        try:
+            if sys.platform != "win32":  # where it would let two servers share a port
+                found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(address)
+            found.listen(1_024)
+        except OSError:
+            found.close()
+            raise
+    except OSError as error:
+        way_out = "stop what runs there, or take another port with --port (0 takes a free one)"
+        raise DataError(f"cannot serve at {host}:{port}: {error.strerror or error}; {way_out}") from None
+    return found
+
+
+def url_of(listening: socket.socket) -> str:
+    """The address of a socket as the beginning of a link."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _server(app: FastAPI) -> uvicorn.Server:
+    """A server that logs no request; what is forwarded by a proxy is believed as uvicorn's settings say."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            ws="none",
+            lifespan="on",
+            timeout_graceful_shutdown=GRACE,
+        )
+    )
+
+
+def serve(app: FastAPI, listening: socket.socket) -> None:
+    """Serve until the process is asked to stop, then answer what has begun and store what waits.
+
+    Terminated it returns, interrupted at the keyboard it ends with `KeyboardInterrupt`; when all that is done.
+    """
+    _quiet()
+    before = signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn raises it once more, at its end
+    try:
+        _server(app).run(sockets=[listening])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def background(app: FastAPI, *, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
+    """Serve in a thread as long as the context lasts, for scripts and demonstrations.
+
+    Yields
+    ------
+    str
+        The beginning of all links, such as ``http://127.0.0.1:8123``.
+    """
+    _quiet()
+    listening = bound(host, port)
+    server = _server(app)
+    started = threading.Event()
+
+    def run() -> None:
+        try:
+            server.run(sockets=[listening])
+        finally:
+            started.set()
+
+    thread = threading.Thread(target=run, name="naysay-server")
+    thread.start()
+    try:
+        while not server.started and not started.wait(0.01):
+            pass
+        yield url_of(listening)
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+
+
+def _quiet() -> None:
+    """Log only what goes wrong, and counts: uvicorn's own notes of who came are never written."""
+    logging.getLogger("uvicorn.access").disabled = True
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.asgi"):
+        logging.getLogger(name).setLevel(logging.WARNING)
