@@ -8,6 +8,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from naysay.errors import DataError
 
@@ -70,14 +71,14 @@ class Memory:
     def bodies(self, respondents: Iterable[int]) -> dict[int, bytes]:
         """The bodies of these respondents that were drawn and are not acknowledged."""
         rows = self._rows("SELECT respondent, body FROM kept WHERE body IS NOT NULL", respondents)
-        return {int(respondent): bytes(body) for respondent, body in rows}
+        return {respondent: bytes(body) for respondent, body in rows}
 
     def days(self, respondents: Iterable[int]) -> dict[int, datetime.date]:
         """When the answers of these respondents were stored, for those whose were."""
         rows = self._rows("SELECT respondent, day FROM kept WHERE day IS NOT NULL", respondents)
-        return {int(respondent): datetime.date.fromisoformat(str(day)) for respondent, day in rows}
+        return {respondent: datetime.date.fromisoformat(day) for respondent, day in rows}
 
-    def _rows(self, asked: str, respondents: Iterable[int]) -> list[tuple[object, ...]]:
+    def _rows(self, asked: str, respondents: Iterable[int]) -> list[tuple[int, Any]]:
         among = list(respondents)
         low, high = min(among, default=0), max(among, default=-1)
         wanted = set(among)

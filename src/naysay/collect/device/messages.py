@@ -12,6 +12,8 @@ from naysay.errors import DataError
 
 __all__ = ["message", "written"]
 
+_END = '"}'
+
 
 def message(survey: Published, id: str, answers: Mapping[str, Any]) -> bytes:
     """The body that sends these answers: compact JSON, filled up with spaces to the length that every body has.
@@ -40,28 +42,25 @@ def message(survey: Published, id: str, answers: Mapping[str, Any]) -> bytes:
     >>> len(body), b'"answers":{"pain":4},"padding":"   ' in body
     (1024, True)
     """
-    content = {"naysay": "answers", "version": 1, "survey": survey.hash, "id": id, "answers": answers, "padding": ""}
-    missing = survey.body_length - len(written(content).encode())
+    said = ",".join(f"{written(question)}:{written(answer)}" for question, answer in answers.items())
+    start = f'{{"naysay":"answers","version":1,"survey":"{survey.hash}","id":"{id}","answers":{{{said}}},"padding":"'
+    missing = survey.body_length - len(start.encode()) - len(_END)
     if missing < 0:
         raise DataError(f"the answers are longer than the {survey.body_length:,} bytes that this survey allows")
-    return written({**content, "padding": " " * missing}).encode()
+    return (start + " " * missing + _END).encode()
 
 
 def written(value: Any) -> str:
-    """A value as ``JSON.stringify`` of JavaScript writes it, numbers included.
+    """A name or an answer as ``JSON.stringify`` of JavaScript writes it, numbers included.
 
     Examples
     --------
-    >>> written({"a": [1.0, 0.00001, 1e21, -0.0], "é": None})
-    '{"a":[1,0.00001,1e+21,0],"é":null}'
+    >>> [written(value) for value in (1.0, 0.00001, 1e21, -0.0, ["é"])]
+    ['1', '0.00001', '1e+21', '0', '["é"]']
     """
     if isinstance(value, float):
         return _number(value)
-    if isinstance(value, Mapping):
-        return "{" + ",".join(f"{written(str(key))}:{written(each)}" for key, each in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ",".join(map(written, value)) + "]"
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _number(value: float) -> str:

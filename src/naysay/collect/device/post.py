@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import itertools
 import json
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from naysay.errors import DataError, NaysayError
 
@@ -74,6 +75,13 @@ class _Wait:
     seconds: float = 0.0
 
 
+class _Stored(NamedTuple):
+    """An acknowledgment: under which day, and whether the body had been stored before."""
+
+    day: datetime.date
+    again: bool
+
+
 class Post:
     """Delivers messages to one address, from many devices at once.
 
@@ -98,8 +106,8 @@ class Post:
         self._closed_until = 0.0  # when the server says to wait, all devices wait
         self.tries = 0
 
-    async def deliver(self, body: bytes) -> tuple[datetime.date, bool]:
-        """The day under which the body is stored, and whether it had been before.
+    async def deliver(self, body: bytes) -> _Stored:
+        """The day under which the body is stored, and whether it had been stored before.
 
         Raises
         ------
@@ -108,25 +116,26 @@ class Post:
         Undelivered
             When the patience ends.
         """
-        began = time.monotonic()
-        for attempt in range(1_000_000):
+        began, reason = time.monotonic(), ""
+        for attempt in itertools.count():
             await self._turn()
             result = await self._once(body)
-            if isinstance(result, tuple):
+            if isinstance(result, _Stored):
                 return result
+            reason = result.reason
             pause = max(_PAUSES[min(attempt, len(_PAUSES) - 1)], min(result.seconds, _LONGEST))
             if time.monotonic() - began + pause > self._patience:
                 break
             if result.seconds:
                 self._closed_until = max(self._closed_until, time.monotonic() + pause)
             await asyncio.sleep(pause)
-        raise Undelivered(f"the server did not acknowledge within {self._patience:g} seconds: {result.reason}")
+        raise Undelivered(f"the server did not acknowledge within {self._patience:g} seconds: {reason}")
 
     async def _turn(self) -> None:
         while (left := self._closed_until - time.monotonic()) > 0:
             await asyncio.sleep(left)
 
-    async def _once(self, body: bytes) -> tuple[datetime.date, bool] | _Wait:
+    async def _once(self, body: bytes) -> _Stored | _Wait:
         import httpx2
 
         self.tries += 1
@@ -137,7 +146,7 @@ class Post:
         content = _content(response)
         status = response.status_code
         if status in (200, 201) and content.get("stored") is True:
-            return datetime.date.fromisoformat(str(content.get("day"))), status == 200
+            return _Stored(datetime.date.fromisoformat(str(content.get("day"))), status == 200)
         if status in (200, 201) and content.get("stored") is False:
             raise Refused("preview", "this server shows the survey and stores nothing")
         told = content.get("error")
