@@ -20,8 +20,10 @@ from naysay.cli import (
     output,
     panel,
     plan,
+    questionnaire,
     randomize,
     reproduce,
+    respond,
     risk,
     serve,
     simulate,
@@ -40,8 +42,10 @@ app.command("risk")(risk.command)
 app.add_typer(panel.app, name="panel")
 app.add_typer(design.app, name="design")
 app.command("designs")(design.catalog)
+app.add_typer(questionnaire.app, name="questionnaire")
 app.command("serve")(serve.command)
 app.add_typer(survey.app, name="survey")
+app.command("respond")(respond.command)
 app.command("demo")(demo.command)
 app.command("reproduce")(reproduce.command)
 

@@ -59,7 +59,9 @@ def evaluate(
     >>> evaluate(parse_expression("${age} >= 18 and selected(${news}, 'net')"), {"age": 30, "news": ["net"]})
     True
     """
-    return _Context(answers, sent or {}, today or datetime.datetime.now().astimezone().date().isoformat()).of(expression)
+    return _Context(answers, sent or {}, today or datetime.datetime.now().astimezone().date().isoformat()).of(
+        expression
+    )
 
 
 def truth(value: Content) -> bool:
@@ -120,7 +122,7 @@ def _number(value: Content) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def _equal(left: Content, right: Content) -> bool:
@@ -202,7 +204,7 @@ _OPERATIONS: dict[str, Callable[..., Content]] = {
 }
 
 _ANY = 10**6
-ARITY = {name: (2, 2) for name in _OPERATIONS} | {
+ARITY = dict.fromkeys(_OPERATIONS, (2, 2)) | {
     "not": (1, 1),
     "count_selected": (1, 1),
     "string_length": (1, 1),

@@ -6,7 +6,7 @@ import datetime
 import math
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -114,8 +114,9 @@ def _parsed(text: str) -> Tree[Token]:
     try:
         return _grammar().parse(text)
     except UnexpectedInput as error:
-        place = error.pos_in_stream
-        raise _unreadable(text, len(text) if place is None or place < 0 else place, _expected(text, place)) from None
+        known = getattr(error, "pos_in_stream", None)  # none where the text ends too early
+        place = -1 if known is None else int(known)
+        raise _unreadable(text, place if place >= 0 else len(text), _expected(text, place)) from None
 
 
 @cache
@@ -127,12 +128,12 @@ def _grammar() -> Lark:
     return Lark(_GRAMMAR, parser="lalr", propagate_positions=True)
 
 
-def _expected(text: str, place: int | None) -> str:
+def _expected(text: str, place: int) -> str:
     """What is wrong at a place where the grammar ends."""
-    here = "" if place is None or place < 0 else text[place : place + 1]
-    if here in ("‘", "’", "“", "”", "„", "«", "»") and here:
+    here = text[place : place + 1] if place >= 0 else ""
+    if here and here in "‘’“”„«»":
         return "texts stand in straight quotes, as 'yes'"
-    if here == "/" or text[place or 0 : (place or 0) + 2] == "..":
+    if here == "/" or text[max(place - 1, 0) : place + 1] == "..":
         return "a question is written as ${name}, not as a path"
     if here == "[":
         return "there are no lists to choose from; offer the choices themselves"
@@ -147,23 +148,25 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def of(self, tree: Tree[Token], depth: int = 0) -> Expression:
+    def of(self, tree: Any, depth: int = 0) -> Expression:
         if depth > _DEEPEST:
             raise _unreadable(self.text, tree.meta.start_pos, f"expressions are nested {_DEEPEST} deep at most")
         if tree.data in ("number", "text", "answer", "self"):
             return self._leaf(tree)
         if tree.data == "call":
             return self._call(tree, depth)
-        inner = [self.of(child, depth + 1) for child in tree.children if not isinstance(child, str) and child]
+        inner = [
+            self.of(child, depth + 1) for child in tree.children if child is not None and not isinstance(child, str)
+        ]
         if tree.data == "binary":
-            return Apply(op=str(tree.children[1]), args=tuple(inner))  # type: ignore[arg-type]
+            return Apply(op=str(tree.children[1]), args=tuple(inner))
         if tree.data == "signed":
             return self._signed(str(tree.children[0]), inner[0])
         if tree.data in ("and_", "or_"):
             return Apply(op="and" if tree.data == "and_" else "or", args=tuple(inner))
         return inner[0]
 
-    def _leaf(self, tree: Tree[Token]) -> Expression:
+    def _leaf(self, tree: Any) -> Expression:
         if tree.data == "self":
             return Answer(of=".")
         token = str(tree.children[0])
@@ -181,12 +184,12 @@ class _Reader:
             return Value(value=-operand.value if sign == "-" else operand.value)
         return Apply(op="-" if sign == "-" else "+", args=(Value(value=0), operand))
 
-    def _call(self, tree: Tree[Token], depth: int) -> Expression:
+    def _call(self, tree: Any, depth: int) -> Expression:
         name = str(tree.children[0])
         if name not in _KNOWN:
             hint = _WAYS_OUT.get(name) or _checks.nearest(name, _KNOWN)
             raise _unreadable(self.text, tree.meta.start_pos, f"{name}() is not understood here; {hint}")
-        args = [self.of(child, depth + 1) for child in tree.children[1:] if child is not None]  # type: ignore[arg-type]
+        args = [self.of(child, depth + 1) for child in tree.children[1:] if child is not None]
         least, most = ARITY[_FUNCTIONS[name]] if name in _FUNCTIONS else _COUNTS[name]
         if not least <= len(args) <= most:
             expected = _checks.several(least, "argument", "arguments")
@@ -195,9 +198,9 @@ class _Reader:
             return Value(value=name == "true")
         if name in ("date", "sent"):
             return self._special(tree, name, args[0])
-        return Apply(op=_FUNCTIONS[name], args=tuple(args))  # type: ignore[arg-type]
+        return Apply(op=_FUNCTIONS[name], args=tuple(args))
 
-    def _special(self, tree: Tree[Token], name: str, argument: Expression) -> Expression:
+    def _special(self, tree: Any, name: str, argument: Expression) -> Expression:
         if name == "sent":
             if isinstance(argument, Answer) and argument.of != ".":
                 return Sent(of=argument.of)
@@ -270,7 +273,7 @@ def _joined(op: str, args: Sequence[Expression], outer: int) -> str:
     return f"({text})" if strength <= outer else text
 
 
-def _constant(value: bool | int | float | str) -> str:
+def _constant(value: Any) -> str:
     if isinstance(value, bool):
         return "true()" if value else "false()"
     if isinstance(value, str):

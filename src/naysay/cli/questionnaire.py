@@ -1,0 +1,150 @@
+"""``naysay questionnaire``: write one, check it, turn it into canonical JSON or an XLSForm."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from naysay import _checks
+from naysay import questionnaire as questionnaires
+from naysay.cli import output
+from naysay.errors import DataError
+from naysay.questionnaire import Examined, Questionnaire, write_xlsform
+
+__all__ = ["app", "check", "convert", "group", "new"]
+
+app = typer.Typer(rich_markup_mode=None)
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A questionnaire: .xlsx, .csv, .md (XLSForm) or .json.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")]
+
+
+@app.callback(invoke_without_command=True)
+def group(context: typer.Context) -> None:
+    """Write, check and convert a questionnaire.
+
+    \b
+    Example:
+      naysay questionnaire new survey.xlsx
+    """
+    if context.invoked_subcommand is None:
+        output.say(context.get_help())
+
+
+@app.command("new")
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where it goes: .xlsx or .json.")],
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="In links; that of the file where none is given.")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write an example to begin with.
+
+    Every kind of question, plain and private, in four languages. A sheet of the workbook says what each column is for.
+
+    \b
+    Examples:
+      naysay questionnaire new survey.xlsx
+      naysay questionnaire new sport.json --name doping-2026
+    """
+    _check_target(file, force=force)
+    examined = questionnaires.of_form({**questionnaires.sample().form(), "name": name or file.stem.lower()})
+    if examined.questionnaire is None:
+        raise DataError(f"{examined.errors[0].message}; give another with --name, as survey-1")
+    _write(examined.questionnaire, file)
+    output.say(f"{file}: written; change it, then: naysay questionnaire check {file}")
+
+
+@app.command("check")
+def check(
+    file: File,
+    format_: Annotated[Literal["table", "json"], typer.Option("--format", help="Of the problems.")] = "table",
+) -> None:
+    """Find every problem of a questionnaire.
+
+    Each with sheet, row and column, what must hold, why, and the way out. Errors keep it from being fielded and end
+    with exit code 2. Where there are none, the privacy of every answer and of all together follows.
+
+    \b
+    Examples:
+      naysay questionnaire check survey.xlsx
+      naysay questionnaire check survey.json --format json
+    """
+    examined = questionnaires.examine(file)
+    if format_ == "json":
+        output.say(output.json_text(_object(examined)))
+    else:
+        _told(file, examined)
+    if examined.errors:
+        raise typer.Exit(2)
+
+
+def _object(examined: Examined) -> dict[str, object]:
+    fit = examined.questionnaire
+    return {
+        "questionnaire": fit and fit.name,
+        "fingerprint": fit and fit.fingerprint,
+        "problems": [each.form() for each in examined.problems],
+        "privacy": fit and questionnaires.statements(fit),
+        "together": fit and questionnaires.together(fit),
+    }
+
+
+def _told(file: Path, examined: Examined) -> None:
+    for problem in examined.problems:
+        output.say(str(problem))
+    errors = len(examined.errors)
+    counted = _checks.several(errors, "error", "errors")
+    warned = _checks.several(len(examined.problems) - errors, "warning", "warnings")
+    fit = examined.questionnaire
+    if fit is None:
+        output.say(f"{file}: {counted}, {warned}; it cannot be fielded")
+        return
+    asked, languages = _checks.several(len(fit.questions), "question", "questions"), ", ".join(fit.languages)
+    output.say(f"{file}: {counted}, {warned}; {asked} in {languages}")
+    for line in questionnaires.lines(fit):
+        output.say(line)
+
+
+@app.command("convert")
+def convert(
+    file: File,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Where it goes: .json or .xlsx.")],
+    force: Force = False,
+) -> None:
+    """Turn an XLSForm into canonical JSON, or back.
+
+    \b
+    Example:
+      naysay questionnaire convert survey.xlsx form.json
+    """
+    _check_target(out, force=force)
+    _write(questionnaires.load(file), out)
+    output.say(f"{out}: written")
+
+
+_WRITERS: dict[str, Callable[[Questionnaire, Path], object]] = {
+    ".json": lambda form, path: path.write_text(
+        json.dumps(form.form(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+    ),
+    ".xlsx": write_xlsform,
+}
+
+
+def _check_target(path: Path, *, force: bool) -> None:
+    if path.suffix.lower() not in _WRITERS:
+        raise DataError(f"a questionnaire is written as .xlsx or .json; got {path.name!r}")
+    if path.exists() and not force:
+        raise DataError(f"{str(path)!r} is there already; give another name, or --force to overwrite it")
+
+
+def _write(form: Questionnaire, path: Path) -> None:
+    try:
+        _WRITERS[path.suffix.lower()](form, path)
+    except OSError as error:
+        raise DataError(f"cannot write to {str(path)!r}: {error.strerror or error}") from None

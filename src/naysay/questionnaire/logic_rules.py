@@ -1,0 +1,108 @@
+"""Rules about conditions: they refer to what is asked before, and never to a true private answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from naysay import _checks
+from naysay.questionnaire.evaluation import ARITY
+from naysay.questionnaire.expressions import Answer, Apply, Expression, Sent
+from naysay.questionnaire.items import Grid, Group, Note, SelectMultiple
+from naysay.questionnaire.problems import Problem
+from naysay.questionnaire.questionnaire import Questionnaire
+from naysay.questionnaire.walk import Entry, expressions, nodes, private_of_item
+
+__all__ = ["conditions", "constraints"]
+
+_SENT = "branch on what is sent, as sent(${{{0}}}), on a plain answer, or not at all"
+
+
+def conditions(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+    """Every reference of a condition is to a plain answer, or to a response as it is sent, that is there by then."""
+    by_name = {entry.item.name: entry for entry in walked}
+    for entry in walked:
+        for path, expression in expressions(entry):
+            for node in nodes(expression):
+                yield from _node(node, entry, path, by_name)
+
+
+def _node(node: Expression, entry: Entry, path: str, by_name: dict[str, Entry]) -> Iterator[Problem]:
+    if isinstance(node, Apply):
+        yield from _arity(node, path)
+    elif isinstance(node, Answer) and node.of == ".":
+        if path.endswith(".relevant"):
+            message = "relevant must not refer to the answer itself, '.'"
+            reason = "it is decided before the question is asked"
+            yield Problem("references", message, reason, "refer to another question", path=path)
+    elif isinstance(node, Answer | Sent):
+        yield from _reference(node, entry, path, by_name)
+
+
+def _arity(node: Apply, path: str) -> Iterator[Problem]:
+    least, most = ARITY[node.op]
+    if not least <= len(node.args) <= most:
+        message = f"{node.op} takes {_checks.several(least, 'argument', 'arguments')}; got {len(node.args)}"
+        yield Problem("expressions", message, "", "correct the condition", path=path)
+
+
+def _reference(node: Answer | Sent, entry: Entry, path: str, by_name: dict[str, Entry]) -> Iterator[Problem]:
+    asked = by_name.get(node.of)
+    if asked is None or isinstance(asked.item, Note | Group):
+        questions = [name for name, each in by_name.items() if not isinstance(each.item, Note | Group)]
+        hint = _checks.nearest(node.of, questions)
+        yield Problem(
+            "references", f"${{{node.of}}} must be a question; there is none of that name", "", hint, path=path
+        )
+        return
+    if asked.order >= entry.order and not (asked is entry and path.endswith(".constraint.expression")):
+        message = f"${{{node.of}}} must be asked before; it comes later"
+        yield Problem("references", message, "there is no answer yet", "move the question up", path=path)
+    yield from (_sent(asked, path) if isinstance(node, Sent) else _plain(asked, entry, path))
+
+
+def _plain(asked: Entry, entry: Entry, path: str) -> Iterator[Problem]:
+    name = asked.item.name
+    if private_of_item(asked.item) is not None and asked is not entry:
+        if path.endswith(".relevant"):
+            message = f"what is asked must not depend on the private answer ${{{name}}}"
+            reason = "which questions a person answers would tell her true answer"
+        else:
+            message = f"what is accepted must not depend on the private answer ${{{name}}}"
+            reason = "which answers pass would tell her true answer"
+        rule = "skip_logic" if path.endswith(".relevant") else "validation"
+        yield Problem(rule, message, reason, _SENT.format(name), path=path)
+    if isinstance(asked.item, Grid):
+        message = f"a condition must not refer to the grid ${{{name}}}"
+        reason = "its answer is one choice for each row, which compares with nothing"
+        yield Problem("references", message, reason, "ask the row as a question of its own", path=path)
+
+
+def _sent(asked: Entry, path: str) -> Iterator[Problem]:
+    name = asked.item.name
+    if private_of_item(asked.item) is None:
+        message = f"sent() is of a private question; ${{{name}}} is plain"
+        yield Problem("references", message, "its answer is sent as it is", f"write ${{{name}}}", path=path)
+    elif isinstance(asked.item, SelectMultiple):
+        message = f"sent() must not be of the select multiple ${{{name}}}"
+        reason = "it sends one response for each choice"
+        yield Problem("references", message, reason, "ask a select one, or branch on something else", path=path)
+
+
+def constraints(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+    """A private answer is accepted as it is; a constraint on a plain one says what must hold."""
+    for entry in walked:
+        constraint = getattr(entry.item, "constraint", None)
+        bounded = [name for name in ("low", "high") if getattr(entry.item, name, None) is not None]
+        if private_of_item(entry.item) is not None:
+            reason = "its message, shown or not, would tell the true answer"
+            if constraint is not None:
+                message = "a private question must have no constraint"
+                yield Problem("validation", message, reason, "leave it out", path=f"{entry.path}.constraint")
+            if bounded:
+                message = "a private number must have no range"
+                way_out = "leave it out; the first and the last bin take all numbers"
+                yield Problem("validation", message, reason, way_out, path=f"{entry.path}.{bounded[0]}")
+        elif constraint is not None and not any(text.strip() for text in constraint.message.values()):
+            message = "a constraint must say what must hold"
+            path = f"{entry.path}.constraint.message"
+            yield Problem("validation", message, "respondents cannot guess it", "write a message", "warning", path=path)

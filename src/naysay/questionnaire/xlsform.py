@@ -1,0 +1,211 @@
+"""XLSForm in: from the sheets survey, choices and settings to the canonical form and where each part of it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from naysay.questionnaire.columns import Columns, columns_of, tag_of
+from naysay.questionnaire.problems import Place, Problem
+from naysay.questionnaire.rows import Rows
+from naysay.questionnaire.sheets import Sheet, read_sheets
+from naysay.questionnaire.types import GROUP_ENDS, GROUP_STARTS, REPEAT_ENDS, REPEAT_STARTS
+from naysay.questionnaire.upstream import upstream_problems
+
+__all__ = ["Draft", "read_xlsform"]
+
+_MOST_NESTED = 10
+
+
+@dataclass
+class Draft:
+    """A questionnaire as it was written, before it is checked.
+
+    Parameters
+    ----------
+    form : object
+        The canonical form, as far as it could be read.
+    problems : list of Problem
+        What could not.
+    places : {path: Place}
+        Where the parts of the form stand in the sheets.
+    omitted : set of str
+        Names of questions that are there but could not be read.
+    """
+
+    form: dict[str, Any]
+    problems: list[Problem] = field(default_factory=list)
+    places: dict[str, Place] = field(default_factory=dict)
+    omitted: set[str] = field(default_factory=set)
+
+
+def read_xlsform(path: str | Path) -> Draft:
+    """The questionnaire that an XLSForm describes, with every problem of its sheets.
+
+    Parameters
+    ----------
+    path : str or Path
+        .xlsx, or .csv or .md as pyxform reads them.
+
+    Returns
+    -------
+    Draft
+
+    Raises
+    ------
+    DataError
+        A file that cannot be read, or must not be opened.
+    NaysayError
+        The extra ``collect`` is not installed.
+    """
+    sheets = read_sheets(path)
+    settings = sheets["settings"].rows[0] if sheets["settings"].rows else (2, {})
+    default = tag_of(settings[1].get("default_language", "")) or "en"
+    columns = {name: columns_of(sheet, name, default=default) for name, sheet in sheets.items()}
+    draft = Draft({})
+    for each in columns.values():
+        draft.problems += each.problems
+    _settings(draft, columns["settings"], *settings, languages=_languages(columns, default), stem=Path(path).stem)
+    lists = _lists(draft, columns["choices"], sheets["choices"])
+    if not sheets["survey"].rows:
+        message = "the sheet 'survey' must hold the questions, a row each"
+        way_out = "naysay questionnaire new writes an example"
+        draft.problems.append(Problem("survey", message, "", way_out, place=Place("survey")))
+    rows = Rows(columns["survey"], columns["choices"], lists, draft.form["languages"], draft.problems, draft.places)
+    draft.form["items"] = _Nesting(draft, rows).items(sheets["survey"])
+    rows_known = {each.place.row for each in draft.problems if each.place and each.severity == "error"}
+    told = upstream_problems(sheets, columns["survey"])
+    draft.problems += [each for each in told if each.place is None or each.place.row not in rows_known - {None}]
+    return draft
+
+
+def _languages(columns: Mapping[str, Columns], default: str) -> list[str]:
+    """The languages of any text, the default one first."""
+    found = [language for each in columns.values() for headers in each.translated.values() for language in headers]
+    return sorted(dict.fromkeys(found or [default]), key=lambda language: language != default)
+
+
+def _settings(
+    draft: Draft, columns: Columns, number: int, row: Mapping[str, str], *, languages: Sequence[str], stem: str
+) -> None:
+    """Name, title and texts of the questionnaire; the name is that of the file where none is given."""
+    named = columns.text(row, "form_id") or re.sub(r"[^a-z0-9_-]+", "-", stem.lower()).strip("-_") or "questionnaire"
+    title = columns.label(row, "form_title")
+    if len(title) == 1:  # the form_title of XLSForm knows no languages
+        title = dict.fromkeys(languages, next(iter(title.values()))) | title
+    texts = {name: columns.label(row, f"naysay_{name}") for name in ("about", "contact", "thanks")}
+    draft.form |= {"name": named, "languages": list(languages), "title": title or dict.fromkeys(languages, named)}
+    draft.form |= texts
+    meanings = {"name": "form_id", "title": "form_title", **{name: f"naysay_{name}" for name in texts}}
+    for path, place in columns.places("", number, meanings):
+        draft.places[path.lstrip(".")] = place
+
+
+def _lists(draft: Draft, columns: Columns, sheet: Sheet) -> dict[str, list[tuple[int, Mapping[str, str]]]]:
+    """The rows of each list of choices."""
+    lists: dict[str, list[tuple[int, Mapping[str, str]]]] = {}
+    for number, row in sheet.rows:
+        name = columns.text(row, "list_name")
+        if name:
+            lists.setdefault(name, []).append((number, row))
+        else:
+            message, place = "a choice must name its list", Place("choices", number, columns.plain.get("list_name"))
+            draft.problems.append(Problem("choices", message, "", "fill in list_name", place=place))
+    return lists
+
+
+class _Nesting:
+    """Puts rows into their groups."""
+
+    def __init__(self, draft: Draft, rows: Rows) -> None:
+        self.draft, self.rows = draft, rows
+        self.open: list[dict[str, Any]] = []
+        self.grids: set[int] = set()
+        self.repeats = 0
+
+    def items(self, sheet: Sheet) -> list[Any]:
+        top: dict[str, Any] = {"items": [], "path": "items", "row": 0, "name": ""}
+        self.open = [top]
+        self.grids = _grids(sheet, self.rows.columns)
+        for number, row in sheet.rows:
+            self._row(number, row)
+        for group in self.open[1:][::-1]:
+            self._problem(group["row"], "a group must be closed", "add a row of type end_group after its questions")
+            self._close()
+        return list(top["items"])
+
+    def _row(self, number: int, row: Mapping[str, str]) -> None:
+        kind = self.rows.columns.text(row, "type").lower()
+        if kind in REPEAT_STARTS:
+            self.repeats += 1
+            self._problem(number, "repeats are not asked", "ask for a number, or write the questions out")
+        elif kind in REPEAT_ENDS:
+            self.repeats = max(0, self.repeats - 1)
+        elif kind in GROUP_STARTS:
+            self._begin(number, row)
+        elif kind in GROUP_ENDS:
+            self._end(number)
+        else:
+            self._question(number, row)
+
+    def _question(self, number: int, row: Mapping[str, str]) -> None:
+        group = self.open[-1]
+        if group.get("grid"):
+            group["members"].append((number, row))
+            return
+        item = self.rows.item(number, row, f"{group['path']}[{len(group['items'])}]")
+        if item is not None:
+            group["items"].append(item)
+        else:
+            self.draft.omitted.add(self.rows.columns.text(row, "name"))
+
+    def _begin(self, number: int, row: Mapping[str, str]) -> None:
+        outer = self.open[-1]
+        path = f"{outer['path']}[{len(outer['items'])}]"
+        if len(self.open) > _MOST_NESTED:
+            self._problem(number, f"groups must be nested {_MOST_NESTED} deep at most", "put some of them side by side")
+        if outer.get("grid"):
+            self._problem(number, "a grid must not hold groups", "put the group after the end_group of the grid")
+        group: dict[str, Any] = {"items": [], "path": f"{path}.items", "row": number, "at": path}
+        group |= {"head": self.rows.head(number, row, path), "grid": number in self.grids, "members": []}
+        self.open.append(group)
+
+    def _end(self, number: int) -> None:
+        if len(self.open) == 1:
+            self._problem(number, "end_group must close a group", "leave it out, or add begin_group before")
+        else:
+            self._close()
+
+    def _close(self) -> None:
+        group = self.open.pop()
+        outer = self.open[-1]["items"]
+        if group["grid"]:
+            made = self.rows.grid(group["row"], group["head"], group["members"], group["at"])
+            if made is None:
+                self.draft.omitted.add(group["head"].get("name", ""))
+            else:
+                outer.append(made)
+        else:
+            outer.append({**group["head"], "kind": "group", "items": group["items"]})
+
+    def _problem(self, number: int, message: str, way_out: str) -> None:
+        place = Place("survey", number, self.rows.columns.plain.get("type"))
+        self.draft.problems.append(Problem("types", message, "", way_out, place=place))
+
+
+def _grids(sheet: Sheet, columns: Columns) -> set[int]:
+    """The rows that begin a grid: a table-list, or a group with rows that are shown without their labels."""
+    found, opened = set(), []
+    for number, row in sheet.rows:
+        kind, appearance = (columns.text(row, each).lower() for each in ("type", "appearance"))
+        if kind in GROUP_STARTS:
+            opened.append(number)
+            found |= {number} if "table-list" in appearance else set()
+        elif kind in GROUP_ENDS:
+            opened = opened[:-1]
+        elif opened and "list-nolabel" in appearance.split():
+            found.add(opened[-1])
+    return found

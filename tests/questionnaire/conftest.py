@@ -1,0 +1,18 @@
+import pytest
+
+from naysay.questionnaire import examine
+
+HEADER = "| survey | type | name | label::English (en) |"
+
+
+@pytest.fixture
+def form(tmp_path):
+    """Examine an XLSForm in Markdown: ``form(survey="| survey | type | … |", choices="…")``, lines as pyxform has them."""
+
+    def examined(text, name="form.md"):
+        path = tmp_path / name
+        lines = [line.strip() for line in text.strip().splitlines()]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return examine(path)
+
+    return examined

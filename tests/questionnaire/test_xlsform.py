@@ -1,0 +1,410 @@
+"""XLSForm in and out: what is read, and where each thing that is wrong stands."""
+
+import openpyxl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from naysay.errors import DataError, NaysayError
+from naysay.questionnaire import (
+    Constraint,
+    Grid,
+    Problem,
+    QuestionnaireError,
+    Rating,
+    Value,
+    examine,
+    load,
+    sample,
+    write_xlsform,
+)
+
+CHOICES = """
+| choices | | | |
+| | list_name | name | label::English (en) |
+| | size | small | Small |
+| | size | middling | Middling |
+| | size | large | Large |
+| | size | huge | Huge |
+| | yn | yes | Yes |
+| | yn | no | No |
+"""
+
+
+def survey(*rows, header="type | name | label::English (en)", choices=CHOICES):
+    return f"| survey | |\n| | {header} |\n" + "".join(f"| | {row} |\n" for row in rows) + choices
+
+
+def one(form, row, **named):
+    """The only question of a form with this row."""
+    examined = form(survey(row, **named))
+    assert examined.errors == ()
+    return examined.questionnaire.items[0]
+
+
+def problems(form, *rows, severity="error", **named):
+    return [each for each in form(survey(*rows, **named)).problems if each.severity == severity]
+
+
+def test_a_questionnaire_survives_xlsform_and_json(tmp_path):
+    write_xlsform(sample(), tmp_path / "sample.xlsx")
+    from_sheets = load(tmp_path / "sample.xlsx")
+    assert from_sheets.form() == sample().form()
+    (tmp_path / "sample.json").write_bytes(from_sheets.to_json())
+    assert load(tmp_path / "sample.json").to_json() == sample().to_json()
+    assert examine(tmp_path / "sample.xlsx").problems == ()
+
+
+def test_the_workbook_explains_itself(tmp_path):
+    write_xlsform(sample(), tmp_path / "sample.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "sample.xlsx")
+    assert book.sheetnames == ["survey", "choices", "settings", "help"]
+    explained = {row[0].value.partition("::")[0] for row in book["help"].iter_rows(min_row=2)}
+    explained |= {row[0].value.rpartition("::")[0] for row in book["help"].iter_rows(min_row=2)}
+    headers = {cell.value for cell in book["survey"][1]}
+    assert {header.removesuffix(f"::{header.split('::')[-1]}") for header in headers if "(" in header} <= explained
+
+
+@pytest.mark.parametrize(
+    ("row", "header", "expected"),
+    [
+        ("integer | a | A", None, {"kind": "integer", "required": False}),
+        ("integer | a | A | yes", "required", {"required": True}),
+        ("decimal | a | A | 0..1.5", "bind::naysay_range", {"low": 0.0, "high": 1.5}),
+        ("integer | a | A | 3..", "naysay_range", {"low": 3, "high": None}),
+        ("text | a | A | multiline", "appearance", {"lines": 4, "max_length": 500}),
+        ("text | a | A | 80", "bind::naysay_max_length", {"max_length": 80}),
+        ("date | a | A", None, {"kind": "date"}),
+        ("note | a | A", None, {"kind": "note"}),
+        ("range | a | A | start=0 end=10 step=1", "parameters", {"kind": "rating", "low": 0, "high": 10}),
+        ("range | a | A", None, {"kind": "rating", "low": 1, "high": 5}),
+        ("rank size | a | A", None, {"kind": "ranking"}),
+        ("select_multiple size | a | A", None, {"kind": "select_multiple"}),
+        ("select_one size | a | A | likert", "appearance", {"kind": "select_one"}),
+    ],
+)
+def test_types_and_their_columns(form, row, header, expected):
+    columns = "type | name | label::English (en)" + (f" | {header}" if header else "")
+    read = one(form, row, header=columns).model_dump(mode="json")
+    assert {name: read[name] for name in expected} == expected
+
+
+def test_numbers_on_a_likert_scale_are_a_rating(form):
+    choices = CHOICES + "| | five | 1 | Bad |\n| | five | 2 | So so |\n| | five | 3 | Good |\n"
+    header = "type | name | label::English (en) | appearance"
+    read = one(form, "select_one five | a | A | likert", header=header, choices=choices)
+    assert isinstance(read, Rating)
+    assert (read.low, read.high, read.low_label, read.high_label) == (1, 3, {"en": "Bad"}, {"en": "Good"})
+
+
+@pytest.mark.parametrize("old", [False, True], ids=["table-list", "list-nolabel"])
+def test_groups_of_rows_with_one_list_are_a_grid(form, old):
+    header = "type | name | label::English (en) | appearance"
+    head = (
+        ["begin_group | g | G | field-list", "select_one size | h | H | label"]
+        if old
+        else ["begin_group | g | G | table-list"]
+    )
+    look = "list-nolabel" if old else ""
+    rows = [*head, f"select_one size | a | A | {look}", f"select_one size | b | B | {look}", "end_group | | |"]
+    examined = form(survey(*rows, header=header))
+    assert examined.errors == ()
+    [grid] = examined.questionnaire.items
+    assert isinstance(grid, Grid)
+    assert [row.name for row in grid.rows] == ["a", "b"]
+    assert len(grid.choices) == 4
+
+
+@pytest.mark.parametrize(
+    ("cells", "levels", "by_hand", "name"),
+    [
+        ("negative | |", (None,), (), "negative()"),
+        ("negative | 1..2, coin |", ("1", "2", "coin"), ("coin",), "levels(1=negative(discards=1), 2=negative(discards=2), coin=two_option())"),
+        ("negative_levels() | |", ("1", "2", "3"), (), "negative_levels()"),
+        (" | coin |", ("coin",), ("coin",), "levels(coin=two_option())"),
+        (" | 2 |", ("2",), (), "levels(2=negative(discards=2))"),
+        ("k_ary(epsilon=1) | coin |", ("device", "coin"), ("coin",), "levels(device=k_ary(epsilon=1), coin=two_option())"),
+        ("levels(a=negative(), b=negative(discards=2)) | a..a |", ("a",), (), "levels(a=negative())"),
+        ("negative | | small", (None,), (), "negative_sink(sinks={'small': 'sink'})"),
+        ("negative | | small, large", (None,), (), "negative_sink(sinks={'small': 'sink_small', 'large': 'sink_large'})"),
+    ],
+)  # fmt: skip
+def test_privacy_in_columns(form, cells, levels, by_hand, name):
+    header = "type | name | label::English (en) | bind::naysay_design | bind::naysay_levels | bind::naysay_sink"
+    private = one(form, f"select_one size | a | A | {cells}", header=header).private
+    assert (private.levels, private.by_hand, private.offer.name) == (levels, by_hand, name)
+    assert all(response in private.offer.space.labels for response in private.responses)
+
+
+def test_two_categories_toss_two_coins(form):
+    header = "type | name | label::English (en) | bind::naysay_design | bind::naysay_levels"
+    private = one(form, "select_one yn | a | A | warner(p=0.7) | coin", header=header).private
+    assert [private.offer.channel(level).name for level in ("device", "coin")] == ["warner(p=0.7)", "two_coins()"]
+
+
+def test_bins_make_categories_with_readable_labels(form):
+    header = "type | name | label::English (en) | bind::naysay_design | bind::naysay_bins"
+    read = one(form, "integer | a | A | negative | 20, 40,60", header=header)
+    assert [each.label["en"] for each in read.bins] == ["under 20", "20 to 39", "40 to 59", "60 or more"]
+    assert read.private.offer.categories == ("below_20", "from_20", "from_40", "from_60")
+    read = one(form, "decimal | a | A | negative | -0.5,0.5", header=header)
+    assert [each.label["en"] for each in read.bins] == ["under -0.5", "-0.5 to under 0.5", "0.5 or more"]
+
+
+def test_bins_are_worded_by_a_list(form):
+    header = "type | name | label::English (en) | bind::naysay_design | bind::naysay_bins"
+    read = one(form, "integer | a | A | negative | size: 1, 2, 3", header=header)
+    assert [(each.name, each.below) for each in read.bins] == [
+        ("small", 1),
+        ("middling", 2),
+        ("large", 3),
+        ("huge", None),
+    ]
+
+
+def test_languages_groups_and_conditions(form):
+    text = """
+    | survey | |
+    | | type | name | label::English (en) | label::Deutsch (de) | relevant | constraint | constraint_message::English (en) | constraint_message::Deutsch (de) |
+    | | begin_group | g | Group | Gruppe | | | | |
+    | | integer | a | A | A | | . > 3 | More | Mehr |
+    | | end_group | | | | | | | |
+    | | text | b | B | B | ${a} = 4 | | | |
+    | settings | |
+    | | form_id | form_title | default_language |
+    | | two | Two | Deutsch (de) |
+    """
+    read = form(text).questionnaire
+    assert (read.name, read.languages, read.title) == ("two", ("de", "en"), {"de": "Two", "en": "Two"})
+    assert read.questions[0].constraint.message == {"en": "More", "de": "Mehr"}
+    assert read.questions[1].relevant.op == "="
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("image | a | A", "files betray"),
+        ("geopoint | a | A", "offer regions"),
+        ("calculate | a | A", "compute it from the collected answers"),
+        ("deviceid | a | A", "tell who answered"),
+        ("select_one size or_other | a | A", "add a choice other"),
+        ("select_one_from_file x.csv | a | A", "no other file"),
+        ("select_one | a | A", "name its list"),
+        ("select_one siz | a | A", "did you mean 'size'"),
+        ("audit | audit | A", "tell who answered"),
+        ("begin_repeat | a | A", "repeats are not asked"),
+        ("begin_group | a | A", "must be closed"),
+        ("end_group | | ", "must close a group"),
+        (" | a | A", "must have a type"),
+        ("photo | a | A", "the types are"),
+        ("datetime | a | A", "ask for the day"),
+    ],
+)
+def test_types_that_are_not_asked_say_what_to_do(form, row, told):
+    found = problems(form, "note | n | N", row)
+    assert any(
+        told in str(each) and each.place.sheet == "survey" and each.place.row == 3 and each.place.column == "type"
+        for each in found
+    )
+
+
+@pytest.mark.parametrize(
+    ("header", "cell", "told"),
+    [
+        ("required", "maybe", "yes or no"),
+        ("relevant", "pulldata('a') = 1", "no other file"),
+        ("constraint", "regex(., 'a')", "browser"),
+        ("bind::naysay_design", "warner(p=0.5)", "p must not be 1/2"),
+        ("bind::naysay_design", "negativ", "did you mean 'negative'"),
+        ("bind::naysay_design", "cheating_detection(p=(1/4,3/4))", "one sample"),
+        ("bind::naysay_design", "warner(p=0.7) * two_coins()", "must be about the choices"),
+        ("bind::naysay_design", "negative", "at least three categories"),
+        ("bind::naysay_levels", "3..1", "at least three categories"),
+        ("bind::naysay_sink", "yes", "at least three categories"),
+    ],
+)
+def test_cells_that_cannot_be_read_are_named(form, header, cell, told):
+    found = problems(form, f"select_one yn | a | A | {cell}", header=f"type | name | label::English (en) | {header}")
+    assert any(told in str(each) and each.place.row == 2 and each.place.column == header for each in found), found
+
+
+@pytest.mark.parametrize(
+    ("row", "header", "column", "told"),
+    [
+        ("text | a | A | warner(p=0.7)", "bind::naysay_design", "bind::naysay_design", "a text cannot be private"),
+        ("integer | a | A | negative", "bind::naysay_design", "bind::naysay_design", "needs bins"),
+        ("integer | a | A | 1;2", "bind::naysay_bins", "bind::naysay_bins", "numbers between them"),
+        ("integer | a | A | size: 1", "bind::naysay_bins", "bind::naysay_bins", "the list 'size' has 4 choices"),
+        ("text | a | A | 1,2", "bind::naysay_bins", "bind::naysay_bins", "has no bins"),
+        ("integer | a | A | 20", "bind::naysay_range", "bind::naysay_range", "0..20"),
+        ("text | a | A | many", "bind::naysay_max_length", "bind::naysay_max_length", "whole number"),
+        ("range | a | A | start=0 end=1 step=0.1", "parameters", "parameters", "step must be 1"),
+        ("range | a | A | begin=0", "parameters", "parameters", "'begin'"),
+        ("select_one size | a | A | 3..1", "bind::naysay_levels", "bind::naysay_levels", "write 1..3"),
+        ("select_one size | a | A | 1..9", "bind::naysay_levels", "bind::naysay_levels", "no level '9'"),
+        ("select_one size | a | A | tiny", "bind::naysay_sink", "bind::naysay_sink", "'tiny'"),
+    ],
+)
+def test_extra_cells_are_checked(form, row, header, column, told):
+    found = problems(form, row, header=f"type | name | label::English (en) | {header}")
+    assert any(told in str(each) and (each.place.row, each.place.column) == (2, column) for each in found), found
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ("text | b | B |", "must be a select_one"),
+        ("select_one yn | b | B |", "share one list"),
+        ("select_one size | b | B | ${x} = 1", "no relevant of its own"),
+    ],
+)
+def test_rows_of_a_grid_are_alike(form, row, told):
+    header = "type | name | label::English (en) | relevant | appearance"
+    rows = ["begin_group | g | G | | table-list", "select_one size | a | A | |", f"{row} |", "end_group | | | |"]
+    assert any(told in str(each) for each in problems(form, *rows, header=header))
+
+
+def test_a_grid_without_rows_and_a_group_in_a_grid(form):
+    header = "type | name | label::English (en) | appearance"
+    empty = problems(form, "begin_group | g | G | table-list", "end_group | | |", header=header)
+    assert any("a grid must have rows" in str(each) for each in empty)
+    rows = ["begin_group | g | G | table-list", "begin_group | h | H |", "end_group | | |", "end_group | | |"]
+    assert any("must not hold groups" in str(each) for each in problems(form, *rows, header=header))
+
+
+@pytest.mark.parametrize(
+    ("column", "severity", "told"),
+    [
+        ("calculation", "error", "compute it from"),
+        ("choice_filter", "error", "same for everyone"),
+        ("default", "error", "not the respondent's"),
+        ("media::image", "error", "which question is looked at"),
+        ("image", "error", "which question is looked at"),
+        ("label::Swahili", "error", "with its tag"),
+        ("label::en", "error", "same language"),
+        ("relevance", "error", "says it already"),
+        ("remark", "warning", "is not used"),
+        ("hnt", "warning", "did you mean 'hint'"),
+        ("bind::naysay_desing", "error", "would be plain"),
+        ("naysay_colour", "error", "would be plain"),
+    ],
+)
+def test_columns_that_cannot_be_used_are_named(form, column, severity, told):
+    found = problems(
+        form, "note | n | N | |", header=f"type | name | label::English (en) | relevant | {column}", severity=severity
+    )
+    [named] = [each for each in found if each.place.column == column]
+    assert (named.place.sheet, named.place.row) == ("survey", 1)
+    assert told in str(named)
+
+
+def test_all_problems_are_told_at_once(form):
+    rows = [
+        "image | a | A |",
+        "select_one none | b | B |",
+        "integer | 9c | C |",
+        "note | d | | ${x} = 1",
+        "select_one yn | e | E | ${a} = 1",
+    ]
+    header = "type | name | label::English (en) | relevant"
+    found = problems(form, *rows, header=header)
+    assert [each.place.row for each in found] == [2, 3, 3, 4, 5, 5]
+    assert not any("${a}" in str(each) for each in found)  # a is there, and could not be read: told once
+
+
+def test_a_shared_choice_has_its_problem_once(form):
+    choices = CHOICES + "| | yn | maybe | |\n"
+    found = problems(form, "select_one yn | a | A", "select_one yn | b | B", choices=choices)
+    assert [(each.place.sheet, each.place.column) for each in found] == [("choices", "label::English (en)")]
+
+
+def test_what_pyxform_says_is_told(form):
+    found = problems(form, "note | a | A", "note | A | B", severity="warning") + problems(form, "note | a b | A")
+    assert any("pyxform" in str(each) or "letter" in str(each) for each in found)
+    choices = CHOICES + "| | | lost | Lost |\n"
+    assert any("must name its list" in str(each) for each in problems(form, "note | a | A", choices=choices))
+
+
+def test_an_empty_survey_says_how_to_begin(form):
+    found = problems(form)
+    assert any("must hold the questions" in str(each) for each in found)
+
+
+def test_load_raises_one_error_with_all_problems(tmp_path):
+    path = tmp_path / "bad.md"
+    path.write_text(survey("image | a | A", "geopoint | b | B"), encoding="utf-8")
+    with pytest.raises(QuestionnaireError, match="bad.md cannot be fielded; 2 problems") as refused:
+        load(path)
+    assert [each.place.row for each in refused.value.problems] == [2, 3]
+    assert "row 2" in str(refused.value)
+    assert "row 3" in str(refused.value)
+
+
+def test_a_problem_is_an_object_too():
+    told = Problem("names", "names must differ", path="items[0].name").form()
+    assert (told["rule"], told["path"], told["sheet"]) == ("names", "items[0].name", None)
+
+
+def test_labels_that_look_like_formulas_stay_texts(tmp_path):
+    form = sample().model_copy(update={"title": dict.fromkeys(sample().languages, "=1+1")})
+    write_xlsform(form, tmp_path / "formula.xlsx")
+    assert load(tmp_path / "formula.xlsx").title["en"] == "=1+1"
+
+
+def test_what_xlsform_cannot_hold_is_refused(tmp_path):
+    always = Constraint(expression=Value(value=True))
+    items = [each.model_copy(update={"constraint": always}) for each in sample().items if each.kind == "grid"]
+    with pytest.raises(DataError, match="no constraint on a grid"):
+        write_xlsform(sample().model_copy(update={"items": tuple(items)}), tmp_path / "grid.xlsx")
+    with pytest.raises(DataError, match="control characters"):
+        write_xlsform(sample().model_copy(update={"title": {"en": "a\x01"}}), tmp_path / "control.xlsx")
+    with pytest.raises(DataError, match="cannot write to"):
+        write_xlsform(sample(), tmp_path / "nowhere" / "sample.xlsx")
+
+
+@pytest.mark.parametrize("module", ["pyxform.xls2json_backends", "lark", "openpyxl"])
+def test_without_the_extra_it_is_named(module, monkeypatch, tmp_path):
+    from naysay.questionnaire import parsing
+
+    parsing._grammar.cache_clear()
+    write_xlsform(sample(), tmp_path / "sample.xlsx")
+    monkeypatch.setitem(__import__("sys").modules, module, None)
+    with pytest.raises(NaysayError, match=r"naysay\[collect\]"):
+        write_xlsform(sample(), tmp_path / "again.xlsx") if module == "openpyxl" else load(tmp_path / "sample.xlsx")
+
+
+WORDS = st.sampled_from(
+    ["select_one yn", "select_multiple size", "integer", "begin_group", "end_group", "note", "range", "rank size", "text",
+     "a", "b", "Label ${a}", "yes", "${a} = 1", "sent(${a}) = 'yes'", "negative", "warner(p=0.7)", "1..2, coin", "coin",
+     "1,2", "table-list", "start=1 end=3", "<b>x</b>", "نعم", "\u202e", "", "x" * 70, "likert", "list-nolabel"]
+)  # fmt: skip
+HEADERS = ["type", "name", "label::English (en)", "relevant", "constraint", "appearance", "parameters", "required",
+           "bind::naysay_design", "bind::naysay_levels", "bind::naysay_sink", "bind::naysay_bins", "hint::Deutsch (de)"]  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(WORDS | st.text(max_size=8), min_size=13, max_size=13), max_size=6))
+def test_any_cells_are_a_questionnaire_or_problems(tmp_path, rows):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "survey"
+    sheet.append(HEADERS)
+    for row in rows:
+        sheet.append(["".join(letter for letter in cell if letter.isprintable()) for cell in row])
+    choices = book.create_sheet("choices")
+    for row in (
+        ["list_name", "name", "label"],
+        ["yn", "yes", "Yes"],
+        ["yn", "no", "No"],
+        ["size", "a", "A"],
+        ["size", "b", "B"],
+        ["size", "c", "C"],
+    ):
+        choices.append(row)
+    book.save(tmp_path / "any.xlsx")
+    try:
+        examined = examine(tmp_path / "any.xlsx")
+    except DataError:
+        return
+    assert (examined.questionnaire is None) == bool(examined.errors)
+    assert all(each.message for each in examined.problems)
