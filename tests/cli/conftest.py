@@ -1,3 +1,4 @@
+import shutil
 from typing import NamedTuple
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from naysay import designs
 from naysay.cli import main
 from naysay.microdata.panel import BACKGROUND, generate, merge_waves
+from naysay.questionnaire import sample, write_xlsform
 
 CATEGORIES = ("low", "middle", "high", "none")
 
@@ -56,8 +58,17 @@ def write(tmp_path):
     return text
 
 
+@pytest.fixture(scope="session")
+def questionnaires(tmp_path_factory):
+    """The sample questionnaire as a workbook and as JSON."""
+    folder = tmp_path_factory.mktemp("questionnaires")
+    write_xlsform(sample(), folder / "survey.xlsx")
+    (folder / "survey.json").write_bytes(sample().to_json())
+    return sorted(folder.iterdir())
+
+
 @pytest.fixture
-def survey(tmp_path):
+def survey(tmp_path, questionnaires):
     """The files that the help's examples read."""
     rng = np.random.default_rng(8)
     truth = rng.choice(CATEGORIES, 400, p=(0.4, 0.3, 0.2, 0.1))
@@ -84,6 +95,8 @@ def survey(tmp_path):
     pl.DataFrame({"doping": said.texts(), "sample": said.level}, strict=False).write_csv(tmp_path / "samples.csv")
     panel(rng).write_csv(tmp_path / "panel.csv")
     waves(tmp_path)
+    for path in questionnaires:
+        shutil.copy(path, tmp_path)
     return tmp_path
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import naysay as package
-from naysay.cli import demo, design, estimate, panel, plan, randomize, reproduce, risk, root, simulate
+from naysay.cli import demo, design, estimate, panel, plan, questionnaire, randomize, reproduce, risk, root, simulate
 from naysay.designs import FAMILIES
 
 HELP = {
@@ -25,6 +25,10 @@ HELP = {
     "design": design.group,
     "design show": design.show,
     "designs": design.catalog,
+    "questionnaire": questionnaire.group,
+    "questionnaire new": questionnaire.new,
+    "questionnaire check": questionnaire.check,
+    "questionnaire convert": questionnaire.convert,
     "demo": demo.command,
     "reproduce": reproduce.command,
 }

@@ -2,12 +2,10 @@ import pytest
 
 from naysay.questionnaire import examine
 
-HEADER = "| survey | type | name | label::English (en) |"
-
 
 @pytest.fixture
 def form(tmp_path):
-    """Examine an XLSForm in Markdown: ``form(survey="| survey | type | … |", choices="…")``, lines as pyxform has them."""
+    """Examine an XLSForm in Markdown, its lines as pyxform has them: ``form("| survey | … |")``."""
 
     def examined(text, name="form.md"):
         path = tmp_path / name

@@ -84,7 +84,11 @@ RULES_AND_BREACHES = [
     ("piping", "items[1].label.en", [SECRET, number(label=text("You said ${secret}"))]),
     ("piping", "items[1].hint.en", [SECRET, number(hint=text("${ secret }"))]),
     ("piping", "items[1].choices[0].label.en", [SECRET, select(choices=[choice("a", "${secret}"), choice("b")])]),
-    ("piping", "items[1].constraint.message.en", [SECRET, number(constraint={"expression": answer("."), "message": text("${secret}")})]),
+    (
+        "piping",
+        "items[1].constraint.message.en",
+        [SECRET, number(constraint={"expression": answer("."), "message": text("${secret}")})],
+    ),
     ("references", "items[0].label.en", [number(label=text("${nobody}"))]),
     ("references", "items[0].label.en", [number(label=text("${later}")), number("later")]),
     ("references", "items[0].relevant", [number(relevant=equals(answer("nobody")))]),
@@ -93,38 +97,117 @@ RULES_AND_BREACHES = [
     ("references", "items[0].relevant", [number(relevant=equals(answer(".")))]),
     ("references", "items[1].relevant", [PLAIN, number(relevant=equals(sent("plain")))]),
     ("references", "items[1].relevant", [GRID, number(relevant=equals(answer("grid")))]),
-    ("references", "items[1].relevant", [{**SECRET, "kind": "select_multiple", "private": TWO}, number(relevant=equals(sent("secret")))]),
-    ("references", "items[0].relevant", [{"kind": "group", "name": "g", "label": text(), "items": [PLAIN], "relevant": equals(answer("plain"))}]),
+    (
+        "references",
+        "items[1].relevant",
+        [{**SECRET, "kind": "select_multiple", "private": TWO}, number(relevant=equals(sent("secret")))],
+    ),
+    (
+        "references",
+        "items[0].relevant",
+        [{"kind": "group", "name": "g", "label": text(), "items": [PLAIN], "relevant": equals(answer("plain"))}],
+    ),
     ("skip_logic", "items[1].relevant", [SECRET, number(relevant=equals(answer("secret")))]),
-    ("skip_logic", "items[1].relevant", [SECRET, {"kind": "group", "name": "g", "label": text(), "items": [PLAIN], "relevant": equals(answer("secret"))}]),
-    ("skip_logic", "items[1].items[0].relevant", [SECRET, {"kind": "group", "name": "g", "label": text(), "items": [number(relevant=apply("not", equals(answer("secret"))))]}]),
-    ("validation", "items[1].constraint.expression", [SECRET, number(constraint={"expression": equals(answer("secret")), "message": text()})]),
-    ("validation", "items[0].constraint", [{**SECRET, "constraint": {"expression": equals(answer(".")), "message": text()}}]),
-    ("validation", "items[0].low", [number(low=0, bins=bins(1, 2, None), private=private(designs.negative(("b0", "b1", "b2"))))]),
+    (
+        "skip_logic",
+        "items[1].relevant",
+        [
+            SECRET,
+            {"kind": "group", "name": "g", "label": text(), "items": [PLAIN], "relevant": equals(answer("secret"))},
+        ],
+    ),
+    (
+        "skip_logic",
+        "items[1].items[0].relevant",
+        [
+            SECRET,
+            {
+                "kind": "group",
+                "name": "g",
+                "label": text(),
+                "items": [number(relevant=apply("not", equals(answer("secret"))))],
+            },
+        ],
+    ),
+    (
+        "validation",
+        "items[1].constraint.expression",
+        [SECRET, number(constraint={"expression": equals(answer("secret")), "message": text()})],
+    ),
+    (
+        "validation",
+        "items[0].constraint",
+        [{**SECRET, "constraint": {"expression": equals(answer(".")), "message": text()}}],
+    ),
+    (
+        "validation",
+        "items[0].low",
+        [number(low=0, bins=bins(1, 2, None), private=private(designs.negative(("b0", "b1", "b2"))))],
+    ),
     ("expressions", "items[0].relevant", [number(relevant=apply("not"))]),
     ("designs", "items[0].private.design", [select(private={"design": {"naysay": "nothing"}})]),
     ("designs", "items[0].private.design", [select(private=private(designs.negative(("x", "y", "z"))))]),
     ("designs", "items[0].private.design", [select(private=private(designs.negative(("b", "a", "c"))))]),
     ("designs", "items[0].private.design", [select(private=private(designs.uniform(ABC)))]),
-    ("designs", "items[0].private.design", [select(names=("yes", "no"), private=private(designs.cheating_detection(p=("1/4", "3/4"))))]),
-    ("designs", "items[0].private.design", [select(names=("yes", "no"), private=private(designs.warner(p=0.7) * designs.two_coins()))]),
-    ("designs", "items[0].private.design", [{**select(), "kind": "select_multiple", "private": private(designs.negative(ABC))}]),
-    ("negative", "items[0].private.design", [select(names=("a", "b"), private=private(designs.custom([[0, 1], [1, 0]], categories=("a", "b"))))]),
+    (
+        "designs",
+        "items[0].private.design",
+        [select(names=("yes", "no"), private=private(designs.cheating_detection(p=("1/4", "3/4"))))],
+    ),
+    (
+        "designs",
+        "items[0].private.design",
+        [select(names=("yes", "no"), private=private(designs.warner(p=0.7) * designs.two_coins()))],
+    ),
+    (
+        "designs",
+        "items[0].private.design",
+        [{**select(), "kind": "select_multiple", "private": private(designs.negative(ABC))}],
+    ),
+    (
+        "negative",
+        "items[0].private.design",
+        [select(names=("a", "b"), private=private(designs.custom([[0, 1], [1, 0]], categories=("a", "b"))))],
+    ),
     ("by_hand", "items[0].private.by_hand", [select(private=private(COIN3, ["dice"]))]),
     ("by_hand", "items[0].private.by_hand", [select(private=private(COIN3, ["1"]))]),
-    ("by_hand", "items[0].private.by_hand", [select(names=("yes", "no"), private=private(designs.levels({"coin": designs.warner(p=0.7)}), ["coin"]))]),
+    (
+        "by_hand",
+        "items[0].private.by_hand",
+        [select(names=("yes", "no"), private=private(designs.levels({"coin": designs.warner(p=0.7)}), ["coin"]))],
+    ),
     ("none_of_the_above", "items[0].choices[2].label", [select(choices=NONE, private=private(COIN3, ["coin"]))]),
-    ("none_of_the_above", "items[0].choices[2].label", [select(choices=NONE, private=private(designs.two_option(ABC)))]),
+    (
+        "none_of_the_above",
+        "items[0].choices[2].label",
+        [select(choices=NONE, private=private(designs.two_option(ABC)))],
+    ),
     ("bins", "items[0].bins", [number(private=private(designs.negative(ABC)))]),
-    ("bins", "items[0].bins[1].below", [number(bins=bins(5, 5, None), private=private(designs.negative(("b0", "b1", "b2"))))]),
-    ("bins", "items[0].bins[2].below", [number(bins=bins(1, 2, 3), private=private(designs.negative(("b0", "b1", "b2"))))]),
-    ("bins", "items[0].bins[0].below", [number(bins=bins(None, 2, None), private=private(designs.negative(("b0", "b1", "b2"))))]),
+    (
+        "bins",
+        "items[0].bins[1].below",
+        [number(bins=bins(5, 5, None), private=private(designs.negative(("b0", "b1", "b2"))))],
+    ),
+    (
+        "bins",
+        "items[0].bins[2].below",
+        [number(bins=bins(1, 2, 3), private=private(designs.negative(("b0", "b1", "b2"))))],
+    ),
+    (
+        "bins",
+        "items[0].bins[0].below",
+        [number(bins=bins(None, 2, None), private=private(designs.negative(("b0", "b1", "b2"))))],
+    ),
     ("form", "items[0].name", [number("1st")]),
     ("form", "items[0]", [{"name": "q", "label": text()}]),
     ("form", "items[0].length", [number(length=3)]),
-    ("form", "items[0].items[0].name", [{"kind": "group", "name": "g", "label": text(), "items": [number("no spaces")]}]),
+    (
+        "form",
+        "items[0].items[0].name",
+        [{"kind": "group", "name": "g", "label": text(), "items": [number("no spaces")]}],
+    ),
     ("form", "items[0].name", [{"kind": "group", "name": "no spaces", "label": text(), "items": [number()]}]),
-]  # fmt: skip
+]
 WARNINGS = [
     ("languages", "items[0].label.fr", [number(label={"en": "A", "fr": "B"})]),
     ("wording", "items[0].label.en", [number(label=text("<script>alert(1)</script>"))]),
@@ -134,11 +217,38 @@ WARNINGS = [
     ("reveals", "items[0].private.design", [select(names=("yes", "no"), private=private(designs.mangat(p=0.7)))]),
     ("levels", "items[0].private.design", [select(names="abcd", private=private(FALLING))]),
     ("sinks", "items[0].choices[2].label", [select(choices=NONE, private=private(designs.negative(ABC)))]),
-    ("sinks", "items[0].choices[0].label", [select(choices=[choice("a", "Prefiero no decirlo"), choice("b"), choice("c")], private=private(designs.negative(ABC)))]),
-    ("sinks", "items[0].choices[0].label", [select(choices=[choice("a", "Never"), choice("b"), choice("c")], private=private(designs.negative(ABC, weights=(1, 2, 3))))]),
-    ("sinks", "items[0].bins[0].label", [number(bins=[{**choice("b0", "0 to 2"), "below": 3}, *bins(3, 4, None)[1:]], private=private(designs.negative(("b0", "b1", "b2"))))]),
+    (
+        "sinks",
+        "items[0].choices[0].label",
+        [
+            select(
+                choices=[choice("a", "Prefiero no decirlo"), choice("b"), choice("c")],
+                private=private(designs.negative(ABC)),
+            )
+        ],
+    ),
+    (
+        "sinks",
+        "items[0].choices[0].label",
+        [
+            select(
+                choices=[choice("a", "Never"), choice("b"), choice("c")],
+                private=private(designs.negative(ABC, weights=(1, 2, 3))),
+            )
+        ],
+    ),
+    (
+        "sinks",
+        "items[0].bins[0].label",
+        [
+            number(
+                bins=[{**choice("b0", "0 to 2"), "below": 3}, *bins(3, 4, None)[1:]],
+                private=private(designs.negative(("b0", "b1", "b2"))),
+            )
+        ],
+    ),
     ("bins", "items[0].bins", [number(bins=bins(1, None))]),
-]  # fmt: skip
+]
 
 
 def found(asked, **head):
@@ -273,12 +383,39 @@ def test_a_file_that_is_not_there(tmp_path):
 
 
 ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6)
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=6)
     | st.sampled_from(["select_one", "group", "integer", "en", "answer", "apply", "\ud800"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-        st.sampled_from(["kind", "name", "label", "en", "items", "choices", "private", "design", "relevant", "of", "op", "args", "bins", "below"]), inner, max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "kind",
+                    "name",
+                    "label",
+                    "en",
+                    "items",
+                    "choices",
+                    "private",
+                    "design",
+                    "relevant",
+                    "of",
+                    "op",
+                    "args",
+                    "bins",
+                    "below",
+                ]
+            ),
+            inner,
+            max_size=5,
+        )
+    ),
     max_leaves=20,
-)  # fmt: skip
+)
 
 
 @given(

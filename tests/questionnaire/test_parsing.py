@@ -11,8 +11,41 @@ from naysay.questionnaire import Answer, Apply, Sent, Value, evaluate, parse_exp
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 VECTORS = json.loads((REFERENCE / "expression_vectors.json").read_text(encoding="utf-8"))
-PIECES = ["${a}", "'x'", "1", ".5", ".", "and", "or", "not(", "(", ")", "=", "!=", "<", "div", "mod", "-", "+", "*", ",",
-          "selected(", "today()", "true()", "sent(", "${", "}", '"', "'", " ", "date('2026-01-02')", "‘", "[", "/", "é"]  # fmt: skip
+PIECES = [
+    "${a}",
+    "'x'",
+    "1",
+    ".5",
+    ".",
+    "and",
+    "or",
+    "not(",
+    "(",
+    ")",
+    "=",
+    "!=",
+    "<",
+    "div",
+    "mod",
+    "-",
+    "+",
+    "*",
+    ",",
+    "selected(",
+    "today()",
+    "true()",
+    "sent(",
+    "${",
+    "}",
+    '"',
+    "'",
+    " ",
+    "date('2026-01-02')",
+    "‘",
+    "[",
+    "/",
+    "é",
+]
 
 
 def test_the_vectors_are_those_of_the_evaluator():

@@ -20,6 +20,7 @@ from naysay.cli import (
     output,
     panel,
     plan,
+    preview,
     questionnaire,
     randomize,
     reproduce,
@@ -43,6 +44,7 @@ app.add_typer(panel.app, name="panel")
 app.add_typer(design.app, name="design")
 app.command("designs")(design.catalog)
 app.add_typer(questionnaire.app, name="questionnaire")
+questionnaire.app.command("preview")(preview.preview)
 app.command("serve")(serve.command)
 app.add_typer(survey.app, name="survey")
 app.command("respond")(respond.command)

@@ -29,7 +29,7 @@ def group(context: typer.Context) -> None:
 
     \b
     Example:
-      naysay questionnaire new survey.xlsx
+      naysay questionnaire new questionnaire.xlsx
     """
     if context.invoked_subcommand is None:
         output.say(context.get_help())
@@ -49,7 +49,7 @@ def new(
 
     \b
     Examples:
-      naysay questionnaire new survey.xlsx
+      naysay questionnaire new questionnaire.xlsx
       naysay questionnaire new sport.json --name doping-2026
     """
     _check_target(file, force=force)

@@ -49,6 +49,9 @@ def command(
         heard()
         app = create_app([load(path) for path in questionnaires or ()], store, each=rate)
         names = [each.name for each in store.surveys() if each.closed is None]
+        closed = sorted(set(app.state.service.catalog.surveys) - set(names))
+        if closed:
+            output.note(f"closed, and not opened by serving: {', '.join(closed)}; see naysay survey open --help")
         if not names:
             raise DataError("there is no open survey to serve; name a questionnaire, as in naysay serve survey.json")
         with serving.bound(host, port) as listening:

@@ -55,10 +55,13 @@ def open_survey(
 
             published = Published.of(load(Path(survey)))
             store.open(published, replace=replace)
-            output.say(f"{published.name} is open, with the hash {published.hash}")
-        else:
-            store.reopen(survey)
-            output.say(f"{survey} is open again")
+            survey = published.name
+        elif replace:
+            raise DataError(f"--replace needs the new questionnaire as a file; got {survey!r}")
+        closed = any(each.name == survey and each.closed is not None for each in store.surveys())
+        store.reopen(survey)
+        output.say(f"{survey} is open, with the hash {store.published(survey).hash}")
+        if closed:
             output.note("its replies have new ids; one that is sent a second time now counts as another")
 
 

@@ -43,7 +43,7 @@ class Document:
     @cached_property
     def etag(self) -> str:
         """A name of the content: the same for everybody, so that it recognizes nobody."""
-        return f'"{hashlib.sha256(self.content).hexdigest()[:32]}"'
+        return f'W/"{hashlib.sha256(self.content).hexdigest()[:32]}"'
 
     @cached_property
     def compressed(self) -> bytes:
@@ -53,17 +53,22 @@ class Document:
     def response(self, request: Request) -> Response:
         """The document, compressed where the browser takes it, or that it has not changed."""
         headers = {**self.headers, "etag": self.etag, "vary": "accept-encoding"}
-        if self.etag in (each.strip().removeprefix("W/") for each in _listed(request, "if-none-match")):
+        if self.etag.removeprefix("W/") in (each.removeprefix("W/") for each in _listed(request, "if-none-match")):
             return Response(status_code=304, headers=headers)
-        small = any(each.partition(";")[0].strip() == "gzip" for each in _listed(request, "accept-encoding"))
-        if small and len(self.compressed) < len(self.content):
+        if _takes_gzip(request) and len(self.compressed) < len(self.content):
             headers["content-encoding"] = "gzip"
             return Response(self.compressed, headers=headers, media_type=self.type)
         return Response(self.content, headers=headers, media_type=self.type)
 
 
 def _listed(request: Request, name: str) -> list[str]:
-    return request.headers.get(name, "").split(",")
+    return [each.strip() for each in request.headers.get(name, "").split(",")]
+
+
+def _takes_gzip(request: Request) -> bool:
+    """Whether gzip is among the encodings that the browser takes; a quality of 0 says that it is not."""
+    weights = [each.replace(" ", "").partition(";q=") for each in _listed(request, "accept-encoding")]
+    return any(name == "gzip" and (not given or weight.strip("0.") != "") for name, given, weight in weights)
 
 
 def client_documents(client: Client) -> dict[str, Document]:

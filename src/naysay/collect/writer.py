@@ -112,7 +112,7 @@ class Writer:
         log.info("stopped; %d answers stored since the start", self.stored)
 
     def _run(self) -> None:
-        self._step()
+        self._settle()
         going = True
         while going:
             group, going = self._group()

@@ -108,7 +108,7 @@ export class Answers {
   #said(question) {
     const entry = question.private && question.kind !== "select_multiple" ? this.sent(question) : null;
     if (entry === null) return null;
-    return sets(this.design(question)) ? entry.response.split(";") : entry.response;
+    return sets(question.private.design.design) ? entry.response.split(";") : entry.response;
   }
 
   #plain() {

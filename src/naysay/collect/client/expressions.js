@@ -54,7 +54,7 @@ const BINARY = {
 };
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
-const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)$/;
+const DECIMAL = /^-?\d+(\.\d+)?$/;
 
 /** An answer as a value; one of several parts, as that of a grid, is null. */
 const known = (answer) => (typeof answer === "object" && !Array.isArray(answer) ? null : (answer ?? null));
@@ -63,7 +63,7 @@ const string = (value) => (value === null ? "" : String(value));
 
 /** A number by strict decimal reading; anything else is NaN. */
 function number(value) {
-  if (typeof value === "number" || typeof value === "boolean") return Number(value);
+  if (typeof value === "number") return value;
   return typeof value === "string" && DECIMAL.test(value) ? Number(value) : NaN;
 }
 

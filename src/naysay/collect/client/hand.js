@@ -11,9 +11,8 @@ export function byHand(question, page, frame) {
   const shown = answers.shown(question);
   const names = shown ?? categories(answers.design(question)).map(String);
   const named = naming(question, texts);
-  const gaps = shown
-    ? { first: quoted(named(names[0])), second: quoted(named(names[1])) }
-    : { yes: quoted(named(names[0])), no: quoted(named(names[1])) };
+  const [first, second] = names.map((name) => texts.quoted(named(name)));
+  const gaps = shown ? { first, second } : { yes: first, no: second };
   const several = question.kind === "select_multiple";
   const lines = several
     ? question.choices.map(({ name, label }, row) => line(question, page, `${frame.input}-${row}`, names, name, label))
@@ -40,5 +39,3 @@ function line(question, { texts, answers, changed }, group, names, choice, label
   const legend = label ? texts.label(label) : texts.say("hand.say");
   return make("fieldset", { class: label ? "line" : null }, make("legend", {}, legend), make("div", { class: label ? "sides" : null }, ...options));
 }
-
-const quoted = (text) => `“${text}”`;

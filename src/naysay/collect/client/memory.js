@@ -79,7 +79,12 @@ export class Memory {
 
   /** Deletes what was sent from this device; that something was sent stays, so that nobody answers twice. */
   forget() {
-    return this.#change((state) => (state.receipt = { day: state.receipt.day, content: null }));
+    return this.#change((state) => (state.receipt = { ...state.receipt, content: null }));
+  }
+
+  /** Starts over after a preview, of which nothing was stored. */
+  restart() {
+    return this.#change((state) => Object.keys(state).forEach((key) => delete state[key]));
   }
 
   /** What this tab alone remembers until it is closed: the language and plain answers. */

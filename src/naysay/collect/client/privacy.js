@@ -1,13 +1,13 @@
 // What a private question does for the respondent: how it protects, how much each level tells, and what will be sent.
 
 import { make, option } from "./elements.js";
-import { possible, sets } from "./randomize.js";
+import { categories, possible, sets } from "./randomize.js";
 
 /** How a question protects: in a sentence, and in numbers where there is nothing to choose. */
 export function explanation(question, { texts, answers }) {
   const offered = answers.survey.privacy[question.name];
   const device = offered.filter((entry) => !entry.by_hand && !entry.reveals);
-  const strikes = device.some((entry) => entry.odds === null);
+  const strikes = device.some((entry) => entry.still_possible[0] < entry.categories);
   const only = offered.length === 1 ? [meter(offered[0]), make("b", {}, title(offered[0], texts)), figures(offered[0], texts)] : [];
   return make(
     "div",
@@ -53,14 +53,22 @@ function title(entry, texts) {
 
 /** A level in numbers. */
 function figures(entry, texts) {
-  const { odds, bits, epsilon } = entry;
+  const { bits } = entry;
   const told = [
     entry.by_hand && texts.say("privacy.handWhy"),
-    odds === null ? texts.say("privacy.certain") : texts.say("privacy.odds", { odds: texts.number(odds) }),
+    ...chances(entry, texts),
     texts.say("privacy.bits", { bits: texts.number(bits), all: texts.number(Math.log2(entry.categories)) }),
-    epsilon === null ? null : texts.say("privacy.epsilon", { epsilon: texts.number(epsilon) }),
   ];
   return make("span", { class: "figures" }, told.filter(Boolean).join(" "));
+}
+
+/** How far a reader's odds can move; null stands for infinite. */
+function chances({ odds, epsilon }, texts) {
+  return [
+    epsilon === null && texts.say("privacy.certain"),
+    odds !== null && texts.say("privacy.odds", { odds: texts.number(odds) }),
+    epsilon !== null && texts.say("privacy.epsilon", { epsilon: texts.number(epsilon) }),
+  ];
 }
 
 /** A dot for each option: filled ones stay possible. For the eye only, the words beside it say the same. */
@@ -73,12 +81,11 @@ function meter({ categories, still_possible: [least, most] }) {
 
 /** All private answers together. */
 export function together(survey, texts) {
-  const { odds, bits, epsilon } = survey.together;
+  const { bits } = survey.together;
   const told = [
     texts.say("privacy.adds"),
+    ...chances(survey.together, texts),
     texts.say("privacy.bitsTogether", { bits: texts.number(bits) }),
-    odds === null ? texts.say("privacy.certain") : texts.say("privacy.odds", { odds: texts.number(odds) }),
-    epsilon === null ? null : texts.say("privacy.epsilon", { epsilon: texts.number(epsilon) }),
   ];
   return told.filter(Boolean).join(" ");
 }
@@ -121,7 +128,7 @@ function remaining(question, texts, answers, response) {
   const design = answers.design(question);
   const stay = possible(design, response);
   const all = answers.level(question).categories;
-  const options = texts.list(stay.map(naming(question, texts)));
+  const options = texts.list(stay.map(naming(question, texts)).map((each) => texts.quoted(each)));
   return texts.say(`preview.${stay.length === all ? "all" : stay.length === 1 ? "one" : "remain"}`, { options });
 }
 
@@ -138,12 +145,10 @@ export function naming(question, texts) {
 
 /** A response in words: what it says, or what it strikes out. */
 export function inWords(question, texts, answers, response) {
-  const named = naming(question, texts);
   const design = answers.design(question);
   const parts = sets(design) ? response.split(";") : [response];
-  const strikes = sets(design) || parts.every((part) => !possible(design, response).includes(part) && part in labelled(question));
-  return texts.say(strikes ? "review.strikes" : "review.says", { response: texts.list(parts.map(named)) });
+  const all = categories(design);
+  const stay = possible(design, response);
+  const strikes = parts.every((part) => all.includes(part) && !stay.includes(part));
+  return texts.say(strikes ? "review.strikes" : "review.says", { response: texts.list(parts.map(naming(question, texts))) });
 }
-
-const labelled = (question) =>
-  Object.fromEntries((question.private && question.bins ? question.bins : (question.choices ?? [])).map(({ name }) => [name, true]));

@@ -53,6 +53,7 @@ export function ask(question, page, heading) {
     question.private && explanation(question, page),
     question.private && levels(question, page, () => (fill(), page.changed())),
     error,
+    question.private && make("p", { class: "yours" }, texts.say("asked.yours")),
     inputs,
     seen?.element,
   );

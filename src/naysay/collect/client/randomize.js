@@ -152,8 +152,9 @@ function space(design) {
   return design.categories ? { labels: design.categories.map(String), set: true } : null;
 }
 
-/** Whether a response of this design is a set of categories. */
-export const sets = (design) => space(design)?.set ?? false;
+/** Whether a response of this design, or at some level of this offer, is a set of categories. */
+export const sets = (design) =>
+  design.levels ? design.levels.some((entry) => sets(entry.design)) : (space(design)?.set ?? false);
 
 function text(design, said) {
   const words = space(design);

@@ -46,7 +46,8 @@ export function rank(question, { texts, answers, changed }, frame) {
       "aria-label": texts.say("asked.remove", { choice: named(name) }),
       class: "icon",
     });
-    return make("li", {}, texts.label(labels.get(name)), make("span", { class: "tools" }, step(place - 1, "up", "↑"), step(place + 1, "down", "↓"), out));
+    const tools = make("span", { class: "tools" }, step(place - 1, "up", "↑"), step(place + 1, "down", "↓"), out);
+    return make("li", {}, make("div", {}, texts.label(labels.get(name)), tools));
   };
   const draw = () => {
     const names = order();

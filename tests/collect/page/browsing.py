@@ -1,0 +1,170 @@
+"""A real server, and somebody who takes a survey in a browser by what is on the page."""
+
+import socket
+import threading
+from contextlib import contextmanager
+
+import uvicorn
+
+from naysay.collect.app import create_app
+from naysay.collect.client import FOLDER
+from naysay.collect.storage import Store
+from naysay.questionnaire import Questionnaire, sample
+
+ANSWERS = {
+    "age": 44,
+    "area": "town",
+    "household_size": 3,
+    "children": 1,
+    "moved_in": "2011-05-01",
+    "news": ["paper", "other"],
+    "news_other": "neighbors",
+    "sleep": "7,5",
+    "health": 4,
+    "views": "agree",
+    "priorities": ["hospitals", "schools", "roads"],
+    "income": "to_3000",
+    "smoking": "no",
+    "taxes": "yes",
+    "partners": "three_to_five",
+    "drugs": {"cannabis": "yes", "cocaine": "no", "sedatives": "no"},
+    "rent": 450,
+    "debt": 2,
+    "party": "blue",
+    "remarks": "None.\nThank you.",
+}
+"""What a respondent answers to the sample survey."""
+
+
+class Respondent:
+    """Somebody who takes a survey in a browser, by what is on the page."""
+
+    def __init__(self, page, address):
+        self.page, self.address = page, address
+        self.questions = {question.name: question for question in sample().questions}
+        self.requests, self.problems = [], []
+        page.on("request", lambda request: self.requests.append(request))
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("console", lambda said: said.type in ("error", "warning") and self.problems.append(said.text))
+
+    def open(self):
+        self.page.goto(self.address)
+        self.page.locator("h1").wait_for()
+        return self
+
+    def start(self):
+        self.open()
+        return self.move(".welcome .actions .main")
+
+    def move(self, button=".step > .actions .main"):
+        """Press a button, and wait until the next step is there."""
+        old = self.page.locator("main > *").last.element_handle()
+        self.page.locator(button).click()
+        self.page.wait_for_function("old => !old.isConnected || document.querySelector('.summary:not([hidden])')", arg=old)
+        return self
+
+    def at(self, name):
+        return self.page.locator(f"#q-{name}")
+
+    def asked(self):
+        """Names of the questions that this step asks."""
+        return [each.get_attribute("id")[2:] for each in self.page.locator(".step .question:visible").all()]
+
+    def answer(self, name, value, *, level=None):
+        question, at = self.questions[name], self.at(name)
+        if level is not None:
+            at.locator(".levels input").nth(level).check()
+        kind = "hand" if at.locator(".hand").count() else question.kind
+        if isinstance(value, dict):
+            sides = list(value.values())
+            for line, side in enumerate(sides):
+                at.locator(".inputs .line").nth(line).locator("input").nth(("yes", "no").index(side)).check()
+        elif kind == "hand":
+            at.locator(".inputs input").nth(value).check()
+        elif kind in ("integer", "decimal", "text", "date"):
+            at.locator(".inputs input, .inputs textarea").fill(str(value))
+        elif kind == "select_multiple":
+            for each in value:
+                at.locator(".inputs input").nth(self._place(question, each)).check()
+        elif kind == "rating":
+            at.locator(".inputs input").nth(value - question.low).check()
+        elif kind == "grid":
+            for line in at.locator(".inputs .line").all():
+                line.locator("input").nth(self._place(question, value)).check()
+        elif kind == "ranking":
+            waiting = [choice.name for choice in question.choices]
+            for each in value:
+                at.locator(".unranked button").nth(waiting.index(each)).click()
+                waiting.remove(each)
+        else:
+            at.locator(".inputs input").nth(self._place(question, value)).check()
+        return self
+
+    def _place(self, question, name):
+        return [choice.name for choice in question.choices].index(name)
+
+    def fill(self, answers, *, levels=None):
+        """Answer what is asked here, as far as there is an answer to it; what comes up by that, too."""
+        done = set()
+        while rest := [name for name in self.asked() if name in answers and name not in done]:
+            done.add(rest[0])
+            self.answer(rest[0], answers[rest[0]], level=(levels or {}).get(rest[0]))
+        return self
+
+    def to_review(self, answers=ANSWERS, *, levels=None):
+        """Through all steps, from the one at hand to the review."""
+        while not self.page.locator("#confirm").count():
+            self.fill(answers, levels=levels).move()
+        return self
+
+    def previews(self):
+        """What will be sent for each question of this step, as it is shown beneath it."""
+        return {name: self.at(name).locator(".preview .bytes").text_content() for name in self.asked()}
+
+    def shown(self):
+        """The message as the review shows it."""
+        return self.page.locator("#exact").text_content()
+
+    def confirm(self):
+        self.page.locator("#confirm").click()
+        self.page.locator("#receipt").wait_for()
+        return self
+
+    def stored(self):
+        """What this device has stored for the survey, each storage as text."""
+        return self.page.evaluate("() => [localStorage, sessionStorage].map((each) => JSON.stringify(Object.entries(each)))")
+
+
+class Served:
+    """A running server: where it is, and what it stores."""
+
+    def __init__(self, address, store):
+        self.address, self.store = address, store
+
+    def page(self, name):
+        return f"{self.address}/s/{name}"
+
+
+@contextmanager
+def serve(surveys, folder, *, client=FOLDER, port=0):
+    """The real application on SQLite in a folder, under uvicorn in a thread."""
+    store = Store(folder / "answers.sqlite")
+    app = create_app(surveys, store, client=client, each=0, everybody=0)
+    bound = socket.create_server(("127.0.0.1", port))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
+    thread.start()
+    try:
+        yield Served(f"http://127.0.0.1:{bound.getsockname()[1]}", store)
+    finally:
+        server.should_exit = True
+        thread.join()
+        bound.close()
+
+
+def privates():
+    """The private questions of the sample survey alone, one page of them."""
+    group = next(item for item in sample().items if item.name == "personal")
+    asked = tuple(item.model_copy(update={"relevant": None}) for item in group.items if getattr(item, "private", None))
+    whole = sample().model_copy(update={"name": "private", "items": (group.model_copy(update={"items": asked}),)})
+    return Questionnaire.model_validate(whole.form())

@@ -1,0 +1,135 @@
+"""Until the server has acknowledged, the page says "not yet sent", keeps the bytes, and sends the same again."""
+
+import json
+
+import pytest
+from browsing import ANSWERS
+
+
+@pytest.fixture
+def ready(respond):
+    return respond("private").start().to_review(ANSWERS)
+
+
+def posts(respondent):
+    return [request.post_data for request in respondent.requests if request.method == "POST"]
+
+
+def not_yet(respondent):
+    respondent.page.get_by_role("heading", name="Not yet sent").wait_for()
+    assert "Not yet sent" in respondent.page.locator("[role=status].told").text_content()
+    assert not respondent.page.locator("#receipt").count()
+
+
+def answering(status, **headers):
+    def answer(route):
+        body = json.dumps({"error": {"code": "unavailable", "message": "later"}})
+        route.fulfill(status=status, headers=headers, content_type="application/json", body=body)
+
+    return answer
+
+
+@pytest.mark.parametrize("failure", ["offline", 500, 503, 429, "nonsense"])
+def test_a_failure_is_not_yet_sent_and_a_later_try_sends_the_same_bytes(ready, failure):
+    shown = ready.shown()
+    if failure == "offline":
+        fail = lambda route: route.abort("connectionrefused")  # noqa: E731
+    elif failure == "nonsense":
+        fail = lambda route: route.fulfill(status=200, body="<p>Welcome to this hotel's network</p>")  # noqa: E731
+    else:
+        fail = answering(failure, **{"retry-after": "600"})
+    ready.page.route("**/answers", fail)
+    ready.page.locator("#confirm").click()
+    not_yet(ready)
+    ready.page.unroute("**/answers")
+    ready.page.get_by_role("button", name="Try again now").click()
+    ready.page.locator("#receipt").wait_for()
+    assert posts(ready) == [shown, shown]
+
+
+def test_it_tries_again_by_itself(ready):
+    ready.page.route("**/answers", answering(503), times=1)
+    ready.page.locator("#confirm").click()
+    not_yet(ready)
+    ready.page.locator("#receipt").wait_for()
+    assert len(set(posts(ready))) == 1
+
+
+def test_a_reload_goes_on_with_the_same_bytes(ready):
+    shown = ready.shown()
+    ready.page.route("**/answers", answering(503))
+    ready.page.locator("#confirm").click()
+    not_yet(ready)
+    ready.page.reload()
+    not_yet(ready)
+    ready.page.unroute("**/answers")
+    ready.page.get_by_role("button", name="Try again now").click()
+    ready.page.locator("#receipt").wait_for()
+    assert set(posts(ready)) == {shown}
+
+
+def test_an_answer_that_got_lost_on_the_way_back_is_stored_once(ready, served):
+    before = {each.name: each.replies for each in served.store.surveys()}["private"]
+
+    def lose(route):
+        route.fetch()
+        route.abort("connectionreset")
+
+    ready.page.route("**/answers", lose, times=1)
+    ready.page.locator("#confirm").click()
+    not_yet(ready)
+    ready.page.get_by_role("button", name="Try again now").click()
+    ready.page.locator("#receipt").wait_for()
+    assert {each.name: each.replies for each in served.store.surveys()}["private"] == before + 1
+
+
+def test_a_refusal_says_why_and_lets_go_of_the_bytes(ready):
+    body = json.dumps({"error": {"code": "malformed", "message": "income must be answered"}})
+    ready.page.route("**/answers", lambda route: route.fulfill(status=422, content_type="application/json", body=body))
+    ready.page.locator("#confirm").click()
+    ready.page.get_by_text("income must be answered").wait_for()
+    ready.page.get_by_role("button", name="Look at the answers again").click()
+    ready.page.locator("#confirm").wait_for()
+
+
+def test_a_survey_that_was_closed_meanwhile_says_so(ready):
+    body = json.dumps({"error": {"code": "closed", "message": "closed"}})
+    ready.page.route("**/answers", lambda route: route.fulfill(status=410, content_type="application/json", body=body))
+    ready.page.locator("#confirm").click()
+    ready.page.get_by_text("This survey is closed. Nothing was stored.").wait_for()
+
+
+def test_the_receipt_can_be_saved_copied_and_printed(ready):
+    shown = ready.shown()
+    ready.page.add_init_script("window.print = () => document.body.dataset.printed = 'yes'")
+    ready.page.evaluate("window.print = () => document.body.dataset.printed = 'yes'")
+    ready.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    ready.confirm()
+    receipt = ready.page.locator("#receipt").text_content()
+    with ready.page.expect_download() as saved:
+        ready.page.get_by_role("button", name="Save as text").click()
+    assert saved.value.path().read_text(encoding="utf-8") == receipt
+    assert shown in receipt
+    ready.page.get_by_role("button", name="Copy").click()
+    ready.page.get_by_text("Copied.").wait_for()
+    ready.page.get_by_role("button", name="Print").click()
+    assert ready.page.locator("body").get_attribute("data-printed") == "yes"
+
+
+def test_a_browser_that_stores_nothing_is_told_and_can_answer(respond):
+    respondent = respond("private")
+    respondent.page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('no', 'SecurityError'); }})"
+    )
+    respondent.open()
+    assert "does not let the page remember anything" in respondent.page.locator(".warning").text_content()
+    respondent.start().to_review(ANSWERS).confirm()
+    assert len(posts(respondent)) == 1
+
+
+def test_a_connection_without_protection_is_refused(respond):
+    respondent = respond("private")
+    respondent.page.add_init_script("Object.defineProperty(window, 'isSecureContext', {value: false})")
+    respondent.open()
+    assert "begins with https" in respondent.page.locator("main").text_content()
+    assert not any("survey.json" in request.url for request in respondent.requests)

@@ -1,0 +1,123 @@
+"""Nothing that a survey says, and nobody between server and browser, makes the page do something else."""
+
+import gzip
+import re
+
+import pytest
+from browsing import serve
+
+from naysay.collect.client import FOLDER
+from naysay.questionnaire import Choice, Group, Note, Questionnaire, SelectOne, Text, sample
+
+EVIL = '<img src=x onerror="document.title=\'evil\'"><script>document.title="evil"</script>'
+SPIED = """
+    window.violations = [];
+    addEventListener("securitypolicyviolation", (event) => violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+"""
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """A survey whose every text is markup."""
+    said = {"en": EVIL}
+    items = (
+        Note(name="note", label=said),
+        Group(
+            name="group",
+            label=said,
+            hint=said,
+            items=(
+                SelectOne(name="one", label=said, hint=said, choices=(Choice(name="a", label=said), Choice(name="b", label=said))),
+                Text(name="text", label=said),
+            ),
+        ),
+    )
+    survey = Questionnaire(name="hostile", title=said, about=said, contact=said, thanks=said, languages=("en",), items=items)
+    with serve([survey], tmp_path_factory.mktemp("hostile")) as server:
+        yield server
+
+
+def test_markup_in_labels_is_shown_as_text(respond, hostile):
+    respondent = respond("hostile", on=hostile)
+    respondent.page.add_init_script(SPIED)
+    respondent.start()
+    respondent.page.locator("#q-one input").first.check()
+    respondent.page.locator("#q-text-input").fill(EVIL)
+    respondent.move().confirm()
+    page = respondent.page
+    assert page.locator("img, main script").count() == 0
+    assert EVIL in page.locator("main").text_content()
+    assert page.evaluate("document.title").endswith(EVIL)
+    assert page.evaluate("violations") == []
+
+
+def test_the_whole_way_violates_no_policy_and_raises_no_error(respond):
+    respondent = respond()
+    raised = []
+    respondent.page.on("pageerror", lambda error: raised.append(str(error)))
+    respondent.page.add_init_script(SPIED)
+    respondent.start().to_review().confirm()
+    assert respondent.page.evaluate("violations") == []
+    assert raised == []
+
+
+def test_code_in_strings_cannot_run_on_the_page(respond):
+    respondent = respond().open()
+    tried = "(code) => { try { %s; return 'ran'; } catch (error) { return error.name; } }"
+    assert respondent.page.evaluate(tried % "document.body.innerHTML = code", "<b>") == "TypeError"
+    respondent.page.evaluate("document.body.append(Object.assign(document.createElement('img'), {src: 'https://example.org/x.png'}))")
+    assert not any("example.org" in (request.failure or "ok") for request in respondent.requests if request.url.startswith("http://127"))
+
+
+@pytest.mark.parametrize("name", ["survey.js", "randomize.js", "words/en.js", "style.css"])
+def test_a_file_that_was_changed_on_the_way_is_refused(respond, name):
+    respondent = respond()
+
+    def change(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.body() + b"\n/* changed */")
+
+    respondent.page.route(f"**/client/*/{name}", change)
+    respondent.page.goto(respondent.address)
+    respondent.page.wait_for_timeout(300)
+    refused = any("integrity" in each for each in respondent.problems)
+    assert refused
+    if name.endswith(".js"):
+        assert respondent.page.locator("h1").count() == 0
+
+
+def test_no_module_reads_markup_or_code_from_strings():
+    forbidden = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|\.style\b|import\(")
+    for path in FOLDER.rglob("*.js"):
+        assert not forbidden.search(path.read_text(encoding="utf-8")), path.name
+
+
+def test_modules_take_chance_from_the_cryptographic_source_alone():
+    for path in FOLDER.rglob("*.js"):
+        code = path.read_text(encoding="utf-8")
+        assert "Math.random" not in code
+        assert ("getRandomValues" in code) == (path.name == "randomize.js")
+
+
+def test_the_page_announces_every_module_so_that_their_order_is_fixed():
+    page = (FOLDER / "survey.html").read_text(encoding="utf-8")
+    announced = re.findall(r'<link rel="modulepreload" href="\{\{client\}\}/([\w/.]+)" integrity="\{\{integrity \1\}\}">', page)
+    modules = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.js"))
+    assert announced == [name for name in modules if name != "survey.js"]
+
+
+def test_a_survey_of_twenty_questions_transfers_at_most_60_kilobytes(respond, record_property):
+    assert len(sample().questions) >= 20
+    respondent = respond()
+    received = []
+    session = respondent.page.context.new_cdp_session(respondent.page)
+    session.send("Network.enable")
+    session.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
+    respondent.start().to_review().confirm()
+    total = sum(received)
+    record_property("transferred", total)
+    assert 10_000 < total <= 60_000
+
+
+def test_compressed_once_the_files_are_small():
+    assert sum(len(gzip.compress(path.read_bytes(), 9)) for path in FOLDER.rglob("*.js")) < 45_000

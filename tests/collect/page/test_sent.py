@@ -1,0 +1,192 @@
+"""What leaves the browser: nothing before it is confirmed, then what was shown, and never a trace of the truth."""
+
+import json
+import shutil
+
+import pytest
+from browsing import ANSWERS, privates, serve
+
+from naysay.collect.client import FOLDER
+
+PRIVATE = ("income", "smoking", "taxes", "partners", "drugs", "rent", "debt", "party")
+TRUTHS = [
+    {
+        **{name: ("yes", "no")[turn % 2] for name in ("smoking", "taxes")},
+        "income": ("below_1000", "to_2000", "to_3000", "to_5000", "from_5000")[turn],
+        "partners": ("zero_to_two", "three_to_five", "six_to_nine", "ten_or_more")[turn % 4],
+        "drugs": dict(zip(("cannabis", "cocaine", "sedatives"), ("yes", "no", "yes", "no", "yes")[turn:] + ("no",) * 3)),
+        "rent": (0, 500, 900, 40_000, 399)[turn],
+        "debt": (0.5, 3, 10, 100, 2)[turn],
+        "party": ("red", "green", "blue", "yellow", "violet")[turn],
+    }
+    for turn in range(5)
+]
+"""Five people, between them every category of every private question."""
+
+CONSTANT = """
+export const draw = (design) => truly(design, categories(design)[0], (size) => new Uint8Array(size));
+"""
+
+
+def counting():
+    """Makes the browser's random bytes the same for everyone."""
+    return """
+        let next = 0;
+        crypto.getRandomValues = (array) => { for (let i = 0; i < array.length; i++) array[i] = (next += 89) % 256; return array; };
+    """
+
+
+def message(requests):
+    (post,) = (request for request in requests if request.method == "POST")
+    return post
+
+
+def everything(respondent):
+    """All that a browser has sent, request by request."""
+    return [
+        (request.method, request.url, sorted(request.all_headers().items()), request.post_data)
+        for request in respondent.requests
+    ]
+
+
+def test_what_is_sent_is_what_was_shown_byte_for_byte(respond, served):
+    respondent = respond().start().to_review()
+    shown = respondent.shown()
+    respondent.confirm()
+    sent = message(respondent.requests)
+    assert sent.post_data_buffer == shown.encode()
+    assert shown in respondent.page.locator("#receipt").text_content()
+    content = json.loads(shown)
+    assert list(content["answers"]) == list(respondent.questions)
+    assert content["survey"] == respondent.page.evaluate(
+        "async (url) => [...new Uint8Array(await crypto.subtle.digest('SHA-256', await (await fetch(url)).arrayBuffer()))]"
+        ".map((octet) => octet.toString(16).padStart(2, '0')).join('')",
+        served.page("sample") + "/survey.json",
+    )
+
+
+def test_each_preview_is_part_of_what_is_sent(respond):
+    respondent = respond("private").start().fill(ANSWERS)
+    previews = respondent.previews()
+    assert set(previews) == set(PRIVATE)
+    shown = respondent.move().shown()
+    for fragment in previews.values():
+        assert fragment in shown
+
+
+def test_nothing_is_sent_before_it_is_confirmed(respond):
+    respondent = respond().start().to_review()
+    address = respondent.address
+    client = "/client/"
+    asked = [request.url.removeprefix(address.removesuffix("/s/sample")) for request in respondent.requests]
+    assert asked[0] == "/s/sample"
+    assert asked.count("/s/sample/survey.json") == 1
+    rest = [url for url in asked if url not in ("/s/sample", "/s/sample/survey.json")]
+    assert all(url.startswith(client) for url in rest)
+    assert len(rest) == len(set(rest))
+    assert {request.method for request in respondent.requests} == {"GET"}
+    before = len(respondent.requests)
+    respondent.confirm()
+    assert [request.method for request in respondent.requests[before:]] == ["POST"]
+
+
+def test_nothing_comes_from_or_goes_to_other_sites_and_no_cookie_is_set(respond):
+    respondent = respond().start().to_review().confirm()
+    home = respondent.address.removesuffix("/s/sample")
+    assert all(request.url.startswith(home) for request in respondent.requests)
+    assert respondent.page.context.cookies() == []
+    assert not any({"cookie", "referer"} & request.all_headers().keys() for request in respondent.requests)
+
+
+def test_plain_questions_are_sent_as_they_are_answered(respond):
+    content = json.loads(respond().start().to_review().shown())["answers"]
+    expected = {
+        "age": 44, "area": "town", "household_size": 3, "children": 1, "moved_in": "2011-05-01",
+        "news": ["paper", "other"], "news_other": "neighbors", "sleep": 7.5, "health": 4,
+        "views": {"trust_state": "agree", "trust_firms": "agree", "careful": "agree"},
+        "priorities": ["hospitals", "schools", "roads"], "remarks": "None.\nThank you.",
+    }  # fmt: skip
+    assert {name: content[name] for name in expected} == expected
+
+
+def test_questions_left_blank_are_null_and_nothing_else_is(respond):
+    content = json.loads(respond().start().to_review({"age": 30}).shown())["answers"]
+    assert {name for name, value in content.items() if value is not None} == {"age"}
+
+
+def test_required_questions_are_asked_for(respond):
+    respondent = respond().start()
+    respondent.page.locator(".step > .actions .main").click()
+    assert "Please answer this question." in respondent.page.locator(".summary").text_content()
+    assert respondent.page.evaluate("document.activeElement.className") == "summary"
+    respondent.page.locator(".summary a").click()
+    assert respondent.page.evaluate("document.activeElement.id") == "q-age-input"
+
+
+def test_every_message_has_one_length(respond, served):
+    lengths = set()
+    for answers in ({}, ANSWERS, {**ANSWERS, "remarks": "ä€😀" * 160}):
+        respondent = respond().start().to_review({"age": 30, **answers})
+        lengths.add(len(respondent.shown().encode()))
+    assert len(lengths) == 1
+
+
+@pytest.fixture(scope="module")
+def stubbed(tmp_path_factory):
+    """A server whose page draws the same response whatever the truth."""
+    folder = tmp_path_factory.mktemp("constant") / "client"
+    shutil.copytree(FOLDER, folder)
+    module = folder / "randomize.js"
+    code = module.read_text(encoding="utf-8")
+    assert code.count("export function draw(") == 1
+    module.write_text(code.replace("export function draw(", "function truly(") + CONSTANT, encoding="utf-8")
+    with serve([privates()], folder.parent, client=folder) as server:
+        yield server
+
+
+def test_with_a_constant_response_every_request_is_the_same_for_every_truth(respond, stubbed):
+    seen = []
+    for truth in TRUTHS:
+        respondent = respond("private", on=stubbed)
+        respondent.page.add_init_script(counting())
+        respondent.start().to_review(truth)
+        respondent.confirm()
+        seen.append(everything(respondent))
+    assert len(seen[0]) > 20
+    for each in seen:
+        assert each == seen[0]
+
+
+def test_without_the_stub_requests_differ(respond):
+    bodies = set()
+    for truth in TRUTHS[:2]:
+        respondent = respond("private")
+        respondent.page.add_init_script(counting())
+        bodies.add(respondent.start().to_review(truth).shown())
+    assert len(bodies) == 2
+
+
+def test_what_the_device_stores_is_the_same_for_every_truth(respond):
+    stored = []
+    for truth in TRUTHS:
+        respondent = respond("private")
+        respondent.page.add_init_script(counting())
+        respondent.start().fill(truth)
+        at_question = respondent.stored()
+        respondent.move()
+        stored.append((at_question, respondent.stored()))
+    assert len(stored[0][0][0]) > 500
+    assert all(each == stored[0] for each in stored)
+
+
+def test_after_sending_the_device_keeps_the_receipt_alone(respond):
+    respondent = respond("private").start().to_review(TRUTHS[0]).confirm()
+    shared, tab = (dict(json.loads(each)) for each in respondent.stored())
+    assert tab == {}
+    (state,) = (json.loads(each) for each in shared.values())
+    assert set(state) == {"version", "id", "receipt"}
+    assert state["receipt"]["content"] == message(respondent.requests).post_data
+    respondent.page.get_by_text("Delete it from this device").click()
+    respondent.page.get_by_text("It is deleted.").wait_for()
+    (left,) = dict(json.loads(respondent.stored()[0])).values()
+    assert json.loads(left)["receipt"]["content"] is None

