@@ -84,6 +84,8 @@ class Rows:
         item |= self._asked(number, row)
         if found:
             item |= self._listed(number, found, path)
+            if not item["choices"]:
+                return None
             if kind == "select_one" and "likert" in self.columns.text(row, "appearance").lower():
                 item = self._likert(number, item)
         item |= self._extras(number, row, item["kind"])
