@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 import itertools
 import json
-import time
+from asyncio import sleep
 from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from naysay.errors import DataError, NaysayError
@@ -116,7 +116,7 @@ class Post:
         Undelivered
             When the patience ends.
         """
-        began, reason = time.monotonic(), ""
+        began, reason = monotonic(), ""
         for attempt in itertools.count():
             await self._turn()
             result = await self._once(body)
@@ -124,16 +124,16 @@ class Post:
                 return result
             reason = result.reason
             pause = max(_PAUSES[min(attempt, len(_PAUSES) - 1)], min(result.seconds, _LONGEST))
-            if time.monotonic() - began + pause > self._patience:
+            if monotonic() - began + pause > self._patience:
                 break
             if result.seconds:
-                self._closed_until = max(self._closed_until, time.monotonic() + pause)
-            await asyncio.sleep(pause)
+                self._closed_until = max(self._closed_until, monotonic() + pause)
+            await sleep(pause)
         raise Undelivered(f"the server did not acknowledge within {self._patience:g} seconds: {reason}")
 
     async def _turn(self) -> None:
-        while (left := self._closed_until - time.monotonic()) > 0:
-            await asyncio.sleep(left)
+        while (left := self._closed_until - monotonic()) > 0:
+            await sleep(left)
 
     async def _once(self, body: bytes) -> _Stored | _Wait:
         import httpx2
