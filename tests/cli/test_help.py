@@ -8,8 +8,29 @@ from pathlib import Path
 import pytest
 
 import naysay as package
-from naysay.cli import demo, design, estimate, panel, plan, questionnaire, randomize, reproduce, risk, root, simulate
+from naysay.cli import (
+    demo,
+    design,
+    estimate,
+    panel,
+    plan,
+    preview,
+    questionnaire,
+    randomize,
+    reproduce,
+    respond,
+    risk,
+    root,
+    serve,
+    simulate,
+    survey,
+)
+from naysay.collect import respond as responding
+from naysay.collect.app import create_app
+from naysay.collect.serving import background, bound
+from naysay.collect.storage import Store
 from naysay.designs import FAMILIES
+from naysay.questionnaire import sample
 
 HELP = {
     "": root,
@@ -29,6 +50,14 @@ HELP = {
     "questionnaire new": questionnaire.new,
     "questionnaire check": questionnaire.check,
     "questionnaire convert": questionnaire.convert,
+    "questionnaire preview": preview.preview,
+    "serve": serve.command,
+    "respond": respond.command,
+    "survey": survey.group,
+    "survey open": survey.open_survey,
+    "survey close": survey.close,
+    "survey list": survey.survey_list,
+    "survey delete": survey.delete,
     "demo": demo.command,
     "reproduce": reproduce.command,
 }
@@ -46,13 +75,13 @@ EXAMPLES = [each for function in HELP.values() for each in examples(function)]
 def quick_demo(monkeypatch):
     """The demo without its work."""
 
-    def run(out, *, seed=None, console):
+    def run(out, *, seed=None, console, stay=None):
         out.mkdir()
         console.print(f"seed {seed}")
         return out / "report.html"
 
     fake = types.ModuleType("naysay.demo")
-    fake.run = run
+    fake.run, fake.forever = run, None
     monkeypatch.setitem(sys.modules, "naysay.demo", fake)
     monkeypatch.setattr(package, "demo", fake, raising=False)
 
@@ -67,8 +96,36 @@ def test_every_command_has_help_with_an_example(naysay, command):
     assert max(map(len, out.splitlines())) <= 80
 
 
+@pytest.fixture
+def quick_server(monkeypatch, naysay):
+    """A server that ends as soon as it has begun, and a survey to be closed or deleted."""
+    monkeypatch.setattr("naysay.collect.serving.serve", lambda *_: None)
+    monkeypatch.setattr("naysay.cli.serve.heard", lambda: None)
+    monkeypatch.setattr("naysay.cli.preview.heard", lambda: None)
+    monkeypatch.setattr("naysay.collect.serving.bound", lambda host, _: bound(host, 0))
+    return lambda: naysay("survey", "open", "survey.json")
+
+
+@pytest.fixture
+def sample_server(tmp_path, monkeypatch):
+    """The sample survey, up and answered by some, in place of whatever link is asked for."""
+    (tmp_path / "naysay-data").mkdir()
+    (tmp_path / "people.csv").write_text("age,income\n30,to_2000\n41,to_5000\n", encoding="utf-8")
+    store, fetch = Store(tmp_path / "naysay-data" / "naysay.db"), responding.fetch
+    with background(create_app([sample()], store, each=0)) as server:
+        found = fetch(f"{server}/s/sample")
+        responding.many(found, responding.anybody(found.questionnaire, 60, seed=1))
+        monkeypatch.setattr(responding, "fetch", lambda _, **options: fetch(found.url, **options))
+        yield
+    store.dispose()
+
+
 @pytest.mark.parametrize("words", EXAMPLES, ids=" ".join)
-def test_every_example_runs(naysay, survey, quick_demo, words):
+def test_every_example_runs(naysay, survey, quick_demo, quick_server, request, words):
+    if words[:2] in (["survey", "close"], ["survey", "delete"]):
+        quick_server()
+    if words[:1] == ["respond"] or "--survey" in words:
+        request.getfixturevalue("sample_server")
     code, out, err = naysay(*words)
     assert code == 0, err
     assert out
@@ -104,9 +161,9 @@ def test_all_families_are_listed(naysay):
     ("words", "told"),
     [
         (["estimat"], "No such command"),
-        (["estimate"], "Missing argument 'FILE'; see naysay estimate --help"),
+        (["estimate"], "give FILE, or --survey NAME; see naysay estimate --help"),
         (["estimate", "a.csv", "--response"], "requires an argument"),
-        (["estimate", "a.csv", "--response", "x"], "Missing option '--design'"),
+        (["estimate", "a.csv", "--response", "x"], "--design DESIGN is missing"),
         (["estimate", "a.csv", "--respose", "x"], "No such option: --respose"),
         (["estimate", "a.csv", "b.csv", "--response", "x", "--design", "y"], "unexpected extra argument"),
         (["design", "show"], "Missing argument"),

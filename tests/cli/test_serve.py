@@ -2,6 +2,7 @@ import io
 import json
 import logging
 import socket
+import sqlite3
 import sys
 import urllib.request
 
@@ -158,6 +159,16 @@ def test_deleting_asks_first(naysay, asked, monkeypatch, said, deleted):
     assert ("was not deleted" in err) is not deleted
     left = json.loads(naysay("survey", "list", "--format", "json").out)["surveys"]
     assert [each["name"] for each in left] == ([] if deleted else ["sample"])
+
+
+def test_a_database_that_fails_on_the_way_is_told(naysay, refused, asked, tmp_path, monkeypatch):
+    naysay("survey", "open", asked)
+
+    def locked(store):
+        raise sqlite3.OperationalError("database is locked")
+
+    monkeypatch.setattr(Store, "settle", locked)
+    assert refused("survey", "close", "sample") == "the database failed: database is locked; run the command again"
 
 
 def test_deleting_with_yes_does_not_ask(naysay, asked):

@@ -154,17 +154,19 @@ def published(questionnaire, client):
     return Published.of(questionnaire, client=client)
 
 
-def fresh_id():
-    return uuid.uuid4().hex
-
-
 def compact(form):
     return json.dumps(form, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def body(published, answers, /, *, id=None, **changes):
     """A body as the page sends it, padded to its length."""
-    form = {"naysay": "answers", "version": 1, "survey": published.hash, "id": id or fresh_id(), "answers": answers}
+    form = {
+        "naysay": "answers",
+        "version": 1,
+        "survey": published.hash,
+        "id": id or uuid.uuid4().hex,
+        "answers": answers,
+    }
     form = {**form, "padding": ""} | changes
     if "padding" not in changes:
         form["padding"] = " " * (published.body_length - len(compact(form)))
@@ -196,7 +198,7 @@ async def asked(app, method, path, content, headers, address):
 
     async def receive():
         part = next(parts)
-        return {"type": "http.request", "body": part, "more_body": isinstance(content, list) and part != b""}
+        return {"type": "http.request", "body": part, "more_body": isinstance(content, list) and bool(part)}
 
     async def send(message):
         sent.append(message)
@@ -270,10 +272,9 @@ class PostgreSQL:
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="naysay-pg-"))
         self._who = {"user": "nobody"} if os.getuid() == 0 else {}
-        programs = self._programs()
+        self._bin = self._programs()
         if self._who:
             shutil.chown(self.folder, *pwd.getpwnam("nobody")[2:4])
-        self._bin = programs
         self.data = self.folder / "data"
         options = ["-A", "trust", "-U", "postgres", "--no-sync", "--wal-segsize=1", "-E", "UTF8", "--locale=C"]
         self._run("initdb", "-D", str(self.data), *options)
@@ -354,7 +355,7 @@ def store(url):
     found.dispose()
 
 
-def until(holds, *, seconds=20.0):
+def until(holds, *, seconds=60.0):
     """Wait for something that another thread or process does."""
     end = time.monotonic() + seconds
     while not holds():

@@ -245,6 +245,25 @@ def test_deleting_overwrites_what_was_stored(tmp_path, published, answers):
     store.dispose()
 
 
+def test_deleting_leaves_nothing_in_the_tables_of_postgresql(postgresql, published, answers):
+    """The server's own write-ahead log is not ours to wipe; the page on serving says so."""
+    name = postgresql.new_database()
+    store = Store(postgresql.url(name))
+    store.open(published)
+    store.add([reply(published, id, {**answers, "other": "needle-in-a-table"}) for id in ids(300)])
+    with postgresql.connect(name) as connection:
+        connection.execute("CHECKPOINT")
+        assert holders(postgresql.data / "base", b"needle-in-a-table")
+        store.delete("kinds")
+        connection.execute("CHECKPOINT")
+        assert not holders(postgresql.data / "base", b"needle-in-a-table")
+    store.dispose()
+
+
+def holders(folder, mark):
+    return [path for path in folder.rglob("*") if path.is_file() and mark in path.read_bytes()]
+
+
 def test_deleting_takes_the_client_only_when_no_other_survey_has_it(store, published, client, questionnaire):
     second = Published.of(questionnaire.model_copy(update={"name": "second"}), client=client)
     store.open(published)

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import event, text
+from sqlalchemy.exc import IntegrityError
 
 from naysay.collect import Client, Published, Refusal
 from naysay.collect.storage import Reply, Store, today
@@ -13,7 +14,7 @@ from naysay.collect.writer import Writer
 
 
 @pytest.fixture
-def served(run, store, published, client):
+def served(store, run, published, client):
     """A server on an empty database of each kind."""
     return run([published], store, client=client, each=0, everybody=0)
 
@@ -49,33 +50,24 @@ def test_another_hash_is_refused(served, published, answers, write_body):
     assert (found.status, found.code) == (409, "wrong_survey")
 
 
-def test_a_survey_that_another_process_closes_is_closed(served, url, store, published, answers, write_body):
+def test_a_survey_that_another_process_closes_is_closed(served, url, store, published, answers, write_body, until):
     other = Store(url)
     other.close("kinds")
     other.dispose()
     found = served.post(write_body(published, answers))
     assert (found.status, found.code) == (410, "closed")
-    wait(lambda: served.get("/s/kinds/survey.json").status == 410)
+    until(lambda: served.get("/s/kinds/survey.json").status == 410)
     assert served.get("/s/kinds").status == 200
     store.reopen("kinds")
     assert served.post(write_body(published, answers)).status == 201
 
 
-def wait(holds, seconds=10.0):
-    from time import monotonic, sleep
-
-    end = monotonic() + seconds
-    while not holds():
-        assert monotonic() < end, "it did not happen in time"
-        sleep(0.02)
-
-
-def test_a_survey_that_another_process_opens_is_served(served, url, questionnaire, client):
+def test_a_survey_that_another_process_opens_is_served(served, url, questionnaire, client, until):
     second = Client({**client.files, "survey.js": b"export const version = 2;"})
     other = Store(url)
     other.open(Published.of(questionnaire.model_copy(update={"name": "second"}), client=second))
     other.dispose()
-    wait(lambda: served.get("/s/second").status == 200)
+    until(lambda: served.get("/s/second").status == 200)
     assert served.get(f"/client/{second.hash}/survey.js").content == b"export const version = 2;"
     assert served.get(f"/client/{client.hash}/survey.js").content == client.files["survey.js"]
 
@@ -159,7 +151,7 @@ def test_stopping_leaves_no_order_of_arrival(run, postgresql, published, client,
     store.dispose()
 
 
-def test_new_answers_are_settled_while_the_server_runs(run, postgresql, published, client, answers, write_body):
+def test_new_answers_are_settled_while_the_server_runs(run, postgresql, published, client, answers, write_body, until):
     name = postgresql.new_database()
     store = Store(postgresql.url(name))
     running = run([published], store, client=client, settle_every=0.2)
@@ -167,7 +159,7 @@ def test_new_answers_are_settled_while_the_server_runs(run, postgresql, publishe
         running.post(write_body(published, answers, id=f"{5 - number:032x}"))
     with postgresql.connect(name) as connection:
         asked = "SELECT count(DISTINCT xmin::text), count(*) FROM reply"
-        wait(lambda: connection.execute(asked).fetchone() == (1, 5))
+        until(lambda: connection.execute(asked).fetchone() == (1, 5))
     running.stop()
     store.dispose()
 
@@ -203,12 +195,95 @@ def test_a_reply_that_the_database_cannot_take_spoils_no_other(store, published,
     assert count(store) == 1
 
 
-def test_health_tells_whether_answers_can_be_stored(served, store, monkeypatch):
+def test_health_tells_whether_answers_can_be_stored(served, store, monkeypatch, until):
     assert (served.get("/health").status, served.get("/health").json) == (200, {"status": "ok"})
     with store.engine.begin() as connection:
         connection.execute(text("ALTER TABLE survey RENAME TO elsewhere"))
-    wait(lambda: served.get("/health").status == 503)
+    until(lambda: served.get("/health").status == 503)
     assert served.get("/health").headers["retry-after"] == "5"
     with store.engine.begin() as connection:
         connection.execute(text("ALTER TABLE elsewhere RENAME TO survey"))
-    wait(lambda: served.get("/health").status == 200)
+    until(lambda: served.get("/health").status == 200)
+
+
+@pytest.fixture
+def one(store, published):
+    """A writer on a store with an open survey, and a reply to it."""
+    store.open(published)
+    return Writer(store, look=lambda: None, every=0.0), Reply("kinds", published.hash, "a" * 32, "{}", today())
+
+
+def test_another_server_that_stores_the_same_meanwhile_is_no_error(one, store, monkeypatch):
+    writer, reply = one
+    add = store.add
+
+    def raced(group):
+        add(group)
+        monkeypatch.setattr(store, "add", add)
+        raise IntegrityError("insert", {}, Exception())
+
+    monkeypatch.setattr(store, "add", raced)
+    future = writer.submit(reply)
+    writer.start()
+    writer.stop()
+    assert future.result(0).what == "repeated"
+    assert count(store) == 1
+
+
+def test_a_mistake_of_ours_ends_no_thread(one, store, monkeypatch, caplog):
+    writer, reply = one
+    add = store.add
+
+    def broken(group):
+        monkeypatch.setattr(store, "add", add)
+        raise ZeroDivisionError("marker7319")
+
+    monkeypatch.setattr(store, "add", broken)
+    first = writer.submit(reply)
+    writer.start()
+    with pytest.raises(Refusal) as refused:
+        first.result(10)
+    assert refused.value.code == "internal"
+    assert writer.submit(reply).result(10).what == "stored"
+    writer.stop()
+    assert "the database failed while storing: ZeroDivisionError" in caplog.text
+    assert "marker7319" not in caplog.text
+
+
+def test_answers_are_taken_when_settling_fails(one, store, monkeypatch, caplog):
+    writer, reply = one
+    monkeypatch.setattr(store, "settle", lambda: 1 / 0)
+    writer.start()
+    assert writer.submit(reply).result(10).what == "stored"
+    writer.stop()
+    assert "the database failed while settling: ZeroDivisionError" in caplog.text
+
+
+def test_a_line_that_is_too_long_is_told(one, monkeypatch):
+    monkeypatch.setattr("naysay.collect.writer.WAITING", 2)
+    writer, reply = one
+    short = Writer(writer._store, look=lambda: None)
+    short.submit(reply)
+    short.submit(reply)
+    with pytest.raises(Refusal) as refused:
+        short.submit(reply)
+    assert (refused.value.status, refused.value.retry_after) == (503, 5)
+    short.start()
+    short.stop()
+
+
+def test_two_servers_on_one_database_lose_nothing(url, published, answers):
+    stores = [Store(url), Store(url)]
+    stores[0].open(published)
+    writers = [Writer(store, look=lambda: None, every=0.0) for store in stores]
+    replies = [Reply("kinds", published.hash, f"{number:032x}", "{}", today()) for number in range(300)]
+    for writer in writers:
+        writer.start()
+    futures = [writers[number % 2].submit(reply) for number, reply in enumerate(replies * 2)]
+    outcomes = [future.result(60).what for future in futures]
+    for writer in writers:
+        writer.stop()
+    assert sorted(outcomes) == ["repeated"] * 300 + ["stored"] * 300
+    assert count(stores[0]) == 300
+    for store in stores:
+        store.dispose()

@@ -209,6 +209,7 @@ RULES_AND_BREACHES = [
     ("form", "items[0].name", [{"kind": "group", "name": "no spaces", "label": text(), "items": [number()]}]),
 ]
 WARNINGS = [
+    ("words", "items[0].private.responses", [select(private=private(designs.negative_sink(ABC, sinks={"a": "sink"})))]),
     ("languages", "items[0].label.fr", [number(label={"en": "A", "fr": "B"})]),
     ("wording", "items[0].label.en", [number(label=text("<script>alert(1)</script>"))]),
     ("validation", "items[0].constraint.message", [number(constraint={"expression": answer(".")})]),

@@ -323,7 +323,7 @@ def test_all_problems_are_told_at_once(form):
     ]
     header = "type | name | label::English (en) | relevant"
     found = problems(form, *rows, header=header)
-    assert [each.place.row for each in found] == [2, 3, 3, 4, 5, 5]
+    assert [each.place.row for each in found] == [2, 3, 4, 5, 5]
     assert not any("${a}" in str(each) for each in found)  # a is there, and could not be read: told once
 
 
@@ -333,9 +333,27 @@ def test_a_shared_choice_has_its_problem_once(form):
     assert [(each.place.sheet, each.place.column) for each in found] == [("choices", "label::English (en)")]
 
 
-def test_what_pyxform_says_is_told(form):
-    found = problems(form, "note | a | A", "note | A | B", severity="warning") + problems(form, "note | a b | A")
-    assert any("pyxform" in str(each) or "letter" in str(each) for each in found)
+@pytest.mark.parametrize(
+    ("rows", "header", "severity", "row", "told"),
+    [
+        (["note | a | A |", "note | A | B |"], "hint", "warning", 3, "case-insensitive match"),
+        (["text | a | A | rows=x"], "parameters", "error", 2, "Parameter rows"),
+        (["select_one yn | a | A | randomize=maybe"], "parameters", "error", None, "randomize must be"),
+    ],
+)
+def test_what_pyxform_says_is_told(form, rows, header, severity, row, told):
+    found = problems(form, *rows, header=f"type | name | label::English (en) | {header}", severity=severity)
+    [said] = [each for each in found if each.rule == "pyxform" and told in each.message]
+    assert said.place.row == row
+
+
+def test_what_is_not_used_is_told(form):
+    header = "type | name | label::English (en) | parameters"
+    found = problems(form, "select_one yn | a | A | randomize=true", header=header, severity="warning")
+    assert [(each.place.row, each.place.column) for each in found if "not used" in each.message] == [(2, "parameters")]
+
+
+def test_a_choice_names_its_list(form):
     choices = CHOICES + "| | | lost | Lost |\n"
     assert any("must name its list" in str(each) for each in problems(form, "note | a | A", choices=choices))
 
@@ -358,6 +376,33 @@ def test_load_raises_one_error_with_all_problems(tmp_path):
 def test_a_problem_is_an_object_too():
     told = Problem("names", "names must differ", path="items[0].name").form()
     assert (told["rule"], told["path"], told["sheet"]) == ("names", "items[0].name", None)
+
+
+@pytest.mark.parametrize(
+    ("language", "severity", "told"),
+    [("", "warning", "is read as English"), ("Deutsch", "error", "with its tag"), ("Deutsch (de)", "", "")],
+)
+def test_a_text_without_a_language_is_asked_for_it(form, language, severity, told):
+    text = "| survey | | |\n| | type | name | label |\n| | note | a | Bitte |\n"
+    settings_sheet = f"| settings | |\n| | default_language |\n| | {language} |\n" if language else ""
+    problems = [each for each in form(text + settings_sheet).problems if each.rule == "columns"]
+    assert [each.severity for each in problems] == [severity] * bool(severity)
+    assert all(told in each.message for each in problems)
+
+
+def test_a_name_that_does_not_fit_into_a_link(form):
+    text = "| survey | | |\n| | type | name | label::English (en) |\n| | note | a | A |\n"
+    found = form(text + "| settings | |\n| | form_id |\n| | My Survey |\n").errors
+    assert [(each.place.sheet, each.place.column) for each in found if "links" in str(each)] == [
+        ("settings", "form_id")
+    ]
+
+
+def test_a_private_question_has_a_bounded_number_of_categories(form):
+    many = CHOICES + "".join(f"| | many | c{place} | C |\n" for place in range(201))
+    header = "type | name | label::English (en) | bind::naysay_design"
+    found = problems(form, "select_one many | a | A | negative", header=header, choices=many)
+    assert any("at most 200 categories; got 201" in each.message for each in found)
 
 
 def test_labels_that_look_like_formulas_stay_texts(tmp_path):
@@ -464,3 +509,20 @@ def test_any_cells_are_a_questionnaire_or_problems(tmp_path, rows):
         return
     assert (examined.questionnaire is None) == bool(examined.errors)
     assert all(each.message for each in examined.problems)
+
+
+LINES = st.lists(st.lists(WORDS | st.text(max_size=5), max_size=6).map(" | ".join), max_size=8).map("\n".join)
+TEMPLATES = st.sampled_from(
+    ["{}", "| survey | |\n| | type | name | label::en |\n{}", "survey,type,name\n{}", CHOICES + "{}"]
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(TEMPLATES, LINES, st.sampled_from(["any.md", "any.csv"]))
+def test_any_text_is_a_questionnaire_or_problems(tmp_path, template, lines, name):
+    (tmp_path / name).write_text(template.replace("{}", lines), encoding="utf-8", errors="replace")
+    try:
+        examined = examine(tmp_path / name)
+    except DataError:
+        return
+    assert (examined.questionnaire is None) == bool(examined.errors)

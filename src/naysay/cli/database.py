@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -36,8 +37,12 @@ Data = Annotated[Path, typer.Option("--data", metavar="FOLDER", help="Where the 
 def opened(db: str | None, data: Path) -> Iterator[Store]:
     """The database, its tables up to date, as long as the context lasts."""
     store = _store(db, data)
+    from sqlalchemy.exc import SQLAlchemyError
+
     try:
         yield store
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        raise DataError(f"the database failed: {_cause(error)}; run the command again") from None
     finally:
         store.dispose()
 
@@ -56,7 +61,11 @@ def _store(db: str | None, data: Path) -> Store:
             data.mkdir(parents=True, exist_ok=True)
         return Store(data / FILE if db is None else db)
     except OSError as error:
-        raise DataError(f"cannot write to {str(data)!r}: {error.strerror or error}") from None
+        raise DataError(f"cannot write to {str(error.filename or data)!r}: {error.strerror or error}") from None
     except SQLAlchemyError as error:
-        cause = str(getattr(error, "orig", None) or error).strip().split("\n")[0]
-        raise DataError(f"the database cannot be opened: {cause}") from None
+        raise DataError(f"the database cannot be opened: {_cause(error)}") from None
+
+
+def _cause(error: Exception) -> str:
+    """What the database itself says, in one line."""
+    return str(getattr(error, "orig", None) or error).strip().split("\n")[0]

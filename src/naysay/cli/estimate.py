@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import polars as pl
 import typer
@@ -20,6 +20,9 @@ from naysay.errors import DataError
 from naysay.estimate import Estimate, printing
 from naysay.responses import Pair
 from naysay.tally import Tally, in_group
+
+if TYPE_CHECKING:  # the extra `collect` is imported where it is used
+    from naysay.collect.storage import Replies
 
 __all__ = ["command"]
 
@@ -195,8 +198,6 @@ def _say_survey(
     format_: Literal["table", "json", "csv"],
 ) -> None:
     """Estimates of a survey: of one question, or of every private one in turn."""
-    from naysay import collect
-
     if db is None and not (data / FILE).is_file():
         raise DataError(f"there is no database in {str(data)!r}; name its folder with --data, or its address with --db")
     with opened(db, data) as store:
@@ -206,11 +207,9 @@ def _say_survey(
         raise DataError(f"survey {survey!r} has no private question, so there is nothing to estimate")
     if len(asked) > 1 and format_ == "csv":
         raise DataError(f"csv holds one question; name it with --response: {_checks.shown(asked)}")
-    found = {
-        name: _fits(replies.private[name], said, how) for name in asked if (said := collect.tally(replies, name, by=by))
-    }
-    if response:
-        {"table": _table, "json": _json, "csv": _csv}[format_](found[response[0]], by, told)
+    found = {name: _fits(replies.private[name], tally, how) for name, tally in _tallies(replies, asked, by).items()}
+    if len(asked) == 1 and (response or format_ == "csv"):
+        {"table": _table, "json": _json, "csv": _csv}[format_](found[asked[0]], by, told)
     elif format_ == "json":
         objects = [{"question": name, **_object(fits, by, told)} for name, fits in found.items()]
         output.say(output.json_text({"survey": survey, "questions": objects}))
@@ -218,16 +217,15 @@ def _say_survey(
         output.say("\n\n\n".join(_text(fits, by, told) for fits in found.values()))
 
 
-class _Told(NamedTuple):
-    """How results are told."""
+def _tallies(replies: Replies, asked: list[str], by: str | None) -> dict[str, Any]:
+    """The tally of each question; of several, those that nobody answered are left out and named."""
+    from naysay import collect
 
-    confidence: float
-    interval: str | None
-    noncompliance: float
-
-    def object(self, fit: Estimate) -> dict[str, Any]:
-        """The estimate as a JSON object."""
-        return printing.to_dict(fit, self.confidence, self.interval, noncompliance=self.noncompliance)
+    found = {name: collect.tally(replies, name, by=by) for name in asked}
+    silent = [name for name in asked if not replies.frame[name].count()] if len(asked) > 1 else []
+    for name in silent:
+        output.note(f"nobody has answered {name!r}")
+    return {name: tally for name, tally in found.items() if name not in silent}
 
 
 def _check_roles(

@@ -63,7 +63,7 @@ def command(
 
     \b
     Examples:
-      naysay respond http://127.0.0.1:8000/s/sample truth.csv --level smoking=2
+      naysay respond http://127.0.0.1:8000/s/sample people.csv --level income=2
       naysay respond http://127.0.0.1:8000/s/sample --random 100 --seed 1
     """
     if (file is None) == (random is None):

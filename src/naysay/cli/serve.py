@@ -33,8 +33,8 @@ def command(
 ) -> None:
     """Serve surveys, and store what respondents send.
 
-    Open surveys in the database are served, too. An answer is acknowledged when it is stored. Stop with Ctrl+C: what has
-    been sent is stored first.
+    Open surveys in the database are served, too. An answer is acknowledged when it is stored. Stop with Ctrl+C: what
+    has been sent is stored first.
 
     \b
     Examples:

@@ -37,9 +37,9 @@ class Client:
 
     Examples
     --------
-    >>> client = Client({"survey.js": b"export const version = 1\\n"})
+    >>> client = Client({"survey.js": b"export const version = 1"})
     >>> client.integrity["survey.js"][:13], len(client.hash)
-    ('sha384-HTXBMQ', 16)
+    ('sha384-EbDbWk', 16)
     """
 
     files: Mapping[str, bytes]

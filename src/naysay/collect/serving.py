@@ -78,9 +78,15 @@ def serve(app: FastAPI, listening: socket.socket) -> None:
     Terminated it returns, interrupted at the keyboard it ends with `KeyboardInterrupt`; when all that is done.
     """
     _quiet()
-    before = signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn raises it once more, at its end
+    server = _server(app)
+
+    def stop(*_: object) -> None:
+        """Before uvicorn listens to signals, and when it raises them once more at its end."""
+        server.should_exit = True
+
+    before = signal.signal(signal.SIGTERM, stop)
     try:
-        _server(app).run(sockets=[listening])
+        server.run(sockets=[listening])
     finally:
         signal.signal(signal.SIGTERM, before)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from naysay.questionnaire import logic_rules, privacy_rules, text_rules
 from naysay.questionnaire.problems import Problem
 from naysay.questionnaire.questionnaire import Questionnaire
-from naysay.questionnaire.walk import Entry, entries
+from naysay.questionnaire.walk import Entry, entries, piped
 
 __all__ = ["RULES", "check"]
 
@@ -23,6 +23,7 @@ RULES: tuple[Rule, ...] = (
     logic_rules.constraints,
     privacy_rules.designs_fit,
     privacy_rules.levels,
+    privacy_rules.words,
     privacy_rules.by_hand,
     privacy_rules.categories,
     privacy_rules.bins,
@@ -50,10 +51,10 @@ def check(questionnaire: Questionnaire, *, omitted: Collection[str] = ()) -> tup
     >>> [each.rule for each in check(sample()) if each.severity == "error"]
     []
     """
-    walked = entries(questionnaire)
+    walked, unread = entries(questionnaire), set(omitted)
     found = [problem for rule in RULES for problem in rule(questionnaire, walked)]
     return tuple(
         each
         for each in dict.fromkeys(found)
-        if not (each.rule == "references" and any(f"${{{name}}}" in each.message for name in omitted))
+        if each.rule != "references" or not unread.intersection(piped(each.message))
     )

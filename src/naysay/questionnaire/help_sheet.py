@@ -34,7 +34,7 @@ HELP = [
     [
         "bind::naysay_sink_label::English (en)",
         "What stands in their place among the responses.",
-        "None of these is said",
+        "Nothing is ruled out",
     ],
     [
         "bind::naysay_bins",

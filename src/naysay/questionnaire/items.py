@@ -124,24 +124,37 @@ class SelectMultiple(_Question):
     private: Private | None = None
 
 
-class Integer(_Question):
+class _Number(_Question):
+    bins: tuple[Bin, ...] = ()
+    private: Private | None = None
+
+    def bin_of(self, value: float) -> str:
+        """The name of the bin that a number falls into, the category of a private number.
+
+        Examples
+        --------
+        >>> ends = [("small", 10), ("large", None)]
+        >>> bins = [Bin(name=name, label={}, below=below) for name, below in ends]
+        >>> Integer(name="n", label={}, bins=bins).bin_of(10)
+        'large'
+        """
+        return next(each.name for each in self.bins if each.below is None or value < each.below)
+
+
+class Integer(_Number):
     """A whole number; where it is private, the bin that it falls into."""
 
     kind: Literal["integer"] = "integer"
     low: int | None = None
     high: int | None = None
-    bins: tuple[Bin, ...] = ()
-    private: Private | None = None
 
 
-class Decimal(_Question):
+class Decimal(_Number):
     """A number; where it is private, the bin that it falls into."""
 
     kind: Literal["decimal"] = "decimal"
     low: float | None = None
     high: float | None = None
-    bins: tuple[Bin, ...] = ()
-    private: Private | None = None
 
 
 class Text(_Question):

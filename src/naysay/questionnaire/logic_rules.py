@@ -14,6 +14,7 @@ from naysay.questionnaire.walk import Entry, expressions, nodes, private_of_item
 
 __all__ = ["conditions", "constraints"]
 
+_MANY = 200  # questions; the nearest of more takes long to find
 _SENT = "branch on what is sent, as sent(${{{0}}}), on a plain answer, or not at all"
 
 
@@ -49,7 +50,7 @@ def _reference(node: Answer | Sent, entry: Entry, path: str, by_name: dict[str, 
     asked = by_name.get(node.of)
     if asked is None or isinstance(asked.item, Note | Group):
         questions = [name for name, each in by_name.items() if not isinstance(each.item, Note | Group)]
-        hint = _checks.nearest(node.of, questions)
+        hint = _checks.nearest(node.of, questions) if len(questions) < _MANY else ""
         yield Problem(
             "references", f"${{{node.of}}} must be a question; there is none of that name", "", hint, path=path
         )

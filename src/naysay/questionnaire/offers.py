@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -24,12 +23,12 @@ DEVICE = "device"
 YES_NO = ("yes", "no")
 """Categories of each choice of a private select multiple."""
 
-_RANGE = re.compile(r"(.+?)\s*\.\.\s*(.+)")
+_MOST_CATEGORIES = 200  # a table of the design has that many columns, and as many rows
 _SINK = {
-    "en": "None of these is said",
-    "de": "Keine davon wird genannt",
-    "es": "No se indica ninguna",
-    "ar": "لا يُذكر أي منها",
+    "en": "Nothing is ruled out",
+    "de": "Nichts wird ausgeschlossen",
+    "es": "No se descarta nada",
+    "ar": "لا يُستبعد شيء",
 }
 
 
@@ -72,6 +71,8 @@ def private_of(
     ['coin']
     """
     names = tuple(categories)
+    if len(names) > _MOST_CATEGORIES:
+        raise DesignError(f"a private question must have at most {_MOST_CATEGORIES} categories; got {len(names):,}")
     if sink:
         return _with_sink(names, design, levels, sink, words or _SINK)
     offered = [each.strip() for each in levels.split(",") if each.strip()]
@@ -136,8 +137,8 @@ def _on_offer(design: Answerable, chosen: list[str]) -> dict[str, Answerable]:
 
 
 def _range(text: str, known: list[str]) -> list[str]:
-    found = _RANGE.fullmatch(text)
-    ends = [text, text] if found is None else [found[1], found[2]]
+    low, dots, high = (part.strip() for part in text.partition(".."))
+    ends = [low, high] if dots else [text, text]
     for end in ends:
         if end not in known:
             raise DesignError(

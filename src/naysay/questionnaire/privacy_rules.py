@@ -18,9 +18,9 @@ from naysay.questionnaire.offers import YES_NO, by_hand_design
 from naysay.questionnaire.problems import Problem
 from naysay.questionnaire.questionnaire import Questionnaire
 from naysay.questionnaire.walk import Entry, private_of_item
-from naysay.responses import Pair
+from naysay.responses import Labels, Pair
 
-__all__ = ["bins", "by_hand", "categories", "designs_fit", "levels"]
+__all__ = ["bins", "by_hand", "categories", "designs_fit", "levels", "words"]
 
 
 def _offers(walked: Sequence[Entry]) -> Iterator[tuple[Entry, Private, Answerable]]:
@@ -87,6 +87,20 @@ def levels(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Pr
             message = "levels must run from the most private to the most open"
             reason = "respondents read them in this order, and the first is what they begin with"
             yield Problem("levels", message, reason, "put them in order", "warning", path=path)
+
+
+def words(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+    """A response that is no choice has words of its own."""
+    for entry, private, offer in _offers(walked):
+        known = {*_named(entry), *YES_NO, *private.responses}
+        spaces = [offer.channel(level).space for level in offer.levels]
+        labels = [str(label) for space in spaces if isinstance(space, Labels) for label in space.labels]
+        for label in dict.fromkeys(labels):
+            if label not in known:
+                message = f"the response {label!r} has no words of its own, and is shown as it is written"
+                way_out = "write them into private.responses of the JSON"
+                path = f"{entry.path}.private.responses"
+                yield Problem("words", message, "it is in one language only", way_out, "warning", path=path)
 
 
 def _told(design: Design, called: str, path: str) -> Iterator[Problem]:

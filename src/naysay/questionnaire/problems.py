@@ -127,13 +127,17 @@ def of_validation(error: ValidationError, path: str = "") -> list[Problem]:
     for each in error.errors(include_url=False, include_context=False):
         steps = [step for step in each["loc"] if step not in _KINDS]
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
-        message, way_out = _worded(each["type"], each["msg"], each.get("input"), str(steps[-1]) if steps else "")
+        field = str(steps[-1]) if steps else ""
+        message, way_out = _worded(each["type"], each["msg"], each.get("input"), field, whole=not path)
         found.append(Problem("form", message, "", way_out, path=(path + where).lstrip(".")))
     return found
 
 
-def _worded(kind: str, told: str, value: Any, field: str) -> tuple[str, str]:
+def _worded(kind: str, told: str, value: Any, field: str, *, whole: bool) -> tuple[str, str]:
     """What is wrong with a field, and the way out."""
+    if kind == "string_pattern_mismatch" and field == "name" and whole:
+        message = "the name of a questionnaire must hold lower-case letters, digits, _ and - only"
+        return f"{message}; got {_checks.shown([value])}", "it stands in links; write it as survey-1"
     if kind == "string_pattern_mismatch" and field == "name":
         message = (
             f"a name must begin with a letter and hold letters, digits, _ and - only; got {_checks.shown([value])}"

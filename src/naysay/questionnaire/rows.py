@@ -88,6 +88,10 @@ class Rows:
                 return None
             if kind == "select_one" and "likert" in self.columns.text(row, "appearance").lower():
                 item = self._likert(number, item)
+        if self.columns.text(row, "parameters") and kind != "rating":
+            place = Place("survey", number, self.columns.plain["parameters"])
+            message, way_out = f"parameters of {text!r} are not used", "leave them out"
+            self.problems.append(Problem("cells", message, "", way_out, severity="warning", place=place))
         item |= self._extras(number, row, item["kind"])
         return item | self._private(number, row, item)
 

@@ -17,6 +17,7 @@ __all__ = ["Sheet", "read_sheets"]
 _LARGEST_FILE = 5_000_000  # bytes; a questionnaire of 200 questions in four languages takes a hundredth of it
 _LARGEST_CONTENT = 16_000_000  # bytes of a workbook when unpacked
 _MOST_PARTS = 500
+_LONGEST_CELL = 10_000
 _MOST_ROWS = 10_000
 _RATIO = 200  # packed XML shrinks 10 to 30 times; a bomb thousands of times
 _SUFFIXES = (".xlsx", ".csv", ".md")
@@ -190,6 +191,13 @@ def _sheet(name: str, read: object, sheet: str) -> Sheet:
     repeated = {column for column in columns if columns.count(column) > 1}
     if repeated:
         raise DataError(f"{name!r}: the columns of sheet {sheet!r} must differ; got {_checks.shown(repeated)} twice")
+    for number, row in enumerate(getattr(read, sheet, None) or [], start=2):
+        for column, text in row.items():
+            if len(str(text)) > _LONGEST_CELL:
+                raise DataError(
+                    f"a cell must have at most {_LONGEST_CELL:,} characters; {name!r} has more in sheet {sheet!r}, "
+                    f"row {number}, column {column!r}"
+                )
     rows = tuple(
         (number, {str(column): str(text).strip() for column, text in row.items() if column and str(text).strip()})
         for number, row in enumerate(getattr(read, sheet, None) or [], start=2)

@@ -12,7 +12,7 @@ from naysay.questionnaire.questionnaire import Questionnaire
 
 __all__ = ["Entry", "Told", "entries", "expressions", "nodes", "piped", "private_of_item", "texts", "within"]
 
-_PIPED = re.compile(r"\$\{\s*([^}\s]*)\s*\}")
+_PIPED = re.compile(r"\$\{\s*+([^}\s]*+)\s*+\}")
 
 
 @dataclass(frozen=True)

@@ -63,9 +63,11 @@ def read_xlsform(path: str | Path) -> Draft:
     """
     sheets = read_sheets(path)
     settings = sheets["settings"].rows[0] if sheets["settings"].rows else (2, {})
-    default = tag_of(settings[1].get("default_language", "")) or "en"
-    columns = {name: columns_of(sheet, name, default=default) for name, sheet in sheets.items()}
     draft = Draft({})
+    named = settings[1].get("default_language", "")
+    default = tag_of(named) or "en"
+    draft.problems += _language_problems(named, sheets, settings[0])
+    columns = {name: columns_of(sheet, name, default=default) for name, sheet in sheets.items()}
     for each in columns.values():
         draft.problems += each.problems
     _settings(draft, columns["settings"], *settings, languages=_languages(columns, default), stem=Path(path).stem)
@@ -80,6 +82,29 @@ def read_xlsform(path: str | Path) -> Draft:
     told = upstream_problems(sheets, columns["survey"])
     draft.problems += [each for each in told if each.place is None or each.place.row not in rows_known - {None}]
     return draft
+
+
+def _language_problems(named: str, sheets: Mapping[str, Sheet], number: int) -> list[Problem]:
+    """What is unclear about the language of texts that name none."""
+    if named and tag_of(named) is None:
+        message = f"a language must be named with its tag; got {named!r}"
+        place = Place("settings", number, "default_language")
+        return [Problem("columns", message, "screen readers need it", "write English (en), or what it is", place=place)]
+    unnamed = None if named else _unnamed(sheets)
+    if unnamed is None:
+        return []
+    message = f"column {unnamed.column!r} names no language, and is read as English (en)"
+    way_out = "write label::Deutsch (de), or what it is, or set default_language"
+    return [Problem("columns", message, "screen readers need it", way_out, "warning", place=unnamed)]
+
+
+def _unnamed(sheets: Mapping[str, Sheet]) -> Place | None:
+    """The first column of labels that names no language."""
+    for name, sheet in sheets.items():
+        for column in sheet.columns:
+            if column.strip().lower() == "label":
+                return Place(name, 1, column)
+    return None
 
 
 def _languages(columns: Mapping[str, Columns], default: str) -> list[str]:

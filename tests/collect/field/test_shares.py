@@ -39,7 +39,7 @@ def people(tied):
     """People of these shares, and levels that go with the category or not."""
     rng = np.random.default_rng(2016)
     party = rng.choice(CATEGORIES, PEOPLE, p=SHARES)
-    chances = {name: (0.5, 0.3, 0.2) for name in CATEGORIES}
+    chances = dict.fromkeys(CATEGORIES, (0.5, 0.3, 0.2))
     if tied:
         chances |= {"red": (0.9, 0.05, 0.05), "gold": (0.1, 0.2, 0.7)}
     level = [rng.choice(("1", "3", "coin"), p=chances[name]) for name in party]

@@ -43,9 +43,12 @@ class Respondent:
         self.page, self.address = page, address
         self.questions = {question.name: question for question in sample().questions}
         self.requests, self.problems = [], []
-        page.on("request", lambda request: self.requests.append(request))
+        page.on("request", self._request)
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("console", lambda said: said.type in ("error", "warning") and self.problems.append(said.text))
+
+    def _request(self, request):
+        self.requests.append(request)
 
     def open(self):
         self.page.goto(self.address)
@@ -60,7 +63,9 @@ class Respondent:
         """Press a button, and wait until the next step is there."""
         old = self.page.locator("main > *").last.element_handle()
         self.page.locator(button).click()
-        self.page.wait_for_function("old => !old.isConnected || document.querySelector('.summary:not([hidden])')", arg=old)
+        self.page.wait_for_function(
+            "old => !old.isConnected || document.querySelector('.summary:not([hidden])')", arg=old
+        )
         return self
 
     def at(self, name):
@@ -132,7 +137,9 @@ class Respondent:
 
     def stored(self):
         """What this device has stored for the survey, each storage as text."""
-        return self.page.evaluate("() => [localStorage, sessionStorage].map((each) => JSON.stringify(Object.entries(each)))")
+        return self.page.evaluate(
+            "() => [localStorage, sessionStorage].map((each) => JSON.stringify(Object.entries(each)))"
+        )
 
 
 class Served:

@@ -102,7 +102,9 @@ def test_two_tabs_that_confirm_send_one_message(answered, respond):
     respondent.page.get_by_text("Not yet sent").first.wait_for()
     second.page.locator("#confirm").click()
     second.page.get_by_text("Not yet sent").first.wait_for()
-    bodies = {request.post_data for each in (respondent, second) for request in each.requests if request.method == "POST"}
+    bodies = {
+        request.post_data for each in (respondent, second) for request in each.requests if request.method == "POST"
+    }
     assert len(bodies) == 1
 
 

@@ -9,12 +9,14 @@ from browsing import ANSWERS, privates, serve
 from naysay.collect.client import FOLDER
 
 PRIVATE = ("income", "smoking", "taxes", "partners", "drugs", "rent", "debt", "party")
+_ITEMS = ("cannabis", "cocaine", "sedatives")
 TRUTHS = [
     {
-        **{name: ("yes", "no")[turn % 2] for name in ("smoking", "taxes")},
         "income": ("below_1000", "to_2000", "to_3000", "to_5000", "from_5000")[turn],
+        "smoking": ("yes", "no")[turn % 2],
+        "taxes": ("yes", "no")[turn % 2],
         "partners": ("zero_to_two", "three_to_five", "six_to_nine", "ten_or_more")[turn % 4],
-        "drugs": dict(zip(("cannabis", "cocaine", "sedatives"), ("yes", "no", "yes", "no", "yes")[turn:] + ("no",) * 3)),
+        "drugs": {item: ("yes", "no")[(turn >> place) % 2] for place, item in enumerate(_ITEMS)},
         "rent": (0, 500, 900, 40_000, 399)[turn],
         "debt": (0.5, 3, 10, 100, 2)[turn],
         "party": ("red", "green", "blue", "yellow", "violet")[turn],
@@ -22,6 +24,14 @@ TRUTHS = [
     for turn in range(5)
 ]
 """Five people, between them every category of every private question."""
+
+HASH = """
+    async (url) => {
+        const bytes = await (await fetch(url)).arrayBuffer();
+        const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+        return [...hash].map((octet) => octet.toString(16).padStart(2, "0")).join("");
+    }
+"""
 
 CONSTANT = """
 export const draw = (design) => truly(design, categories(design)[0], (size) => new Uint8Array(size));
@@ -32,7 +42,7 @@ def counting():
     """Makes the browser's random bytes the same for everyone."""
     return """
         let next = 0;
-        crypto.getRandomValues = (array) => { for (let i = 0; i < array.length; i++) array[i] = (next += 89) % 256; return array; };
+        crypto.getRandomValues = (array) => array.map((_, i) => (array[i] = (next += 89) % 256)) && array;
     """
 
 
@@ -58,11 +68,7 @@ def test_what_is_sent_is_what_was_shown_byte_for_byte(respond, served):
     assert shown in respondent.page.locator("#receipt").text_content()
     content = json.loads(shown)
     assert list(content["answers"]) == list(respondent.questions)
-    assert content["survey"] == respondent.page.evaluate(
-        "async (url) => [...new Uint8Array(await crypto.subtle.digest('SHA-256', await (await fetch(url)).arrayBuffer()))]"
-        ".map((octet) => octet.toString(16).padStart(2, '0')).join('')",
-        served.page("sample") + "/survey.json",
-    )
+    assert content["survey"] == respondent.page.evaluate(HASH, served.page("sample") + "/survey.json")
 
 
 def test_each_preview_is_part_of_what_is_sent(respond):

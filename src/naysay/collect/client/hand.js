@@ -21,7 +21,7 @@ export function byHand(question, page, frame) {
     "div",
     { class: "hand", role: "group", ...described(frame) },
     make("p", {}, texts.say(shown ? "hand.options" : "hand.coins", gaps), several ? ` ${texts.say("hand.line")}` : ""),
-    make("p", { class: "warning" }, texts.say("hand.warning")),
+    make("p", { class: "warning" }, texts.say(shown ? "hand.never" : "hand.warning")),
     ...lines,
   );
 }

@@ -27,24 +27,26 @@ class Taking {
     this.steps = stepsOf(survey.questionnaire.items);
     this.resumed = Boolean(this.memory.tab.answers);
     this.place = -1; // −1 welcome, then the steps, then the review
-    this.texts = this.#texts(this.memory.tab.language ?? preferred(languages(survey.questionnaire), navigator.languages));
   }
 
   async start() {
+    const offered = languages(this.survey.questionnaire);
+    this.texts = await this.#texts(this.memory.tab.language ?? preferred(offered, navigator.languages));
     if (!this.memory.receipt) await this.memory.begin();
     history.replaceState({ place: -1 }, "");
     addEventListener("popstate", (event) => this.#turn(event.state?.place ?? this.place));
     await this.#draw(false);
   }
 
-  speak(language) {
-    this.texts = this.#texts(language);
-    this.memory.tab = { ...this.memory.tab, language };
-    return this.#draw(false).then(() => document.getElementById("language").focus());
+  async speak(language) {
+    this.texts = await this.#texts(language).catch(() => this.texts);
+    this.memory.tab = { ...this.memory.tab, language: this.texts.language };
+    await this.#draw(false);
+    document.getElementById("language").focus();
   }
 
-  #texts(language) {
-    const texts = new Texts(language, this.survey.questionnaire);
+  async #texts(language) {
+    const texts = await Texts.in(language, this.survey.questionnaire);
     texts.gap = (name) => this.#gap(name, texts);
     return texts;
   }
@@ -148,8 +150,8 @@ class Taking {
   }
 }
 
-function failed(why) {
-  const texts = new Texts(preferred(languages({ languages: [] }), navigator.languages));
+async function failed(why) {
+  const texts = await Texts.in(preferred(languages({ languages: [] }), navigator.languages));
   const content = make("div", {}, make("h1", { tabindex: "-1" }, texts.say("failed.title")), make("p", { role: "alert" }, texts.say(`failed.${why}`)));
   if (why === "missing") content.append(make("div", { class: "actions" }, button(texts.say("again"), open, { class: "main" })));
   show(root, content, { texts });

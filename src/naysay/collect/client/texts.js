@@ -1,12 +1,8 @@
 // What the page says in the respondent's language, and the survey's own texts with their language and direction.
 
 import { make } from "./elements.js";
-import ar from "./words/ar.js";
-import de from "./words/de.js";
-import en from "./words/en.js";
-import es from "./words/es.js";
 
-const WORDS = { en, de, es, ar };
+const NAMES = { en: "English", de: "Deutsch", es: "Español", ar: "العربية" };
 const RIGHT_TO_LEFT = new Set(["ar", "arc", "ckb", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi"]);
 
 const base = (tag) => tag.toLowerCase().split("-")[0];
@@ -17,7 +13,7 @@ export const direction = (tag) => (RIGHT_TO_LEFT.has(base(tag)) ? "rtl" : "ltr")
 /** Languages that a respondent may choose: those of the survey, then those of the page alone. */
 export function languages(questionnaire) {
   const own = questionnaire.languages.map(base);
-  return [...questionnaire.languages, ...Object.keys(WORDS).filter((tag) => !own.includes(tag))];
+  return [...questionnaire.languages, ...Object.keys(NAMES).filter((tag) => !own.includes(tag))];
 }
 
 /** The first language of the browser that is on offer. Read on the device; never sent. */
@@ -28,10 +24,17 @@ export function preferred(offered, wished) {
 
 /** Texts in one language. */
 export class Texts {
-  constructor(language, questionnaire) {
+  /** The texts of a language; of the page's own words, only that language is loaded. */
+  static async in(language, questionnaire) {
+    const spoken = base(language) in NAMES ? base(language) : "en";
+    const { default: words } = await import(`./words/${spoken}.js`);
+    return new Texts(language, questionnaire, words);
+  }
+
+  constructor(language, questionnaire, words) {
     this.language = language;
     this.direction = direction(language);
-    this.words = WORDS[base(language)] ?? en;
+    this.words = words;
     this.fallback = questionnaire?.languages[0] ?? "en";
     // Digits as in the data, so that what is read here is what is sent.
     this.locale = `${base(language)}-u-nu-latn`;
@@ -58,7 +61,7 @@ export class Texts {
 
   /** The language in which its readers call it. */
   nameOf(language) {
-    return WORDS[base(language)]?.name ?? new Intl.DisplayNames([language], { type: "language" }).of(language);
+    return NAMES[base(language)] ?? new Intl.DisplayNames([language], { type: "language" }).of(language);
   }
 
   number(value, digits = 2) {

@@ -7,7 +7,7 @@ from sqlalchemy.engine import URL
 
 __all__ = ["PostgreSQL"]
 
-_OPTIONS = "-c synchronous_commit=on -c statement_timeout=20s -c lock_timeout=5s"
+_OPTIONS = "-c synchronous_commit=on -c statement_timeout=600s -c lock_timeout=5s"
 
 # A new table under the old name would lose the rights that were granted on it. So rows wait in a temporary table, which
 # is not written to the server's log; truncating gives the table new files, and all rows come from one transaction.
@@ -26,12 +26,12 @@ class PostgreSQL:
     fresh_id = "replace(gen_random_uuid()::text, '-', '')"
 
     def engine(self, url: URL) -> Engine:
-        """Connections that are tried before they are used, and never wait for long."""
+        """Connections that are tried before they are used, and do not wait for a server that is gone."""
         return create_engine(
             url.set(drivername="postgresql+psycopg"),
             hide_parameters=True,
             pool_pre_ping=True,
-            connect_args={"connect_timeout": 5, "options": _OPTIONS},
+            connect_args={"connect_timeout": 5, "tcp_user_timeout": 20_000, "options": _OPTIONS},
         )
 
     def settle(self, engine: Engine) -> None:

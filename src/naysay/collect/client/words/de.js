@@ -1,7 +1,6 @@
 // The page in German; keys as in en.js.
 
 export default {
-  name: "Deutsch",
   language: "Sprache",
   quoted: "„{text}“",
   back: "Zurück",
@@ -85,7 +84,7 @@ export default {
     revealed: "Ihre Antwort selbst kann verraten werden",
     certain: "Einige Möglichkeiten sind sicher ausgeschlossen.",
     odds: "Für wen immer das liest, steigen die Chancen einer Möglichkeit auf höchstens das {odds}-Fache.",
-    bits: "Es verrät höchstens {bits} von {all} Bit.",
+    bits: "Es verrät im Mittel {bits} von {all} Bit, wenn vorher alle Möglichkeiten gleich wahrscheinlich waren.",
     bitsTogether: "Sie verraten höchstens {bits} Bit.",
     epsilon: "ε = {epsilon}",
     hand: "Mit Ihrer eigenen Münze",
@@ -100,6 +99,7 @@ export default {
     line: "Tun Sie das für jede Zeile neu.",
     say: "Was Sie sagen",
     warning: "Geben Sie hier nicht Ihre wahre Antwort ein, außer die Münze verlangt es.",
+    never: "Nach Ihrer wahren Antwort wird nirgends gefragt. Geben Sie sie nicht ein.",
   },
 
   preview: {

@@ -1,7 +1,6 @@
 // The page in English. Every entry of `promises` is kept by a test (docs/respondent.md names them).
 
 export default {
-  name: "English",
   language: "Language",
   quoted: "“{text}”",
   back: "Back",
@@ -85,7 +84,7 @@ export default {
     revealed: "Your answer itself can be told",
     certain: "Some options are ruled out for certain.",
     odds: "A reader's odds for any option grow at most {odds}-fold.",
-    bits: "It tells at most {bits} of {all} bits.",
+    bits: "It tells {bits} of {all} bits on average, if all options were equally likely before.",
     bitsTogether: "They tell at most {bits} bits.",
     epsilon: "ε = {epsilon}",
     hand: "With a coin of your own",
@@ -100,6 +99,7 @@ export default {
     line: "Do this anew for each line.",
     say: "What you say",
     warning: "Do not enter your true answer here unless the coin says so.",
+    never: "Your true answer is asked for nowhere. Do not enter it.",
   },
 
   preview: {

@@ -1,7 +1,6 @@
 // The page in Spanish; keys as in en.js.
 
 export default {
-  name: "Español",
   language: "Idioma",
   quoted: "«{text}»",
   back: "Atrás",
@@ -85,7 +84,7 @@ export default {
     revealed: "Su propia respuesta puede revelarse",
     certain: "Algunas opciones quedan descartadas con certeza.",
     odds: "Para quien lo lea, las probabilidades relativas de una opción se multiplican como máximo por {odds}.",
-    bits: "Revela como máximo {bits} de {all} bits.",
+    bits: "Revela por término medio {bits} de {all} bits, si antes todas las opciones eran igual de probables.",
     bitsTogether: "Revelan como máximo {bits} bits.",
     epsilon: "ε = {epsilon}",
     hand: "Con su propia moneda",
@@ -100,6 +99,7 @@ export default {
     line: "Hágalo de nuevo para cada línea.",
     say: "Lo que usted dice",
     warning: "No introduzca aquí su respuesta verdadera, salvo que la moneda lo pida.",
+    never: "Su respuesta verdadera no se pregunta en ninguna parte. No la introduzca.",
   },
 
   preview: {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from alembic import command
-from alembic.config import Config
 from sqlalchemy import Connection
 
 __all__ = ["upgrade"]
@@ -13,6 +11,9 @@ __all__ = ["upgrade"]
 
 def upgrade(connection: Connection) -> None:
     """Bring the database of a connection, in its transaction, to the newest version."""
+    from alembic import command  # it announces its plugins to the log when it is imported
+    from alembic.config import Config
+
     settings = Config()
     settings.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
     settings.set_main_option("path_separator", "os")

@@ -1,0 +1,88 @@
+"""Take the pictures of the respondent's page: ``python docs/screens.py``. Needs Chromium (scripts/browsers)."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).parents[1]
+PICTURES = ROOT / "docs" / "pictures" / "collect"
+PHONE = {"width": 390, "height": 844}
+DESK = {"width": 1100, "height": 800}
+
+sys.path.insert(0, str(ROOT / "tests" / "collect" / "page"))
+
+# The same chance each time, so that only what has changed on the page changes a picture.
+SAME_CHANCE = """
+    let next = 7;
+    crypto.getRandomValues = (array) => array.map((_, i) => (array[i] = (next += 89) % 256)) && array;
+"""
+
+
+def main() -> None:
+    from browsing import privates, serve
+
+    from naysay.questionnaire import sample
+
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serve([sample(), privates()], Path(folder)) as server,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        take(browser, server)
+        browser.close()
+
+
+def take(browser: Browser, server: Any) -> None:
+    """All pictures."""
+    at_phone = respondent(browser, server, "sample", viewport=PHONE, locale="en-US")
+    at_phone.open()
+    picture(at_phone, "welcome")
+    private = respondent(browser, server, "private", viewport=PHONE, locale="en-US")
+    private.start().answer("income", "to_3000", level=1)
+    scroll(private, "#q-income .mark")
+    picture(private, "level")
+    scroll(private, "#q-income .preview")
+    picture(private, "preview")
+    private.at("income").locator(".levels input").last.check()
+    scroll(private, "#q-income .hand")
+    picture(private, "coin")
+    arabic = respondent(browser, server, "private", viewport=PHONE, locale="ar", color_scheme="dark")
+    arabic.start().answer("income", "to_3000", level=1)
+    scroll(arabic, "#q-income .mark")
+    picture(arabic, "arabic")
+    german = respondent(browser, server, "sample", viewport=DESK, locale="de-DE")
+    german.start().to_review()
+    picture(german, "sent")
+    german.confirm()
+    picture(german, "receipt")
+
+
+def respondent(browser: Browser, server: Any, survey: str, **context: Any) -> Any:
+    """Somebody before a survey, at a device of her own."""
+    from browsing import Respondent
+
+    page = browser.new_context(**context).new_page()
+    page.add_init_script(SAME_CHANCE)
+    return Respondent(page, server.page(survey))
+
+
+def scroll(respondent: Any, selector: str) -> None:
+    respondent.page.locator(selector).first.evaluate(
+        "(each) => scrollTo(0, each.getBoundingClientRect().top + scrollY - 16)"
+    )
+
+
+def picture(respondent: Any, name: str) -> None:
+    respondent.page.screenshot(path=PICTURES / f"{name}.png")
+
+
+if __name__ == "__main__":
+    main()

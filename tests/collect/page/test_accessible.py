@@ -1,0 +1,212 @@
+"""Every step can be read, reached and answered: by rule (axe), by keyboard alone, enlarged, and by thumb."""
+
+import json
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browsing import ANSWERS
+
+from naysay.questionnaire import sample
+
+RULES = {
+    "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+}
+PHONE = {"viewport": {"width": 390, "height": 844}}
+LOOKS = {
+    "light on a phone": {**PHONE, "color_scheme": "light"},
+    "dark at a desk, in German": {
+        "color_scheme": "dark",
+        "locale": "de-DE",
+        "viewport": {"width": 1280, "height": 900},
+    },
+    "right to left, dark": {**PHONE, "color_scheme": "dark", "locale": "ar"},
+    "in Spanish, with less motion": {**PHONE, "locale": "es-ES", "reduced_motion": "reduce"},
+}
+
+
+def offences(page):
+    found = Axe().run(page, options=RULES).response["violations"]
+    return [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found]
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_no_step_offends_against_wcag(respond, look):
+    respondent = respond(**LOOKS[look]).open()
+    page = respondent.page
+    titles = [page.title()]
+    assert offences(page) == []
+    respondent.move(".welcome .actions .main")
+    while not page.locator("#confirm").count():
+        if "age" in respondent.asked():
+            page.locator(".step > .actions .main").click()
+            assert offences(page) == []
+        respondent.fill(ANSWERS)
+        assert offences(page) == []
+        titles.append(page.title())
+        respondent.move()
+    assert offences(page) == []
+    titles.append(page.title())
+    page.route("**/answers", lambda route: route.abort(), times=1)
+    page.locator("#confirm").click()
+    page.locator(".sending .main:enabled").wait_for()
+    assert offences(page) == []
+    titles.append(page.title())
+    page.locator("#receipt").wait_for()
+    assert offences(page) == []
+    assert len(set(titles)) == len(titles)
+
+
+def test_the_coin_mode_offends_neither(respond):
+    respondent = respond("private").start().answer("income", 0, level=3).answer("taxes", 0, level=1)
+    assert offences(respondent.page) == []
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es", "ar"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_on_threats_offends_neither(respond, served, language, scheme):
+    respondent = respond(color_scheme=scheme)
+    respondent.page.goto(f"{served.address}/threats?lang={language}")
+    assert respondent.page.locator("html").get_attribute("lang") == language
+    assert offences(respondent.page) == []
+
+
+def test_a_page_that_offends_is_found(respond):
+    respondent = respond().open()
+    respondent.page.evaluate("document.body.append(document.createElement('button'))")
+    assert [rule for rule, _ in offences(respondent.page)] == ["button-name"]
+
+
+def test_the_whole_survey_is_taken_with_the_keyboard_alone(respond):
+    respondent = respond().open()
+    page = respondent.page
+    press = page.keyboard.press
+    focused = "() => document.activeElement.matches({!r})"
+
+    def tab_to(selector):
+        for _ in range(120):
+            if page.evaluate(focused.format(selector)):
+                return
+            press("Tab")
+        raise AssertionError(f"{selector} cannot be reached")
+
+    def on(key):
+        old = page.locator("main > *").last.element_handle()
+        press(key)
+        page.wait_for_function("old => !old.isConnected", arg=old)
+
+    tab_to(".welcome .main")
+    on("Enter")
+    assert page.evaluate("document.activeElement.tagName") == "H1"
+    while not page.locator("#confirm").count():
+        for name in respondent.asked():
+            kind = respondent.questions[name].kind
+            if kind in ("integer", "decimal", "text"):
+                tab_to(f"#q-{name}-input")
+                page.keyboard.type(str(ANSWERS[name]) if kind != "text" else "word")
+            elif kind == "date":
+                tab_to(f"#q-{name}-input")
+                page.keyboard.type("05012011")
+            elif kind == "ranking":
+                for _ in respondent.questions[name].choices:
+                    tab_to(f"#q-{name} .choice")
+                    press("Enter")
+            else:
+                for line in range(max(1, respondent.at(name).locator(".line").count())):
+                    inside = (
+                        f".line:nth-child({line + 1}) input"
+                        if respondent.at(name).locator(".line").count()
+                        else "input"
+                    )
+                    tab_to(f"#q-{name} .inputs {inside}")
+                    press("Space")
+        tab_to(".step > .actions .main")
+        on("Enter")
+    answers = json.loads(respondent.shown())["answers"]
+    assert {name for name, value in answers.items() if value is None} <= {"news_other", "clear", "children"}
+    tab_to("#confirm")
+    press("Enter")
+    page.locator("#receipt").wait_for()
+
+
+@pytest.mark.parametrize("locale", ["en-US", "de-DE", "ar"])
+def test_at_200_percent_on_a_small_screen_nothing_scrolls_sideways(respond, locale):
+    respondent = respond(viewport={"width": 320, "height": 640}, locale=locale).open()
+    page = respondent.page
+    wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+    assert not page.evaluate(wide)
+    respondent.move(".welcome .actions .main")
+    while not page.locator("#confirm").count():
+        respondent.fill(ANSWERS)
+        assert not page.evaluate(wide), respondent.asked()
+        respondent.move()
+    assert not page.evaluate(wide)
+    respondent.confirm()
+    assert not page.evaluate(wide)
+    page.evaluate("document.body.append(Object.assign(document.createElement('p'), {textContent: 'x'.repeat(500)}))")
+    page.evaluate("document.body.lastChild.style.whiteSpace = 'nowrap'")
+    assert page.evaluate(wide)
+
+
+def test_everything_to_press_is_at_least_44_pixels_high_and_wide(respond):
+    respondent = respond(**PHONE).open()
+    page = respondent.page
+    small = """() => [...document.querySelectorAll(
+            'button, select, a, .option label, input:not([type=radio], [type=checkbox])')]
+        .filter((each) => each.offsetParent && !each.closest('.summary'))
+        .map((each) => [each.outerHTML.slice(0, 80), each.getBoundingClientRect()])
+        .filter(([, box]) => box.width < 44 || box.height < 44).map(([html]) => html)"""
+    assert page.evaluate(small) == []
+    respondent.move(".welcome .actions .main")
+    while not page.locator("#confirm").count():
+        respondent.fill(ANSWERS)
+        assert page.evaluate(small) == []
+        respondent.move()
+    assert page.evaluate(small) == []
+    respondent.confirm()
+    assert page.evaluate(small) == []
+
+
+def test_ranking_works_with_buttons_and_says_where_things_are(respond):
+    respondent = respond().start()
+    while "priorities" not in respondent.asked():
+        respondent.fill(ANSWERS).move()
+    page, at = respondent.page, respondent.at("priorities")
+    respondent.answer("priorities", ["schools", "hospitals", "roads"])
+    page.get_by_role("button", name="Move Roads and railways up").click()
+    assert at.locator("[role=status]").text_content() == "Roads and railways is at place 2 of 3."
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Move Roads and railways up"
+    page.get_by_role("button", name="Take Schools out").click()
+    assert at.locator(".ranked li").count() == 2
+    page.locator(".step > .actions .main").click()
+    assert "Please place all of them, or none." in page.locator(".summary").text_content()
+
+
+def test_the_language_is_chosen_by_the_respondent_and_answers_stay(respond):
+    respondent = respond().start().answer("age", 44)
+    page = respondent.page
+    page.locator("#language").select_option("ar")
+    page.locator("html[lang=ar][dir=rtl]").wait_for()
+    assert page.locator("#q-age-input").input_value() == "44"
+    label = next(each for each in sample().questions if each.name == "age").label
+    assert label["ar"] in page.locator("h1").text_content()
+    page.locator("#language").select_option("de")
+    page.locator("html[lang=de][dir=ltr]").wait_for()
+    page.reload()
+    page.locator("html[lang=de]").wait_for()
+    assert page.get_by_text("Ihre offenen Antworten sind noch da.").count() == 1
+
+
+def test_texts_that_a_survey_lacks_in_a_language_are_marked_with_theirs(respond):
+    respondent = respond(locale="es-ES")
+    respondent.page.route("**/survey.json", in_english_alone)
+    respondent.open()
+    heading = respondent.page.locator("h1 span")
+    assert (heading.get_attribute("lang"), heading.get_attribute("dir")) == ("en", "ltr")
+    assert respondent.page.locator("html").get_attribute("lang") == "es"
+
+
+def in_english_alone(route):
+    content = route.fetch().json()
+    content["questionnaire"]["languages"] = ["en"]
+    content["questionnaire"]["title"] = {"en": "A sample survey"}
+    route.fulfill(json=content)
