@@ -219,8 +219,8 @@ def main() -> int:
             sys.stderr.write(rows[-1] + "\n")
     text = "\n".join(
         [
-            f"{options.respondents} scripted respondents at once for {options.seconds:g} seconds, each sending again as "
-            "soon as it is acknowledged. Milliseconds from sending to the acknowledgment, which comes after the "
+            f"{options.respondents} scripted respondents at once for {options.seconds:g} seconds, each sending again "
+            "as soon as it is acknowledged. Milliseconds from sending to the acknowledgment, which comes after the "
             "commit. Lost: acknowledged and not in the database. Failed: 5xx and broken connections. Memory: the most "
             "that the server held. Load: of the machine, at the end; respondents and server share it.",
             "",

@@ -228,6 +228,18 @@ def _tallies(replies: Replies, asked: list[str], by: str | None) -> dict[str, An
     return {name: tally for name, tally in found.items() if name not in silent}
 
 
+class _Told(NamedTuple):
+    """How results are told."""
+
+    confidence: float
+    interval: str | None
+    noncompliance: float
+
+    def object(self, fit: Estimate) -> dict[str, Any]:
+        """The estimate as a JSON object."""
+        return printing.to_dict(fit, self.confidence, self.interval, noncompliance=self.noncompliance)
+
+
 def _check_roles(
     asked: Answerable,
     response: Sequence[str],
