@@ -118,7 +118,7 @@ def served(asked: Questionnaire, url: str, folder: Path) -> Iterator[tuple[str, 
 async def load(
     url: str, bodies: Callable[[], bytes], respondents: int, seconds: float
 ) -> tuple[list[float], Counter[int], float]:
-    """Let this many respondents send for this long: latencies of acknowledgments, all statuses, and the time it took."""
+    """Let this many respondents send for this long: latencies of acknowledgments, statuses, and the time it took."""
     import httpx2
 
     latencies: list[float] = []

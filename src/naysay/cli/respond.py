@@ -116,7 +116,8 @@ def _send(survey: Survey, people: People, *, concurrency: int, state: Path | Non
     """Send with a bar to look at; however it ends, say how much is stored."""
     counts = Sent(people.size)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as progress:
+    screen = Console(file=sys.stderr)
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
         task = progress.add_task("answers acknowledged", total=people.size)
 
         def told(now: Sent) -> None:
