@@ -135,7 +135,7 @@ def people(asked: Sequence[Question], *, size: int = PEOPLE, seed: int | None = 
     --------
     >>> few = people(questions(), size=3, seed=1)
     >>> few.answers["sexual_preference"], few.levels["sexual_preference"]
-    (['Heterosexual', 'Heterosexual', 'Heterosexual'], ['1', '5', '2'])
+    (['Heterosexual', 'Heterosexual', 'Heterosexual'], ['5', '2', '3'])
     """
     rng = np.random.default_rng(seed)
     answers = {each.name: rng.choice(tuple(each.names), size, p=each.truth).tolist() for each in asked}

@@ -79,9 +79,9 @@ def checked(
     Examples
     --------
     >>> from naysay.questionnaire import sample
-    >>> people = checked(sample(), {"age": ["30", "41"], "news": ["net;paper", None], "drinks": [2, 30]})
-    >>> people.column("news"), people.column("drinks")
-    ([['paper', 'net'], None], ['up_to_seven', 'more_drinks'])
+    >>> people = checked(sample(), {"age": ["30", "41"], "news": ["net;paper", None], "rent": [250, 800]})
+    >>> people.column("news"), people.column("rent")
+    ([['paper', 'net'], None], ['below_400', 'from_800'])
     """
     cells = {name: list(cells_of(column)) for name, column in columns.items()}
     size = len(next(iter(cells.values()), ()))
