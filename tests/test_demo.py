@@ -183,7 +183,7 @@ def test_an_interruption_leaves_nothing(tmp_path, one_question, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("naysay.respond.many", interrupted)
+    monkeypatch.setattr("naysay.collect.respond.many", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "out")
     assert not (tmp_path / "out").exists()
