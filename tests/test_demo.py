@@ -1,13 +1,17 @@
 import importlib
 import io
 import re
+import sys
 
 import numpy as np
 import pytest
 from rich.console import Console
 
-from naysay import demo
+from naysay import collect, demo
+from naysay.collect import respond
+from naysay.design import drawing
 from naysay.errors import DataError
+from naysay.questionnaire import checker
 
 
 def quiet():
@@ -16,40 +20,73 @@ def quiet():
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    console = quiet()
-    return demo.run(tmp_path_factory.mktemp("out") / "new", seed=2016, console=console), console.file.getvalue()
+    """One run of the whole demonstration: its folder, and what the terminal showed.
+
+    The devices' randomness comes from a generator here, in place of the operating system's, so that intervals hold
+    what they hold in every run of this test.
+    """
+    console, chance = quiet(), np.random.default_rng(2016)
+    out = tmp_path_factory.mktemp("out") / "new"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawing, "system", drawing.ByteSource(chance.bytes))
+        demo.run(out, seed=2016, console=console)
+    return out, console.file.getvalue()
 
 
 @pytest.fixture(scope="module")
-def results():
-    return demo.survey(demo.questions(), demo.simulated(2016), console=quiet())
+def replies(ran):
+    return collect.replies(ran[0] / "demo.db", "demo")
+
+
+@pytest.fixture(scope="module")
+def results(replies):
+    from naysay.demo.results import estimated
+
+    return demo.Results(tuple(estimated(question, replies) for question in demo.questions()))
 
 
 @pytest.fixture(scope="module")
 def text(ran):
-    return ran[0].read_text(encoding="utf-8")
+    return (ran[0] / "report.html").read_text(encoding="utf-8")
 
 
-def test_the_report_is_the_only_file(ran):
-    path, _ = ran
-    assert path.name == "report.html"
-    assert list(path.parent.iterdir()) == [path]
+def test_the_report_and_the_answers_are_all_that_is_left(ran):
+    assert sorted(path.name for path in ran[0].iterdir()) == ["demo.db", "report.html"]
 
 
-def test_a_seed_repeats_the_report(ran, results):
-    assert ran[0].read_text(encoding="utf-8") == demo.page(results, seed=2016)
+def test_everybodys_answers_are_in_the_database_as_devices_sent_them(replies):
+    asked = demo.people(demo.questions(), seed=2016)
+    frame = replies.frame
+    assert frame.height == demo.PEOPLE
+    for name, levels in asked.levels.items():
+        assert sorted(frame[f"{name}_level"]) == sorted(levels)
+        discarded = [len(said.split(";")) for said in frame[name]]
+        assert discarded == [int(level) for level in frame[f"{name}_level"]]
 
 
-def test_another_seed_gives_other_answers(results):
-    race = demo.questions()[1]
-    again = demo.survey([race], demo.simulated(2017), console=quiet()).each[0]
-    assert not np.array_equal(again.fit.proportions, results.each[1].fit.proportions)
+def test_a_seed_asks_the_same_people_again():
+    asked = demo.questions()
+    assert demo.people(asked, size=50, seed=3).columns == demo.people(asked, size=50, seed=3).columns
+    assert demo.people(asked, size=50, seed=4).columns != demo.people(asked, size=50, seed=3).columns
+    assert demo.people(asked, size=50).columns != demo.people(asked, size=50).columns
 
 
-def test_without_a_seed_every_run_differs():
-    race = demo.questions()[1]
-    one, other = (np.asarray(demo.simulated()(race)) for _ in range(2))
-    assert not np.array_equal(one, other)
+def test_people_are_drawn_from_the_published_shares():
+    asked = demo.questions()
+    drawn = demo.people(asked, size=20_000, seed=1)
+    for question in asked:
+        shares = [drawn.answers[question.name].count(name) / 20_000 for name in question.names]
+        errors = np.sqrt(question.truth * (1 - question.truth) / 20_000)
+        assert (np.abs(shares - question.truth) < 4.5 * errors).all()
+
+
+def test_the_questionnaire_passes_the_checker():
+    asked = demo.questionnaire(demo.questions())
+    problems = checker.check(asked)
+    assert not [each for each in problems if each.severity == "error"]
+    for question, item in zip(demo.questions(), asked.questions, strict=True):
+        assert [choice.label["en"] for choice in item.choices] == list(question.counts)
+        assert item.private.offer.categories == tuple(question.names)
 
 
 def test_the_intervals_hold_the_truth(results):
@@ -57,15 +94,16 @@ def test_the_intervals_hold_the_truth(results):
     assert results.holding >= 34
 
 
-def test_the_estimates_are_of_the_file(results):
+def test_the_estimates_are_of_the_population(results):
     for result in results.each:
-        assert (result.fit.n, result.fit.missing, result.fit.target) == (10_108, 0, "file")
+        assert (result.fit.n, result.fit.missing, result.fit.target) == (2_000, 0, "population")
         errors = (result.fit.proportions - result.question.truth) / result.fit.standard_errors
         assert np.abs(errors).max() < 4
 
 
 def test_the_report_says_what_was_found(text, results):
     assert f"{results.holding} of {results.intervals}" in text
+    assert "2,000" in text
     assert "10,108" in text
     for result in results.each:
         assert f"{100 * result.fit.proportions[0]:.2f}" in text
@@ -74,14 +112,19 @@ def test_the_report_says_what_was_found(text, results):
 
 def test_the_report_counts_the_answers_that_reveal(text, results):
     revealing, answers = results.revealing
-    assert answers == 5 * 10_108
+    assert answers == 5 * 2_000
     assert f"{revealing:,} of the {answers:,} answers" in text
 
 
+def test_the_report_says_what_the_seed_did(text, results):
+    assert "Seed 2016 says who was asked" in text
+    assert "never seeded. Another run asks other people" in demo.page(results)
+
+
 def test_the_terminal_shows_truth_beside_estimate(ran, results):
-    path, told = ran
+    out, told = ran
     lines = told.splitlines()
-    prose = ("independence", "privacy", "The report")
+    prose = ("independence", "privacy", "The report", "The answers", "Estimate from", "A survey is up")
     assert max(len(line) for line in lines if not line.startswith(prose)) <= 120
     for result in results.each:
         assert any(line.startswith(result.question.title) for line in lines)
@@ -91,7 +134,9 @@ def test_the_terminal_shows_truth_beside_estimate(ran, results):
             assert re.search(rf"^{re.escape(category)} +{100 * truth:.2f} +{100 * share:.2f} ", told, re.MULTILINE)
     assert f"{results.holding} of {results.intervals} intervals hold the truth" in told
     assert told.count("privacy by level") == len(results.each)
-    assert str(path) in told
+    assert "2,000 answers were randomized, sent and stored" in told
+    assert str(out / "report.html") in told
+    assert str(out / "demo.db") in told
     assert "seconds" in told
 
 
@@ -103,32 +148,50 @@ def test_labels_with_brackets_are_not_markup(ran):
 def one_question(monkeypatch):
     """A shorter survey, where any will do."""
     asked = demo.questions()[2:3]
-    monkeypatch.setattr(demo, "questions", lambda: asked)
+    monkeypatch.setattr("naysay.demo.running.questions", lambda: asked)
     return asked
 
 
-def test_answers_may_come_from_elsewhere(tmp_path, one_question):
-    asked = []
-
-    def collect(question):
-        asked.append(question.name)
-        return demo.simulated(1)(question)
-
-    path = demo.run(tmp_path, console=quiet(), collect=collect)
-    assert asked == ["sexual_preference"]
-    assert "randomized where they were given" in path.read_text(encoding="utf-8")
+def run(out, *, console=None, **options):
+    return demo.run(out, seed=1, size=40, console=console or quiet(), **options)
 
 
-def test_an_interruption_leaves_nothing(tmp_path):
-    def interrupted(question):
+def test_a_second_run_takes_the_place_of_the_first(tmp_path, one_question):
+    (tmp_path / "mine.txt").write_text("kept", encoding="utf-8")
+    for _ in range(2):
+        run(tmp_path)
+    assert collect.replies(tmp_path / "demo.db", "demo").frame.height == 40
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["demo.db", "mine.txt", "report.html"]
+
+
+def test_it_stays_open_to_be_answered(tmp_path, one_question):
+    console, links = quiet(), []
+
+    def stay():
+        links.extend(re.findall(r"Answer it yourself: (\S+)", console.file.getvalue()))
+        survey = respond.fetch(links[0])
+        respond.one(survey, {"sexual_preference": "Lesbian"})
         raise KeyboardInterrupt
 
+    run(tmp_path, console=console, stay=stay)
+    assert collect.replies(tmp_path / "demo.db", "demo").frame.height == 41
+    with pytest.raises(DataError, match="cannot be reached"):
+        respond.fetch(links[0])
+
+
+def test_an_interruption_leaves_nothing(tmp_path, one_question, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("naysay.collect.respond.many", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        demo.run(tmp_path / "out", console=quiet(), collect=interrupted)
+        run(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_an_interruption_while_writing_keeps_the_old_report(tmp_path, monkeypatch):
+    from naysay.demo.running import written
+
     (tmp_path / "report.html").write_text("old", encoding="utf-8")
 
     def interrupted(self, target):
@@ -136,17 +199,17 @@ def test_an_interruption_while_writing_keeps_the_old_report(tmp_path, monkeypatc
 
     monkeypatch.setattr("pathlib.Path.replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        demo._written("new", tmp_path)
+        written("new", tmp_path)
     assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["old"]
 
 
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "out").write_text("", encoding="utf-8")
     with pytest.raises(DataError, match="folder"):
-        demo.run(tmp_path / "out", console=quiet())
+        run(tmp_path / "out")
 
 
-def test_without_the_extra_the_tables_still_come(tmp_path, one_question, monkeypatch):
+def test_without_plots_the_tables_still_come(tmp_path, one_question, monkeypatch):
     found = importlib.import_module
 
     def missing(name, package=None):
@@ -156,9 +219,17 @@ def test_without_the_extra_the_tables_still_come(tmp_path, one_question, monkeyp
 
     monkeypatch.setattr(importlib, "import_module", missing)
     console = quiet()
-    assert demo.run(tmp_path / "out", seed=2016, console=console) is None
+    assert run(tmp_path / "out", console=console) is None
     told = console.file.getvalue()
     assert "Heterosexual" in told
     assert "No report was written: the report needs altair" in told
     assert "pip install 'naysay[plots]'" in told
-    assert not (tmp_path / "out").exists()
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["demo.db"]
+
+
+def test_without_collect_it_says_what_to_install(tmp_path, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith(("naysay.collect.app", "naysay.collect.serving"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "fastapi", None)
+    with pytest.raises(DataError, match=r"pip install 'naysay\[collect,plots\]'"):
+        run(tmp_path / "out")

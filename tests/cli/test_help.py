@@ -18,14 +18,19 @@ from naysay.cli import (
     questionnaire,
     randomize,
     reproduce,
+    respond,
     risk,
     root,
     serve,
     simulate,
     survey,
 )
-from naysay.collect.serving import bound
+from naysay.collect import respond as responding
+from naysay.collect.app import create_app
+from naysay.collect.serving import background, bound
+from naysay.collect.storage import Store
 from naysay.designs import FAMILIES
+from naysay.questionnaire import sample
 
 HELP = {
     "": root,
@@ -47,6 +52,7 @@ HELP = {
     "questionnaire convert": questionnaire.convert,
     "questionnaire preview": preview.preview,
     "serve": serve.command,
+    "respond": respond.command,
     "survey": survey.group,
     "survey open": survey.open_survey,
     "survey close": survey.close,
@@ -69,13 +75,13 @@ EXAMPLES = [each for function in HELP.values() for each in examples(function)]
 def quick_demo(monkeypatch):
     """The demo without its work."""
 
-    def run(out, *, seed=None, console):
+    def run(out, *, seed=None, console, stay=None):
         out.mkdir()
         console.print(f"seed {seed}")
         return out / "report.html"
 
     fake = types.ModuleType("naysay.demo")
-    fake.run = run
+    fake.run, fake.forever = run, None
     monkeypatch.setitem(sys.modules, "naysay.demo", fake)
     monkeypatch.setattr(package, "demo", fake, raising=False)
 
@@ -100,10 +106,26 @@ def quick_server(monkeypatch, naysay):
     return lambda: naysay("survey", "open", "survey.json")
 
 
+@pytest.fixture
+def sample_server(tmp_path, monkeypatch):
+    """The sample survey, up and answered by some, in place of whatever link is asked for."""
+    (tmp_path / "naysay-data").mkdir()
+    (tmp_path / "people.csv").write_text("age,income\n30,to_2000\n41,to_5000\n", encoding="utf-8")
+    store, fetch = Store(tmp_path / "naysay-data" / "naysay.db"), responding.fetch
+    with background(create_app([sample()], store, each=0)) as server:
+        found = fetch(f"{server}/s/sample")
+        responding.many(found, responding.anybody(found.questionnaire, 60, seed=1))
+        monkeypatch.setattr(responding, "fetch", lambda _, **options: fetch(found.url, **options))
+        yield
+    store.dispose()
+
+
 @pytest.mark.parametrize("words", EXAMPLES, ids=" ".join)
-def test_every_example_runs(naysay, survey, quick_demo, quick_server, words):
+def test_every_example_runs(naysay, survey, quick_demo, quick_server, request, words):
     if words[:2] in (["survey", "close"], ["survey", "delete"]):
         quick_server()
+    if words[:1] == ["respond"] or "--survey" in words:
+        request.getfixturevalue("sample_server")
     code, out, err = naysay(*words)
     assert code == 0, err
     assert out
@@ -139,9 +161,9 @@ def test_all_families_are_listed(naysay):
     ("words", "told"),
     [
         (["estimat"], "No such command"),
-        (["estimate"], "Missing argument 'FILE'; see naysay estimate --help"),
+        (["estimate"], "give FILE, or --survey NAME; see naysay estimate --help"),
         (["estimate", "a.csv", "--response"], "requires an argument"),
-        (["estimate", "a.csv", "--response", "x"], "Missing option '--design'"),
+        (["estimate", "a.csv", "--response", "x"], "--design DESIGN is missing"),
         (["estimate", "a.csv", "--respose", "x"], "No such option: --respose"),
         (["estimate", "a.csv", "b.csv", "--response", "x", "--design", "y"], "unexpected extra argument"),
         (["design", "show"], "Missing argument"),

@@ -24,6 +24,7 @@ from naysay.cli import (
     questionnaire,
     randomize,
     reproduce,
+    respond,
     risk,
     serve,
     simulate,
@@ -46,6 +47,7 @@ app.add_typer(questionnaire.app, name="questionnaire")
 questionnaire.app.command("preview")(preview.preview)
 app.command("serve")(serve.command)
 app.add_typer(survey.app, name="survey")
+app.command("respond")(respond.command)
 app.command("demo")(demo.command)
 app.command("reproduce")(reproduce.command)
 

@@ -15,9 +15,10 @@ from naysay.errors import DataError
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     from naysay.collect.storage import Store
 
-__all__ = ["DATA", "Data", "Database", "opened"]
+__all__ = ["DATA", "FILE", "Data", "Database", "opened"]
 
 DATA = Path("naysay-data")
+FILE = "naysay.db"
 
 Database = Annotated[
     str | None,
@@ -58,7 +59,7 @@ def _store(db: str | None, data: Path) -> Store:
     try:
         if db is None:
             data.mkdir(parents=True, exist_ok=True)
-        return Store(data / "naysay.db" if db is None else db)
+        return Store(data / FILE if db is None else db)
     except OSError as error:
         raise DataError(f"cannot write to {str(error.filename or data)!r}: {error.strerror or error}") from None
     except SQLAlchemyError as error:

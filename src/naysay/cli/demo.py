@@ -1,4 +1,4 @@
-"""``naysay demo``: a survey from the question to the report."""
+"""``naysay demo``: a survey from the questionnaire to the report."""
 
 from __future__ import annotations
 
@@ -15,21 +15,30 @@ __all__ = ["command"]
 
 
 def command(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the report goes.")] = Path("naysay-demo"),
-    seed: Annotated[int | None, typer.Option(min=0, help="Draw the same answers again.")] = None,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the report and the answers go.")] = Path(
+        "naysay-demo"
+    ),
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Ask the same people again; what they send is drawn afresh.")
+    ] = None,
+    stay: Annotated[
+        bool, typer.Option("--open", help="Leave the server running, to answer yourself; Ctrl+C stops it.")
+    ] = False,
 ) -> None:
     """Run a survey end to end, and leave a report to look at.
 
-    Five questions to 10,108 people: each chooses a level of privacy, answers are randomized, tallied and estimated,
-    and the truth stands beside the estimate.
+    A server is started on this computer. 2,000 people, drawn from a published survey of 10,108, answer five questions
+    over HTTP: each chooses a level of privacy, devices randomize, the server stores what they send. The shares are
+    estimated from its database, and the truth stands beside them.
 
     \b
-    Example:
+    Examples:
       naysay demo --out naysay-demo --seed 1
+      naysay demo --open
     """
     from naysay import demo  # with the data and the charts
 
     try:
-        demo.run(out, seed=seed, console=Console(file=sys.stdout))
+        demo.run(out, seed=seed, console=Console(file=sys.stdout), stay=demo.forever if stay else None)
     except OSError as error:
         raise DataError(f"cannot write to {str(out)!r}: {error.strerror or error}") from None

@@ -1,18 +1,20 @@
-"""``naysay estimate``: the population from a file of answers."""
+"""``naysay estimate``: the population from a file of answers, or from a survey's database."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import polars as pl
 import typer
 
 from naysay import _checks, estimate, files, privacy
 from naysay.cli import output
-from naysay.cli.options import Categories, Codes, DesignText, Encoding, File, Separator, design_of
+from naysay.cli.database import DATA, FILE, Data, Database, opened
+from naysay.cli.options import Categories, Codes, Encoding, Separator, design_of
 from naysay.design import Answerable, Levels, Samples
 from naysay.errors import DataError
 from naysay.estimate import Estimate, printing
@@ -20,10 +22,20 @@ from naysay.responses import Pair
 from naysay.tally import Tally
 from naysay.tally.counting import in_group
 
+if TYPE_CHECKING:  # the extra `collect` is imported where it is used
+    from naysay.collect.storage import Replies
+
 __all__ = ["command"]
 
 Estimator = Literal["maximum_likelihood", "moments", "nstops", "nstops_i", "nstops_ii", "stratified", "pooled"]
 Interval = Literal["wald", "agresti_coull", "profile", "bootstrap"]
+MaybeFile = Annotated[
+    Path | None, typer.Argument(metavar="FILE", help="CSV, Parquet, JSON lines, SPSS or Stata, by suffix.")
+]
+MaybeDesign = Annotated[
+    str | None,
+    typer.Option("--design", metavar="DESIGN", help="A call, such as 'negative(discards=2)', or a design's JSON file."),
+]
 Fits = dict[Any, Estimate]
 
 _MOST_COMPARED = 30  # groups up to which every difference is listed
@@ -41,16 +53,17 @@ _CSV_LEVELS = {
 
 
 def command(
-    file: File,
+    file: MaybeFile = None,
     response: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="COLUMN",
             help="The answers. Sets: one column such as 'a;b', or this option once for each category, in their order, "
-            "with columns of 0 and 1. Two questions: twice.",
+            "with columns of 0 and 1. Two questions: twice. Of a survey: a private question, or question/choice; "
+            "without it all of them, one after the other.",
         ),
-    ],
-    design: DesignText,
+    ] = None,
+    design: MaybeDesign = None,
     categories: Categories = None,
     level: Annotated[str | None, typer.Option(metavar="COLUMN", help="The level that each respondent chose.")] = None,
     sample: Annotated[
@@ -90,6 +103,12 @@ def command(
     separator: Separator = ",",
     encoding: Encoding = None,
     codes: Codes = False,
+    survey: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Instead of FILE: a survey in the database of `naysay serve`."),
+    ] = None,
+    db: Database = None,
+    data: Data = DATA,
 ) -> None:
     """Estimate the population from what people answered.
 
@@ -97,6 +116,9 @@ def command(
     missing answer: it is counted, and does not enter the estimate. Messages count the rows of data from 1; in a CSV
     file with a header, row 1 is line 2. In a file of SPSS or Stata answers and groups are value labels, counts and
     weights are the numbers themselves, and user-missing values are missing.
+
+    With --survey the answers come from the survey's database, and the designs from the questionnaire as it was
+    published; --by is then a plain question.
 
     \b
     Examples:
@@ -112,22 +134,99 @@ def command(
           --design "cheating_detection(p=(1/4, 3/4))"
       naysay estimate sets.parquet --design design.json \\
           --response low --response middle --response high --response none
+      naysay estimate --survey sample --response income --by area
     """
+    told = _Told(_checks.confidence(confidence), interval, noncompliance)
+    how = _How(estimator, target, standard_errors)
+    if survey is not None:
+        columns = {"--design": design, "--categories": categories, "--level": level, "--sample": sample}
+        _check_survey_alone(file, {**columns, "--count": count, "--weight": weight}, response)
+        _say_survey(survey, response, by, db=db, data=data, how=how, told=told, format_=format_)
+        return
+    if file is None:
+        raise DataError("give FILE, or --survey NAME; see naysay estimate --help")
+    if not response:
+        raise DataError("--response COLUMN is missing: the column of FILE with the answers")
+    if design is None:
+        raise DataError("--design DESIGN is missing: how the answers were randomized")
     asked = design_of(design, categories)
     _check_roles(asked, response, level=level, sample=sample, count=count, weight=weight)
-    told = _Told(_checks.confidence(confidence), interval, noncompliance)
     amounts = [name for name in (count, weight) if name is not None]
     frame = files.scan(file, separator=separator, encoding=encoding, codes=codes or amounts)
     with files.readable(file):
         frame = _prepared(asked, frame, response, level=level or sample, count=count, weight=weight, by=by)
         column = response[0] if len(response) == 1 else response
         said = asked.tally(frame, column, level=level, sample=sample, weights=weight, count=count, by=by)
-    tallies = said if isinstance(said, dict) else {None: said}
+    {"table": _table, "json": _json, "csv": _csv}[format_](_fits(asked, said, how), by, told)
+
+
+class _How(NamedTuple):
+    """How to estimate."""
+
+    estimator: Estimator | None
+    target: str
+    standard_errors: str | None
+
+
+def _fits(asked: Answerable, said: Tally | dict[Any, Tally], how: _How) -> Fits:
+    """The estimate of each group, or of all."""
     fits = {}
-    for group, tally in tallies.items():
+    for group, tally in (said if isinstance(said, dict) else {None: said}).items():
         with in_group(group):
-            fits[group] = fitted(asked, tally, estimator=estimator, target=target, standard_errors=standard_errors)
-    {"table": _table, "json": _json, "csv": _csv}[format_](fits, by, told)
+            fits[group] = fitted(asked, tally, **how._asdict())
+    return fits
+
+
+def _check_survey_alone(file: Path | None, given: dict[str, str | None], response: list[str] | None) -> None:
+    if file is not None:
+        raise DataError(f"answers come from a FILE or from a --survey; got both, {str(file)!r} and a survey")
+    for option, value in given.items():
+        if value is not None:
+            raise DataError(f"leave {option} out: the published questionnaire says it")
+    if response and len(response) > 1:
+        raise DataError("give one --response, or none to estimate every private question in turn")
+
+
+def _say_survey(
+    survey: str,
+    response: list[str] | None,
+    by: str | None,
+    *,
+    db: str | None,
+    data: Path,
+    how: _How,
+    told: _Told,
+    format_: Literal["table", "json", "csv"],
+) -> None:
+    """Estimates of a survey: of one question, or of every private one in turn."""
+    if db is None and not (data / FILE).is_file():
+        raise DataError(f"there is no database in {str(data)!r}; name its folder with --data, or its address with --db")
+    with opened(db, data) as store:
+        replies = store.replies(survey)
+    asked = response or list(replies.private)
+    if not asked:
+        raise DataError(f"survey {survey!r} has no private question, so there is nothing to estimate")
+    if len(asked) > 1 and format_ == "csv":
+        raise DataError(f"csv holds one question; name it with --response: {_checks.shown(asked)}")
+    found = {name: _fits(replies.private[name], tally, how) for name, tally in _tallies(replies, asked, by).items()}
+    if len(asked) == 1 and (response or format_ == "csv"):
+        {"table": _table, "json": _json, "csv": _csv}[format_](found[asked[0]], by, told)
+    elif format_ == "json":
+        objects = [{"question": name, **_object(fits, by, told)} for name, fits in found.items()]
+        output.say(output.json_text({"survey": survey, "questions": objects}))
+    else:
+        output.say("\n\n\n".join(_text(fits, by, told) for fits in found.values()))
+
+
+def _tallies(replies: Replies, asked: list[str], by: str | None) -> dict[str, Any]:
+    """The tally of each question; of several, those that nobody answered are left out and named."""
+    from naysay import collect
+
+    found = {name: collect.tally(replies, name, by=by) for name in asked}
+    silent = [name for name in asked if not replies.frame[name].count()] if len(asked) > 1 else []
+    for name in silent:
+        output.note(f"nobody has answered {name!r}")
+    return {name: tally for name, tally in found.items() if name not in silent}
 
 
 class _Told(NamedTuple):
@@ -221,6 +320,10 @@ def fitted(
 
 
 def _table(fits: Fits, by: str | None, told: _Told) -> None:
+    output.say(_text(fits, by, told))
+
+
+def _text(fits: Fits, by: str | None, told: _Told) -> str:
     texts = []
     for group, fit in fits.items():
         head = f"{by} = {'(missing)' if group is None else group}\n" if by is not None else ""
@@ -228,19 +331,22 @@ def _table(fits: Fits, by: str | None, told: _Told) -> None:
         texts.append(head + text)
     if len(fits) > 1:
         texts.append(printing.differences_text(estimate.differences(fits), told.confidence, most=_MOST_COMPARED))
-    output.say("\n\n".join(texts))
+    return "\n\n".join(texts)
 
 
 def _json(fits: Fits, by: str | None, told: _Told) -> None:
+    output.say(output.json_text(_object(fits, by, told)))
+
+
+def _object(fits: Fits, by: str | None, told: _Told) -> dict[str, Any]:
     objects = {group: told.object(fit) for group, fit in fits.items()}
     if by is None:
-        output.say(output.json_text(objects[None]))
-        return
+        return objects[None]
     whole: dict[str, Any] = {"groups": [{"group": group} | each for group, each in objects.items()]}
     if len(fits) > 1:
         found = estimate.differences(fits)
         whole["differences"] = printing.differences_dict(found, told.confidence, most=_MOST_COMPARED)
-    output.say(output.json_text(whole))
+    return whole
 
 
 def _csv(fits: Fits, by: str | None, told: _Told) -> None:

@@ -1,0 +1,145 @@
+"""``naysay respond``: scripted respondents answer a survey over HTTP."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import polars as pl
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from naysay import files
+from naysay.cli import output
+from naysay.cli.options import Codes, Encoding, Separator
+from naysay.collect import respond
+from naysay.collect.respond import People, Sent, Survey
+from naysay.errors import DataError
+
+__all__ = ["command"]
+
+
+def command(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The survey's link.")],
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="True answers: CSV, Parquet, JSON lines, SPSS or Stata.")
+    ] = None,
+    level: Annotated[
+        list[str] | None,
+        typer.Option(metavar="QUESTION=LEVEL", help="The level of everybody, for a question without its column."),
+    ] = None,
+    concurrency: Annotated[int, typer.Option(min=1, help="How many answer at once, at most.")] = 50,
+    random: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="N people with random answers, instead of FILE.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="The same random people again; what they send is drawn afresh.")
+    ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What was drawn, until it is acknowledged. [default: FILE.sent]"),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="A column of FILE that is no answer, such as a name.")
+    ] = None,
+    expected: Annotated[
+        str | None, typer.Option("--hash", metavar="HASH", help="Answer only if the survey has this hash.")
+    ] = None,
+    patience: Annotated[float, typer.Option(min=1, help="Seconds for which one answer is tried again.")] = 600,
+    separator: Separator = ",",
+    encoding: Encoding = None,
+    codes: Codes = False,
+) -> None:
+    """Answer a survey, as devices, sensors and tests do.
+
+    FILE holds true answers, a row for each respondent and a column for each question: names of choices; 'a;b' for
+    several choices and rankings; question/row for grids; question/choice with yes and no for several choices;
+    question_level for levels of privacy. An empty cell is no answer. Private answers are randomized here, by the
+    operating system's chance and as the survey publishes it; true ones are neither sent nor kept. What was drawn is
+    kept in the file of --state until the server acknowledges it: run the same command again after an interruption,
+    and only what is missing is sent, as it was drawn.
+
+    \b
+    Examples:
+      naysay respond http://127.0.0.1:8000/s/sample people.csv --level income=2
+      naysay respond http://127.0.0.1:8000/s/sample --random 100 --seed 1
+    """
+    if (file is None) == (random is None):
+        raise DataError("give a FILE of true answers, or --random N; one of them")
+    if random is None and seed is not None:
+        raise DataError("--seed is for --random; what answers of a file are sent as is never seeded")
+    levels = dict(map(_level, level or ()))
+    survey = respond.fetch(url, hash=expected)
+    if file is None:
+        people = _anybody(survey, random or 1, seed, levels)
+    else:
+        people = _read(survey, file, levels, ignore or [], separator=separator, encoding=encoding, codes=codes)
+        state = state or file.with_name(f"{file.name}.sent")
+    _send(survey, people, concurrency=concurrency, state=state, patience=patience)
+
+
+def _level(text: str) -> tuple[str, str]:
+    question, equals, level = text.partition("=")
+    if not (question and equals and level):
+        raise DataError(f"--level must be QUESTION=LEVEL, such as smoking=2; got {text!r}")
+    return question, level
+
+
+def _anybody(survey: Survey, size: int, seed: int | None, levels: dict[str, str]) -> People:
+    if levels:
+        raise DataError("--level is for a FILE; random people choose their levels at random")
+    output.note("random people: random answers at random levels, for trying out; the estimates will mean nothing")
+    return respond.anybody(survey.questionnaire, size, seed=seed)
+
+
+def _read(
+    survey: Survey,
+    file: Path,
+    levels: dict[str, str],
+    ignored: list[str],
+    *,
+    separator: str,
+    encoding: str | None,
+    codes: bool,
+) -> People:
+    """The people of a file; cells as they are written, lists as lists."""
+    with files.readable(file):
+        frame = files.scan(file, separator=separator, encoding=encoding, codes=codes)
+        files.check_columns(frame, ignored)
+        table: pl.DataFrame = frame.drop(ignored).collect()
+    return respond.checked(survey.questionnaire, table.to_dict(as_series=False), levels=levels)
+
+
+def _send(survey: Survey, people: People, *, concurrency: int, state: Path | None, patience: float) -> None:
+    """Send with a bar to look at; however it ends, say how much is stored."""
+    counts = Sent(people.size)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    screen = Console(file=sys.stderr)
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
+        task = progress.add_task("answers acknowledged", total=people.size)
+
+        def told(now: Sent) -> None:
+            nonlocal counts
+            counts = now
+            progress.update(task, completed=now.stored)
+
+        try:
+            counts = respond.many(survey, people, concurrency=concurrency, state=state, patience=patience, told=told)
+        except BaseException:
+            progress.stop()
+            _interrupted(counts, state)
+            raise
+    output.say(f"{counts.acknowledged:,} answers stored in {survey.published.name!r}, hash {survey.hash}")
+    if counts.before:
+        output.note(f"{counts.before:,} more were stored in an earlier run; {str(state)!r} remembers them")
+    if counts.unasked and state is not None:
+        output.note(f"{counts.unasked:,} single answers were not sent: their questions were not asked")
+
+
+def _interrupted(counts: Sent, state: Path | None) -> None:
+    rest = counts.people - counts.stored
+    again = "run the same command again for the rest" if state is not None else "the others are forgotten"
+    if counts.stored:
+        output.note(f"{counts.stored:,} of {counts.people:,} answers are acknowledged, {rest:,} are not; {again}")

@@ -1,0 +1,81 @@
+"""The one message that leaves a device, byte for byte as the respondent's page writes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from naysay.collect.published import Published
+from naysay.errors import DataError
+
+__all__ = ["message", "written"]
+
+_END = '"}'
+
+
+def message(survey: Published, id: str, answers: Mapping[str, Any]) -> bytes:
+    """The body that sends these answers: compact JSON, filled up with spaces to the length that every body has.
+
+    Parameters
+    ----------
+    survey : Published
+    id : str
+        32 hexadecimal digits, drawn once.
+    answers : {question: answer}
+        Every question in order, private ones as level and response.
+
+    Raises
+    ------
+    DataError
+        Answers that are longer than any that the survey allows.
+
+    Examples
+    --------
+    >>> from naysay.collect import Client
+    >>> from naysay.questionnaire import Questionnaire, Rating
+    >>> one = Rating(name="pain", label={"en": "How bad?"})
+    >>> asked = Questionnaire(name="pain", title={"en": "Pain"}, languages=("en",), items=(one,))
+    >>> survey = Published.of(asked, client=Client({"survey.html": b"<!doctype html>"}))
+    >>> body = message(survey, "0" * 32, {"pain": 4})
+    >>> len(body), b'"answers":{"pain":4},"padding":"   ' in body
+    (1024, True)
+    """
+    said = ",".join(f"{written(question)}:{written(answer)}" for question, answer in answers.items())
+    start = f'{{"naysay":"answers","version":1,"survey":"{survey.hash}","id":"{id}","answers":{{{said}}},"padding":"'
+    missing = survey.body_length - len(start.encode()) - len(_END)
+    if missing < 0:
+        raise DataError(f"the answers are longer than the {survey.body_length:,} bytes that this survey allows")
+    return (start + " " * missing + _END).encode()
+
+
+def written(value: Any) -> str:
+    """A name or an answer as ``JSON.stringify`` of JavaScript writes it, numbers included.
+
+    Examples
+    --------
+    >>> [written(value) for value in (1.0, 0.00001, 1e21, -0.0, ["é"])]
+    ['1', '0.00001', '1e+21', '0', '["é"]']
+    """
+    if isinstance(value, float):
+        return _number(value)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _number(value: float) -> str:
+    """The shortest decimal that reads back as this number, laid out as ECMAScript's Number::toString does."""
+    if not value:
+        return "0"
+    sign, figures, exponent = Decimal(repr(value)).normalize().as_tuple()
+    digits = "".join(map(str, figures))
+    point = len(digits) + int(exponent)  # digits before the decimal point
+    minus = "-" if sign else ""
+    if len(digits) <= point <= 21:
+        return minus + digits.ljust(point, "0")
+    if 0 < point <= 21:
+        return f"{minus}{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"{minus}0.{digits.rjust(len(digits) - point, '0')}"
+    rest = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{minus}{digits[0]}{rest}e{point - 1:+d}"

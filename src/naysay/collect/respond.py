@@ -1,0 +1,132 @@
+"""Scripted respondents: people, devices and sensors who answer a survey over HTTP, under the rules of the page.
+
+What is true stays in this process. An answer is drawn once, by the operating system's randomness and exactly as the
+survey publishes it; what was drawn is kept until the server acknowledges it, so that a retry sends the same bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from naysay.collect.device.chance import anybody
+from naysay.collect.device.crowd import Sent, many, prepared
+from naysay.collect.device.memory import Memory
+from naysay.collect.device.people import People, checked
+from naysay.collect.device.post import Post, Refused, Undelivered, client
+from naysay.collect.device.surveys import Survey, fetch
+
+if TYPE_CHECKING:  # the extra `collect` is imported where it is used
+    import httpx2
+
+__all__ = [
+    "People",
+    "Receipt",
+    "Refused",
+    "Sent",
+    "Survey",
+    "Undelivered",
+    "anybody",
+    "checked",
+    "fetch",
+    "many",
+    "one",
+]
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What one respondent keeps.
+
+    Parameters
+    ----------
+    survey : str
+        The hash of the survey.
+    day : date
+        When the answers were stored.
+    body : bytes or None
+        What was sent; None where that was acknowledged earlier, and is no longer kept.
+    """
+
+    survey: str
+    day: datetime.date
+    body: bytes | None
+
+
+def one(
+    survey: Survey,
+    answers: Mapping[str, Any],
+    *,
+    levels: Mapping[str, str] | None = None,
+    state: Path | None = None,
+    patience: float = 600.0,
+    transport: httpx2.AsyncBaseTransport | None = None,
+) -> Receipt:
+    """One respondent, or one device, answers; returns when the server has acknowledged.
+
+    Parameters
+    ----------
+    survey : Survey
+    answers : {question: answer}
+        What is true, by the rules of `checked`; it does not leave this process, and is not kept.
+    levels : {question: level}, optional
+        The chosen levels of privacy; by default the most private that a device draws.
+    state : Path, optional
+        The file in which this respondent's draw is kept. With it, a restart sends what was drawn before, whatever
+        the answers are now, and nobody answers twice.
+    patience : float
+        Seconds until it is given up; with `state`, calling again goes on.
+    transport : httpx2.AsyncBaseTransport, optional
+        In place of the network.
+
+    Raises
+    ------
+    DataError
+        Answers that do not fit the questionnaire.
+    Refused, Undelivered
+        See there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from naysay.collect import Client
+    >>> from naysay.collect.app import create_app
+    >>> from naysay.collect.serving import background
+    >>> from naysay.collect.storage import Store
+    >>> from naysay.questionnaire import sample
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store(f"{folder}/answers.db")
+    ...     app = create_app([sample()], store, client=Client({"survey.html": b"<!doctype html>"}))
+    ...     with background(app) as server:
+    ...         survey = fetch(f"{server}/s/sample")
+    ...         receipt = one(survey, {"age": 30, "smoking": "yes"})
+    ...     store.dispose()
+    >>> receipt.survey == survey.hash, len(receipt.body) == survey.published.body_length
+    (True, True)
+    """
+    asked = survey.questionnaire
+    given = {name: [cell] for name, cell in answers.items()} or {asked.questions[0].name: [None]}
+    people = checked(asked, given, levels=levels)
+    memory = Memory(state, survey=survey.hash)
+    try:
+        known = memory.days([0])
+        if known:
+            return Receipt(survey.hash, known[0], None)
+        [(_, body)] = prepared(survey, people, memory, range(1)).messages
+        day = asyncio.run(_delivered(survey, body, patience, transport))
+        memory.acknowledge({0: day})
+        return Receipt(survey.hash, day, body)
+    finally:
+        memory.close()
+
+
+async def _delivered(
+    survey: Survey, body: bytes, patience: float, transport: httpx2.AsyncBaseTransport | None
+) -> datetime.date:
+    async with client(1, transport=transport) as connection:
+        day, _ = await Post(connection, f"{survey.url}/answers", patience=patience).deliver(body)
+    return day

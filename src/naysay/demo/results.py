@@ -1,0 +1,86 @@
+"""What the demonstration found: estimates from the database, the truth beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay import estimate
+from naysay.demo.asking import Question
+from naysay.estimate import Estimate, Intervals
+from naysay.report.page import holds
+from naysay.responses import JOINER
+from naysay.tally import Tally
+
+if TYPE_CHECKING:  # the extra `collect` is imported where it is used
+    from naysay.collect.storage import Replies
+
+__all__ = ["Result", "Results", "estimated"]
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """One question: the truth, and the estimate from the randomized answers alone."""
+
+    question: Question
+    fit: Estimate
+    found: Intervals
+
+    @property
+    def holds(self) -> NDArray[np.bool_]:
+        """Whether each interval holds the true share, (t,)."""
+        return holds(self.found, self.question.truth)
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """All questions, and how well the intervals did."""
+
+    each: tuple[Result, ...]
+
+    @property
+    def intervals(self) -> int:
+        """How many intervals there are."""
+        return sum(len(result.holds) for result in self.each)
+
+    @property
+    def holding(self) -> int:
+        """How many of them hold the truth."""
+        return sum(int(result.holds.sum()) for result in self.each)
+
+    @property
+    def people(self) -> int:
+        """Respondents, each of whom answers every question."""
+        return max(result.fit.n for result in self.each)
+
+    @property
+    def population(self) -> int:
+        """Everybody whose answers were published, of whom the respondents were drawn."""
+        return max(sum(result.question.counts.values()) for result in self.each)
+
+    @property
+    def revealing(self) -> tuple[int, int]:
+        """Answers given at the most open level, which reveals them, and all answers."""
+        levels = [result.fit.tally.by_level for result in self.each]
+        return sum(own[max(own)].n for own in levels), sum(result.fit.n for result in self.each)
+
+
+def estimated(question: Question, replies: Replies) -> Result:
+    """The estimate of a question; the estimator sees what was sent, and nothing else."""
+    fit = estimate.stratified(question.design, _tally(question, replies))
+    _ = fit.comparison  # here, while there is a progress bar to look at
+    return Result(question, fit, fit.intervals())
+
+
+def _tally(question: Question, replies: Replies) -> Tally:
+    """What was sent to one question, with the categories as people read them in place of their names."""
+    level = replies.level_of(question.name)
+    said = [
+        None if text is None else {question.names[name] for name in text.split(JOINER)}
+        for text in replies.frame[question.name].to_list()
+    ]
+    levels = None if level is None else replies.frame[level].to_list()
+    return replace(question.design.tally(said, level=levels), question=question.title)

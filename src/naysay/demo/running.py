@@ -1,0 +1,192 @@
+"""The demonstration, step by step: a server on a free port, respondents over HTTP, the database, the report."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from naysay import collect, report
+from naysay.collect import respond
+from naysay.demo.asking import PEOPLE, people, questionnaire, questions
+from naysay.demo.page import page
+from naysay.demo.printing import say, show
+from naysay.demo.results import Results, estimated
+from naysay.errors import DataError
+
+if TYPE_CHECKING:  # the extra `collect` is imported where it is used
+    from naysay.collect.storage import Replies
+
+__all__ = ["ANSWERS", "REPORT", "forever", "run"]
+
+REPORT = "report.html"
+ANSWERS = "demo.db"
+
+
+def run(
+    out: Path,
+    *,
+    seed: int | None = None,
+    console: Console,
+    size: int = PEOPLE,
+    stay: Callable[[], None] | None = None,
+) -> Path | None:
+    """The survey from the questionnaire to the report: tables on the console, the report and the answers in a folder.
+
+    A server is started on SQLite and a free port of this computer, respondents answer it over HTTP, and the estimates
+    come from the database.
+
+    Parameters
+    ----------
+    out : Path
+        The folder, made where it does not exist: ``report.html`` and ``demo.db`` in it are replaced.
+    seed : int, optional
+        To ask the same people again. What they send is drawn by the operating system's randomness all the same.
+    console : rich Console
+    size : int
+        How many people answer.
+    stay : callable, optional
+        Called when all is done, with the server still up; it stops when this returns or is interrupted.
+
+    Returns
+    -------
+    Path or None
+        The report; None where the extra ``plots`` is not installed.
+
+    Raises
+    ------
+    DataError
+        If `out` cannot be a folder, or the extra ``collect`` is not installed.
+    """
+    began = time.perf_counter()
+    if out.exists() and not out.is_dir():
+        raise DataError(f"the report goes into a folder, and {str(out)!r} is a file; name another with --out")
+    with tempfile.TemporaryDirectory(prefix="naysay-demo-") as folder:
+        database = Path(folder) / ANSWERS
+        with _served(database) as link:
+            _answer(link, size, seed, console)
+            results = _estimate(collect.replies(database, "demo"), console)
+            _show(results, console)
+            path = _reported(results, out, seed, console)
+            say(console, f"It took {time.perf_counter() - began:.1f} seconds.")
+            if stay is not None:
+                _stay(link, path, console, stay)
+        kept = _kept(database, out)
+    say(console, f"The answers as they were sent: {kept}")
+    say(console, f"Estimate from them: naysay estimate --survey demo --db {kept} --response race")
+    if path is not None:
+        say(console, f"The report: {path}")
+    return path
+
+
+@contextlib.contextmanager
+def _served(database: Path) -> Iterator[str]:
+    """The link of the survey, while a server runs in a thread of this process."""
+    try:
+        from naysay.collect.app import create_app
+        from naysay.collect.serving import background
+        from naysay.collect.storage import Store
+    except ModuleNotFoundError as error:
+        raise DataError(
+            f"the demonstration needs the extra collect ({error.name} is missing): pip install 'naysay[collect,plots]'"
+        ) from None
+    survey = questionnaire(questions())
+    store = Store(database)
+    try:
+        with background(create_app([survey], store, each=0, everybody=0)) as server:
+            yield f"{server}/s/{survey.name}"
+    finally:
+        store.dispose()
+
+
+def _answer(link: str, size: int, seed: int | None, console: Console) -> None:
+    """Let people answer over HTTP, with a bar to look at."""
+    survey = respond.fetch(link)
+    crowd = respond.checked(survey.questionnaire, people(questions(), size=size, seed=seed).columns)
+    say(console, f"A survey is up at {link}, with the hash {survey.hash[:12]}…; {size:,} people answer it.")
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("answers stored", total=size)
+        began = time.perf_counter()
+        sent = respond.many(survey, crowd, told=lambda now: progress.update(task, completed=now.stored))
+        seconds = time.perf_counter() - began
+    say(console, f"{sent.stored:,} answers were randomized, sent and stored in {seconds:.1f} seconds.\n")
+
+
+def _estimate(replies: Replies, console: Console) -> Results:
+    """The estimates from what the server stored, with a bar to look at."""
+    with Progress(console=console, transient=True) as progress:
+        asked = progress.track(questions(), description="estimates")
+        return Results(tuple([estimated(question, replies) for question in asked]))
+
+
+def _show(results: Results, console: Console) -> None:
+    for result in results.each:
+        show(result, console)
+    say(console, "estimate: stratified over the levels; diff.: that less the pooled estimate; !: misses the truth")
+    told = f"{results.holding} of {results.intervals} intervals hold the truth; about 95 in 100 should."
+    console.print(Text(told, style="bold"))
+
+
+def _reported(results: Results, out: Path, seed: int | None, console: Console) -> Path | None:
+    try:
+        return written(page(results, seed=seed), out)
+    except report.ExtraMissing as error:
+        say(console, f"No report was written: {error}")
+        return None
+
+
+def _stay(link: str, path: Path | None, console: Console, stay: Callable[[], None]) -> None:
+    """Leave the server running to be played with, until it is interrupted."""
+    if path is not None:
+        say(console, f"The report: {path}")
+    say(console, f"Answer it yourself: {link}")
+    say(console, "The server runs on this computer only; stop it with Ctrl+C.")
+    with contextlib.suppress(KeyboardInterrupt):
+        stay()
+
+
+def forever() -> None:
+    """Wait until interrupted."""
+    threading.Event().wait()
+
+
+def written(text: str, out: Path) -> Path:
+    """The report in its folder: whole, or not at all."""
+    out.mkdir(parents=True, exist_ok=True)
+    target = out / REPORT
+    handle, name = tempfile.mkstemp(dir=out, prefix=".report-", suffix=".tmp")
+    draft = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        draft.chmod(0o644)
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+    return target
+
+
+def _kept(database: Path, out: Path) -> Path:
+    """The database, closed by now, in its folder in place of that of an earlier run."""
+    out.mkdir(parents=True, exist_ok=True)
+    target = out / ANSWERS
+    for rest in ("-wal", "-shm"):  # of an earlier run that was killed: they would be read into the new file
+        target.with_name(target.name + rest).unlink(missing_ok=True)
+    draft = out / f".{ANSWERS}.tmp"
+    try:
+        shutil.copyfile(database, draft)
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+    return target
