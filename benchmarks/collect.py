@@ -204,7 +204,7 @@ def line(database: str, asked: Questionnaire, found: Measured) -> str:
 
 
 HEAD = [
-    "| database | survey | acknowledged | per second | p50, ms | p99, ms | lost | 5xx | broken | server, MB | load | holds |",
+    "| database | survey | acknowledged | per second | p50, ms | p99, ms | lost | 5xx | broken | MB | load | holds |",
     "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|",
 ]
 
@@ -232,8 +232,8 @@ def main() -> int:
         [
             f"{options.respondents} scripted respondents at once for {options.seconds:g} seconds, each sending again "
             "as soon as it is acknowledged. Milliseconds from sending to the acknowledgment, which comes after the "
-            "commit. Lost: acknowledged and not in the database. Broken: no answer within half a minute. Memory: the most "
-            "that the server held. Load: of the machine, at the end; respondents and server share it.",
+            "commit. Lost: acknowledged and not in the database. Broken: no answer within half a minute. MB: the most "
+            "memory that the server held. Load: of the machine, at the end; respondents and server share it.",
             "",
             *HEAD,
             *rows,
