@@ -39,6 +39,7 @@ export default {
     required: "nötig",
     optional: "darf leer bleiben",
     yours: "Ihre Antwort",
+    before: "Diese Antwort hat Ihr Gerät schon einmal verlassen. Sie wird so gesendet, wie sie war: Ein zweites Mal zu ziehen würde mehr über Sie verraten.",
     clear: "Diese Antwort löschen",
     several: "Wählen Sie alles, was zutrifft.",
     whole: "Eine ganze Zahl",
@@ -138,8 +139,8 @@ export default {
     unsafe: "Bitte lassen Sie diese Seite offen. Dieselben Bytes werden von selbst noch einmal gesendet.",
     retry: "Jetzt noch einmal versuchen",
     refused: "Der Server hat es nicht angenommen",
-    refusedWhy: "Nichts wurde gespeichert. Er sagt: {message}",
-    closed: "Diese Umfrage ist geschlossen. Nichts wurde gespeichert.",
+    refusedWhy: "Diese Nachricht wurde nicht gespeichert. Der Server sagt: {message}",
+    closed: "Diese Umfrage ist geschlossen und nimmt keine Antworten mehr an.",
     change: "Antworten noch einmal ansehen",
   },
 

@@ -39,6 +39,7 @@ export default {
     required: "required",
     optional: "may be left blank",
     yours: "Your answer",
+    before: "This answer has left your device once already. It is sent as it was: another draw would tell more about you.",
     clear: "Clear this answer",
     several: "Choose all that apply.",
     whole: "A whole number",
@@ -138,8 +139,8 @@ export default {
     unsafe: "Please keep this page open. The same bytes will be tried again by themselves.",
     retry: "Try again now",
     refused: "The server did not take it",
-    refusedWhy: "Nothing was stored. It says: {message}",
-    closed: "This survey is closed. Nothing was stored.",
+    refusedWhy: "This message was not stored. The server says: {message}",
+    closed: "This survey is closed and takes no more answers.",
     change: "Look at the answers again",
   },
 

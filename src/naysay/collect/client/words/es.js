@@ -39,6 +39,7 @@ export default {
     required: "necesaria",
     optional: "puede quedar en blanco",
     yours: "Su respuesta",
+    before: "Esta respuesta ya salió una vez de su dispositivo. Se envía tal como estaba: otro sorteo revelaría más sobre usted.",
     clear: "Borrar esta respuesta",
     several: "Elija todo lo que corresponda.",
     whole: "Un número entero",
@@ -138,8 +139,8 @@ export default {
     unsafe: "Por favor, deje abierta esta página. Se volverán a enviar solos los mismos bytes.",
     retry: "Intentar ahora",
     refused: "El servidor no lo ha aceptado",
-    refusedWhy: "No se ha guardado nada. Dice: {message}",
-    closed: "Esta encuesta está cerrada. No se ha guardado nada.",
+    refusedWhy: "Este mensaje no se ha guardado. El servidor dice: {message}",
+    closed: "Esta encuesta está cerrada y ya no acepta respuestas.",
     change: "Revisar las respuestas",
   },
 
