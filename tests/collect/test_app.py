@@ -21,9 +21,9 @@ JSON = {"content-type": "application/json"}
 
 
 @pytest.fixture
-def preview(run, questionnaire, client):
+def preview(run, published, client):
     """An application without a database."""
-    return run([questionnaire], client=client)
+    return run([published], client=client)
 
 
 def test_the_page_is_the_same_for_everybody(preview, client):
@@ -246,7 +246,7 @@ def test_a_preview_stores_nothing_and_says_so(preview, published, answers, write
 
 
 def test_rates_are_limited_by_address_and_in_all(run, questionnaire, client, published, answers, write_body):
-    running = run([questionnaire], client=client, each=3, everybody=5)
+    running = run([published], client=client, each=3, everybody=5)
     content = write_body(published, answers)
     told = [running.post(content, address="192.0.2.1").status for _ in range(4)]
     assert told == [201, 201, 201, 429]
@@ -384,3 +384,9 @@ def test_without_a_page_there_is_nothing_on_threats(run, questionnaire):
 def test_a_survey_that_was_published_is_served_as_it_is(published, client):
     app = create_app([published], client=client)
     assert app.state.service.catalog.surveys["kinds"].published is published
+
+
+def test_a_preview_has_a_hash_of_its_own(questionnaire, client):
+    survey, shown = (Published.of(questionnaire, client=client, preview=each) for each in (False, True))
+    assert shown.form == survey.form | {"preview": True}
+    assert shown.hash != survey.hash

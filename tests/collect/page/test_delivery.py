@@ -3,7 +3,10 @@
 import json
 
 import pytest
-from browsing import ANSWERS
+from browsing import ANSWERS, Served, privates
+
+from naysay.collect.app import create_app
+from naysay.collect.serving import background
 
 
 @pytest.fixture
@@ -179,3 +182,20 @@ def test_a_connection_without_protection_is_refused(respond):
     respondent.open()
     assert "begins with https" in respondent.page.locator("main").text_content()
     assert not any("survey.json" in request.url for request in respondent.requests)
+
+
+def test_no_server_can_make_a_survey_a_preview_afterwards(ready):
+    """It would be answered anew, with other draws: a preview says what it is in what is hashed."""
+    body = json.dumps({"stored": False, "day": "2026-11-20"})
+    ready.page.route("**/answers", lambda route: route.fulfill(status=201, content_type="application/json", body=body))
+    ready.page.locator("#confirm").click()
+    ready.page.get_by_text("nothing was stored").wait_for()
+    assert not ready.page.get_by_role("button", name="Start again").count()
+
+
+def test_a_preview_can_be_taken_again(respond):
+    with background(create_app([privates()])) as address:
+        respondent = respond("private", on=Served(address, None)).start().to_review(ANSWERS).confirm()
+        respondent.page.get_by_role("button", name="Start again").click()
+        respondent.page.get_by_role("button", name="Start", exact=True).wait_for()
+        assert not respondent.page.locator("#receipt").count()

@@ -86,6 +86,7 @@ export default {
     certain: "Einige Möglichkeiten sind sicher ausgeschlossen.",
     odds: "Was immer jemand vorher wusste: Die Chancen einer Möglichkeit steigen höchstens auf das {odds}-Fache.",
     oddsEqual: "Waren vorher alle Möglichkeiten gleich wahrscheinlich, steigen die Chancen einer davon höchstens auf das {odds}-Fache; wer mehr wusste, kann mehr erfahren.",
+    oddsEach: "Aus einer Antwort allein: Waren vorher alle Möglichkeiten gleich wahrscheinlich, steigen die Chancen einer davon höchstens auf das {odds}-Fache; wer mehr wusste, kann mehr erfahren.",
     bits: "Es verrät im Mittel {bits} von {all} Bit, wenn vorher alle Möglichkeiten gleich wahrscheinlich waren.",
     bitsTogether: "Sie verraten höchstens {bits} Bit.",
     epsilon: "(ε = {epsilon})",

@@ -86,6 +86,7 @@ export default {
     certain: "Some options are ruled out for certain.",
     odds: "Whatever a reader knew before, the odds for any option grow at most {odds}-fold.",
     oddsEqual: "If all options were equally likely before, the odds for one grow at most {odds}-fold; who knew more can learn more.",
+    oddsEach: "From one answer alone: if all options were equally likely before, the odds for one grow at most {odds}-fold; who knew more can learn more.",
     bits: "It tells {bits} of {all} bits on average, if all options were equally likely before.",
     bitsTogether: "They tell at most {bits} bits.",
     epsilon: "(ε = {epsilon})",

@@ -86,6 +86,7 @@ export default {
     certain: "Algunas opciones quedan descartadas con certeza.",
     odds: "Sepa lo que sepa quien lo lea, las probabilidades relativas de una opción se multiplican como máximo por {odds}.",
     oddsEqual: "Si antes todas las opciones eran igual de probables, las probabilidades relativas de una se multiplican como máximo por {odds}; quien sabía más puede averiguar más.",
+    oddsEach: "Solo por una respuesta: si antes todas las opciones eran igual de probables, las probabilidades relativas de una se multiplican como máximo por {odds}; quien sabía más puede averiguar más.",
     bits: "Revela por término medio {bits} de {all} bits, si antes todas las opciones eran igual de probables.",
     bitsTogether: "Revelan como máximo {bits} bits.",
     epsilon: "(ε = {epsilon})",
