@@ -44,9 +44,7 @@ class Published:
     client: Client
 
     @classmethod
-    def of(
-        cls, questionnaire: Questionnaire, *, client: Client | Path = FOLDER, preview: bool = False
-    ) -> Published:
+    def of(cls, questionnaire: Questionnaire, *, client: Client | Path = FOLDER, preview: bool = False) -> Published:
         """The questionnaire as it is published with this client, or with the client in this folder.
 
         A preview says so, and has a hash of its own: nobody takes it for the survey, nor the survey for a preview.
