@@ -9,8 +9,9 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from starlette.requests import ClientDisconnect
 
-from naysay.collect import Client, limits
+from naysay.collect import Client, Published, limits
 from naysay.collect.app import create_app
 from naysay.collect.guard import Guard
 from naysay.collect.headers import ASSETS, SECURITY
@@ -349,6 +350,16 @@ def test_an_error_after_the_beginning_does_not_begin_again(caplog):
     run_apart(Guard(broken)({"type": "http", "method": "GET", "path": "/"}, None, send))
     assert sent == ["http.response.start"]
     assert "ZeroDivisionError" in caplog.text
+
+
+def test_who_goes_away_leaves_no_line_in_the_log(caplog):
+    """It would be a line for each, with its time, and anybody could fill the log."""
+
+    async def gone(scope, receive, send):
+        raise ClientDisconnect
+
+    run_apart(Guard(gone)({"type": "http", "method": "POST", "path": "/"}, None, None))
+    assert caplog.text == ""
 
 
 def test_requests_are_not_told_to_any_telemetry(preview, published, answers, write_body, monkeypatch):

@@ -19,7 +19,7 @@ _MARKUP = re.compile(r"<[A-Za-z/!][^<>]*>")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _MOST_RANKED, _MOST_POINTS = 20, 21
 _OF_OBJECTS = frozenset(
-    "constructor hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf".split()
+    ["constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf"]
 )
 """What every object of JavaScript has without being given it, beside names that begin with __."""
 

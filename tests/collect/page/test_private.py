@@ -155,7 +155,10 @@ def several_ways(tmp_path_factory):
 
 def test_what_is_promised_at_most_is_rounded_up(respond, several_ways):
     visitor = respond("ways", on=several_ways).open()
-    assert "From one answer alone: if all options were equally likely before" in visitor.page.locator("main").text_content()
+    assert (
+        "From one answer alone: if all options were equally likely before"
+        in visitor.page.locator("main").text_content()
+    )
     visitor.start()
     assert "at most 2.34-fold" in visitor.at("one").text_content()  # 7/3
 
