@@ -119,7 +119,7 @@ def test_a_browser_that_refuses_gzip_gets_none(preview):
 def test_client_files_never_change_under_their_hash(preview, client):
     found = preview.get(f"/client/{client.hash}/words/en.js")
     assert found.content == client.files["words/en.js"]
-    assert found.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert found.headers["cache-control"] == "max-age=31536000, immutable"
     assert found.headers["content-type"] == "text/javascript; charset=utf-8"
     assert preview.get(f"/client/{client.hash}/style.css").headers["content-type"] == "text/css; charset=utf-8"
 

@@ -40,7 +40,8 @@ export class Answers {
   level(question) {
     const offered = this.survey.privacy[question.name];
     const before = this.before(question);
-    if (before) return offered.find((entry) => entry.level === levelOf(before));
+    const [one] = question.kind === "select_multiple" ? Object.values(before ?? {}) : [before];
+    if (one) return offered.find((entry) => entry.level === one.level);
     return this.#levels.get(question.name) ?? offered.find((entry) => !entry.by_hand) ?? offered[0];
   }
 
@@ -60,7 +61,7 @@ export class Answers {
     return this.#memory.prepared(question, this.level(question).level)?.shown ?? null;
   }
 
-  /** What has left this device for a private question already: it stays so. Null where nothing has. */
+  /** What has left this device for a private question already, and stays so. */
   before(question) {
     return question.private ? this.#memory.before(question) : null;
   }
@@ -126,9 +127,6 @@ export class Answers {
     return Object.fromEntries(kept.map((question) => [question.name, this.value(question)]));
   }
 }
-
-/** The level of what is sent for a private question; all items of a select multiple have one. */
-const levelOf = (sent) => ("response" in sent ? sent : Object.values(sent)[0]).level;
 
 function conditions(items, around) {
   return items.flatMap((item) => {

@@ -55,8 +55,7 @@ export class Memory {
   prepare(questions) {
     return this.#change((state) => {
       if (!state.prepared) return;
-      for (const question of questions)
-        if (!state.sent?.[question.name]) state.prepared[question.name] ??= prepared(question);
+      for (const question of questions) state.prepared[question.name] ??= prepared(question);
     });
   }
 
@@ -66,22 +65,20 @@ export class Memory {
     return (choice === null ? levels : levels?.[choice]) ?? null;
   }
 
-  /** What was sent for a private question before, in a message that the server refused; null where nothing was. */
+  /** What was sent for a private question in a message that the server refused. */
   before(question) {
     return this.#state().sent?.[question.name] ?? null;
   }
 
-  /**
-   * Keeps the confirmed bytes, and gives them: those of the tab that confirmed first. The tables of what they answer are
-   * deleted: beside what was sent they would tell the truth. And whatever the server says, no other draw is sent later.
-   */
+  /** Keeps the confirmed bytes: those of the tab that confirmed first. Beside them, tables would tell the truth. */
   async seal(body) {
     await this.#change((state) => {
       if (state.receipt || state.body) return;
       state.body = body;
       const { answers } = JSON.parse(body);
       state.sent ??= {};
-      for (const name of Object.keys(state.prepared).filter((each) => answers[each] !== null)) {
+      for (const name of Object.keys(state.prepared)) {
+        if (answers[name] === null) continue;
         state.sent[name] = answers[name];
         delete state.prepared[name];
       }

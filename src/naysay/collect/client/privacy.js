@@ -7,9 +7,7 @@ import { categories, channel, possible, sets } from "./randomize.js";
 export function explanation(question, { texts, answers }) {
   const offered = answers.survey.privacy[question.name];
   const device = offered.filter((entry) => !entry.by_hand && !entry.reveals);
-  const strikes = device.some(
-    (entry) => entry.still_possible[0] < entry.categories && striking(channel(question.private.design.design, entry.level)),
-  );
+  const strikes = device.some(({ level }) => striking(channel(question.private.design.design, level)));
   const only = offered.length === 1 ? [meter(offered[0]), make("b", {}, title(offered[0], texts)), figures(offered[0], texts)] : [];
   return make(
     "div",
@@ -20,8 +18,11 @@ export function explanation(question, { texts, answers }) {
   );
 }
 
-/** Whether a response names options that are not the answer; of other designs some rule options out in other ways. */
-const striking = (design) => categories(design).every((each) => !possible(design, String(each)).includes(each));
+/** Whether responses name what is not the answer. */
+function striking(design) {
+  const named = categories(design).filter((each) => possible(design, each).length);
+  return named.length > 0 && named.every((each) => !possible(design, each).includes(each));
+}
 
 /** The levels to choose from, most private first, each in words and numbers. */
 export function levels(question, { texts, answers }, changed) {

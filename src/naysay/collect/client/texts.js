@@ -68,7 +68,7 @@ export class Texts {
     return new Intl.NumberFormat(this.locale, { maximumFractionDigits: digits }).format(value);
   }
 
-  /** A number that something is at most: rounded up, or it would not be true. */
+  /** A number that something is at most, rounded up. */
   bound(value) {
     return this.number(Math.ceil(100 * value - 1e-6) / 100);
   }
