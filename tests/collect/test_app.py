@@ -9,8 +9,9 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from starlette.requests import ClientDisconnect
 
-from naysay.collect import Client, limits
+from naysay.collect import Client, Published, limits
 from naysay.collect.app import create_app
 from naysay.collect.guard import Guard
 from naysay.collect.headers import ASSETS, SECURITY
@@ -21,9 +22,9 @@ JSON = {"content-type": "application/json"}
 
 
 @pytest.fixture
-def preview(run, questionnaire, client):
+def preview(run, published, client):
     """An application without a database."""
-    return run([questionnaire], client=client)
+    return run([published], client=client)
 
 
 def test_the_page_is_the_same_for_everybody(preview, client):
@@ -118,7 +119,7 @@ def test_a_browser_that_refuses_gzip_gets_none(preview):
 def test_client_files_never_change_under_their_hash(preview, client):
     found = preview.get(f"/client/{client.hash}/words/en.js")
     assert found.content == client.files["words/en.js"]
-    assert found.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert found.headers["cache-control"] == "max-age=31536000, immutable"
     assert found.headers["content-type"] == "text/javascript; charset=utf-8"
     assert preview.get(f"/client/{client.hash}/style.css").headers["content-type"] == "text/css; charset=utf-8"
 
@@ -246,7 +247,7 @@ def test_a_preview_stores_nothing_and_says_so(preview, published, answers, write
 
 
 def test_rates_are_limited_by_address_and_in_all(run, questionnaire, client, published, answers, write_body):
-    running = run([questionnaire], client=client, each=3, everybody=5)
+    running = run([published], client=client, each=3, everybody=5)
     content = write_body(published, answers)
     told = [running.post(content, address="192.0.2.1").status for _ in range(4)]
     assert told == [201, 201, 201, 429]
@@ -351,6 +352,16 @@ def test_an_error_after_the_beginning_does_not_begin_again(caplog):
     assert "ZeroDivisionError" in caplog.text
 
 
+def test_who_goes_away_leaves_no_line_in_the_log(caplog):
+    """It would be a line for each, with its time, and anybody could fill the log."""
+
+    async def gone(scope, receive, send):
+        raise ClientDisconnect
+
+    run_apart(Guard(gone)({"type": "http", "method": "POST", "path": "/"}, None, None))
+    assert caplog.text == ""
+
+
 def test_requests_are_not_told_to_any_telemetry(preview, published, answers, write_body, monkeypatch):
     """FastAPI traces by itself as soon as the process has a provider; here it has one, and it is not asked."""
     from opentelemetry import trace
@@ -384,3 +395,9 @@ def test_without_a_page_there_is_nothing_on_threats(run, questionnaire):
 def test_a_survey_that_was_published_is_served_as_it_is(published, client):
     app = create_app([published], client=client)
     assert app.state.service.catalog.surveys["kinds"].published is published
+
+
+def test_a_preview_has_a_hash_of_its_own(questionnaire, client):
+    survey, shown = (Published.of(questionnaire, client=client, preview=each) for each in (False, True))
+    assert shown.form == survey.form | {"preview": True}
+    assert shown.hash != survey.hash

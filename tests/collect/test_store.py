@@ -12,7 +12,7 @@ from sqlalchemy import inspect, text
 
 from naysay import DataError
 from naysay.collect import Client, Published
-from naysay.collect.storage import Reply, Store
+from naysay.collect.storage import Reply, Store, sqlite
 from naysay.collect.storage.tables import metadata
 
 DAY = datetime.date(2026, 11, 20)
@@ -173,6 +173,22 @@ def test_sqlite_files_do_not_depend_on_the_order_of_arrival(tmp_path, published,
             content[begin:end] = bytes(end - begin)
         contents.append(bytes(content))
     assert contents[0] == contents[1]
+
+
+def test_a_reader_who_keeps_the_order_from_being_forgotten_is_told_of(tmp_path, published, answers, monkeypatch):
+    monkeypatch.setattr(sqlite, "_PRAGMAS", (*sqlite._PRAGMAS, "busy_timeout = 50"))
+    store = Store(tmp_path / "a.db")
+    store.open(published)
+    store.add([reply(published, ids(1)[0], answers)])
+    reader = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM reply").fetchall()
+    with pytest.raises(DataError, match="another program reads the database"):
+        store.settle()
+    reader.close()
+    store.settle()
+    assert (tmp_path / "a.db-wal").stat().st_size == 0
+    store.dispose()
 
 
 def test_without_settling_sqlite_files_tell_the_order(tmp_path, published, answers):

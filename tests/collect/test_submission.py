@@ -199,6 +199,18 @@ def test_the_longest_body_fits(data):
     assert len(json.dumps(form, separators=(",", ":"), ensure_ascii=False).encode()) <= body_length(asked)
 
 
+def test_levels_in_other_letters_have_room():
+    names, level = ("a", "b", "c"), 'höchste "Stufe" 😀' * 60
+    offer = designs.levels({level: designs.negative(names)})
+    items = (
+        SelectOne(name="one", label={"en": "1"}, choices=tuple(Choice(name=name, label={"en": name}) for name in names),
+                  private=Private(design=json.loads(offer.to_json()))),
+    )  # fmt: skip
+    asked = Questionnaire(name="levels", title={"en": "Levels"}, languages=("en",), items=items)
+    answer = {"one": {"level": level, "response": "a"}}
+    assert len(json.dumps(answer, separators=(",", ":"), ensure_ascii=False).encode()) <= body_length(asked)
+
+
 MUTATIONS = st.one_of(
     st.tuples(st.just("byte"), st.integers(0, 2**20), st.integers(0, 255)),
     st.tuples(st.just("cut"), st.integers(0, 2**20), st.integers(1, 50)),

@@ -62,12 +62,22 @@ GRID = {"kind": "grid", "name": "grid", "label": text(), "rows": [choice("r")], 
 LEVELS = designs.negative_levels(("a", "b", "c", "d"))
 FALLING = designs.levels({"2": LEVELS.channel(2), "1": LEVELS.channel(1)})
 COIN3 = designs.levels({"1": designs.negative(ABC), "coin": designs.two_option(ABC)})
+HALVES = designs.levels({0.5: designs.negative(ABC), 1.0: designs.k_ary(ABC, epsilon=2)})
 NONE = [choice("a"), choice("b"), choice("c", "None of these")]
 RULES_AND_BREACHES = [
     ("names", "items[1].name", [number("q"), number("q")]),
     ("names", "items[0].choices[1].name", [select(names=("a", "a", "b"))]),
     ("names", "items[0].name", [number("__proto__")]),
     ("names", "items[0].choices[0].name", [select(names=("__proto__", "b"))]),
+    ("names", "items[0].name", [number("constructor")]),
+    ("names", "items[0].choices[1].name", [select(names=("a", "toString"))]),
+    ("names", "items[0].name", [number("day")]),
+    (
+        "names",
+        "items[1].name",
+        [select("secret", ("a", "b", "c", "d"), private=private(LEVELS)), number("secret_level")],
+    ),
+    ("levels", "items[0].private.design", [select(private=private(HALVES))]),
     ("languages", "items[0].label.en", [number(label={})]),
     ("languages", "items[0].label.en", [number(label={"en": "  "})]),
     ("languages", "items[0].hint.en", [number(hint={"de": "Hinweis"})]),

@@ -81,7 +81,10 @@ def create_app(
     ['sample']
     """
     files = Client.of(client) if isinstance(client, Path) else client
-    published = [each if isinstance(each, Published) else Published.of(each, client=files) for each in surveys]
+    published = [
+        each if isinstance(each, Published) else Published.of(each, client=files, preview=store is None)
+        for each in surveys
+    ]
     if store is not None:
         for survey in published:
             store.open(survey)

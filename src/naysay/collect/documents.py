@@ -19,7 +19,7 @@ from naysay.collect.published import Published
 
 __all__ = ["Document", "client_documents", "page", "survey_json", "threats"]
 
-FOREVER = "public, max-age=31536000, immutable"
+FOREVER = "max-age=31536000, immutable"
 FRESH = "no-cache"  # may be kept, and is asked for again each time
 
 

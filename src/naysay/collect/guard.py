@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -53,6 +54,8 @@ class Guard:
 
         try:
             await self._app({**scope, "method": "GET"} if head else scope, receive, guarded)
+        except ClientDisconnect:  # nobody waits for an answer, and who went away when is nothing to log
+            return
         except Exception as error:  # whatever it is, no server in front of this one may log it
             log.error("a request failed: %s at %s", type(error).__name__, _place(error))
             if not begun:

@@ -85,5 +85,5 @@ def _most(choices: Iterable[Choice]) -> int:
 
 
 def _quoted(name: str) -> int:
-    """Bytes of a name as JSON; names are plain letters and digits."""
-    return 2 + len(name)
+    """Bytes of a name as JSON; those of questions and choices are plain letters, those of levels need not be."""
+    return len(json.dumps(name, ensure_ascii=False).encode())

@@ -44,8 +44,11 @@ class Published:
     client: Client
 
     @classmethod
-    def of(cls, questionnaire: Questionnaire, *, client: Client | Path = FOLDER) -> Published:
-        """The questionnaire as it is published with this client, or with the client in this folder."""
+    def of(cls, questionnaire: Questionnaire, *, client: Client | Path = FOLDER, preview: bool = False) -> Published:
+        """The questionnaire as it is published with this client, or with the client in this folder.
+
+        A preview says so, and has a hash of its own: nobody takes it for the survey, nor the survey for a preview.
+        """
         files = Client.of(client) if isinstance(client, Path) else client
         content = {
             "naysay": "survey",
@@ -55,6 +58,7 @@ class Published:
             "together": together(questionnaire),
             "body_length": body_length(questionnaire),
             "client": files.integrity,
+            **({"preview": True} if preview else {}),
         }
         return cls(canonical(content), files)
 

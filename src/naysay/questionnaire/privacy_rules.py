@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from naysay import _checks, privacy
-from naysay.design import Answerable, Design, Samples, TwoOption
+from naysay.design import Answerable, Design, Levels, Samples, TwoOption
 from naysay.errors import DesignError
 from naysay.questionnaire.items import Choice, Integer, Private, SelectMultiple
 from naysay.questionnaire.items import Decimal as DecimalNumber
@@ -64,7 +64,11 @@ def _unfit(entry: Entry, private: Private) -> Iterator[Problem]:
         way_out = "make a questionnaire for each sample, or take another design, such as warner(p=0.7)"
         yield Problem("designs", message, "everybody gets the same page", way_out, path=path)
         return
-    if isinstance(offer.space, Pair) or any(isinstance(label, tuple) for label in offer.categories):
+    if isinstance(offer, Levels) and not all(type(name) in (str, int) for name in offer.levels):
+        message = f"levels must be called by texts or whole numbers; got {_checks.shown(offer.levels)}"
+        reason = "the page would write the others in another way"
+        yield Problem("levels", message, reason, "put quotation marks around them", path=path)
+    elif isinstance(offer.space, Pair) or any(isinstance(label, tuple) for label in offer.categories):
         message = "a question takes one response; this design asks for several"
         yield Problem("designs", message, "", "ask two questions, each with its own design", path=path)
     elif tuple(map(str, offer.categories)) != names:

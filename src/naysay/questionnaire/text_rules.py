@@ -18,19 +18,25 @@ __all__ = ["languages", "names", "piping", "scales", "wording"]
 _MARKUP = re.compile(r"<[A-Za-z/!][^<>]*>")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _MOST_RANKED, _MOST_POINTS = 20, 21
+_OF_OBJECTS = frozenset(
+    ["constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf"]
+)
+"""What every object of JavaScript has without being given it, beside names that begin with __."""
 
 
 def names(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
     """Names differ, over the questionnaire and within a list, and are safe in any language."""
     seen: dict[str, str] = {}
+    taken = dict(_columns(walked))
     for entry in walked:
         name, path = entry.item.name, f"{entry.path}.name"
+        if name in taken and not isinstance(entry.item, Note | Group):
+            message = f"no question must be called {name!r}: a column of the replies is, with {taken[name]}"
+            yield Problem("names", message, "data would mix them up", "rename it", path=path)
         if name in seen:
             yield _twice(name, path, f"it is at {seen[name]}, too")
         seen.setdefault(name, entry.path)
-        if name.startswith("__"):
-            reason = "JavaScript uses such names for itself"
-            yield Problem("names", f"names must not begin with __; got {name!r}", reason, "rename it", path=path)
+        yield from _unsafe(name, path)
         for kind in ("choices", "rows", "bins"):
             parts = getattr(entry.item, kind, ())
             counted = Counter(part.name for part in parts)
@@ -38,9 +44,23 @@ def names(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Pro
                 here = f"{entry.path}.{kind}[{place}].name"
                 if counted[part.name] > 1:
                     yield _twice(part.name, here, f"{counted[part.name]} {kind} of {name!r} have it")
-                if part.name.startswith("__"):
-                    message = f"names must not begin with __; got {part.name!r}"
-                    yield Problem("names", message, "JavaScript uses them for itself", "rename it", path=here)
+                yield from _unsafe(part.name, here)
+
+
+def _columns(walked: Sequence[Entry]) -> Iterator[tuple[str, str]]:
+    """Columns of the replies beside the answers, and what is in each."""
+    yield "day", "the day of the reply"
+    for entry in walked:
+        private = private_of_item(entry.item)
+        design = None if private is None else private.design.get("design")
+        if isinstance(design, dict) and "levels" in design:
+            yield f"{entry.item.name}_level", f"the level of {entry.item.name!r}"
+
+
+def _unsafe(name: str, path: str) -> Iterator[Problem]:
+    if name.startswith("__") or name in _OF_OBJECTS:
+        message = f"names must not begin with __, nor be {', '.join(sorted(_OF_OBJECTS))}; got {name!r}"
+        yield Problem("names", message, "JavaScript uses them for itself", "rename it", path=path)
 
 
 def _twice(name: str, path: str, where: str) -> Problem:

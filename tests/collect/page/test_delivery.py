@@ -3,7 +3,10 @@
 import json
 
 import pytest
-from browsing import ANSWERS
+from browsing import ANSWERS, Served, privates
+
+from naysay.collect.app import create_app
+from naysay.collect.serving import background
 
 
 @pytest.fixture
@@ -92,11 +95,57 @@ def test_a_refusal_says_why_and_lets_go_of_the_bytes(ready):
     ready.page.locator("#confirm").wait_for()
 
 
+def test_no_refusal_draws_a_second_response(ready):
+    """A server could refuse to be told again: what has left the device for a private answer stays as it was."""
+    shown = ready.shown()
+    ready.page.route("**/answers", answering(422), times=1)
+    ready.page.locator("#confirm").click()
+    ready.page.get_by_role("button", name="Look at the answers again").click()
+    ready.page.locator("#confirm").wait_for()
+    assert ready.shown() == shown
+    ready.move(".review .back")
+    fixed = ready.page.locator(".question .notice")
+    assert fixed.count() == len(ready.asked())
+    assert "has left your device once already" in fixed.first.text_content()
+    assert not ready.page.locator(".levels input, .inputs input").count()
+    ready.start().to_review({}).confirm()  # private answers are not asked for again, they are there
+    assert posts(ready) == [shown, shown]
+
+
+def test_a_private_answer_that_was_blank_can_be_given_after_a_refusal(respond):
+    blank = {name: value for name, value in ANSWERS.items() if name != "smoking"}
+    respondent = respond("private").start().to_review(blank)
+    before = json.loads(respondent.shown())["answers"]
+    respondent.page.route("**/answers", answering(422), times=1)
+    respondent.page.locator("#confirm").click()
+    respondent.page.get_by_role("button", name="Look at the answers again").click()
+    respondent.move(".review .back").answer("smoking", "no").move()
+    after = json.loads(respondent.shown())["answers"]
+    assert before.pop("smoking") is None
+    assert after.pop("smoking") is not None
+    assert after == before
+    respondent.confirm()
+
+
+def test_while_it_is_not_yet_sent_nothing_on_the_device_tells_the_truth(ready):
+    """The table of responses to all categories, beside the response that was sent, would."""
+    ready.page.route("**/answers", answering(503))
+    ready.page.locator("#confirm").click()
+    not_yet(ready)
+    shared, tab = (dict(json.loads(each)) for each in ready.stored())
+    (state,) = (json.loads(each) for each in shared.values())
+    answers = json.loads(state["body"])["answers"]
+    assert state["prepared"] == {}
+    assert state["sent"] == {name: value for name, value in answers.items() if value is not None}
+    assert set(state) == {"version", "id", "prepared", "body", "sent"}
+    assert "income" not in str(tab)
+
+
 def test_a_survey_that_was_closed_meanwhile_says_so(ready):
     body = json.dumps({"error": {"code": "closed", "message": "closed"}})
     ready.page.route("**/answers", lambda route: route.fulfill(status=410, content_type="application/json", body=body))
     ready.page.locator("#confirm").click()
-    ready.page.get_by_text("This survey is closed. Nothing was stored.").wait_for()
+    ready.page.get_by_text("This survey is closed and takes no more answers.").wait_for()
 
 
 def test_the_receipt_can_be_saved_copied_and_printed(ready):
@@ -133,3 +182,20 @@ def test_a_connection_without_protection_is_refused(respond):
     respondent.open()
     assert "begins with https" in respondent.page.locator("main").text_content()
     assert not any("survey.json" in request.url for request in respondent.requests)
+
+
+def test_no_server_can_make_a_survey_a_preview_afterwards(ready):
+    """It would be answered anew, with other draws: a preview says what it is in what is hashed."""
+    body = json.dumps({"stored": False, "day": "2026-11-20"})
+    ready.page.route("**/answers", lambda route: route.fulfill(status=201, content_type="application/json", body=body))
+    ready.page.locator("#confirm").click()
+    ready.page.get_by_text("nothing was stored").wait_for()
+    assert not ready.page.get_by_role("button", name="Start again").count()
+
+
+def test_a_preview_can_be_taken_again(respond):
+    with background(create_app([privates()])) as address:
+        respondent = respond("private", on=Served(address, None)).start().to_review(ANSWERS).confirm()
+        respondent.page.get_by_role("button", name="Start again").click()
+        respondent.page.get_by_role("button", name="Start", exact=True).wait_for()
+        assert not respondent.page.locator("#receipt").count()

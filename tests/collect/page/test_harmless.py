@@ -132,3 +132,18 @@ def test_a_survey_of_twenty_questions_transfers_at_most_60_kilobytes(respond):
 
 def test_compressed_once_the_files_are_small():
     assert sum(len(gzip.compress(path.read_bytes(), 9)) for path in FOLDER.rglob("*.js")) < 45_000
+
+
+@pytest.mark.parametrize(
+    "language, told",
+    [
+        ("en", "harms her as well"),
+        ("de", "schadet auch ihr"),
+        ("es", "perjudica a ella"),
+        ("ar", "ويضر بذلك الشخص أيضًا"),
+    ],
+)
+def test_who_answers_twice_is_told_that_it_tells_more(respond, served, language, told):
+    respondent = respond()
+    respondent.page.goto(f"{served.address}/threats?lang={language}")
+    assert told in respondent.page.locator("dl").last.text_content()

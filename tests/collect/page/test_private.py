@@ -137,3 +137,39 @@ def test_another_tab_that_has_sent_ends_this_one(respond):
     first.move().confirm()
     second.page.locator("#receipt").wait_for()
     assert not second.problems or not any("Error" in each and "header" not in each for each in second.problems)
+
+
+@pytest.fixture(scope="module")
+def several_ways(tmp_path_factory):
+    """Designs whose numbers are no round ones, and one that strikes out without naming what it strikes out."""
+    three, near = ("a", "b", "c"), [[0.5, 0.0, 0.5], [0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]
+    labeled = designs.custom(near, categories=three, responses=("x", "y", "z"))
+    asked = {"one": designs.warner(p=0.7), "near": designs.custom(near, categories=three), "other": labeled}
+    items = tuple(
+        SelectOne(name=name, label={"en": name}, choices=named(*design.categories), private=private(design))
+        for name, design in asked.items()
+    )
+    survey = Questionnaire(name="ways", title={"en": "Ways"}, languages=("en",), items=items)
+    with serve([survey], tmp_path_factory.mktemp("ways")) as server:
+        yield server
+
+
+def test_what_is_promised_at_most_is_rounded_up(respond, several_ways):
+    visitor = respond("ways", on=several_ways).open()
+    assert (
+        "From one answer alone: if all options were equally likely before"
+        in visitor.page.locator("main").text_content()
+    )
+    visitor.start()
+    assert "at most 2.34-fold" in visitor.at("one").text_content()  # 7/3
+
+
+def test_only_a_design_that_names_what_is_not_true_is_said_to_strike_out(respond, several_ways):
+    visitor = respond("ways", on=several_ways).start().move()
+    for name in ("near", "other"):
+        told = visitor.at(name).locator(".explanation").text_content()
+        assert "strikes out" not in told
+        assert "may send another answer than yours" in told
+        if name == "near":
+            visitor.move()
+    assert "strikes out" in respond("private").start().at("income").locator(".explanation").text_content()

@@ -39,6 +39,9 @@ export class Answers {
   /** The level of privacy: the most private that the device draws, until the respondent chooses another. */
   level(question) {
     const offered = this.survey.privacy[question.name];
+    const before = this.before(question);
+    const [one] = question.kind === "select_multiple" ? Object.values(before ?? {}) : [before];
+    if (one) return offered.find((entry) => entry.level === one.level);
     return this.#levels.get(question.name) ?? offered.find((entry) => !entry.by_hand) ?? offered[0];
   }
 
@@ -58,8 +61,15 @@ export class Answers {
     return this.#memory.prepared(question, this.level(question).level)?.shown ?? null;
   }
 
+  /** What has left this device for a private question already, and stays so. */
+  before(question) {
+    return question.private ? this.#memory.before(question) : null;
+  }
+
   /** What will be sent for a question; null where it is left blank or not asked. */
   sent(question) {
+    const before = this.before(question);
+    if (before) return this.relevant(question) ? before : null;
     const value = this.value(question);
     if (value === null || !this.relevant(question)) return null;
     if (!question.private) return value;

@@ -7,7 +7,7 @@ const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|[\ud800-\udbff](?![\u
 
 /** What to say about the answer to a question; null where nothing is wrong. */
 export function problem(question, answers, texts) {
-  if (!answers.relevant(question)) return null;
+  if (!answers.relevant(question) || answers.before(question)) return null;
   const value = answers.value(question);
   if (value === null) return question.required ? texts.say("wrong.required") : null;
   const found = question.private && answers.level(question).by_hand ? parts(question, value) : RULES[question.kind]?.(question, value);

@@ -65,10 +65,23 @@ export class Memory {
     return (choice === null ? levels : levels?.[choice]) ?? null;
   }
 
-  /** Keeps the confirmed bytes, and gives them: those of the tab that confirmed first. */
+  /** What was sent for a private question in a message that the server refused. */
+  before(question) {
+    return this.#state().sent?.[question.name] ?? null;
+  }
+
+  /** Keeps the confirmed bytes: those of the tab that confirmed first. Beside them, tables would tell the truth. */
   async seal(body) {
     await this.#change((state) => {
-      if (!state.receipt) state.body ??= body;
+      if (state.receipt || state.body) return;
+      state.body = body;
+      const { answers } = JSON.parse(body);
+      state.sent ??= {};
+      for (const name of Object.keys(state.prepared)) {
+        if (answers[name] === null) continue;
+        state.sent[name] = answers[name];
+        delete state.prepared[name];
+      }
     });
     return this.body;
   }
@@ -83,6 +96,7 @@ export class Memory {
     return this.#change((state) => {
       delete state.body;
       delete state.prepared;
+      delete state.sent;
       state.receipt = receipt;
     });
   }

@@ -1,13 +1,13 @@
 // What a private question does for the respondent: how it protects, how much each level tells, and what will be sent.
 
 import { make, option } from "./elements.js";
-import { categories, possible, sets } from "./randomize.js";
+import { categories, channel, possible, sets } from "./randomize.js";
 
 /** How a question protects: in a sentence, and in numbers where there is nothing to choose. */
 export function explanation(question, { texts, answers }) {
   const offered = answers.survey.privacy[question.name];
   const device = offered.filter((entry) => !entry.by_hand && !entry.reveals);
-  const strikes = device.some((entry) => entry.still_possible[0] < entry.categories);
+  const strikes = device.some(({ level }) => striking(channel(question.private.design.design, level)));
   const only = offered.length === 1 ? [meter(offered[0]), make("b", {}, title(offered[0], texts)), figures(offered[0], texts)] : [];
   return make(
     "div",
@@ -16,6 +16,12 @@ export function explanation(question, { texts, answers }) {
     question.kind === "select_multiple" && make("p", {}, texts.say("privacy.each")),
     only.length > 0 && make("div", { class: "level only" }, ...only),
   );
+}
+
+/** Whether responses name what is not the answer. */
+function striking(design) {
+  const named = categories(design).filter((each) => possible(design, each).length);
+  return named.length > 0 && named.every((each) => !possible(design, each).includes(each));
 }
 
 /** The levels to choose from, most private first, each in words and numbers. */
@@ -63,14 +69,14 @@ function figures(entry, texts) {
 }
 
 /** How far a reader's odds can move; null stands for infinite. Only a finite ε bounds them for every reader. */
-function chances({ odds, epsilon }, texts) {
+function chances({ odds, epsilon }, texts, equal = "privacy.oddsEqual") {
   if (epsilon === null)
     return [
       texts.say("privacy.certain"),
-      odds !== null && texts.say("privacy.oddsEqual", { odds: texts.number(odds) }),
+      odds !== null && texts.say(equal, { odds: texts.bound(odds) }),
     ];
   return [
-    texts.say("privacy.odds", { odds: texts.number(Math.exp(epsilon)) }),
+    texts.say("privacy.odds", { odds: texts.bound(Math.exp(epsilon)) }),
     texts.say("privacy.epsilon", { epsilon: texts.number(epsilon) }),
   ];
 }
@@ -88,8 +94,8 @@ export function together(survey, texts) {
   const { bits } = survey.together;
   const told = [
     texts.say("privacy.adds"),
-    ...chances(survey.together, texts),
-    texts.say("privacy.bitsTogether", { bits: texts.number(bits) }),
+    ...chances(survey.together, texts, "privacy.oddsEach"),
+    texts.say("privacy.bitsTogether", { bits: texts.bound(bits) }),
   ];
   return told.filter(Boolean).join(" ");
 }

@@ -36,7 +36,9 @@ export function ask(question, page, heading) {
     const type = question.private && answers.level(question).by_hand ? byHand : INPUTS[question.kind];
     inputs.replaceChildren(type(question, page, frame), clear(question, page, fill, inputs));
   };
-  fill();
+  const before = answers.before(question);
+  if (before) inputs.append(make("p", { class: "notice" }, texts.say("asked.before")));
+  else fill();
   let label = texts.label(question.label);
   const retitle = () => {
     const [old, renewed] = [label, texts.label(question.label)];
@@ -51,9 +53,9 @@ export function ask(question, page, heading) {
     make(heading, { id: frame.title, class: "asked", tabindex: "-1" }, label, need(question, texts)),
     texts.plain(question.hint) && make("p", { id: frame.hint, class: "hint" }, texts.label(question.hint)),
     question.private && explanation(question, page),
-    question.private && levels(question, page, () => (fill(), page.changed())),
+    question.private && !before && levels(question, page, () => (fill(), page.changed())),
     error,
-    question.private && make("p", { class: "yours" }, texts.say("asked.yours")),
+    question.private && !before && make("p", { class: "yours" }, texts.say("asked.yours")),
     inputs,
     seen?.element,
   );

@@ -68,6 +68,11 @@ export class Texts {
     return new Intl.NumberFormat(this.locale, { maximumFractionDigits: digits }).format(value);
   }
 
+  /** A number that something is at most, rounded up. */
+  bound(value) {
+    return this.number(Math.ceil(100 * value - 1e-6) / 100);
+  }
+
   /** "a, b and c" */
   list(parts) {
     return new Intl.ListFormat(base(this.language), { type: "conjunction" }).format(parts);

@@ -9,6 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 
+from naysay.errors import DataError
+
 __all__ = ["SQLite"]
 
 _PRAGMAS = (
@@ -42,8 +44,13 @@ class SQLite:
         with contextlib.closing(engine.raw_connection()) as connection:
             cursor = connection.cursor()
             cursor.execute("VACUUM")
-            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            busy, *_ = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             cursor.close()
+        if busy:  # it says so and raises nothing
+            raise DataError(
+                "another program reads the database, so its log still tells in which order the latest answers came; "
+                "end that program, then stop the server or close the survey again"
+            )
 
 
 def _prepare(connection: Any, _: Any) -> None:
