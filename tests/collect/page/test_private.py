@@ -85,6 +85,28 @@ def test_going_back_through_the_gate_takes_the_answers_back(visitor):
     assert set(answers(visitor).values()) == {"no", None}
 
 
+def test_choices_that_are_named_by_numbers(respond, tmp_path):
+    coded = named("3", "1", "-99", "2a")
+    offer = designs.negative_levels(("3", "1", "-99", "2a"))
+    items = (
+        SelectMultiple(name="items", label={"en": "Which?"}, choices=coded, private=private(designs.two_coins())),
+        SelectOne(name="secret", label={"en": "Secret?"}, choices=coded, private=private(offer)),
+        SelectMultiple(name="several", label={"en": "Any?"}, choices=coded),
+        Rating(name="follow", label={"en": "And?"}, relevant=condition("selected(${several}, 1)")),
+    )
+    survey = Questionnaire(name="coded", title={"en": "Coded"}, languages=("en",), items=items)
+    with serve([survey], tmp_path) as server:
+        visitor = respond("coded", on=server).start()
+        visitor.questions = {question.name: question for question in items}
+        sides = {"3": "yes", "1": "no", "-99": "no", "2a": "yes"}
+        given = {"items": sides, "secret": "1", "several": ["3", "1"], "follow": 4}
+        visitor.to_review(given).confirm()
+        (row,) = server.store.replies("coded").frame.rows(named=True)
+    assert (row["several"], row["follow"]) == (["3", "1"], 4)
+    assert {row[f"items/{name}"] for name in sides} <= {"yes", "no"}
+    assert row["secret"] in set(sides) - {"1"}
+
+
 def test_every_item_or_none(visitor):
     visitor.answer("gate", "yes").move().answer("secret", "a").move().move()
     visitor.at("several").locator(".line").first.locator("input").first.check()
