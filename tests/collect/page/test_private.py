@@ -149,8 +149,35 @@ def test_each_level_is_told_in_words_and_numbers_and_the_most_private_is_chosen(
     assert told[:3] == [f"{left} of 5 options stay possible" for left in (4, 3, 2)]
     assert told[3] == "With a coin of your own: 4 of 5 options stay possible"
     assert [each.is_checked() for each in levels.locator("input").all()] == [True, False, False, False]
-    assert "choosing it may itself tell something" in levels.text_content()
-    assert "It tells 0.74 of 2.32 bits" in levels.text_content()
+    numbers = levels.locator(".figures").all_text_contents()
+    assert numbers[:3] == [
+        "Odds at most 1.33-fold; 0.32 bits of 2.32.",
+        "Odds at most 2-fold; 0.74 bits of 2.32.",
+        "Odds at most 4-fold; 1.32 bits of 2.32.",
+    ]
+    assert numbers[3].endswith(f"it never learns your answer. {numbers[0]}")
+    note = levels.locator(".hint").text_content()
+    assert note.startswith("Some options are ruled out for certain. Odds and bits say how much one answer tells")
+    assert "The most private level that this device draws is chosen already." in note
+    assert "choosing it may itself tell something" in note
+
+
+def test_where_odds_are_bounded_for_every_reader_it_says_so(respond):
+    respondent = respond("private").start()
+    levels = respondent.at("taxes").locator(".levels")
+    assert levels.locator("b").first.text_content() == "Both options stay possible"
+    assert levels.locator(".figures").first.text_content() == "Odds at most 3-fold (ε = 1.1); 0.19 bits of 1."
+    assert "whatever a reader knew before" in levels.locator(".hint").text_content()
+    only = respondent.at("smoking").locator(".figures").text_content()
+    assert "the odds for any option grow at most 2.33-fold (ε = 0.85). It tells 0.12 bits of 1" in only
+
+
+def test_what_holds_for_every_line_is_said_once(respond):
+    respondent = respond("private").start().answer("drugs", ANSWERS["drugs"])
+    said = respondent.at("drugs").locator(".preview [role=status] p").all_text_contents()
+    assert len(said) == 4
+    assert [line.endswith("all options stay possible.") for line in said[:3]] == [True, True, True]
+    assert said[3].startswith("They need not be equally likely")
 
 
 def test_another_tab_that_has_sent_ends_this_one(respond):
