@@ -157,7 +157,7 @@ def test_each_level_is_told_in_words_and_numbers_and_the_most_private_is_chosen(
     ]
     assert numbers[3].endswith(f"it never learns your answer. {numbers[0]}")
     note = levels.locator(".hint").text_content()
-    assert note.startswith("Some options are ruled out for certain. Odds and bits say how much one answer tells")
+    assert note.startswith("Some options are ruled out for certain. All numbers are for a reader to whom")
     assert "The most private level that this device draws is chosen already." in note
     assert "choosing it may itself tell something" in note
 

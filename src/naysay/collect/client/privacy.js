@@ -69,16 +69,16 @@ function figures(entry, texts) {
   return make("span", { class: "figures" }, told.filter(Boolean).join(" "));
 }
 
-/** Whether the numbers of all levels mean the same, so that it is enough to say once what that is. */
-const alike = (offered) => new Set(offered.map(({ epsilon }) => epsilon === null)).size === 1;
+/** Whether all levels' numbers mean the same, so that `basis` says it once for all. */
+const alike = (offered) => offered.every(({ odds, epsilon }) => odds !== null && (epsilon === null) === (offered[0].epsilon === null));
 
-/** A level in numbers, where `basis` says below what they mean. */
 function brief({ odds, epsilon, bits, categories, by_hand: byHand }, texts) {
-  const most = epsilon === null ? odds : Math.exp(epsilon);
-  const key = most === null ? "briefBits" : epsilon === null ? "brief" : "briefEpsilon";
-  const gaps = { odds: most, epsilon, bits, all: Math.log2(categories) };
-  const written = Object.entries(gaps).map(([gap, value]) => [gap, value === null ? "" : texts.number(value)]);
-  const said = `${texts.say(`privacy.${key}`, Object.fromEntries(written))}.`;
+  const said = texts.say("privacy.brief", {
+    odds: texts.number(epsilon === null ? odds : Math.exp(epsilon)),
+    epsilon: epsilon === null ? "" : ` (ε = ${texts.number(epsilon)})`,
+    bits: texts.number(bits),
+    all: texts.number(Math.log2(categories)),
+  });
   return make("span", { class: "figures" }, byHand ? `${texts.say("privacy.handWhy")} ${said}` : said);
 }
 
