@@ -12,6 +12,7 @@ from naysay.questionnaire import (
     Problem,
     QuestionnaireError,
     Rating,
+    SelectOne,
     Value,
     examine,
     load,
@@ -29,6 +30,8 @@ CHOICES = """
 | | yn | yes | Yes |
 | | yn | no | No |
 """
+
+HEADER_LIKERT = "type | name | label::English (en) | appearance"
 
 
 def survey(*rows, header="type | name | label::English (en)", choices=CHOICES):
@@ -91,10 +94,31 @@ def test_types_and_their_columns(form, row, header, expected):
 
 def test_numbers_on_a_likert_scale_are_a_rating(form):
     choices = CHOICES + "| | five | 1 | Bad |\n| | five | 2 | So so |\n| | five | 3 | Good |\n"
-    header = "type | name | label::English (en) | appearance"
-    read = one(form, "select_one five | a | A | likert", header=header, choices=choices)
+    read = one(form, "select_one five | a | A | likert", header=HEADER_LIKERT, choices=choices)
     assert isinstance(read, Rating)
     assert (read.low, read.high, read.low_label, read.high_label) == (1, 3, {"en": "Bad"}, {"en": "Good"})
+
+
+def test_numbers_with_gaps_on_a_likert_scale_stay_choices(form):
+    choices = CHOICES + "| | five | 1 | Bad |\n| | five | 2 | Good |\n| | five | -99 | I do not know |\n"
+    read = one(form, "select_one five | a | A | likert", header=HEADER_LIKERT, choices=choices)
+    assert isinstance(read, SelectOne)
+    assert [choice.name for choice in read.choices] == ["1", "2", "-99"]
+
+
+@pytest.mark.parametrize("name", ["1", "-99", "2a", "_x", "so-so", "1_2"])
+def test_names_of_choices_may_be_numbers(form, name):
+    choices = CHOICES + f"| | coded | {name} | First |\n| | coded | z | Last |\n"
+    read = one(form, "select_one coded | a | A", choices=choices)
+    assert [choice.name for choice in read.choices] == [name, "z"]
+
+
+@pytest.mark.parametrize("name", ["so so", "1.5", "a;b", "ä", "--x"])
+def test_other_names_of_choices_are_refused_with_the_way_out(form, name):
+    choices = CHOICES + f"| | coded | {name} | First |\n| | coded | z | Last |\n"
+    (problem,) = form(survey("select_one coded | a | A", choices=choices)).errors
+    assert f"must hold letters, digits, _ and - only; got '{name}'" in str(problem)
+    assert "write it without spaces, as so_so, c1 or 1" in str(problem)
 
 
 @pytest.mark.parametrize("old", [False, True], ids=["table-list", "list-nolabel"])

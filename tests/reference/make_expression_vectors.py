@@ -29,6 +29,7 @@ ANSWERS = {
     "word": "é😀e\u0301",
     "news": ["paper", "net"],
     "one": ["net"],
+    "coded": ["1", "-99"],
     "nothing": [],
     "day": "2026-11-19",
     "later": "2027-01-01",
@@ -168,6 +169,13 @@ selected(${area}, 'town')
 selected(${age}, '42')
 selected(${age}, 42)
 selected(${news}, 1)
+selected(${coded}, 1)
+selected(${coded}, '1')
+selected(${coded}, -99)
+selected(${coded}, 1.0)
+selected(${coded}, 1.5)
+selected(${coded}, 9007199254740992)
+selected(${count}, 12)
 count-selected(${news})
 count-selected(${nothing})
 count-selected(${null})

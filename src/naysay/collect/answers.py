@@ -100,10 +100,15 @@ def _ranking(names: tuple[str, ...], value: Any) -> str | None:
 
 
 def _grid(rows: tuple[str, ...], names: tuple[str, ...], value: Any) -> str | None:
-    whole = isinstance(value, dict) and tuple(value) == rows
+    whole = _entries(value, rows)
     if whole and all(each is None or (isinstance(each, str) and each in names) for each in value.values()):
         return None
-    return "must be an object of all its rows in their order, each with the name of a choice or null"
+    return "must be an object of all its rows, each with the name of a choice or null"
+
+
+def _entries(value: Any, names: tuple[str, ...]) -> bool:
+    """Whether there is an entry for each name, in any order: JavaScript moves names such as "1" to the front."""
+    return isinstance(value, dict) and value.keys() == set(names)
 
 
 def _whole(low: int | None, high: int | None, value: Any) -> str | None:
@@ -187,8 +192,8 @@ def _private_one(levels: _Levels, value: Any) -> str | None:
 
 
 def _private_items(levels: _Levels, names: tuple[str, ...], value: Any) -> str | None:
-    if not (isinstance(value, dict) and tuple(value) == names):
-        return "is private: it must be an object of all its choices in their order, each with a level and a response"
+    if not _entries(value, names):
+        return "is private: it must be an object of all its choices, each with a level and a response"
     complaints = (_private_one(levels, each) for each in value.values())
     for complaint in complaints:
         if complaint is not None:

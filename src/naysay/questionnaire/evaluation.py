@@ -172,6 +172,8 @@ def _remainder(left: float, right: float) -> float:
 
 
 def _selected(answer: Content, choice: Content) -> bool:
+    if isinstance(choice, int | float) and not isinstance(choice, bool) and abs(choice) < 2**53 and choice % 1 == 0:
+        choice = str(int(choice))  # the name of a choice without quotes, as other tools allow
     if isinstance(answer, list):
         return isinstance(choice, str) and choice in answer
     return isinstance(answer, str) and answer != "" and answer == choice

@@ -13,6 +13,7 @@ from naysay.questionnaire.expressions import Expression
 __all__ = [
     "Bin",
     "Choice",
+    "Code",
     "Constraint",
     "Date",
     "Decimal",
@@ -33,7 +34,10 @@ __all__ = [
 ]
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=64)]
-"""What data call a question or a choice; never shown to respondents."""
+"""What data call a question or another item; never shown to respondents."""
+
+Code = Annotated[str, Field(pattern=r"^-?[A-Za-z0-9_][A-Za-z0-9_-]*$", max_length=64)]
+"""What data call a choice, a bin or a row. It may be a number, as ``1`` or ``-99``, and is a text all the same."""
 
 Label = dict[str, Annotated[str, Field(max_length=10_000)]]
 """A text in each language: {language: text}. Shown as text, never as HTML."""
@@ -48,14 +52,14 @@ class Model(BaseModel):
 class Choice(Model):
     """A choice, or a row of a grid: what data call it, and what respondents read."""
 
-    name: Name
+    name: Code
     label: Label
 
 
 class Bin(Model):
     """A range of numbers that stands for a category of a private number: below `below`, and not in an earlier bin."""
 
-    name: Name
+    name: Code
     label: Label
     below: float | None = None
 

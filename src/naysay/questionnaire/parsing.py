@@ -59,7 +59,8 @@ _FUNCTIONS = {
 _KNOWN = (*_FUNCTIONS, "true", "false", "date", "sent")
 
 _WAYS_OUT = {
-    "regex": "patterns differ from browser to browser; offer choices, or bound the length with string-length()",
+    "regex": "patterns differ from browser to browser; ask with the type that fits (integer, decimal, date), offer "
+    "choices, or bound the length, as string-length(.) = 5",
     "pulldata": "no other file leaves with a survey; put its rows into the choices",
     "now": "the time of day tells who answered; use today()",
     "if": "write the cases with and, or, not()",

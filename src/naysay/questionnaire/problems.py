@@ -128,16 +128,20 @@ def of_validation(error: ValidationError, path: str = "") -> list[Problem]:
         steps = [step for step in each["loc"] if step not in _KINDS]
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
         field = str(steps[-1]) if steps else ""
-        message, way_out = _worded(each["type"], each["msg"], each.get("input"), field, whole=not path)
+        coded, given = bool(_CODED & set(steps)), each.get("input")
+        message, way_out = _worded(each["type"], each["msg"], given, field, coded=coded, whole=not path)
         found.append(Problem("form", message, "", way_out, path=(path + where).lstrip(".")))
     return found
 
 
-def _worded(kind: str, told: str, value: Any, field: str, *, whole: bool) -> tuple[str, str]:
+def _worded(kind: str, told: str, value: Any, field: str, *, coded: bool, whole: bool) -> tuple[str, str]:
     """What is wrong with a field, and the way out."""
     if kind == "string_pattern_mismatch" and field == "name" and whole:
         message = "the name of a questionnaire must hold lower-case letters, digits, _ and - only"
         return f"{message}; got {_checks.shown([value])}", "it stands in links; write it as survey-1"
+    if kind == "string_pattern_mismatch" and field == "name" and coded:
+        message = f"the name of a choice must hold letters, digits, _ and - only; got {_checks.shown([value])}"
+        return message, "write it without spaces, as so_so, c1 or 1; what respondents read is the label"
     if kind == "string_pattern_mismatch" and field == "name":
         message = (
             f"a name must begin with a letter and hold letters, digits, _ and - only; got {_checks.shown([value])}"
@@ -156,6 +160,7 @@ def _worded(kind: str, told: str, value: Any, field: str, *, whole: bool) -> tup
 _ITEMS = {
     "select_one", "select_multiple", "integer", "decimal", "text", "date", "note", "rating", "grid", "ranking", "group",
 }  # fmt: skip
+_CODED = {"choices", "bins", "rows"}  # what is named there may be a number
 _KINDS = _ITEMS | {"value", "answer", "sent", "apply"}  # pydantic names the member of a union that it tried
 
 

@@ -87,7 +87,7 @@ class Rows:
             if not item["choices"]:
                 return None
             if kind == "select_one" and "likert" in self.columns.text(row, "appearance").lower():
-                item = self._likert(number, item)
+                item = _likert(item)
         if self.columns.text(row, "parameters") and kind != "rating":
             place = Place("survey", number, self.columns.plain["parameters"])
             message, way_out = f"parameters of {text!r} are not used", "leave them out"
@@ -140,19 +140,6 @@ class Rows:
             named, label = self.choice_columns.text(row, "name"), self.choice_columns.label(row, "label")
             found.append({"name": named, "label": label})
         return found
-
-    def _likert(self, number: int, item: dict[str, Any]) -> dict[str, Any]:
-        """A rating, where the choices are consecutive numbers; with words for names it stays a select one."""
-        choices = item["choices"]
-        names = [choice["name"] for choice in choices]
-        if not all(name.lstrip("-").isdecimal() and len(name) < 6 for name in names) or not names:
-            return item
-        low, high = int(names[0]), int(names[-1])
-        if [str(each) for each in range(low, high + 1)] != names or len(names) > _MOST_LIKERT:
-            self.problem(number, "type", "the numbers of a likert list must go up by one", "or name them by words")
-        rating = {name: value for name, value in item.items() if name != "choices"}
-        ends = {"low_label": choices[0]["label"], "high_label": choices[-1]["label"]}
-        return rating | {"kind": "rating", "low": low, "high": high, **ends}
 
     def _extras(self, number: int, row: Row, kind: str) -> dict[str, Any]:
         """What only some kinds have."""
@@ -296,6 +283,20 @@ class Rows:
                 self.problem(number, meaning, f"a row of a grid has no {meaning} of its own", way_out)
         self.places.update(self.columns.places(path, number, {"name": "name", "label": "label"}))
         return {"name": self.columns.text(row, "name"), "label": self.columns.label(row, "label")}
+
+
+def _likert(item: dict[str, Any]) -> dict[str, Any]:
+    """A rating, where the names of the choices are numbers that go up by one; with others it stays a select one."""
+    choices = item["choices"]
+    names = [choice["name"] for choice in choices]
+    if not all(name.lstrip("-").isdecimal() and len(name) < 6 for name in names) or not names:
+        return item
+    low, high = int(names[0]), int(names[-1])
+    if [str(each) for each in range(low, high + 1)] != names or len(names) > _MOST_LIKERT:
+        return item
+    rating = {name: value for name, value in item.items() if name != "choices"}
+    ends = {"low_label": choices[0]["label"], "high_label": choices[-1]["label"]}
+    return rating | {"kind": "rating", "low": low, "high": high, **ends}
 
 
 def _number(text: str) -> float | None:

@@ -85,6 +85,28 @@ def test_going_back_through_the_gate_takes_the_answers_back(visitor):
     assert set(answers(visitor).values()) == {"no", None}
 
 
+def test_choices_that_are_named_by_numbers(respond, tmp_path):
+    coded = named("3", "1", "-99", "2a")
+    offer = designs.negative_levels(("3", "1", "-99", "2a"))
+    items = (
+        SelectMultiple(name="items", label={"en": "Which?"}, choices=coded, private=private(designs.two_coins())),
+        SelectOne(name="secret", label={"en": "Secret?"}, choices=coded, private=private(offer)),
+        SelectMultiple(name="several", label={"en": "Any?"}, choices=coded),
+        Rating(name="follow", label={"en": "And?"}, relevant=condition("selected(${several}, 1)")),
+    )
+    survey = Questionnaire(name="coded", title={"en": "Coded"}, languages=("en",), items=items)
+    with serve([survey], tmp_path) as server:
+        visitor = respond("coded", on=server).start()
+        visitor.questions = {question.name: question for question in items}
+        sides = {"3": "yes", "1": "no", "-99": "no", "2a": "yes"}
+        given = {"items": sides, "secret": "1", "several": ["3", "1"], "follow": 4}
+        visitor.to_review(given).confirm()
+        (row,) = server.store.replies("coded").frame.rows(named=True)
+    assert (row["several"], row["follow"]) == (["3", "1"], 4)
+    assert {row[f"items/{name}"] for name in sides} <= {"yes", "no"}
+    assert row["secret"] in set(sides) - {"1"}
+
+
 def test_every_item_or_none(visitor):
     visitor.answer("gate", "yes").move().answer("secret", "a").move().move()
     visitor.at("several").locator(".line").first.locator("input").first.check()
@@ -127,8 +149,35 @@ def test_each_level_is_told_in_words_and_numbers_and_the_most_private_is_chosen(
     assert told[:3] == [f"{left} of 5 options stay possible" for left in (4, 3, 2)]
     assert told[3] == "With a coin of your own: 4 of 5 options stay possible"
     assert [each.is_checked() for each in levels.locator("input").all()] == [True, False, False, False]
-    assert "choosing it may itself tell something" in levels.text_content()
-    assert "It tells 0.74 of 2.32 bits" in levels.text_content()
+    numbers = levels.locator(".figures").all_text_contents()
+    assert numbers[:3] == [
+        "Odds at most 1.33-fold; 0.32 bits of 2.32.",
+        "Odds at most 2-fold; 0.74 bits of 2.32.",
+        "Odds at most 4-fold; 1.32 bits of 2.32.",
+    ]
+    assert numbers[3].endswith(f"it never learns your answer. {numbers[0]}")
+    note = levels.locator(".hint").text_content()
+    assert note.startswith("Some options are ruled out for certain. All numbers are for a reader to whom")
+    assert "The most private level that this device draws is chosen already." in note
+    assert "choosing it may itself tell something" in note
+
+
+def test_where_odds_are_bounded_for_every_reader_it_says_so(respond):
+    respondent = respond("private").start()
+    levels = respondent.at("taxes").locator(".levels")
+    assert levels.locator("b").first.text_content() == "Both options stay possible"
+    assert levels.locator(".figures").first.text_content() == "Odds at most 3-fold (ε = 1.1); 0.19 bits of 1."
+    assert "whatever a reader knew before" in levels.locator(".hint").text_content()
+    only = respondent.at("smoking").locator(".figures").text_content()
+    assert "the odds for any option grow at most 2.33-fold (ε = 0.85). It tells 0.12 bits of 1" in only
+
+
+def test_what_holds_for_every_line_is_said_once(respond):
+    respondent = respond("private").start().answer("drugs", ANSWERS["drugs"])
+    said = respondent.at("drugs").locator(".preview [role=status] p").all_text_contents()
+    assert len(said) == 4
+    assert [line.endswith("all options stay possible.") for line in said[:3]] == [True, True, True]
+    assert said[3].startswith("They need not be equally likely")
 
 
 def test_another_tab_that_has_sent_ends_this_one(respond):

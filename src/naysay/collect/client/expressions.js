@@ -50,8 +50,11 @@ const BINARY = {
   "*": (a, b) => number(a) * number(b),
   div: (a, b) => number(a) / number(b),
   mod: (a, b) => number(a) % number(b),
-  selected: (a, b) => (Array.isArray(a) ? a.includes(b) : typeof a === "string" && a !== "" && a === b),
+  selected: (a, b) => (Array.isArray(a) ? a.includes(named(b)) : typeof a === "string" && a !== "" && a === named(b)),
 };
+
+/** The name of a choice; a whole number without quotes is one, too, as other tools allow. */
+const named = (value) => (Number.isSafeInteger(value) ? String(value) : value);
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DECIMAL = /^-?\d+(\.\d+)?$/;

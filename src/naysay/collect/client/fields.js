@@ -3,7 +3,6 @@
 import { described } from "./choices.js";
 import { make } from "./elements.js";
 import { bin } from "./answers.js";
-import { read } from "./numbers.js";
 
 /** A whole number or a decimal; for a private one the range that it falls into. */
 export function number(question, { texts, answers, changed }, frame) {
@@ -72,4 +71,23 @@ function field(frame, hint = "") {
     "aria-labelledby": labelledby,
     "aria-describedby": `${describedby} ${hint}`.trim(),
   };
+}
+
+// Numbers as people write them: with a point or a comma, in Latin or Arabic digits.
+const ARABIC = "٠١٢٣٤٥٦٧٨٩";
+const PERSIAN = "۰۱۲۳۴۵۶۷۸۹";
+const WHOLE = /^[+-]?\d+$/;
+const DECIMAL = /^[+-]?\d+(\.\d+)?$/;
+
+/** The number that a text stands for; null where it stands for none, or for one too large to be exact. */
+function read(typed, whole) {
+  const text = [...typed].map(latin).join("").replace(/[,٫]/, ".");
+  if (!(whole ? WHOLE : DECIMAL).test(text)) return null;
+  const value = Number(text) + 0 || 0; // no negative zero
+  return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : null;
+}
+
+function latin(letter) {
+  const place = Math.max(ARABIC.indexOf(letter), PERSIAN.indexOf(letter));
+  return place < 0 ? (letter === "−" ? "-" : letter) : String(place);
 }

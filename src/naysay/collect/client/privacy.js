@@ -29,6 +29,7 @@ export function levels(question, { texts, answers }, changed) {
   const offered = answers.survey.privacy[question.name];
   if (offered.length === 1) return null;
   const note = `q-${question.name}-choosing`;
+  const told = alike(offered) ? brief : figures;
   const options = offered.map((entry) =>
     option(
       {
@@ -36,7 +37,7 @@ export function levels(question, { texts, answers }, changed) {
         checked: entry === answers.level(question),
         onchange: () => (answers.choose(question, entry), changed()),
       },
-      make("span", { class: "level" }, meter(entry), make("b", {}, title(entry, texts)), figures(entry, texts)),
+      make("span", { class: "level" }, meter(entry), make("b", {}, title(entry, texts)), told(entry, texts)),
     ),
   );
   return make(
@@ -44,7 +45,12 @@ export function levels(question, { texts, answers }, changed) {
     { class: "levels", "aria-describedby": note },
     make("legend", {}, texts.say("privacy.choose")),
     ...options,
-    make("p", { id: note, class: "hint" }, texts.say("privacy.choosing")),
+    make(
+      "div",
+      { id: note, class: "hint" },
+      alike(offered) && make("p", {}, basis(offered, texts)),
+      make("p", {}, `${texts.say("privacy.chosen")} ${texts.say("privacy.choosing")}`),
+    ),
   );
 }
 
@@ -52,7 +58,8 @@ export function levels(question, { texts, answers }, changed) {
 function title(entry, texts) {
   const [least, most] = entry.still_possible.map((count) => texts.number(count));
   const all = texts.number(entry.categories);
-  const key = entry.reveals ? "revealed" : least !== most ? "between" : most === all ? "any" : "possible";
+  const every = entry.categories === 2 ? "both" : "any";
+  const key = entry.reveals ? "revealed" : least !== most ? "between" : most === all ? every : "possible";
   const words = texts.say(`privacy.${key}`, { least, most, all });
   return entry.by_hand ? `${texts.say("privacy.hand")}: ${words}` : words;
 }
@@ -68,6 +75,25 @@ function figures(entry, texts) {
   return make("span", { class: "figures" }, told.filter(Boolean).join(" "));
 }
 
+/** Whether all levels' numbers mean the same, so that `basis` says it once for all. */
+const alike = (offered) => offered.every(({ odds, epsilon }) => odds !== null && (epsilon === null) === (offered[0].epsilon === null));
+
+function brief({ odds, epsilon, bits, categories, by_hand: byHand }, texts) {
+  const said = texts.say("privacy.brief", {
+    odds: texts.bound(epsilon === null ? odds : Math.exp(epsilon)),
+    epsilon: epsilon === null ? "" : ` (ε = ${texts.number(epsilon)})`,
+    bits: texts.number(bits),
+    all: texts.number(Math.log2(categories)),
+  });
+  return make("span", { class: "figures" }, byHand ? `${texts.say("privacy.handWhy")} ${said}` : said);
+}
+
+/** What the numbers of the levels mean. */
+function basis([{ epsilon }], texts) {
+  if (epsilon !== null) return texts.say("privacy.basisAny");
+  return `${texts.say("privacy.certain")} ${texts.say("privacy.basisEqual")}`;
+}
+
 /** How far a reader's odds can move; null stands for infinite. Only a finite ε bounds them for every reader. */
 function chances({ odds, epsilon }, texts, equal = "privacy.oddsEqual") {
   if (epsilon === null)
@@ -75,10 +101,7 @@ function chances({ odds, epsilon }, texts, equal = "privacy.oddsEqual") {
       texts.say("privacy.certain"),
       odds !== null && texts.say(equal, { odds: texts.bound(odds) }),
     ];
-  return [
-    texts.say("privacy.odds", { odds: texts.bound(Math.exp(epsilon)) }),
-    texts.say("privacy.epsilon", { epsilon: texts.number(epsilon) }),
-  ];
+  return [texts.say("privacy.odds", { odds: texts.bound(Math.exp(epsilon)), epsilon: texts.number(epsilon) })];
 }
 
 /** A dot for each option: filled ones stay possible. For the eye only, the words beside it say the same. */
@@ -130,8 +153,14 @@ function leaves(question, texts, answers) {
   const sent = answers.sent(question);
   if (sent === null) return [texts.say("preview.blank")];
   const told = (response) => remaining(question, texts, answers, response);
-  if (question.kind !== "select_multiple") return [told(sent.response)];
-  return question.choices.map(({ name, label }) => `${texts.plain(label)}: ${told(sent[name].response)}`);
+  const likely = texts.say("preview.likely");
+  if (question.kind !== "select_multiple") {
+    const { words, several } = told(sent.response);
+    return [several ? `${words} ${likely}` : words];
+  }
+  const each = question.choices.map(({ name, label }) => ({ label, ...told(sent[name].response) }));
+  const lines = each.map(({ label, words }) => `${texts.plain(label)}: ${words}`);
+  return each.some(({ several }) => several) ? [...lines, likely] : lines;
 }
 
 function remaining(question, texts, answers, response) {
@@ -139,7 +168,8 @@ function remaining(question, texts, answers, response) {
   const stay = possible(design, response);
   const all = answers.level(question).categories;
   const options = texts.list(stay.map(naming(question, texts)).map((each) => texts.quoted(each)));
-  return texts.say(`preview.${stay.length === all ? "all" : stay.length === 1 ? "one" : "remain"}`, { options });
+  const words = texts.say(`preview.${stay.length === all ? "all" : stay.length === 1 ? "one" : "remain"}`, { options });
+  return { words, several: stay.length > 1 };
 }
 
 /** What respondents read for a category or a response of a question. */

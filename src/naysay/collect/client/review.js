@@ -36,7 +36,7 @@ function row(question, texts, answers, edit) {
     "div",
     { class: question.private ? "private" : null },
     make("dt", {}, texts.label(question.label)),
-    make("dd", {}, ...lines.map((line) => make("p", {}, line)), asked && change),
+    make("dd", {}, make("div", {}, ...lines.map((line) => make("p", {}, line))), asked && change),
   );
 }
 
@@ -54,7 +54,7 @@ function spoken(question, texts, answers) {
 function plain(question, texts, sent) {
   const named = question.choices ? naming(question, texts) : String;
   if (question.kind === "grid")
-    return question.rows.map(({ name, label }) => `${texts.plain(label)}: ${sent[name] === null ? "–" : named(sent[name])}`);
+    return question.rows.map(({ name, label }) => `${texts.plain(label)} – ${sent[name] === null ? "–" : named(sent[name])}`);
   if (question.kind === "ranking") return sent.map((name, place) => `${place + 1}. ${texts.plain(labelOf(question, name))}`);
   if (question.kind === "select_multiple") return [texts.list(sent.map((name) => texts.plain(labelOf(question, name))))];
   return [question.kind === "date" ? texts.day(sent) : named(sent)];

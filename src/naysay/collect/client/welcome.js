@@ -3,6 +3,8 @@
 import { button, make } from "./elements.js";
 import { together } from "./privacy.js";
 
+const FIRST = 3; // promises that are read without opening anything
+
 export function welcome({ texts, survey, hash, memory, resumed, start }) {
   const { title, about, contact } = survey.questionnaire;
   const promises = Object.keys(texts.words.promises).map((key) => make("li", {}, texts.say(`promises.${key}`)));
@@ -16,7 +18,8 @@ export function welcome({ texts, survey, hash, memory, resumed, start }) {
     resumed && make("p", { class: "notice" }, texts.say("welcome.resumed")),
     make("div", { class: "actions" }, button(texts.say("welcome.start"), start, { class: "main" })),
     make("h2", {}, texts.say("welcome.promised")),
-    make("ul", { class: "promises" }, ...promises),
+    make("ul", { class: "promises" }, ...promises.slice(0, FIRST)),
+    make("details", {}, make("summary", {}, texts.say("welcome.more")), make("ul", { class: "promises" }, ...promises.slice(FIRST))),
     some && make("h2", {}, texts.say("welcome.together")),
     some && make("p", {}, together(survey, texts)),
     make("h2", {}, texts.say("welcome.hash")),
