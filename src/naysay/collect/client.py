@@ -39,7 +39,7 @@ class Client:
     --------
     >>> client = Client({"survey.js": b"export const version = 1"})
     >>> client.integrity["survey.js"][:13], len(client.hash)
-    ('sha384-EbDbWk', 16)
+    ('sha256-NV2hH3', 16)
     """
 
     files: Mapping[str, bytes]
@@ -61,7 +61,7 @@ class Client:
 
     @cached_property
     def integrity(self) -> dict[str, str]:
-        """The SHA-384 of every file, as Subresource Integrity writes it."""
+        """The SHA-256 of every file, as Subresource Integrity writes it."""
         return {name: _integrity(content) for name, content in sorted(self.files.items())}
 
     @cached_property
@@ -71,4 +71,4 @@ class Client:
 
 
 def _integrity(content: bytes) -> str:
-    return "sha384-" + base64.b64encode(hashlib.sha384(content).digest()).decode()
+    return "sha256-" + base64.b64encode(hashlib.sha256(content).digest()).decode()

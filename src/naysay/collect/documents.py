@@ -114,7 +114,7 @@ def filled(client: Client, template: str, *, survey: str = "") -> str:
     --------
     >>> client = Client({"a.js": b""})
     >>> filled(client, '<script type="module" src="{{client}}/a.js" integrity="{{integrity a.js}}"></script>')
-    '<script type="module" src="/client/.../a.js" integrity="sha384-OLBgp1GsljhM..."></script>'
+    '<script type="module" src="/client/.../a.js" integrity="sha256-47DEQpj8HBSa..."></script>'
     """
     folder = f"/client/{client.hash}"
     modules = {f"{folder}/{name}": digest for name, digest in client.integrity.items() if name.endswith(".js")}

@@ -6,7 +6,6 @@ survey publishes it; what was drawn is kept until the server acknowledges it, so
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from naysay.collect.device.memory import Memory
 from naysay.collect.device.people import People, checked
 from naysay.collect.device.post import Post, Refused, Undelivered, client
 from naysay.collect.device.surveys import Survey, fetch
+from naysay.collect.device.waiting import waited
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     import httpx2
@@ -117,7 +117,7 @@ def one(
         if known:
             return Receipt(survey.hash, known[0], None)
         [(_, body)] = prepared(survey, people, memory, range(1)).messages
-        day = asyncio.run(_delivered(survey, body, patience, transport))
+        day = waited(_delivered(survey, body, patience, transport))
         memory.acknowledge({0: day})
         return Receipt(survey.hash, day, body)
     finally:

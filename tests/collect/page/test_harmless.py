@@ -127,7 +127,7 @@ def test_a_survey_of_twenty_questions_transfers_at_most_60_kilobytes(respond):
     respondent = respond().start().to_review().confirm()
     sizes = [request.sizes() for request in respondent.requests]
     total = sum(size["responseBodySize"] + size["responseHeadersSize"] for size in sizes)
-    assert 10_000 < total <= 60_000
+    assert 10_000 < total <= 60_000, total
 
 
 def test_compressed_once_the_files_are_small():

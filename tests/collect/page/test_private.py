@@ -151,7 +151,7 @@ def test_each_level_is_told_in_words_and_numbers_and_the_most_private_is_chosen(
     assert [each.is_checked() for each in levels.locator("input").all()] == [True, False, False, False]
     numbers = levels.locator(".figures").all_text_contents()
     assert numbers[:3] == [
-        "Odds at most 1.33-fold; 0.32 bits of 2.32.",
+        "Odds at most 1.34-fold; 0.32 bits of 2.32.",
         "Odds at most 2-fold; 0.74 bits of 2.32.",
         "Odds at most 4-fold; 1.32 bits of 2.32.",
     ]
@@ -169,7 +169,7 @@ def test_where_odds_are_bounded_for_every_reader_it_says_so(respond):
     assert levels.locator(".figures").first.text_content() == "Odds at most 3-fold (ε = 1.1); 0.19 bits of 1."
     assert "whatever a reader knew before" in levels.locator(".hint").text_content()
     only = respondent.at("smoking").locator(".figures").text_content()
-    assert "the odds for any option grow at most 2.33-fold (ε = 0.85). It tells 0.12 bits of 1" in only
+    assert "the odds for any option grow at most 2.34-fold (ε = 0.85). It tells 0.12 bits of 1" in only
 
 
 def test_what_holds_for_every_line_is_said_once(respond):

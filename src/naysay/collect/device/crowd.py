@@ -16,6 +16,7 @@ from naysay.collect.device.memory import Memory
 from naysay.collect.device.messages import message
 from naysay.collect.device.people import People
 from naysay.collect.device.surveys import Survey
+from naysay.collect.device.waiting import waited
 from naysay.errors import DataError
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
@@ -132,7 +133,7 @@ def many(
     memory = Memory(state, survey=survey.hash)
     try:
         _try(survey, people, memory)
-        return asyncio.run(_sent(survey, people, memory, concurrency, patience, told, transport))
+        return waited(_sent(survey, people, memory, concurrency, patience, told, transport))
     finally:
         memory.close()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from pydantic import ValidationError
 
 from naysay.collect.client import Client
 from naysay.collect.device import post
+from naysay.collect.device.waiting import waited
 from naysay.collect.published import Published
 from naysay.errors import DataError
 from naysay.questionnaire import Questionnaire
@@ -80,7 +80,7 @@ def fetch(url: str, *, hash: str | None = None, transport: httpx2.AsyncBaseTrans
     <Survey: sample, 21 questions>
     """
     link = _link(url)
-    content = asyncio.run(_fetched(link, transport))
+    content = waited(_fetched(link, transport))
     published = Published.read(content, client=Client({}))
     if hash is not None and published.hash != hash.strip().lower():
         raise DataError(f"the survey at {link} must have the hash {hash}; it has {published.hash}: it is another one")

@@ -25,7 +25,7 @@ export default {
     device: "Antworten auf private Fragen verlassen dieses Gerät nie. Der Zufall verändert sie hier, und nur das Ergebnis wird gesendet.",
     confirm: "Nichts wird gesendet, bevor Sie es gesehen und bestätigt haben.",
     shown: "Gesendet wird genau das, was Ihnen gezeigt wird, Byte für Byte.",
-    once: "Für jede Antwort wird nur einmal gezogen. Zurückgehen, Neuladen oder Umentscheiden zieht kein zweites Mal.",
+    once: "Für jede Antwort und Stufe wird nur einmal gezogen. Zurückgehen, Neuladen oder Umentscheiden zieht kein zweites Mal.",
     kept: "Dieses Gerät speichert Ihre privaten Antworten nie, nur was der Zufall für jede mögliche Antwort vorbereitet hat. Auch das wird nach dem Senden gelöscht.",
     size: "Die Antworten aller werden in einer Nachricht von gleicher Länge gesendet, damit die Größe nichts verrät.",
     plain: "Fragen, die als offen gekennzeichnet sind, werden genau so gesendet, wie Sie sie beantworten.",

@@ -25,7 +25,7 @@ export default {
     device: "Answers to private questions never leave this device. Chance changes them here, and only the result is sent.",
     confirm: "Nothing is sent before you have seen it and have confirmed.",
     shown: "What is sent is exactly what you are shown, byte for byte.",
-    once: "Chance is drawn once for each answer. Going back, reloading or changing your mind draws no second time.",
+    once: "Chance is drawn once for each answer and level. Going back, reloading or changing your mind draws no second time.",
     kept: "This device never stores your private answers, only what chance has prepared for every possible answer. Even that is deleted after sending.",
     size: "Everyone's answers are sent in one message of one length, so that its size tells nothing.",
     plain: "Questions marked as plain are sent just as you answer them.",

@@ -25,7 +25,7 @@ export default {
     device: "Las respuestas a preguntas privadas nunca salen de este dispositivo. El azar las cambia aquí y solo se envía el resultado.",
     confirm: "No se envía nada antes de que usted lo haya visto y confirmado.",
     shown: "Se envía exactamente lo que se le muestra, byte por byte.",
-    once: "El azar sortea una sola vez para cada respuesta. Volver atrás, recargar o cambiar de opinión no sortea de nuevo.",
+    once: "El azar sortea una sola vez para cada respuesta y nivel. Volver atrás, recargar o cambiar de opinión no sortea de nuevo.",
     kept: "Este dispositivo nunca guarda sus respuestas privadas, solo lo que el azar ha preparado para cada respuesta posible. También eso se borra después de enviar.",
     size: "Las respuestas de todos se envían en un mensaje de la misma longitud, para que el tamaño no diga nada.",
     plain: "Las preguntas marcadas como abiertas se envían tal como usted las responde.",
