@@ -225,12 +225,10 @@ def test_languages_groups_and_conditions(form):
         ("image | a | A", "files betray"),
         ("geopoint | a | A", "offer regions"),
         ("calculate | a | A", "compute it from the collected answers"),
-        ("deviceid | a | A", "tell who answered"),
         ("select_one size or_other | a | A", "add a choice other"),
         ("select_one_from_file x.csv | a | A", "no other file"),
         ("select_one | a | A", "name its list"),
         ("select_one siz | a | A", "did you mean 'size'"),
-        ("audit | audit | A", "tell who answered"),
         ("begin_repeat | a | A", "repeats are not asked"),
         ("begin_group | a | A", "must be closed"),
         ("end_group | | ", "must close a group"),
@@ -245,6 +243,14 @@ def test_types_that_are_not_asked_say_what_to_do(form, row, told):
         told in str(each) and each.place.sheet == "survey" and each.place.row == 3 and each.place.column == "type"
         for each in found
     )
+
+
+@pytest.mark.parametrize("kind", ["start", "end", "deviceid", "audit", "username"])
+def test_what_other_tools_record_of_respondents_is_left_out_with_a_warning(form, kind):
+    read = form(f"| survey | | | |\n| | type | name | label |\n| | {kind} | {kind} | |\n| | text | a | A |\n")
+    assert [question.name for question in read.questionnaire.questions] == ["a"]
+    (told,) = (each for each in read.problems if "tell who answered" in str(each))
+    assert (told.severity, told.place.row, told.place.column) == ("warning", 2, "type")
 
 
 @pytest.mark.parametrize(

@@ -41,24 +41,24 @@ def command(
       naysay serve survey.json
       naysay serve survey.json --port 8080 --data study
     """
-    with opened(db, data) as store:
-        from naysay.collect import serving
-        from naysay.collect.app import create_app
-        from naysay.questionnaire import load
+    from naysay.collect import serving
+    from naysay.collect.app import create_app
+    from naysay.questionnaire import load
 
+    forms = [load(path) for path in questionnaires or ()]
+    with serving.bound(host, port) as listening, opened(db, data) as store:  # no survey is opened that is not served
         heard()
-        app = create_app([load(path) for path in questionnaires or ()], store, each=rate)
+        app = create_app(forms, store, each=rate)
         names = [each.name for each in store.surveys() if each.closed is None]
         closed = sorted(set(app.state.service.catalog.surveys) - set(names))
         if closed:
             output.note(f"closed, and not opened by serving: {', '.join(closed)}; see naysay survey open --help")
         if not names:
             raise DataError("there is no open survey to serve; name a questionnaire, as in naysay serve survey.json")
-        with serving.bound(host, port) as listening:
-            for name in names:
-                output.say(f"{serving.url_of(listening)}/s/{name}")
-            sys.stdout.flush()
-            serving.serve(app, listening)
+        for name in names:
+            output.say(f"{serving.url_of(listening)}/s/{name}")
+        sys.stdout.flush()
+        serving.serve(app, listening)
 
 
 def heard() -> None:

@@ -61,6 +61,10 @@ class Rows:
         place = Place("survey", number, self.columns.plain.get(meaning))
         self.problems.append(Problem("cells", message, reason, way_out, place=place))
 
+    def _unused(self, number: int, meaning: str, message: str) -> None:
+        place = Place("survey", number, self.columns.plain[meaning])
+        self.problems.append(Problem("cells", message, severity="warning", place=place))
+
     def head(self, number: int, row: Row, path: str) -> dict[str, Any]:
         """What every row may have: name, texts, and when it is asked."""
         self.places.update(self.columns.places(path, number, _FIELDS))
@@ -74,6 +78,9 @@ class Rows:
         text = self.columns.text(row, "type")
         found = types.listed(text)
         kind = found[0] if found else types.PLAIN.get(text.lower())
+        if text.lower() in types.RECORDED:
+            self._unused(number, "type", f"{text!r} is not recorded, since it would tell who answered")
+            return None
         if kind is None:
             message = f"type {text!r} is not asked here" if text else "a row must have a type"
             self.problem(number, "type", message, types.way_out(text))
@@ -89,9 +96,7 @@ class Rows:
             if kind == "select_one" and "likert" in self.columns.text(row, "appearance").lower():
                 item = _likert(item)
         if self.columns.text(row, "parameters") and kind != "rating":
-            place = Place("survey", number, self.columns.plain["parameters"])
-            message, way_out = f"parameters of {text!r} are not used", "leave them out"
-            self.problems.append(Problem("cells", message, "", way_out, severity="warning", place=place))
+            self._unused(number, "parameters", f"parameters of {text!r} are not used: leave them out")
         item |= self._extras(number, row, item["kind"])
         return item | self._private(number, row, item)
 

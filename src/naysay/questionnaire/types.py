@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["GROUP_ENDS", "GROUP_STARTS", "LISTED", "PLAIN", "REPEAT_ENDS", "REPEAT_STARTS", "listed", "way_out"]
+__all__ = [
+    "GROUP_ENDS",
+    "GROUP_STARTS",
+    "LISTED",
+    "PLAIN",
+    "RECORDED",
+    "REPEAT_ENDS",
+    "REPEAT_STARTS",
+    "listed",
+    "way_out",
+]
 
 PLAIN = {"integer": "integer", "int": "integer", "decimal": "decimal", "text": "text", "string": "text",
          "date": "date", "note": "note", "range": "rating"}  # fmt: skip
@@ -24,7 +34,7 @@ _WAYS_OUT = {
     "xml-external": "no other file leaves with a survey; write the choices out",
     "csv-external": "no other file leaves with a survey; write the choices out",
 }
-_RECORDED = {
+RECORDED = {
     "start", "end", "today", "deviceid", "phonenumber", "simserial", "subscriberid", "username", "email", "audit",
     "start-geopoint", "background-audio", "background-geopoint",
 }  # fmt: skip
@@ -49,12 +59,10 @@ def way_out(kind: str) -> str:
 
     Examples
     --------
-    >>> way_out("deviceid")
-    'it would tell who answered; leave it out'
+    >>> way_out("geopoint")
+    'a place tells who answered; offer regions as choices'
     """
     word = kind.lower().split()[0] if kind.split() else ""
-    if word in _RECORDED:
-        return "it would tell who answered; leave it out"
     if word in _FILES:
         return "files betray who sent them; ask for a description with text"
     if word in _PLACES:

@@ -6,7 +6,18 @@ import pytest
 from browsing import ANSWERS, Respondent, serve
 
 from naysay import designs
-from naysay.questionnaire import Bin, Choice, Integer, Private, Questionnaire, Rating, SelectMultiple, SelectOne, Sent
+from naysay.questionnaire import (
+    Bin,
+    Choice,
+    Group,
+    Integer,
+    Private,
+    Questionnaire,
+    Rating,
+    SelectMultiple,
+    SelectOne,
+    Sent,
+)
 from naysay.questionnaire import parse_expression as condition
 
 BINS = {"few": 5, "some": 10, "lots": None}
@@ -83,6 +94,20 @@ def test_going_back_through_the_gate_takes_the_answers_back(visitor):
     visitor.answer("gate", "yes").move().answer("secret", "b").move()
     visitor.move(".back").move(".back").answer("gate", "no").move()
     assert set(answers(visitor).values()) == {"no", None}
+
+
+def test_a_group_of_which_nothing_is_asked_is_no_step(respond, tmp_path):
+    gate = SelectOne(name="gate", label={"en": "Gate?"}, choices=named("yes", "no"))
+    inner = Rating(name="inner", label={"en": "Inner?"}, relevant=condition("${gate} = 'yes'"))
+    survey = Questionnaire(
+        name="grouped", title={"en": "Grouped"}, languages=("en",),
+        items=(gate, Group(name="group", label={"en": "G"}, items=(inner,)), Rating(name="last", label={"en": "L"})),
+    )  # fmt: skip
+    with serve([survey], tmp_path) as server:
+        visitor = respond("grouped", on=server).start()
+        visitor.questions = {question.name: question for question in survey.questions}
+        assert visitor.answer("gate", "no").move().asked() == ["last"]
+        assert visitor.move(".back").answer("gate", "yes").move().asked() == ["inner"]
 
 
 def test_choices_that_are_named_by_numbers(respond, tmp_path):

@@ -88,6 +88,11 @@ export class Answers {
     return this.#conditions.get(item.name).every((condition) => holds(condition, this.context()));
   }
 
+  /** Whether a step with this item has something to show: of a group, one of its items. */
+  asks(item) {
+    return this.relevant(item) && (item.items?.some((each) => this.asks(each)) ?? true);
+  }
+
   /** What conditions may refer to. */
   context(own = null) {
     const named = (name) => this.questions.find((question) => question.name === name);

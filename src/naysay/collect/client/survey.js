@@ -76,7 +76,7 @@ class Taking {
     return place;
   }
 
-  #asks = (place) => this.steps[place].some((item) => this.answers.relevant(item));
+  #asks = (place) => this.steps[place].some((item) => this.answers.asks(item));
 
   async #draw(moved) {
     const { memory, place, steps } = this;
