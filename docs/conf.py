@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from naysay import __version__
-from naysay.report.charts import INKS
+from naysay.report.inks import INKS
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 

@@ -5,8 +5,9 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from naysay.report import charts, labels
-from naysay.report.charts import INKS, Mark
+from naysay.report import charts, finish, labels
+from naysay.report.charts import Mark
+from naysay.report.inks import INKS
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHARES = np.array([0.5, 0.3, 0.15, 0.05])
@@ -163,6 +164,6 @@ def test_convergence_ends_at_the_last_step():
 
 
 def test_convergence_labels_do_not_touch():
-    heights = charts._apart(np.array([0.3, 0.1, 0.1, 0.11]), 0.05)
+    heights = finish.apart(np.array([0.3, 0.1, 0.1, 0.11]), 0.05)
     assert np.diff(np.sort(heights)).min() >= 0.05 - 1e-12
     assert (heights >= [0.3, 0.1, 0.1, 0.11]).all()

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-import re
-import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from naysay.report import labels
+from naysay.report import finish, labels
 from naysay.report.extra import need
-from naysay.report.inks import FILLS, INKS
+from naysay.report.inks import INKS
 
 __all__ = ["Mark", "convergence", "differences", "dots"]
 
@@ -23,8 +20,6 @@ _SHAPES = {"truth": "M-.16,-1L.16,-1L.16,1L-.16,1Z", "estimate": "circle", "pool
 _SIZES = {"truth": 420, "estimate": 64, "pooled": 56}
 _LETTER = 6.3  # width of an ordinary letter at the size of the labels, with something to spare
 _LINE = 15
-_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sans', sans-serif"
-_SVG = "http://www.w3.org/2000/svg"
 
 
 @dataclass(frozen=True)
@@ -163,8 +158,8 @@ def _image(categories: Sequence[Any], marks: Sequence[Mark], title: str, layout:
     chart = _layers(rows, words, marks, np.cumsum(heights).tolist(), layout, legend)
     top = 34 + (_LINE + 4) * (len(marks) - 1 if legend["direction"] == "vertical" else 0)
     padding = {"left": left, "right": 18, "top": top, "bottom": 48}
-    drawn = _drawn(chart, width=width, height=int(sum(heights)), padding=padding)
-    return _accessible(drawn, title, _description(names, marks, layout))
+    drawn = finish.drawn(chart, width=width, height=int(sum(heights)), padding=padding)
+    return finish.accessible(drawn, title, _description(names, marks, layout))
 
 
 def _words(names: list[str], lines: list[list[str]], middles: Any) -> list[dict[str, Any]]:
@@ -293,7 +288,7 @@ def convergence(path: ArrayLike, categories: Sequence[Any], *, title: str, size:
         for place in range(len(names))
     ]
     top = max(float(shares[kept].max()), 0.01)
-    heights = _apart(shares[-1], top * _LINE / 200)
+    heights = finish.apart(shares[-1], top * _LINE / 200)
     ends = [
         {"step": int(kept[-1]) + 1, "value": float(heights[place]), "told": f"{name}: {shares[-1, place]:.2%}"}
         | {"label": labels.isolated(labels.shortened(name, 18), name)}
@@ -313,42 +308,8 @@ def convergence(path: ArrayLike, categories: Sequence[Any], *, title: str, size:
     )
     right = math.ceil(min(18.0, max(map(labels.width, names))) * _LETTER) + 16
     padding = {"left": 48, "right": right, "top": 12, "bottom": 48}
-    drawn = _drawn(alt.layer(lines, words), width=size - 48 - right, height=220, padding=padding)
-    return _accessible(drawn, title, f"{len(steps) - 1} steps of the iteration")
-
-
-def _apart(values: Any, gap: float) -> Any:
-    """Heights for labels at these values, moved up where they would touch the one below."""
-    heights = np.array(values, dtype=float)
-    order = np.argsort(heights, kind="stable")
-    for below, above in itertools.pairwise(order):
-        heights[above] = max(heights[above], heights[below] + gap)
-    return heights
-
-
-def _drawn(chart: Any, *, width: int, height: int, padding: dict[str, int]) -> str:
-    """The chart as SVG. Sizes are set, never measured, so that the image does not depend on installed fonts."""
-    alt, converter = need("altair"), need("vl_convert")
-    ink = {role: light for role, (light, _) in INKS.items()}
-    finished = (
-        chart.properties(width=width, height=height, padding=padding, autosize=alt.AutoSizeParams(type="none"))
-        .configure(background="transparent")
-        .configure_view(stroke=None)
-        .configure_axis(
-            gridColor=ink["grid"],
-            domain=False,
-            ticks=False,
-            labelColor=ink["muted"],
-            titleColor=ink["muted"],
-            titleFontWeight="normal",
-            labelFontSize=12,
-            titleFontSize=12,
-            labelPadding=6,
-            titlePadding=8,
-        )
-        .configure_legend(labelColor=ink["text"], labelFontSize=12, labelLimit=0, padding=0)
-    )
-    return str(converter.vegalite_to_svg(finished.to_dict(), allowed_base_urls=[]))
+    drawn = finish.drawn(alt.layer(lines, words), width=size - 48 - right, height=220, padding=padding)
+    return finish.accessible(drawn, title, f"{len(steps) - 1} steps of the iteration")
 
 
 def _description(names: list[str], marks: Sequence[Mark], layout: _Layout) -> str:
@@ -359,47 +320,3 @@ def _description(names: list[str], marks: Sequence[Mark], layout: _Layout) -> st
         + ", ".join(f"{mark.name} {layout.said(column[row], 1)}" for mark, column in zip(marks, columns, strict=True))
         for row, name in enumerate(names)
     )
-
-
-def _accessible(svg: str, title: str, description: str) -> str:
-    """The image with its words, with inks that a page can change, and without what no reader needs."""
-    ET.register_namespace("", _SVG)
-    root = ET.fromstring(svg)
-    _tidy(root)
-    for name in ("width", "height", "version"):
-        root.attrib.pop(name, None)
-    _, _, wide, _ = root.attrib["viewBox"].split()
-    root.attrib |= {"role": "img", "aria-label": title, "font-family": _FONT}
-    root.attrib["style"] = f"max-width:{wide}px;width:100%;height:auto;overflow:visible"
-    heading = ET.Element(f"{{{_SVG}}}title")
-    heading.text = title
-    told = ET.Element(f"{{{_SVG}}}desc")
-    told.text = description
-    root[:0] = [heading, told]
-    return ET.tostring(root, encoding="unicode")
-
-
-_VARIABLES = {light: f"var(--chart-{role},{light})" for role, (light, _) in (INKS | FILLS).items()}
-_NOISE = ("role", "aria-roledescription", "aria-hidden", "pointer-events", "class", "font-family")
-
-
-def _tidy(element: ET.Element) -> None:
-    for child in list(element):
-        unseen = child.get("display") == "none" or child.get("opacity") == "0" or child.get("class") == "background"
-        _tidy(child)
-        if unseen or (child.tag == f"{{{_SVG}}}g" and not len(child)):
-            element.remove(child)
-    told = element.attrib.pop("aria-label", None)
-    for name in _NOISE:
-        element.attrib.pop(name, None)
-    if element.get("opacity") == "1":
-        del element.attrib["opacity"]
-    style = [f"{name}:{_VARIABLES[ink]}" for name in ("fill", "stroke") if (ink := element.get(name)) in _VARIABLES]
-    if style:
-        element.set("style", ";".join(style))
-    if told and not len(element.findall(f"{{{_SVG}}}g")):
-        tip = ET.Element(f"{{{_SVG}}}title")
-        tip.text = told
-        element.insert(0, tip)
-    if element.get("transform"):
-        element.set("transform", re.sub(r"(\.\d\d)\d+", r"\1", element.attrib["transform"]))

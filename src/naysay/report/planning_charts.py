@@ -10,7 +10,7 @@ import numpy as np
 
 from naysay.errors import DataError
 from naysay.planning import Comparison, Option
-from naysay.report import charts, labels
+from naysay.report import finish, labels
 from naysay.report.extra import need
 from naysay.report.inks import INKS
 
@@ -110,8 +110,8 @@ def _scatter(points: list[_Point], title: str, measure: str, *, size: int) -> st
         .encode(x=x, y=y, text="label:N", description="told:N")
     )
     padding = {"left": left, "right": right, "top": 12, "bottom": 48}
-    drawn = charts._drawn(alt.layer(marks, named), width=width, height=_HEIGHT, padding=padding)
-    return charts._accessible(drawn, title, "; ".join(str(row["told"]) for row in rows))
+    drawn = finish.drawn(alt.layer(marks, named), width=width, height=_HEIGHT, padding=padding)
+    return finish.accessible(drawn, title, "; ".join(str(row["told"]) for row in rows))
 
 
 def _axis(measure: str, low: float, high: float) -> Any:
@@ -190,13 +190,13 @@ def errors(found: Comparison, *, size: int = 640) -> str:
     kind = "standard error" if found.liars is None else "root mean square error"
     values = [row["y"] for row in rows]
     low, high = min(values) / 1.15, max(values) * 1.15
-    heights = charts._apart([math.log(end["y"]) for end in ends], math.log(high / low) * _LINE / _HEIGHT)
+    heights = finish.apart([math.log(end["y"]) for end in ends], math.log(high / low) * _LINE / _HEIGHT)
     named = [end | {"y": math.exp(height)} for end, height in zip(ends, heights.tolist(), strict=True)]
     padding = {"left": left, "right": right, "top": 12, "bottom": 48}
     chart = _curves(rows, named, _log_axes(numbers, low, high, kind))
-    drawn = charts._drawn(chart, width=size - left - right, height=_HEIGHT, padding=padding)
+    drawn = finish.drawn(chart, width=size - left - right, height=_HEIGHT, padding=padding)
     title = f"{kind} of {found.category} against the number of respondents"
-    return charts._accessible(drawn, title, "; ".join(end["told"] for end in ends))
+    return finish.accessible(drawn, title, "; ".join(end["told"] for end in ends))
 
 
 def _log_axes(numbers: list[float], low: float, high: float, kind: str) -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ from naysay.errors import DataError
 from naysay.microdata import Contributions, RiskTable, Search
 from naysay.microdata.printing import label
 from naysay.microdata.sizes import Sizes
-from naysay.report import charts, labels
+from naysay.report import charts, finish, labels
 from naysay.report.charts import Mark
 from naysay.report.extra import need
 from naysay.report.inks import FILLS, INKS
@@ -73,8 +73,8 @@ def alone(found: RiskTable, *, size: int = 640, room: int = 26) -> str:
         *_named(words, y),
     )
     padding = {"left": left, "right": 22, "top": 16 + 20 * lines, "bottom": 48}
-    image = charts._drawn(drawn, width=size - left - 22, height=int(ends[-1]), padding=padding)
-    return charts._accessible(image, "How many respondents are alone", "; ".join(each["told"] for each in bars))
+    image = finish.drawn(drawn, width=size - left - 22, height=int(ends[-1]), padding=padding)
+    return finish.accessible(image, "How many respondents are alone", "; ".join(each["told"] for each in bars))
 
 
 def _stacked(bars: list[dict[str, Any]], y: Any, *, columns: int) -> Any:
@@ -173,7 +173,7 @@ def growth(found: Search, *, size: int = 640) -> str:
     top = max(0.01, *(point["y"] for point in points))
     x, y = _axes(rows, top)
     last = rows[-1]
-    heights = charts._apart([last["y"][place] for place in _LINES.values()], top * _LINE / _HEIGHT)
+    heights = finish.apart([last["y"][place] for place in _LINES.values()], top * _LINE / _HEIGHT)
     names = [
         {"n": last["n"], "y": float(at), "label": name, "told": last["told"]}
         for name, at in zip(_LINES, heights.tolist(), strict=True)
@@ -186,8 +186,8 @@ def growth(found: Search, *, size: int = 640) -> str:
         words.encode(x=x, y=y, text="label:N", description="told:N"),
     )
     padding = {"left": 66, "right": 64, "top": 12, "bottom": 48}
-    drawn = charts._drawn(layers, width=size - 130, height=_HEIGHT, padding=padding)
-    return charts._accessible(drawn, "Who stands out, by the number of keys", "; ".join(row["told"] for row in rows))
+    drawn = finish.drawn(layers, width=size - 130, height=_HEIGHT, padding=padding)
+    return finish.accessible(drawn, "Who stands out, by the number of keys", "; ".join(row["told"] for row in rows))
 
 
 def _axes(rows: list[dict[str, Any]], top: float) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from naysay.errors import DataError
-from naysay.report import charts, labels
+from naysay.report import charts, finish, labels
 from naysay.report.extra import need
 from naysay.report.inks import INKS
 from naysay.simulate import Simulation
@@ -121,9 +121,9 @@ def measure(found: Simulation, name: str, *, size: int = 640, room: int = 26) ->
     frame = _Frame(estimators, np.cumsum(heights).tolist(), beside)
     chart = _layers(rows, charts._words(names, lines, middles), frame, found, name)
     padding = {"left": left, "right": 22, "top": 16 + 18 * -(-len(estimators) // beside), "bottom": 48}
-    drawn = charts._drawn(chart, width=size - left - 22, height=int(sum(heights)), padding=padding)
+    drawn = finish.drawn(chart, width=size - left - 22, height=int(sum(heights)), padding=padding)
     title = f"{_AXES[name]}, {found.replicates:,} surveys"
-    return charts._accessible(drawn, title, "; ".join(_told(row, name) for row in rows))
+    return finish.accessible(drawn, title, "; ".join(_told(row, name) for row in rows))
 
 
 def _beside(estimators: list[str], room: float) -> int:

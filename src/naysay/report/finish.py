@@ -1,0 +1,96 @@
+"""From a chart to the image on a page: drawn offline, with its words, in inks that the page can change."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import numpy as np
+
+from naysay.report.extra import need
+from naysay.report.inks import FILLS, INKS
+
+__all__ = ["accessible", "apart", "drawn"]
+
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sans', sans-serif"
+_SVG = "http://www.w3.org/2000/svg"
+
+
+def apart(values: Any, gap: float) -> Any:
+    """Heights for labels at these values, moved up where they would touch the one below."""
+    heights = np.array(values, dtype=float)
+    order = np.argsort(heights, kind="stable")
+    for below, above in itertools.pairwise(order):
+        heights[above] = max(heights[above], heights[below] + gap)
+    return heights
+
+
+def drawn(chart: Any, *, width: int, height: int, padding: dict[str, int]) -> str:
+    """The chart as SVG. Sizes are set, never measured, so that the image does not depend on installed fonts."""
+    alt, converter = need("altair"), need("vl_convert")
+    ink = {role: light for role, (light, _) in INKS.items()}
+    finished = (
+        chart.properties(width=width, height=height, padding=padding, autosize=alt.AutoSizeParams(type="none"))
+        .configure(background="transparent")
+        .configure_view(stroke=None)
+        .configure_axis(
+            gridColor=ink["grid"],
+            domain=False,
+            ticks=False,
+            labelColor=ink["muted"],
+            titleColor=ink["muted"],
+            titleFontWeight="normal",
+            labelFontSize=12,
+            titleFontSize=12,
+            labelPadding=6,
+            titlePadding=8,
+        )
+        .configure_legend(labelColor=ink["text"], labelFontSize=12, labelLimit=0, padding=0)
+    )
+    return str(converter.vegalite_to_svg(finished.to_dict(), allowed_base_urls=[]))
+
+
+def accessible(svg: str, title: str, description: str) -> str:
+    """The image with its words, with inks that a page can change, and without what no reader needs."""
+    ET.register_namespace("", _SVG)
+    root = ET.fromstring(svg)
+    _tidy(root)
+    for name in ("width", "height", "version"):
+        root.attrib.pop(name, None)
+    _, _, wide, _ = root.attrib["viewBox"].split()
+    root.attrib |= {"role": "img", "aria-label": title, "font-family": _FONT}
+    root.attrib["style"] = f"max-width:{wide}px;width:100%;height:auto;overflow:visible"
+    heading = ET.Element(f"{{{_SVG}}}title")
+    heading.text = title
+    told = ET.Element(f"{{{_SVG}}}desc")
+    told.text = description
+    root[:0] = [heading, told]
+    return ET.tostring(root, encoding="unicode")
+
+
+_VARIABLES = {light: f"var(--chart-{role},{light})" for role, (light, _) in (INKS | FILLS).items()}
+_NOISE = ("role", "aria-roledescription", "aria-hidden", "pointer-events", "class", "font-family")
+
+
+def _tidy(element: ET.Element) -> None:
+    for child in list(element):
+        unseen = child.get("display") == "none" or child.get("opacity") == "0" or child.get("class") == "background"
+        _tidy(child)
+        if unseen or (child.tag == f"{{{_SVG}}}g" and not len(child)):
+            element.remove(child)
+    told = element.attrib.pop("aria-label", None)
+    for name in _NOISE:
+        element.attrib.pop(name, None)
+    if element.get("opacity") == "1":
+        del element.attrib["opacity"]
+    style = [f"{name}:{_VARIABLES[ink]}" for name in ("fill", "stroke") if (ink := element.get(name)) in _VARIABLES]
+    if style:
+        element.set("style", ";".join(style))
+    if told and not len(element.findall(f"{{{_SVG}}}g")):
+        tip = ET.Element(f"{{{_SVG}}}title")
+        tip.text = told
+        element.insert(0, tip)
+    if element.get("transform"):
+        element.set("transform", re.sub(r"(\.\d\d)\d+", r"\1", element.attrib["transform"]))
