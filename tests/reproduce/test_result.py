@@ -129,7 +129,7 @@ def test_ctrl_c_ends_it(name, monkeypatch):
     monkeypatch.setattr(module, "Progress", Interrupted)
     monkeypatch.setattr(module, "_BATCH", 0.0)
     with pytest.raises(KeyboardInterrupt):
-        reproduce(name, runs=3)
+        reproduce(name, runs=6)
 
 
 def test_the_error_of_a_ratio_of_spreads_is_how_far_it_moves():
