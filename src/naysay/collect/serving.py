@@ -57,9 +57,18 @@ def url_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _server(app: FastAPI) -> uvicorn.Server:
+class _Server(uvicorn.Server):
+    """A server that waits no longer for connections when it is interrupted twice, and still stores what it has."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        if self.force_exit:  # uvicorn would leave the application without a word, and log a traceback
+            await self.lifespan.shutdown()
+
+
+def _server(app: FastAPI) -> _Server:
     """A server that logs no request; what is forwarded by a proxy is believed as uvicorn's settings say."""
-    return uvicorn.Server(
+    return _Server(
         uvicorn.Config(
             app,
             access_log=False,

