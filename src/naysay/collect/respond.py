@@ -50,6 +50,11 @@ class Receipt:
         When the answers were stored.
     body : bytes or None
         What was sent; None where that was acknowledged earlier, and is no longer kept.
+
+    Examples
+    --------
+    >>> Receipt("88c2", datetime.date(2026, 11, 20), None).day.isoformat()
+    '2026-11-20'
     """
 
     survey: str

@@ -108,6 +108,15 @@ def background(app: FastAPI, *, host: str = "127.0.0.1", port: int = 0) -> Itera
     ------
     str
         The beginning of all links, such as ``http://127.0.0.1:8123``.
+
+    Examples
+    --------
+    >>> from naysay.collect import Client
+    >>> from naysay.collect.app import create_app
+    >>> from naysay.questionnaire import sample
+    >>> with background(create_app([sample()], client=Client({"survey.html": b"<!doctype html>"}))) as link:
+    ...     link
+    'http://127.0.0.1:...'
     """
     _quiet()
     listening = bound(host, port)

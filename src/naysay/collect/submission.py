@@ -31,6 +31,11 @@ class Submission:
         32 hexadecimal digits that the device drew; nothing else tells two submissions apart.
     answers : {question: answer}
         Private ones as what was sent: level and response.
+
+    Examples
+    --------
+    >>> Submission("0" * 32, {"age": 30}).text
+    '{"age":30}'
     """
 
     id: str
@@ -49,6 +54,16 @@ class Reader:
     ----------
     published : Published
         The survey; all that can be prepared is prepared once.
+
+    Examples
+    --------
+    >>> import datetime
+    >>> from naysay.collect import Client
+    >>> from naysay.questionnaire import sample
+    >>> published = Published.of(sample(), client=Client({"survey.html": b"<!doctype html>"}))
+    >>> Reader(published).read(b"{}", today=datetime.date(2026, 11, 20))
+    Traceback (most recent call last):
+    naysay.collect.refusals.Refusal: ...
     """
 
     def __init__(self, published: Published) -> None:

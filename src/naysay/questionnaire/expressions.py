@@ -14,28 +14,52 @@ class _Node(BaseModel):
 
 
 class Value(_Node):
-    """A constant."""
+    """A constant.
+
+    Examples
+    --------
+    >>> Value(value=18).value
+    18
+    """
 
     kind: Literal["value"] = "value"
     value: bool | int | float | str
 
 
 class Answer(_Node):
-    """The plain answer to a question; ``.`` is the question that the expression belongs to."""
+    """The plain answer to a question; ``.`` is the question that the expression belongs to.
+
+    Examples
+    --------
+    >>> Answer(of="age").of
+    'age'
+    """
 
     kind: Literal["answer"] = "answer"
     of: str
 
 
 class Sent(_Node):
-    """The response to a private question as it leaves the device; never the answer itself."""
+    """The response to a private question as it leaves the device; never the answer itself.
+
+    Examples
+    --------
+    >>> Sent(of="smoking").kind
+    'sent'
+    """
 
     kind: Literal["sent"] = "sent"
     of: str
 
 
 class Apply(_Node):
-    """An operator or function of other expressions."""
+    """An operator or function of other expressions.
+
+    Examples
+    --------
+    >>> Apply(op=">=", args=(Answer(of="age"), Value(value=18))).op
+    '>='
+    """
 
     kind: Literal["apply"] = "apply"
     op: Literal[

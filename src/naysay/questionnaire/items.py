@@ -50,14 +50,26 @@ class Model(BaseModel):
 
 
 class Choice(Model):
-    """A choice, or a row of a grid: what data call it, and what respondents read."""
+    """A choice, or a row of a grid: what data call it, and what respondents read.
+
+    Examples
+    --------
+    >>> Choice(name="yes", label={"en": "Yes", "de": "Ja"}).label["de"]
+    'Ja'
+    """
 
     name: Code
     label: Label
 
 
 class Bin(Model):
-    """A range of numbers that stands for a category of a private number: below `below`, and not in an earlier bin."""
+    """A range of numbers that stands for a category of a private number: below `below`, and not in an earlier bin.
+
+    Examples
+    --------
+    >>> Bin(name="under_20", label={"en": "Below 20"}, below=20).below
+    20.0
+    """
 
     name: Code
     label: Label
@@ -65,7 +77,14 @@ class Bin(Model):
 
 
 class Constraint(Model):
-    """What an answer must fulfill, and what is said where it does not. ``.`` in the expression is the answer."""
+    """What an answer must fulfill, and what is said where it does not. ``.`` in the expression is the answer.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import parse_expression
+    >>> Constraint(expression=parse_expression(". >= 18"), message={"en": "From 18 on."}).message
+    {'en': 'From 18 on.'}
+    """
 
     expression: Expression
     message: Label = {}
@@ -83,6 +102,14 @@ class Private(Model):
         Levels that the respondent draws herself: she enters the response, and the device never learns the answer.
     responses : {response: {language: text}}
         What respondents read for responses that are no choice, such as a sink.
+
+    Examples
+    --------
+    >>> import json
+    >>> from naysay import designs
+    >>> offer = designs.negative_levels(("low", "middle", "high"))
+    >>> Private(design=json.loads(offer.to_json())).levels
+    ('1', '2')
     """
 
     design: dict[str, Any]
@@ -113,7 +140,14 @@ class _Question(_Asked):
 
 
 class SelectOne(_Question):
-    """One of several choices."""
+    """One of several choices.
+
+    Examples
+    --------
+    >>> sizes = tuple(Choice(name=name, label={"en": name}) for name in ("small", "large"))
+    >>> SelectOne(name="size", label={"en": "Which size?"}, choices=sizes).private is None
+    True
+    """
 
     kind: Literal["select_one"] = "select_one"
     choices: tuple[Choice, ...]
@@ -121,7 +155,14 @@ class SelectOne(_Question):
 
 
 class SelectMultiple(_Question):
-    """Any of several choices; where it is private, each choice is a yes-or-no answer of its own."""
+    """Any of several choices; where it is private, each choice is a yes-or-no answer of its own.
+
+    Examples
+    --------
+    >>> papers = tuple(Choice(name=name, label={"en": name}) for name in ("Times", "Post"))
+    >>> SelectMultiple(name="papers", label={"en": "Which do you read?"}, choices=papers).kind
+    'select_multiple'
+    """
 
     kind: Literal["select_multiple"] = "select_multiple"
     choices: tuple[Choice, ...]
@@ -146,7 +187,15 @@ class _Number(_Question):
 
 
 class Integer(_Number):
-    """A whole number; where it is private, the bin that it falls into."""
+    """A whole number; where it is private, the bin that it falls into.
+
+    Examples
+    --------
+    >>> few = Bin(name="few", label={"en": "Up to four"}, below=5)
+    >>> many = Bin(name="many", label={"en": "Five or more"})
+    >>> Integer(name="drinks", label={"en": "How many drinks?"}, bins=(few, many)).bin_of(7)
+    'many'
+    """
 
     kind: Literal["integer"] = "integer"
     low: int | None = None
@@ -154,7 +203,13 @@ class Integer(_Number):
 
 
 class Decimal(_Number):
-    """A number; where it is private, the bin that it falls into."""
+    """A number; where it is private, the bin that it falls into.
+
+    Examples
+    --------
+    >>> Decimal(name="sleep", label={"en": "How many hours?"}, low=0, high=24).high
+    24.0
+    """
 
     kind: Literal["decimal"] = "decimal"
     low: float | None = None
@@ -162,7 +217,13 @@ class Decimal(_Number):
 
 
 class Text(_Question):
-    """A text in the respondent's own words; always plain."""
+    """A text in the respondent's own words; always plain.
+
+    Examples
+    --------
+    >>> Text(name="remarks", label={"en": "Anything else?"}).max_length
+    500
+    """
 
     kind: Literal["text"] = "text"
     max_length: Annotated[int, Field(ge=1, le=5_000)] = 500
@@ -170,19 +231,37 @@ class Text(_Question):
 
 
 class Date(_Question):
-    """A day."""
+    """A day.
+
+    Examples
+    --------
+    >>> Date(name="moved_in", label={"en": "Since when?"}, required=True).required
+    True
+    """
 
     kind: Literal["date"] = "date"
 
 
 class Note(_Asked):
-    """A text that asks nothing."""
+    """A text that asks nothing.
+
+    Examples
+    --------
+    >>> Note(name="thanks", label={"en": "Nearly there."}).kind
+    'note'
+    """
 
     kind: Literal["note"] = "note"
 
 
 class Rating(_Question):
-    """A scale of whole numbers, with words at its ends."""
+    """A scale of whole numbers, with words at its ends.
+
+    Examples
+    --------
+    >>> Rating(name="health", label={"en": "How do you feel?"}, high=10).low
+    1
+    """
 
     kind: Literal["rating"] = "rating"
     low: int = 1
@@ -192,7 +271,15 @@ class Rating(_Question):
 
 
 class Grid(_Question):
-    """Several statements judged on one scale: a choice for each row."""
+    """Several statements judged on one scale: a choice for each row.
+
+    Examples
+    --------
+    >>> rows = tuple(Choice(name=name, label={"en": name}) for name in ("state", "press"))
+    >>> scale = tuple(Choice(name=name, label={"en": name}) for name in ("trust", "distrust"))
+    >>> len(Grid(name="trust", label={"en": "Do you trust"}, rows=rows, choices=scale).rows)
+    2
+    """
 
     kind: Literal["grid"] = "grid"
     rows: tuple[Choice, ...]
@@ -200,14 +287,28 @@ class Grid(_Question):
 
 
 class Ranking(_Question):
-    """All choices, put in order."""
+    """All choices, put in order.
+
+    Examples
+    --------
+    >>> aims = tuple(Choice(name=name, label={"en": name}) for name in ("schools", "roads"))
+    >>> Ranking(name="aims", label={"en": "What comes first?"}, choices=aims).kind
+    'ranking'
+    """
 
     kind: Literal["ranking"] = "ranking"
     choices: tuple[Choice, ...]
 
 
 class Group(_Asked):
-    """Items under one heading, asked together or not at all."""
+    """Items under one heading, asked together or not at all.
+
+    Examples
+    --------
+    >>> note = Note(name="intro", label={"en": "About you"})
+    >>> len(Group(name="you", label={"en": "You"}, items=(note,)).items)
+    1
+    """
 
     kind: Literal["group"] = "group"
     items: tuple[Item, ...]

@@ -34,6 +34,13 @@ class Examined:
         None where there are errors.
     problems : tuple of Problem
         Errors first.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import of_form, sample
+    >>> found = of_form(sample().form())
+    >>> found.questionnaire.name, found.problems
+    ('sample', ())
     """
 
     questionnaire: Questionnaire | None
@@ -96,6 +103,16 @@ def examine(path: str | Path) -> Examined:
     ------
     DataError
         A file that cannot be read, or must not be opened.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from naysay.questionnaire import sample
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "survey.json")
+    ...     written = path.write_bytes(sample().to_json())
+    ...     examine(path).problems
+    ()
     """
     path = Path(path)
     return _examined(Draft(_json(path)) if path.suffix.lower() == ".json" else read_xlsform(path))

@@ -25,6 +25,11 @@ class Place:
         Counted as spreadsheets do: the header is row 1.
     column : str, optional
         As the header has it.
+
+    Examples
+    --------
+    >>> print(Place("survey", 4, "relevant"))
+    survey, row 4, column 'relevant'
     """
 
     sheet: str

@@ -38,6 +38,14 @@ class Questionnaire(Model):
         BCP 47 tags; every label has a text in each, the first is the default.
     items : tuple of questions, notes and groups
         In the order in which they are asked.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import Text
+    >>> item = Text(name="remarks", label={"en": "Anything else?"})
+    >>> form = Questionnaire(name="short", title={"en": "Short"}, languages=("en",), items=(item,))
+    >>> [question.name for question in form.questions], len(form.fingerprint)
+    (['remarks'], 64)
     """
 
     naysay: Literal["questionnaire"] = "questionnaire"

@@ -20,4 +20,6 @@ def schema() -> dict[str, Any]:
     'Questionnaire'
     """
     made = Questionnaire.model_json_schema(mode="validation", ref_template="#/$defs/{model}")
+    for model in (made, *made["$defs"].values()):
+        model["description"] = model["description"].partition("\n\nExamples\n")[0]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}

@@ -43,6 +43,11 @@ class Sent:
         Of these, stored before this run: the acknowledgment had been lost.
     unasked : int
         Answers that respondents had and that the survey did not ask for.
+
+    Examples
+    --------
+    >>> Sent(20).acknowledged
+    0
     """
 
     people: int

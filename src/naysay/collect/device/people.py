@@ -34,6 +34,13 @@ class People:
         The levels that they choose, for every private question that offers some.
     places : (n,) sequence of int
         Their places among all respondents, for messages and for what a device keeps.
+
+    Examples
+    --------
+    >>> from naysay.collect.respond import checked
+    >>> from naysay.questionnaire import sample
+    >>> checked(sample(), {"age": [30, 44]}).size
+    2
     """
 
     size: int
