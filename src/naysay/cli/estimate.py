@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # the extra `collect` is imported where it is used
 __all__ = ["command"]
 
 Estimator = Literal["maximum_likelihood", "moments", "nstops", "nstops_i", "nstops_ii", "stratified", "pooled"]
-Interval = Literal["wald", "agresti_coull", "profile", "bootstrap"]
+Interval = Literal["score", "agresti_coull", "wald", "profile", "bootstrap"]
 MaybeFile = Annotated[
     Path | None, typer.Argument(metavar="FILE", help="CSV, Parquet, JSON lines, SPSS or Stata, by suffix.")
 ]

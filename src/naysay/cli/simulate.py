@@ -59,7 +59,7 @@ def command(
         Literal["population", "file"], typer.Option(help="file: the same people each time, randomized anew.")
     ] = "population",
     interval: Annotated[
-        Literal["wald", "agresti_coull", "profile", "bootstrap", "usual"],
+        Literal["score", "agresti_coull", "wald", "profile", "bootstrap", "usual"],
         typer.Option(help="usual: the one that `naysay estimate` takes, which may be slow."),
     ] = "wald",
     confidence: Annotated[float, typer.Option(help="Of each interval.")] = 0.95,

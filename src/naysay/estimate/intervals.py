@@ -1,14 +1,16 @@
-"""Confidence intervals: four methods under one signature, the default chosen by measured coverage.
+"""Confidence intervals: five methods under one signature, the default chosen by measured coverage.
 
 =============== ==================================================================================================
+score           all values that the mean of the indicators does not reject, with the variance that the design gives
+                each value; see `naysay.estimate.score`
+agresti_coull   where a proportion rests on one binomial share: z²/2 answers of each kind added (Agresti & Coull
+                1998), which is what the score interval comes to there; for a file the score interval of that share
 wald            estimate ± z standard errors; for several samples the quantile of t with the degrees of freedom that
                 the variance is worth
-agresti_coull   where a proportion rests on one binomial share: z²/2 answers of each kind added (Agresti & Coull
-                1998); for a file the score interval of the same share
-profile         all values that the likelihood ratio does not reject, over {Σπ = 1, Lπ > 0}, or over the simplex
-                where answers can prove a category or are too few to do without; where proportions are means of
-                indicators, the empirical likelihood of the mean (Owen 1988); referred to F(1, df) with the degrees of
-                freedom that the variance is worth
+profile         all values that the likelihood ratio does not reject while every possible answer keeps a chance, or
+                over the simplex where answers can prove a category or are too few to do without; where proportions
+                are means of indicators, the empirical likelihood of the mean (Owen 1988); referred to F(1, df) with
+                the degrees of freedom that the variance is worth
 bootstrap       means: studentized; likelihood: percentiles of refits
 =============== ==================================================================================================
 
@@ -33,15 +35,17 @@ from naysay.estimate.information import evidence
 from naysay.estimate.likelihood import certified, check_identified, efficient_indicators, model_covariance
 from naysay.estimate.linear import Indicators, indicators, linear_map
 from naysay.estimate.result import Estimate, is_stratified
+from naysay.estimate.score import score_bounds
 from naysay.estimate.solver import maximize
 
 __all__ = ["METHODS", "Intervals", "default_method", "degrees_of_freedom", "intervals", "nuisance_intervals"]
 
 Floats = NDArray[np.float64]
 
-METHODS = ("wald", "agresti_coull", "profile", "bootstrap")
+METHODS = ("score", "agresti_coull", "wald", "profile", "bootstrap")
 SEED = 1998
-_LARGEST_PROFILE = 200_000  # rows × categories above which a profile over many answers takes too long by default
+_TRACE = 1e-6  # of an answer, for each possible response: keeps its probability positive and changes nothing else
+_UNLIKELY = 0.01  # chance of a survey that keeps to its design to be said not to
 
 
 @dataclass(frozen=True)
@@ -55,12 +59,16 @@ class Intervals:
     confidence : float
     flagged : (t,) bool
         Where the interval missed [0, 1] and the nearest boundary point stands for it.
+    misfit : bool
+        Whether some interval misses [0, 1] by so much that no more than one in a hundred surveys would, whose
+        respondents keep to the design.
     """
 
     bounds: Floats
     method: str
     confidence: float
     flagged: NDArray[np.bool_]
+    misfit: bool = False
 
 
 class _Ask(NamedTuple):
@@ -90,12 +98,20 @@ def intervals(
         )
     chosen = default_method(fit) if method is None else method
     raw = _COMPUTED[chosen](_Ask(fit, confidence, replicates, rng))
-    outside = (raw[:, 1] < 0) | (raw[:, 0] > 1)
+    outside = _outside(raw)
+    misfit = False
+    if outside.any():  # of many intervals some miss by chance: hold each to a share of the chance
+        strict = max(confidence, 1 - _UNLIKELY / len(raw))
+        misfit = bool(_outside(_COMPUTED[chosen](_Ask(fit, strict, replicates, rng))).any())
     bounds = np.clip(raw, 0.0, 1.0) + 0.0  # no negative zeros
     if fit.maximum is not None:  # the interval may rest on the unbounded estimate; it should hold the one beside it
         bounds[:, 0] = np.fmin(bounds[:, 0], fit.proportions)
         bounds[:, 1] = np.fmax(bounds[:, 1], fit.proportions)
-    return Intervals(bounds, chosen, confidence, outside)
+    return Intervals(bounds, chosen, confidence, outside, misfit)
+
+
+def _outside(raw: Floats) -> NDArray[np.bool_]:
+    return np.asarray((raw[:, 1] < 0) | (raw[:, 0] > 1))
 
 
 def nuisance_intervals(
@@ -116,25 +132,25 @@ def nuisance_intervals(
 
 def default_method(fit: Estimate) -> str:
     """The method whose coverage was measured to hold for an estimate like this one (see ``docs/coverage.md``)."""
-    if is_stratified(fit):
-        return "profile" if fit.indicators is not None else "wald"
     if fit.cells is not None:
         return "wald" if samples.apart_from_likelihood(fit) else "profile"
-    if _undetermined(fit):
-        return "profile"
-    if binomial_shares(fit) is not None:
-        responses = fit.tally.parts[0].design.space.size
-        likely = fit.indicators is None and fit.n >= responses and responses > len(fit.categories)
-        return "profile" if likely and _affordable(fit) else "agresti_coull"
-    if fit.indicators is not None:
-        return "profile"
-    responses = sum(part.design.space.size for part in fit.tally.parts if part.n)
-    return "profile" if fit.n >= responses and _affordable(fit) else "wald"
+    if fit.tally.weighted or fit.target == "file" or _undetermined(fit) or binomial_shares(fit) is None:
+        return "score"
+    space = fit.tally.parts[0].design.space
+    more_is_told = fit.maximum is not None and space.size > len(fit.categories) and space.listable
+    return "score" if more_is_told else "agresti_coull"
 
 
-def _affordable(fit: Estimate) -> bool:
-    distinct = sum(len(part.codes) for part in fit.tally.parts)
-    return distinct * len(fit.categories) <= _LARGEST_PROFILE
+def _score(ask: _Ask) -> Floats:
+    if ask.fit.cells is not None:
+        raise DataError("several samples have no score interval; use method='profile' or 'wald'")
+    fit, found = ask.fit, score_bounds(ask.fit, ask.confidence)
+    if fit.maximum is not None and fit.maximum.open.any():  # every split that is as likely belongs into the interval
+        open_ = fit.maximum.open
+        rows, weights, _ = evidence(fit.tally)
+        likely = profile.simplex_profile(rows, weights, fit.proportions, np.full(len(open_), ask.z**2))[open_]
+        found[open_] = np.column_stack([np.fmin(found[open_, 0], likely[:, 0]), np.fmax(found[open_, 1], likely[:, 1])])
+    return found
 
 
 def _wald(ask: _Ask) -> Floats:
@@ -234,12 +250,26 @@ def _profile(ask: _Ask) -> Floats:
         raise DataError("only proportional weights give a mean, which has a profile; use method='wald'")
     rows, weights, squared = evidence(fit.tally)
     quantile = _quantile(ask, efficient_indicators(rows, weights, squared, certified(fit))) * _variance_ratio(fit)
-    if _proving(fit) or _undetermined(fit):
+    listable = all(part.design.space.listable for part in fit.tally.parts if part.n)
+    if not (listable and not _proving(fit) and not _undetermined(fit)):
         return profile.simplex_profile(rows, weights, fit.proportions, quantile)
     try:
-        return profile.likelihood_profile(rows, weights, fit.proportions, quantile)
+        inside = 0.999 * fit.proportions + 0.001 / len(quantile)
+        return profile.likelihood_profile(*_with_possible(fit, rows, weights), inside, quantile)
     except NotEstimable:  # too few different answers to let proportions be negative
         return profile.simplex_profile(rows, weights, fit.proportions, quantile)
+
+
+def _with_possible(fit: Estimate, rows: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """The evidence with a trace of every possible response.
+
+    Without it shares may become negative under which a response that nobody gave has a negative probability, and the
+    others sum to more than one: such a profile covered .58.
+    """
+    parts = [part.design for part in fit.tally.parts if part.n]
+    possible = np.vstack([design.rows(design.space.listing()) for design in parts])
+    possible = possible[possible.max(axis=1) > 0]
+    return np.vstack([rows, possible]), np.concatenate([weights, np.full(len(possible), _TRACE)])
 
 
 def _proving(fit: Estimate) -> bool:
@@ -384,4 +414,10 @@ def _refit_bootstrap(fit: Estimate, replicates: int, tail: float, rng: np.random
     return np.quantile(np.array(refits), [tail, 1 - tail], axis=0).T
 
 
-_COMPUTED = {"wald": _wald, "agresti_coull": _agresti_coull, "profile": _profile, "bootstrap": _bootstrap}
+_COMPUTED = {
+    "score": _score,
+    "agresti_coull": _agresti_coull,
+    "wald": _wald,
+    "profile": _profile,
+    "bootstrap": _bootstrap,
+}

@@ -59,9 +59,8 @@ def reservations(fit: Estimate, found: Intervals) -> list[str]:
     told = [str(warning) for warning in fit.warnings]
     if found.flagged.any():
         names = ", ".join(_checks.label(c) for c, flag in zip(fit.categories, found.flagged, strict=True) if flag)
-        told.append(
-            f"interval outside [0, 1], nearest boundary point shown: {names}; these answers hardly fit this design"
-        )
+        misfit = "; these answers hardly fit this design" if found.misfit else ""
+        told.append(f"interval outside [0, 1], nearest boundary point shown: {names}{misfit}")
     return told
 
 

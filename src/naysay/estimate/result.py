@@ -219,7 +219,7 @@ class Estimate:
         ----------
         confidence : float
             Of each interval by itself.
-        method : {"wald", "agresti_coull", "profile", "bootstrap"}, optional
+        method : {"score", "agresti_coull", "wald", "profile", "bootstrap"}, optional
             By default the one whose coverage was measured to hold in this regime (see the page on coverage).
         replicates : int
             Resamples of the bootstrap.

@@ -79,7 +79,7 @@ def replicate(
         Who lies, answers at random, or not at all.
     target : {"population", "file"}
         With "file" the same people are asked every time, and only the randomization varies.
-    interval : {"wald", "agresti_coull", "profile", "bootstrap"}, optional
+    interval : {"score", "agresti_coull", "wald", "profile", "bootstrap"}, optional
         None for the one that estimates use by default, which may take many times as long.
     confidence : float
     seed : int, optional

@@ -1,0 +1,247 @@
+"""Score intervals: all values of a proportion that the mean of the indicators does not reject.
+
+An estimate is, or is as precise as, the mean ū of one unbiased indicator u per answer. If π_j = c, then
+
+    n Var(ū_j) = V(c) = Σ_i π_i E[u_j² | X = i] - c²      (for a file - c: what drawing the people adds is gone)
+
+The design tells E[u_j² | X = i]; only how the other categories share what c leaves must be estimated. The interval
+{c: n (ū_j - c)² ≤ z² V(c)} lies between the roots of a quadratic, and is Wilson's (1927) where u_j takes two values. Like
+Agresti & Coull (1998) we widen it to z standard errors at its center, so that it holds near 0 and 1 too.
+
+The variance is that of the tested value, not of the estimate: a category that nobody named does not look certain, as it
+does to Wald, and no other share is pressed against a boundary, as in a profile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import scipy.stats
+from numpy.typing import NDArray
+
+from naysay.estimate.information import inverse
+from naysay.estimate.linear import linear_map
+from naysay.estimate.result import Estimate
+from naysay.tally import Part
+
+__all__ = ["score_bounds"]
+
+Floats = NDArray[np.float64]
+
+_LARGEST_LISTING = 400_000  # responses × categories above which the answers that came stand for all
+
+
+def score_bounds(fit: Estimate, confidence: float) -> Floats:
+    """The score interval of every proportion, (t, 2), before it is cut to [0, 1].
+
+    Likelihood estimates rest on the most precise indicators: those of weighted least squares, whose weights belong to
+    proportions near the estimate. Any weights keep the indicators unbiased, so we draw the proportions toward equal
+    shares by as much as they are uncertain (James & Stein 1961); weights that follow the noise would hide it.
+
+    Parameters
+    ----------
+    fit : Estimate
+        Of one design or of levels.
+    confidence : float
+
+    Raises
+    ------
+    NotEstimable
+        Where moments cannot tell the proportions apart.
+    """
+    parts = [_Answers.of(part) for part in fit.tally.parts if part.weight.sum() > 0]
+    mixing = _mixing(fit, parts)
+    effective = _effective(parts)
+    equal = np.full(len(fit.categories), 1 / len(fit.categories))
+    first = _efficient(parts, mixing, equal)
+    centre = first.mean if fit.maximum is None else fit.proportions
+    near = _drawn(centre, toward=equal, distance=first.mean - equal, variance=np.trace(first.covariance) / effective)
+    if fit.maximum is not None:
+        means, shares = _efficient(parts, mixing, near), np.tile(near, (len(parts), 1))
+    else:
+        means = _unbiased(parts, mixing, near)
+        shares = _shares(parts, means, near) if fit.level_weights is None else np.tile(near, (len(parts), 1))
+    spread = np.array([z**2 * effective / part.effective for z, part in zip(mixing, parts, strict=True)])
+    variance = _variance(means.squares, shares, mixing, spread, file=fit.target == "file")
+    size, quantile = np.full(len(equal), effective), scipy.stats.norm.ppf(0.5 + confidence / 2) ** 2
+    if fit.tally.weighted:
+        size = effective / np.maximum(_weighting(fit, parts, means, mixing), 1.0)
+        quantile = scipy.stats.f.ppf(confidence, 1, max(effective - 1, 1.0))
+    return _ends(means.mean, size, variance, float(quantile))
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """The answers of one part, and all that it could have held.
+
+    Parameters
+    ----------
+    part : Part
+    rows : (distinct, t) float
+        Likelihood rows of the answers that came.
+    possible : (responses, t) float
+        Likelihood rows of all possible responses, or of those that came where these are too many to list.
+    listed : bool
+    """
+
+    part: Part
+    rows: Floats
+    possible: Floats
+    listed: bool
+
+    @classmethod
+    def of(cls, part: Part) -> _Answers:
+        space, rows = part.design.space, part.design.rows(part.codes)
+        listed = space.listable and space.size * rows.shape[1] <= _LARGEST_LISTING
+        listed = listed and not np.isnan(space.statistic(part.codes)).any()  # NaN: one of two questions was answered
+        return cls(part, rows, part.design.rows(space.listing()) if listed else rows, listed)
+
+    @cached_property
+    def share(self) -> Floats:
+        """Each answer's share of the part's weight, (distinct,)."""
+        return np.asarray(self.part.weight / self.part.weight.sum())
+
+    @property
+    def effective(self) -> float:
+        """Unweighted answers that would be worth as much (Kish 1965)."""
+        return float(self.part.weight.sum() ** 2 / self.part.weight_squared.sum())
+
+    def expected(self, values: Floats, reference: Floats) -> Floats:
+        """Σ_y P(y | i) values(y), (t, …), over the possible responses.
+
+        Answers that came stand for all by their share over their chance under the reference proportions.
+        """
+        if self.listed:
+            return np.asarray(self.possible.T @ values)
+        return np.asarray(self.possible.T @ (values * (self.share / (self.rows @ reference))[:, None]))
+
+
+class _Means(NamedTuple):
+    """Means of indicators, and what the designs say of their variances.
+
+    mean (t,); u, the indicators of the answers that came, (distinct, t) for each part; squares E[u_j² | X = i], (parts, i,
+    j); covariance n Cov(ū), (t, t), where the proportions are those that the indicators are most precise for.
+    """
+
+    mean: Floats
+    u: list[Floats]
+    squares: Floats
+    covariance: Floats
+
+
+def _mixing(fit: Estimate, parts: list[_Answers]) -> Floats:
+    """What each part's mean counts for in the estimate, (parts,)."""
+    if fit.level_weights is not None:
+        return np.array([fit.level_weights.get(each.part.level, 0.0) for each in parts])
+    weight = np.array([each.part.weight.sum() for each in parts])
+    return weight / weight.sum()
+
+
+def _effective(parts: list[_Answers]) -> float:
+    weight, squared = np.sum([(each.part.weight.sum(), each.part.weight_squared.sum()) for each in parts], axis=0)
+    return float(weight**2 / squared)
+
+
+def _efficient(parts: list[_Answers], mixing: Floats, reference: Floats) -> _Means:
+    """Indicators u = π + I⁻¹(L/(L·π) - 1) of weighted least squares: unbiased, and most precise at the reference π."""
+
+    def ratios(rows: Floats) -> Floats:
+        fitted = (rows @ reference)[:, None]
+        return np.divide(rows, fitted, out=np.ones_like(rows), where=fitted > 0)
+
+    information = np.sum(
+        [z * each.expected(ratios(each.possible), reference) for z, each in zip(mixing, parts, strict=True)], axis=0
+    )
+    covariance = inverse(information)
+    u = [reference + (ratios(each.rows) - 1) @ covariance for each in parts]
+    possible = [reference + (ratios(each.possible) - 1) @ covariance for each in parts]
+    return _means(parts, mixing, u, possible, reference, covariance)
+
+
+def _unbiased(parts: list[_Answers], mixing: Floats, reference: Floats) -> _Means:
+    """The indicators of moments, each part's own."""
+    u, possible = [], []
+    for each in parts:
+        mapping, space = linear_map(each.part.design), each.part.design.space
+        u.append(mapping(space.statistic(each.part.codes)))
+        possible.append(mapping(space.statistic(space.listing())) if each.listed else u[-1])
+    return _means(parts, mixing, u, possible, reference, np.zeros((0, 0)))
+
+
+def _means(
+    parts: list[_Answers],
+    mixing: Floats,
+    u: list[Floats],
+    possible: list[Floats],
+    reference: Floats,
+    covariance: Floats,
+) -> _Means:
+    mean = np.sum([z * (each.share @ own) for z, each, own in zip(mixing, parts, u, strict=True)], axis=0)
+    squares = np.array([each.expected(values**2, reference) for each, values in zip(parts, possible, strict=True)])
+    return _Means(mean, u, squares, covariance)
+
+
+def _drawn(proportions: Floats, *, toward: Floats, distance: Floats, variance: float) -> Floats:
+    """Proportions, none below zero, drawn toward others by their variance over the squared distance that was seen."""
+    squared = float(distance @ distance)
+    pull = 1.0 if squared <= variance else variance / squared
+    inside = np.maximum(proportions, 0.0)
+    return np.asarray(pull * toward + (1 - pull) * inside / inside.sum())
+
+
+def _shares(parts: list[_Answers], means: _Means, near: Floats) -> Floats:
+    """The proportions at each level, (parts, t): its own estimate, drawn toward the common one.
+
+    People may choose their level by their category, so levels are not assumed to be alike.
+    """
+    if len(parts) == 1:
+        return near[None, :]
+    shares = []
+    for each, u in zip(parts, means.u, strict=True):
+        own = each.share @ u
+        variance = float(each.share @ ((u - own) ** 2).sum(axis=1)) / each.effective
+        shares.append(_drawn(own, toward=near, distance=own - near, variance=variance))
+    return np.array(shares)
+
+
+def _variance(squares: Floats, shares: Floats, mixing: Floats, spread: Floats, *, file: bool) -> Floats:
+    """V(c) of every category as constant, slope and curvature in c, (3, t).
+
+    At a level where the category's share differs from the whole by d it is c + d; the rest of the level keeps the
+    mutual proportions that it is estimated to have.
+    """
+    t = shares.shape[1]
+    rest = 1 - shares
+    others = np.einsum("pi,pij->pj", shares, squares) - shares * np.einsum("pjj->pj", squares)
+    among = np.divide(others, rest, out=np.zeros_like(others), where=rest > 1e-12)
+    members = np.einsum("pjj->pj", squares)
+    apart = shares - mixing @ shares
+    constant = spread @ (apart * members + (1 - apart) * among)
+    slope = spread @ (members - among) - (1.0 if file else 0.0)
+    return np.array([constant, slope, np.full(t, (1.0 if file else 0.0) - spread.sum())])
+
+
+def _weighting(fit: Estimate, parts: list[_Answers], means: _Means, mixing: Floats) -> Floats:
+    """Linearized variance over the one that Kish's effective number of answers implies, (t,)."""
+    linearized, plain = np.zeros((2, len(means.mean)))
+    for z, each, u in zip(mixing, parts, means.u, strict=True):
+        squares = (u - (means.mean if fit.level_weights is None else each.share @ u)) ** 2
+        linearized += z**2 * (each.part.weight_squared @ squares) / each.part.weight.sum() ** 2
+        plain += z**2 * (each.share @ squares) / each.effective
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = linearized / plain * fit.n / max(fit.n - 1, 1)
+    return np.where(np.isfinite(ratio), ratio, 1.0)
+
+
+def _ends(mean: Floats, n: Floats, variance: Floats, quantile: float) -> Floats:
+    """{c: n (mean - c)² ≤ quantile · V(c)}, widened to as many standard errors at its center, (t, 2)."""
+    constant, slope, curvature = variance
+    lead = n - quantile * curvature
+    middle = (n * mean + quantile * slope / 2) / lead
+    roots = middle**2 - (n * mean**2 - quantile * constant) / lead
+    at_middle = quantile * (constant + slope * middle + curvature * middle**2) / lead
+    half = np.sqrt(np.maximum(np.maximum(roots, at_middle), 0.0))
+    return np.column_stack([middle - half, middle + half])
