@@ -182,6 +182,11 @@ def _weighted_negative(rng: np.random.Generator) -> Answerable:
     return designs.negative(labels, discards=int(rng.integers(1, len(labels) - 1)), weights=weights)
 
 
+def _gaussian(rng: np.random.Generator) -> Answerable:
+    labels = _labels(rng)
+    return designs.gaussian_negative(labels, sigma=round(rng.uniform(len(labels) / 6, 3), 2))
+
+
 def _negative_levels(rng: np.random.Generator) -> Answerable:
     labels = _labels(rng)
     return designs.negative_levels(labels, most=int(rng.integers(2, len(labels))))
@@ -261,7 +266,7 @@ _FAMILIES = {
     "negative": _negative,
     "negative, weighted": _weighted_negative,
     "two options": lambda rng: designs.two_option(_labels(rng)),
-    "Gaussian": lambda rng: designs.gaussian_negative(_labels(rng), sigma=round(rng.uniform(0.8, 3), 2)),
+    "Gaussian": _gaussian,
     "negative levels": _negative_levels,
     "levels": _levels,
     "k-ary": lambda rng: designs.k_ary(_labels(rng), epsilon=round(rng.uniform(0.3, 3), 1)),

@@ -2,8 +2,8 @@
 
     python benchmarks/coverage.py [--cells 300] [--runs 1000] [--worst 30] [--again 4000] [--out benchmarks/coverage.md]
 
-A cell is a design, an estimator, a population and a size, drawn from the whole space by the date of the commit. Each run
-draws respondents (or, for a file, only their answers), estimates, and asks of each category, and of each nuisance
+A cell is a design, an estimator, a population and a size, drawn from the whole space by the date of the commit. Each
+run draws respondents (or, for a file, only their answers), estimates, and asks of each category, and of each nuisance
 parameter, whether its 95 % interval holds the true share. A cell is as good as its worst category. The worst cells are
 measured again with fresh answers, since the worst of many is partly bad luck.
 """

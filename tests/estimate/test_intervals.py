@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.optimize
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,24 +15,166 @@ from naysay import designs, estimate
 from naysay.estimate.intervals import degrees_of_freedom
 from naysay.estimate.linear import Indicators
 from naysay.estimate.profile import likelihood_profile, mean_profile, simplex_profile
+from naysay.estimate.score import score_bounds
 from naysay.estimate.solver import maximize
 
-PATH = Path(__file__).parents[2] / "benchmarks" / "coverage.py"
-SPEC = importlib.util.spec_from_file_location("coverage_benchmark", PATH)
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+SPEC = importlib.util.spec_from_file_location("coverage_benchmark", BENCHMARKS / "coverage.py")
 coverage = importlib.util.module_from_spec(SPEC)
-sys.modules[SPEC.name] = coverage  # dataclasses look themselves up there
+sys.modules[SPEC.name] = coverage  # benchmarks are no package, and share a module of their own
 SPEC.loader.exec_module(coverage)
+Cell = coverage.Cell
 
-RUNS = 240
+RUNS = 200
+DRAWN = np.random.default_rng(coverage.commit_date())
+CELLS = [coverage.random_cell(DRAWN) for _ in range(32)]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cell", list(coverage.cells()), ids=lambda cell: f"{cell.label}, {cell.estimator}")
-def test_the_default_interval_covers_in_every_regime(cell):
-    """The cells of benchmarks/coverage.py with fewer runs; its own table has two thousand."""
-    runs = 60 if cell.estimator == "pooled" else RUNS
-    hits, _, _ = coverage.measure((cell, runs, 97, 0, ("default",)))
-    assert np.min(hits["default"] / runs) >= 0.935 - 4 * np.sqrt(0.935 * 0.065 / runs)
+@pytest.mark.parametrize("number", range(len(CELLS)))
+def test_the_default_interval_covers_in_surveys_drawn_at_random(number):
+    """A few cells of benchmarks/coverage.py, others with every commit's date; its own table has three hundred."""
+    found = coverage.measure(CELLS[number], RUNS, [coverage.commit_date(), number])
+    assert found.worst >= 0.935 - 4 * np.sqrt(0.935 * 0.065 / found.runs), (
+        f"{CELLS[number].label}, n = {CELLS[number].n}"
+    )
+
+
+def _cell(design, shares, n, estimator="maximum_likelihood", target="population", *, preferences=None, weights=0.0):
+    shares = np.array(shares)
+    chosen = None if preferences is None else np.tile(preferences, (len(shares), 1))
+    return Cell("", design, estimator, target, n, shares, chosen, weights)
+
+
+RARE = (0.9, 0.05, 0.02, 0.015, 0.01, 0.005)
+SIX, EIGHT = (designs.negative(tuple("abcdefgh"[:t]), discards=2) for t in (6, 8))
+HALVING = 0.5 ** np.arange(8) / sum(0.5 ** np.arange(8))
+FOUR = designs.negative_levels(tuple("abcd"))
+FOUND_WRONG = {
+    "six categories, n = 60 (was .736)": _cell(SIX, RARE, 60),
+    "six categories, n = 120 (was .582)": _cell(SIX, RARE, 120),
+    "six categories, n = 500 (was .854)": _cell(SIX, RARE, 500),
+    "eight categories, n = 500 (was .736)": _cell(EIGHT, (*RARE[:-1], 0.003, 0.001, 0.001), 500),
+    "eight equal categories, n = 60 (was .89)": _cell(EIGHT, np.full(8, 1 / 8), 60),
+    "pooled, n = 120 (was .693)": _cell(
+        designs.negative_levels(tuple("abcd"), most=2), (0.9, 0.06, 0.03, 0.01), 120, "pooled", preferences=(0.5, 0.5)
+    ),
+    "Kuk, five draws, n = 40 (was .618)": _cell(designs.kuk(p=(0.8, 0.2), draws=5), (0.02, 0.98), 40),
+    "file, nearly all at the open level (was .742)": _cell(
+        FOUR, (0.4, 0.3, 0.2, 0.1), 200, "stratified", "file", preferences=(0.025, 0.025, 0.95)
+    ),
+    "nearly all at the closed level, a dominant share (was .862)": _cell(
+        FOUR, (0.94, 0.02, 0.02, 0.02), 60, "stratified", preferences=(0.95, 0.025, 0.025)
+    ),
+    "file in which a category has all but 2 (was .889)": _cell(
+        designs.negative(tuple("abcde")), (0.99, 0.01, 0, 0, 0), 200, "moments", "file"
+    ),
+    "weights of CV 1, n = 120 (was .922)": _cell(
+        designs.negative(tuple("abcd")), (0.4, 0.3, 0.2, 0.1), 120, "moments", weights=1.0
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FOUND_WRONG)
+def test_the_default_interval_covers_where_it_was_found_not_to(name):
+    found = coverage.measure(FOUND_WRONG[name], 600, [12])
+    assert found.worst >= 0.935 - 3 * np.sqrt(0.935 * 0.065 / 600)
+
+
+def test_kuk_with_many_draws_does_not_claim_what_moments_deny():
+    """Forty answers, two carriers or none: the interval holds the moment estimate too."""
+    survey = designs.kuk(p=(0.8, 0.2), draws=5)
+    tally = survey.tally(count=[13, 16, 8, 2, 1, 0])
+    fit, other = estimate.maximum_likelihood(survey, tally), estimate.moments(survey, tally)
+    low, high = fit.interval()[0]
+    assert low <= max(other.proportions[0], 0) <= high
+    assert high > 0.05
+
+
+@pytest.mark.slow
+def test_few_surveys_that_keep_to_their_design_are_said_not_to():
+    """Six categories that nobody belongs to: some interval misses 0 in one survey of five; that is chance."""
+    survey = designs.negative(tuple("abcdefgh"))
+    rng, said, missed = np.random.default_rng(5), 0, 0
+    for _ in range(600):
+        counts = rng.multinomial(500, survey.matrix @ [0.9, 0.1, 0, 0, 0, 0, 0, 0])
+        found = estimate.maximum_likelihood(survey, survey.tally(count=counts)).intervals()
+        said, missed = said + found.misfit, missed + bool(found.flagged.any())
+    assert missed > 60
+    assert said <= 6 + 4 * np.sqrt(6)
+
+
+@given(st.lists(st.integers(0, 80), min_size=10, max_size=10).filter(lambda c: sum(c[:5]) > 2), st.integers(1, 3))
+def test_where_two_answers_matter_the_score_interval_is_agresti_and_coulls(counts, k):
+    """Two routes: the quadratic of V(c) from the design, and a binomial share with z²/2 answers added."""
+    survey = designs.negative(tuple("abcde"), discards=k)
+    fit = estimate.moments(survey, survey.tally(count=counts[: survey.space.size]))
+    assert score_bounds(fit, 0.95).clip(0, 1) == pytest.approx(fit.interval(method="agresti_coull"), abs=1e-9)
+
+
+def test_score_intervals_do_not_depend_on_the_order_of_categories_or_the_unit_of_weights():
+    survey, turned = designs.gaussian_negative(tuple("abcd"), sigma=1.3), None
+    rng = np.random.default_rng(3)
+    said, weights = rng.choice(list("abcd"), 150), rng.gamma(1.0, 1.0, 150)
+    matrix = survey.matrix[::-1, ::-1]
+    turned = designs.custom(matrix, categories=tuple("dcba"), responses=tuple("dcba"))
+    for method in (estimate.moments, estimate.maximum_likelihood):
+        here = method(survey, survey.tally(said, weights=weights)).interval()
+        there = method(turned, turned.tally(said, weights=10 * weights)).interval()
+        assert here == pytest.approx(there[::-1], abs=1e-6)
+
+
+def test_the_score_interval_tests_every_value_with_the_variance_that_it_implies():
+    """A second route: the variance of the efficient indicators by direct sums over the responses."""
+    survey = designs.kuk(p=(0.7, 0.3), draws=3)
+    counts = np.array([40, 60, 45, 25])
+    fit = estimate.maximum_likelihood(survey, survey.tally(count=counts))
+    matrix, n, z = survey.matrix, counts.sum(), scipy.stats.norm.ppf(0.975)
+    even = np.full(2, 0.5)
+
+    def weighted_least_squares(pi):
+        chance = matrix @ pi
+        contrast = matrix[:, 0] - matrix[:, 1]  # λ = P[:, 1] + π_1 (P[:, 0] - P[:, 1])
+        slope = contrast / chance / (contrast @ (contrast / chance))
+        return slope, slope @ matrix[:, 1]
+
+    slope, offset = weighted_least_squares(even)
+    first = slope @ counts / n - offset
+    variance = 2 * (slope**2 @ (matrix @ even) - (slope @ (matrix @ even)) ** 2) / n
+    pull = min(1.0, variance / (2 * (first - 0.5) ** 2))
+    near = pull * even + (1 - pull) * fit.proportions
+    slope, offset = weighted_least_squares(near)
+    mean, u = slope @ counts / n - offset, slope - offset
+
+    def excess(c):
+        spread = (matrix @ [c, 1 - c]) @ u**2 - c**2
+        return n * (mean - c) ** 2 - z**2 * spread
+
+    roots = [scipy.optimize.brentq(excess, mean, 3), scipy.optimize.brentq(excess, -3, mean)]
+    low, high = score_bounds(fit, 0.95)[0]
+    assert low <= min(roots) + 1e-9
+    assert high >= max(roots) - 1e-9
+    assert (low + high) / 2 == pytest.approx(sum(roots) / 2, abs=1e-9)
+    assert high - low < 1.1 * abs(roots[0] - roots[1])
+
+
+def test_a_profile_keeps_the_chance_of_every_possible_answer():
+    """A grid over all shares under which no response, given or not, has a negative probability."""
+    survey = designs.negative(tuple("abcd"), discards=2)
+    counts = np.array([2, 1, 0, 14, 16, 13])
+    fit = estimate.maximum_likelihood(survey, survey.tally(count=counts))
+    steps = np.linspace(-0.5, 1.3, 181)
+    a, b, c = (axis.ravel() for axis in np.meshgrid(steps, steps, steps))
+    chances = np.column_stack([a, b, c, 1 - a - b - c]) @ survey.matrix.T
+    inside = chances.min(axis=1) >= -1e-12
+    value = np.log(np.maximum(chances[inside], 1e-12)) @ counts
+    points = np.column_stack([a, b, c, 1 - a - b - c])[inside]
+    kept = points[2 * (value.max() - value) <= scipy.stats.f.ppf(0.95, 1, 40)]
+    bounds = fit.interval(method="profile")
+    assert (bounds[:, 0] >= kept.min(axis=0).clip(0) - 0.011).all()
+    assert (bounds[:, 1] <= kept.max(axis=0).clip(0) + 0.011).all()
+    assert np.ptp(bounds, axis=1) == pytest.approx(np.ptp(kept.clip(0, 1), axis=0), abs=0.04)
 
 
 @given(st.lists(st.integers(0, 60), min_size=4, max_size=4).filter(lambda c: sum(c) > 1), st.integers(1, 2))

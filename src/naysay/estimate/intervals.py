@@ -44,7 +44,7 @@ Floats = NDArray[np.float64]
 
 METHODS = ("score", "agresti_coull", "wald", "profile", "bootstrap")
 SEED = 1998
-_TRACE = 1e-6  # of an answer, for each possible response: keeps its probability positive and changes nothing else
+_TRACE = 1e-3  # of an answer, for each possible response: keeps its probability positive and changes nothing else
 _UNLIKELY = 0.01  # chance of a survey that keeps to its design to be said not to
 
 
@@ -194,7 +194,7 @@ def _agresti_coull(ask: _Ask) -> Floats:
     if shares is None:
         raise DataError(
             "agresti_coull needs proportions that each rest on one binomial share of the answers (uniform negative and "
-            "two-category designs); use method='profile', 'wald' or 'bootstrap'"
+            "two-category designs); use method='score', 'profile', 'wald' or 'bootstrap'"
         )
     if ask.fit.target == "file":
         return _file_score(shares, ask.z)
@@ -247,7 +247,7 @@ def _profile(ask: _Ask) -> Floats:
     if fit.indicators is not None or (_saturated(fit) and not _undetermined(fit)):
         return _mean_profile(ask)
     if is_stratified(fit):
-        raise DataError("only proportional weights give a mean, which has a profile; use method='wald'")
+        raise DataError("only proportional weights give a mean, which has a profile; use method='score' or 'wald'")
     rows, weights, squared = evidence(fit.tally)
     quantile = _quantile(ask, efficient_indicators(rows, weights, squared, certified(fit))) * _variance_ratio(fit)
     listable = all(part.design.space.listable for part in fit.tally.parts if part.n)
@@ -363,11 +363,13 @@ def _ratio(variance: Floats, model: Floats) -> Floats:
 def _bootstrap(ask: _Ask) -> Floats:
     fit = ask.fit
     if fit.target == "file":
-        raise DataError("the bootstrap redraws respondents, but a file is fixed; use agresti_coull, profile or wald")
+        raise DataError(
+            "the bootstrap redraws respondents, but a file is fixed; use method='score', 'profile' or 'wald'"
+        )
     if fit.level_weights is not None:
-        raise DataError("the bootstrap is for proportional weights of the levels; use method='wald'")
+        raise DataError("the bootstrap is for proportional weights of the levels; use method='score' or 'wald'")
     if fit.tally.weighted:
-        raise DataError("the bootstrap of a weighted tally needs the rows; use wald or profile")
+        raise DataError("the bootstrap of a weighted tally needs the rows; use method='score', 'wald' or 'profile'")
     if fit.cells is not None:
         raise DataError("several samples are not bootstrapped; use method='profile' or 'wald'")
     rng = np.random.default_rng(SEED) if ask.rng is None else ask.rng

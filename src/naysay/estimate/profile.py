@@ -226,6 +226,8 @@ def _bound(summit: Summit, contrast: Floats, quantile: float) -> Floats:
     pi = _inside(rows, best, basis @ (covariance @ along) * (np.sqrt(quantile) / spread))
     for _ in range(60):
         fitted = rows @ pi
+        if (fitted <= 0).any():  # rounding took it over the edge
+            break
         slope = basis.T @ (rows.T @ (weights / fitted))
         curvature = basis.T @ information(rows, weights, pi) @ basis
         excess = float(weights @ np.log(fitted)) - top + quantile / 2

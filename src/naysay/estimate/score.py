@@ -4,12 +4,12 @@ An estimate is, or is as precise as, the mean ū of one unbiased indicator u per
 
     n Var(ū_j) = V(c) = Σ_i π_i E[u_j² | X = i] - c²      (for a file - c: what drawing the people adds is gone)
 
-The design tells E[u_j² | X = i]; only how the other categories share what c leaves must be estimated. The interval
-{c: n (ū_j - c)² ≤ z² V(c)} lies between the roots of a quadratic, and is Wilson's (1927) where u_j takes two values. Like
-Agresti & Coull (1998) we widen it to z standard errors at its center, so that it holds near 0 and 1 too.
+The design tells E[u_j² | X = i]. Only how the other categories share what c leaves must be estimated. The interval
+{c: n (ū_j - c)² ≤ z² V(c)} lies between the roots of a quadratic; where u_j takes two values it is Wilson's (1927). As
+Agresti & Coull (1998) do, we widen it to z standard errors at its center, so that it holds near 0 and 1 too.
 
-The variance is that of the tested value, not of the estimate: a category that nobody named does not look certain, as it
-does to Wald, and no other share is pressed against a boundary, as in a profile.
+The variance is that of the tested value, not of the estimate. So a category that nobody named does not look certain, as
+it does to Wald, and no other share is pressed against a boundary, as in a profile.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def score_bounds(fit: Estimate, confidence: float) -> Floats:
     effective = _effective(parts)
     equal = np.full(len(fit.categories), 1 / len(fit.categories))
     first = _efficient(parts, mixing, equal)
-    centre = first.mean if fit.maximum is None else fit.proportions
-    near = _drawn(centre, toward=equal, distance=first.mean - equal, variance=np.trace(first.covariance) / effective)
+    center = first.mean if fit.maximum is None else fit.proportions
+    near = _drawn(center, toward=equal, distance=first.mean - equal, variance=first.variance / effective)
     if fit.maximum is not None:
         means, shares = _efficient(parts, mixing, near), np.tile(near, (len(parts), 1))
     else:
@@ -122,14 +122,21 @@ class _Answers:
 class _Means(NamedTuple):
     """Means of indicators, and what the designs say of their variances.
 
-    mean (t,); u, the indicators of the answers that came, (distinct, t) for each part; squares E[u_j² | X = i], (parts, i,
-    j); covariance n Cov(ū), (t, t), where the proportions are those that the indicators are most precise for.
+    Parameters
+    ----------
+    mean : (t,) float
+    u : list of (distinct, t) float
+        The indicators of the answers that came, part by part.
+    squares : (parts, t, t) float
+        E[u_j² | X = i] as [part, i, j].
+    variance : float
+        Of one answer, summed over the categories, if the proportions are those for which the indicators were made.
     """
 
     mean: Floats
     u: list[Floats]
     squares: Floats
-    covariance: Floats
+    variance: float
 
 
 def _mixing(fit: Estimate, parts: list[_Answers]) -> Floats:
@@ -137,12 +144,13 @@ def _mixing(fit: Estimate, parts: list[_Answers]) -> Floats:
     if fit.level_weights is not None:
         return np.array([fit.level_weights.get(each.part.level, 0.0) for each in parts])
     weight = np.array([each.part.weight.sum() for each in parts])
-    return weight / weight.sum()
+    return np.asarray(weight / weight.sum())
 
 
 def _effective(parts: list[_Answers]) -> float:
-    weight, squared = np.sum([(each.part.weight.sum(), each.part.weight_squared.sum()) for each in parts], axis=0)
-    return float(weight**2 / squared)
+    """Unweighted answers that all parts together would be worth."""
+    weight = sum(each.part.weight.sum() for each in parts)
+    return float(weight**2 / sum(each.part.weight_squared.sum() for each in parts))
 
 
 def _efficient(parts: list[_Answers], mixing: Floats, reference: Floats) -> _Means:
@@ -150,7 +158,7 @@ def _efficient(parts: list[_Answers], mixing: Floats, reference: Floats) -> _Mea
 
     def ratios(rows: Floats) -> Floats:
         fitted = (rows @ reference)[:, None]
-        return np.divide(rows, fitted, out=np.ones_like(rows), where=fitted > 0)
+        return np.asarray(np.divide(rows, fitted, out=np.ones_like(rows), where=fitted > 0))
 
     information = np.sum(
         [z * each.expected(ratios(each.possible), reference) for z, each in zip(mixing, parts, strict=True)], axis=0
@@ -158,7 +166,7 @@ def _efficient(parts: list[_Answers], mixing: Floats, reference: Floats) -> _Mea
     covariance = inverse(information)
     u = [reference + (ratios(each.rows) - 1) @ covariance for each in parts]
     possible = [reference + (ratios(each.possible) - 1) @ covariance for each in parts]
-    return _means(parts, mixing, u, possible, reference, covariance)
+    return _means(parts, mixing, u, possible, reference)._replace(variance=float(np.trace(covariance)))
 
 
 def _unbiased(parts: list[_Answers], mixing: Floats, reference: Floats) -> _Means:
@@ -168,20 +176,14 @@ def _unbiased(parts: list[_Answers], mixing: Floats, reference: Floats) -> _Mean
         mapping, space = linear_map(each.part.design), each.part.design.space
         u.append(mapping(space.statistic(each.part.codes)))
         possible.append(mapping(space.statistic(space.listing())) if each.listed else u[-1])
-    return _means(parts, mixing, u, possible, reference, np.zeros((0, 0)))
+    return _means(parts, mixing, u, possible, reference)
 
 
-def _means(
-    parts: list[_Answers],
-    mixing: Floats,
-    u: list[Floats],
-    possible: list[Floats],
-    reference: Floats,
-    covariance: Floats,
-) -> _Means:
+def _means(parts: list[_Answers], mixing: Floats, u: list[Floats], possible: list[Floats], reference: Floats) -> _Means:
+    """Means of the indicators `u`, whose values at all possible responses are known."""
     mean = np.sum([z * (each.share @ own) for z, each, own in zip(mixing, parts, u, strict=True)], axis=0)
     squares = np.array([each.expected(values**2, reference) for each, values in zip(parts, possible, strict=True)])
-    return _Means(mean, u, squares, covariance)
+    return _Means(mean, u, squares, variance=np.nan)
 
 
 def _drawn(proportions: Floats, *, toward: Floats, distance: Floats, variance: float) -> Floats:
