@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from naysay.design import Answerable, Levels, Samples, mix
 from naysay.design.drawing import GeneratorSource
 from naysay.tally import Part, Tally
 
-__all__ = ["Cell", "commit_date", "random_cell", "survey"]
+__all__ = ["FOUND_WRONG", "Cell", "Found", "commit_date", "random_cell", "survey"]
 
 Floats = np.ndarray
 
@@ -278,3 +279,63 @@ _FAMILIES = {
     "two questions": _two_questions,
     "several samples": _samples,
 }
+
+
+class Found(NamedTuple):
+    """A cell in which the first build's default interval did not hold, and how often its worst interval did."""
+
+    cell: Cell
+    before: float
+
+
+def _found(
+    design: Answerable,
+    shares: Floats,
+    n: int,
+    before: float,
+    *,
+    estimator: str = "maximum_likelihood",
+    target: str = "population",
+    preferences: tuple[float, ...] | None = None,
+    weights: float = 0.0,
+) -> Found:
+    chosen = None if preferences is None else np.tile(preferences, (len(shares), 1))
+    return Found(Cell("", design, estimator, target, n, np.array(shares), chosen, weights), before)
+
+
+_RARE = (0.9, 0.05, 0.02, 0.015, 0.01, 0.005)
+_SIX, _EIGHT = (designs.negative(tuple("abcdefgh"[:t]), discards=2) for t in (6, 8))
+_TWO_LEVELS = designs.negative_levels(tuple("abcd"), most=2)
+_THREE_LEVELS = designs.negative_levels(tuple("abcd"))
+
+FOUND_WRONG = {
+    "six categories, pairs, one of .9; n = 60": _found(_SIX, _RARE, 60, 0.736),
+    "the same, n = 120": _found(_SIX, _RARE, 120, 0.582),
+    "the same, n = 500": _found(_SIX, _RARE, 500, 0.854),
+    "the same, n = 1,000": _found(_SIX, _RARE, 1_000, 0.936),
+    "eight categories, pairs, one of .9; n = 500": _found(_EIGHT, (*_RARE[:-1], 0.003, 0.001, 0.001), 500, 0.736),
+    "eight equal categories, pairs; n = 60": _found(_EIGHT, np.full(8, 1 / 8), 60, 0.89),
+    "pooled, two levels, t = 4; n = 120": _found(
+        _TWO_LEVELS, (0.9, 0.06, 0.03, 0.01), 120, 0.693, estimator="pooled", preferences=(0.5, 0.5)
+    ),
+    "Kuk, five draws, 2 % carriers; n = 40": _found(designs.kuk(p=(0.8, 0.2), draws=5), (0.02, 0.98), 40, 0.618),
+    "stratified, file, 95 % at the open level; n = 200": _found(
+        _THREE_LEVELS,
+        (0.4, 0.3, 0.2, 0.1),
+        200,
+        0.742,
+        estimator="stratified",
+        target="file",
+        preferences=(0.025, 0.025, 0.95),
+    ),
+    "stratified, 95 % at the closed level, one of .94; n = 60": _found(
+        _THREE_LEVELS, (0.94, 0.02, 0.02, 0.02), 60, 0.862, estimator="stratified", preferences=(0.95, 0.025, 0.025)
+    ),
+    "file, a category with all but two of 200": _found(
+        designs.negative(tuple("abcde")), (0.99, 0.01, 0, 0, 0), 200, 0.889, estimator="moments", target="file"
+    ),
+    "weights of CV 1; n = 120": _found(
+        designs.negative(tuple("abcd")), (0.4, 0.3, 0.2, 0.1), 120, 0.922, estimator="moments", weights=1.0
+    ),
+}
+"""The surveys of the report that ended the first build's intervals."""

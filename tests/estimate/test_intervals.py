@@ -23,7 +23,6 @@ SPEC = importlib.util.spec_from_file_location("coverage_benchmark", BENCHMARKS /
 coverage = importlib.util.module_from_spec(SPEC)
 sys.modules[SPEC.name] = coverage  # benchmarks are no package, and share a module of their own
 SPEC.loader.exec_module(coverage)
-Cell = coverage.Cell
 
 RUNS = 200
 DRAWN = np.random.default_rng(coverage.commit_date())
@@ -40,45 +39,10 @@ def test_the_default_interval_covers_in_surveys_drawn_at_random(number):
     )
 
 
-def _cell(design, shares, n, estimator="maximum_likelihood", target="population", *, preferences=None, weights=0.0):
-    shares = np.array(shares)
-    chosen = None if preferences is None else np.tile(preferences, (len(shares), 1))
-    return Cell("", design, estimator, target, n, shares, chosen, weights)
-
-
-RARE = (0.9, 0.05, 0.02, 0.015, 0.01, 0.005)
-SIX, EIGHT = (designs.negative(tuple("abcdefgh"[:t]), discards=2) for t in (6, 8))
-HALVING = 0.5 ** np.arange(8) / sum(0.5 ** np.arange(8))
-FOUR = designs.negative_levels(tuple("abcd"))
-FOUND_WRONG = {
-    "six categories, n = 60 (was .736)": _cell(SIX, RARE, 60),
-    "six categories, n = 120 (was .582)": _cell(SIX, RARE, 120),
-    "six categories, n = 500 (was .854)": _cell(SIX, RARE, 500),
-    "eight categories, n = 500 (was .736)": _cell(EIGHT, (*RARE[:-1], 0.003, 0.001, 0.001), 500),
-    "eight equal categories, n = 60 (was .89)": _cell(EIGHT, np.full(8, 1 / 8), 60),
-    "pooled, n = 120 (was .693)": _cell(
-        designs.negative_levels(tuple("abcd"), most=2), (0.9, 0.06, 0.03, 0.01), 120, "pooled", preferences=(0.5, 0.5)
-    ),
-    "Kuk, five draws, n = 40 (was .618)": _cell(designs.kuk(p=(0.8, 0.2), draws=5), (0.02, 0.98), 40),
-    "file, nearly all at the open level (was .742)": _cell(
-        FOUR, (0.4, 0.3, 0.2, 0.1), 200, "stratified", "file", preferences=(0.025, 0.025, 0.95)
-    ),
-    "nearly all at the closed level, a dominant share (was .862)": _cell(
-        FOUR, (0.94, 0.02, 0.02, 0.02), 60, "stratified", preferences=(0.95, 0.025, 0.025)
-    ),
-    "file in which a category has all but 2 (was .889)": _cell(
-        designs.negative(tuple("abcde")), (0.99, 0.01, 0, 0, 0), 200, "moments", "file"
-    ),
-    "weights of CV 1, n = 120 (was .922)": _cell(
-        designs.negative(tuple("abcd")), (0.4, 0.3, 0.2, 0.1), 120, "moments", weights=1.0
-    ),
-}
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FOUND_WRONG)
+@pytest.mark.parametrize("name", coverage.FOUND_WRONG)
 def test_the_default_interval_covers_where_it_was_found_not_to(name):
-    found = coverage.measure(FOUND_WRONG[name], 600, [12])
+    found = coverage.measure(coverage.FOUND_WRONG[name].cell, 600, [12])
     assert found.worst >= 0.935 - 3 * np.sqrt(0.935 * 0.065 / 600)
 
 
@@ -111,6 +75,15 @@ def test_where_two_answers_matter_the_score_interval_is_agresti_and_coulls(count
     survey = designs.negative(tuple("abcde"), discards=k)
     fit = estimate.moments(survey, survey.tally(count=counts[: survey.space.size]))
     assert score_bounds(fit, 0.95).clip(0, 1) == pytest.approx(fit.interval(method="agresti_coull"), abs=1e-9)
+
+
+def test_weights_that_leave_the_worth_of_few_answers_are_told():
+    survey = designs.negative(tuple("abcd"))
+    said = list("abcd") * 15
+    few, many = (survey.tally(said, weights=weights) for weights in ([100.0] * 5 + [1.0] * 55, [1.0] * 60))
+    assert few.effective == pytest.approx(555**2 / (5 * 1e4 + 55))
+    assert "the worth of 6 answers" in str(estimate.moments(survey, few))
+    assert "the worth of" not in str(estimate.moments(survey, many))
 
 
 def test_score_intervals_do_not_depend_on_the_order_of_categories_or_the_unit_of_weights():

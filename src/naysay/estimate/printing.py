@@ -34,6 +34,9 @@ __all__ = [
     "to_text",
 ]
 
+FEW = 30
+"""Answers, or their worth under weights, from which on the coverage of weighted intervals was measured."""
+
 NONCOMPLIANCE = 0.1
 """The share of respondents whose non-compliance is shown by default."""
 
@@ -57,6 +60,8 @@ def heading(fit: Estimate, found: Intervals) -> list[str]:
 def reservations(fit: Estimate, found: Intervals) -> list[str]:
     """Warnings of the estimate and of its intervals."""
     told = [str(warning) for warning in fit.warnings]
+    if fit.tally.weighted and fit.tally.effective < FEW:
+        told.append(f"the weights leave the worth of {fit.tally.effective:.0f} answers; intervals hold from {FEW} on")
     if found.flagged.any():
         names = ", ".join(_checks.label(c) for c, flag in zip(fit.categories, found.flagged, strict=True) if flag)
         misfit = "; these answers hardly fit this design" if found.misfit else ""

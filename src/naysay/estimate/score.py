@@ -54,7 +54,7 @@ def score_bounds(fit: Estimate, confidence: float) -> Floats:
     """
     parts = [_Answers.of(part) for part in fit.tally.parts if part.weight.sum() > 0]
     mixing = _mixing(fit, parts)
-    effective = _effective(parts)
+    effective = fit.tally.effective
     equal = np.full(len(fit.categories), 1 / len(fit.categories))
     first = _efficient(parts, mixing, equal)
     center = first.mean if fit.maximum is None else fit.proportions
@@ -64,7 +64,7 @@ def score_bounds(fit: Estimate, confidence: float) -> Floats:
     else:
         means = _unbiased(parts, mixing, near)
         shares = _shares(parts, means, near) if fit.level_weights is None else np.tile(near, (len(parts), 1))
-    spread = np.array([z**2 * effective / part.effective for z, part in zip(mixing, parts, strict=True)])
+    spread = np.array([z**2 * effective / each.part.effective for z, each in zip(mixing, parts, strict=True)])
     variance = _variance(means.squares, shares, mixing, spread, file=fit.target == "file")
     size, quantile = np.full(len(equal), effective), scipy.stats.norm.ppf(0.5 + confidence / 2) ** 2
     if fit.tally.weighted:
@@ -104,11 +104,6 @@ class _Answers:
         """Each answer's share of the part's weight, (distinct,)."""
         return np.asarray(self.part.weight / self.part.weight.sum())
 
-    @property
-    def effective(self) -> float:
-        """Unweighted answers that would be worth as much (Kish 1965)."""
-        return float(self.part.weight.sum() ** 2 / self.part.weight_squared.sum())
-
     def expected(self, values: Floats, reference: Floats) -> Floats:
         """Σ_y P(y | i) values(y), (t, …), over the possible responses.
 
@@ -145,12 +140,6 @@ def _mixing(fit: Estimate, parts: list[_Answers]) -> Floats:
         return np.array([fit.level_weights.get(each.part.level, 0.0) for each in parts])
     weight = np.array([each.part.weight.sum() for each in parts])
     return np.asarray(weight / weight.sum())
-
-
-def _effective(parts: list[_Answers]) -> float:
-    """Unweighted answers that all parts together would be worth."""
-    weight = sum(each.part.weight.sum() for each in parts)
-    return float(weight**2 / sum(each.part.weight_squared.sum() for each in parts))
 
 
 def _efficient(parts: list[_Answers], mixing: Floats, reference: Floats) -> _Means:
@@ -204,7 +193,7 @@ def _shares(parts: list[_Answers], means: _Means, near: Floats) -> Floats:
     shares = []
     for each, u in zip(parts, means.u, strict=True):
         own = each.share @ u
-        variance = float(each.share @ ((u - own) ** 2).sum(axis=1)) / each.effective
+        variance = float(each.share @ ((u - own) ** 2).sum(axis=1)) / each.part.effective
         shares.append(_drawn(own, toward=near, distance=own - near, variance=variance))
     return np.array(shares)
 
@@ -232,7 +221,7 @@ def _weighting(fit: Estimate, parts: list[_Answers], means: _Means, mixing: Floa
     for z, each, u in zip(mixing, parts, means.u, strict=True):
         squares = (u - (means.mean if fit.level_weights is None else each.share @ u)) ** 2
         linearized += z**2 * (each.part.weight_squared @ squares) / each.part.weight.sum() ** 2
-        plain += z**2 * (each.share @ squares) / each.effective
+        plain += z**2 * (each.share @ squares) / each.part.effective
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = linearized / plain * fit.n / max(fit.n - 1, 1)
     return np.where(np.isfinite(ratio), ratio, 1.0)

@@ -81,6 +81,11 @@ class Part:
         """Respondents who answered."""
         return int(self.count.sum())
 
+    @property
+    def effective(self) -> float:
+        """Unweighted answers that would be as precise: (Σw)²/Σw² (Kish 1965)."""
+        return float(self.weight.sum() ** 2 / self.weight_squared.sum())
+
     @classmethod
     def of(
         cls,

@@ -79,6 +79,11 @@ class Tally:
         """Sum of the weights of those who answered."""
         return float(sum(part.weight.sum() for part in self.parts))
 
+    @property
+    def effective(self) -> float:
+        """Unweighted answers that would be as precise: (Σw)²/Σw² (Kish 1965)."""
+        return self.weight**2 / float(sum(part.weight_squared.sum() for part in self.parts))
+
     @cached_property
     def by_level(self) -> dict[Any, Part]:
         """The parts by their level."""
