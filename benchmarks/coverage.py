@@ -22,8 +22,8 @@ import numpy as np
 import scipy.stats
 from rich.progress import Progress
 
-sys.path.insert(0, str(Path(__file__).parent))
-from _cells import FOUND_WRONG, Cell, commit_date, random_cell, survey
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from benchmarks._cells import FOUND_WRONG, Cell, commit_date, random_cell, survey
 
 from naysay import estimate
 from naysay.design import Samples
