@@ -115,8 +115,10 @@ def test_the_tables_are_those_of_the_json(parts, page):
         assert k[1:] == [*counts, *shares, share(None if one["theta_withheld"] else one["theta"], 3)]
         counts = [f"{two[name]:,}" for name in ("records", "m1", "m_lt_5", "m_lt_10")]
         shares = [share(two[name]) for name in ("pr_su", "prosecutor_mean")]
-        assert m[1:] == [*counts, *shares, share(None if two["theta_withheld"] else two["theta"], 3)]
-        assert hit[1] == share(two["prosecutor_mean"])
+        low, high = (share(two[name]) for name in ("informed_least", "informed_most"))
+        pick = low if low == high else f"{low} to {high}"
+        assert m[1:] == [*counts, *shares, pick, share(None if two["theta_withheld"] else two["theta"], 3)]
+        assert hit[1] == low
         assert k[0] == m[0] == hit[0]
         assert k[0].startswith(" + ".join(row["keys"]))
 
@@ -130,7 +132,7 @@ def test_the_combinations_contributions_and_recodings_are_those_of_the_json(part
         assert row == [
             f"{place}. {' + '.join(each['keys'])}",
             *(f"{two[name]:,}" for name in ("m1", "m_lt_5")),
-            *(share(two[name]) for name in ("pr_su", "prosecutor_mean")),
+            *(share(each) for each in (two["pr_su"], one["informed_exact"])),
             share(None if two["theta_withheld"] else two["theta"], 3),
             *(f"{one[name]:,}" for name in ("deleted", "k1", "k_lt_5")),
             share(one["pr_su_all"]),
