@@ -1,9 +1,11 @@
 """``naysay risk`` without a population: everything but θ."""
 
 import csv
+import datetime
 import io
 import json
 
+import polars as pl
 import pytest
 
 WORDS = ("risk", "panel.csv", "--keys", "age,gender")
@@ -45,3 +47,14 @@ def test_weights_need_it(refused, survey):
 )
 def test_a_list_without_commas_is_told_of_the_comma(refused, survey, words):
     assert "joined by commas: --keys a,b" in refused(*words)
+
+
+def test_gaps_in_a_key_of_dates_as_a_category(naysay):
+    born = [datetime.date(1970 + place % 9, 1 + place % 12, 3) if place % 7 else None for place in range(90)]
+    pl.DataFrame({"born": born, "g": ["f", "m"] * 45}).write_parquet("d.parquet")
+    words = ("--keys", "born,g", "--population", "100", "--missing", "category", "--search", "2")
+    code, out, err = naysay("risk", "d.parquet", *words)
+    assert (code, err) == (0, "")
+    assert "born: to the year" in out
+    pl.read_parquet("d.parquet").write_csv("d.csv")
+    assert "born: to the year" in naysay("risk", "d.csv", *words).out

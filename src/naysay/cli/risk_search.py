@@ -104,5 +104,5 @@ class Asked:
 
 def _values(keys: Keys, name: str, texts: Sequence[str]) -> list[Any]:
     """The values of a key that are written so: files other than CSV hold numbers and truth values."""
-    written = {str(value): value for value in keys.variable(name).cells.values}
+    written = {str(value): value for value in keys.variable(name).cells.values if value is not None}
     return [written.get(text, text) for text in texts]
