@@ -3,6 +3,7 @@
 import re
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -212,8 +213,8 @@ def test_a_search_by_k_says_who_is_alone_and_without_a_population_nothing_of_the
     recoded = microdata.recodings(worst, measure="anonymity")
     page = page_of(parts, search=search, contributions=microdata.contributions(search), recodings=recoded)
     alone = search.combinations[0].k.unique
-    assert f"{alone:,} of {search.n:,} people ({share(alone / search.n)}) are alone (k = 1) on it" in page
-    assert "how many fewer would be alone (k = 1) on all keys" in page
+    assert f"{alone:,} of {search.n:,} people ({share(alone / search.n)}) are alone (k\u00a0=\u00a01) on it" in page
+    assert "how many fewer would be alone (k\u00a0=\u00a01) on all keys" in page
     shown = tables(page)
     assert shown["By the number of keys"][0][2] == "worst: are alone (k = 1)"
     assert [int(row[-1].replace(",", "")) for row in shown["One change at a time, those that help most first"][1:]] == [
@@ -239,8 +240,39 @@ def test_the_ranking_names_every_key_and_its_legend_fits_a_phone():
     keys = microdata.Keys({name: rng.integers(0, 4, 60).tolist() for name in names}, names)
     phone = risk_charts.ranking(microdata.search(keys, size=6), size=340, room=17)
     assert "…" not in phone
-    first, second = (phone.index(text) for text in ("alone after deletion (k = 1)</text>", "stand out (m = 1)</text>"))
+    first, second = (phone.index(text) for text in ("alone (k = 1)</text>", "stand out (m = 1)</text>"))
     assert 'translate(0,16)"' in phone[first:second]
+
+
+def test_every_class_has_a_line_of_the_legend_on_a_phone(parts):
+    phone = risk_charts.alone(parts["found"], size=340, room=17)
+    places = [phone.index(f"{name}</text>") for name in risk_charts.CLASSES.values()]
+    lines = [re.search(r'"translate\(0,(\d+)', phone[start:stop])[1] for start, stop in pairwise(places)]
+    assert len({*lines}) == 4
+
+
+@pytest.mark.parametrize(("alone", "top"), [(0, "0.05%"), (1, "0.05%"), (7, "0.35%"), (90, "4.5%"), (400, "20%")])
+def test_the_axis_of_the_curve_ends_near_its_largest_value(alone, top):
+    cells = [*range(alone), *[-1] * (2_000 - alone)]
+    svg = risk_charts.growth(microdata.search(microdata.Keys({"a": cells}, ["a"]), size=1))
+    ticks = [float(share) for share in re.findall(r">([\d.]+)%</text>", svg)]
+    assert len(ticks) == len({*ticks}) >= 4
+    assert float(top[:-1]) <= max(ticks) * 1.2
+    assert max(ticks) <= float(top[:-1]) * 1.2
+
+
+def test_the_headline_on_recodings_says_of_which_combinations_it_speaks(parts, page):
+    recoded, every = parts["recodings"], parts["search"].combinations
+    best = next(each for each in recoded.recodings if each.values[1])
+    without = [each for each in every if best.key not in each.keys]
+    held = len(every) - 1 - len(without)
+    assert "people would stand out on these keys instead of" in page
+    assert f"That speaks of this combination alone. Of the {len(every) - 1} others that were counted," in page
+    assert f"{len(without)} do not hold {best.key} and stay as they are" in page
+    assert f"the worst of them, {without[0].m.unique:,} people stand out. {held} hold {best.key}" in page
+    few = microdata.search(parts["keys"].only(["born"]), size=1)
+    alone = page_of(parts, search=few, recodings=microdata.recodings(parts["keys"].only(["born"])))
+    assert "That speaks" not in alone
 
 
 def drawn(parts):

@@ -266,6 +266,6 @@ def recodings_text(found: Recodings) -> str:
             f"Which recoding would buy most on {' + '.join(found.before.keys)}; {now}",
             _grid("recoding", ("values", "then", "m=1", "k=1", "bought"), rows),
             "",
-            f"Bought: respondents with {measured(found.measure)} now and not then. No file is changed.",
+            f"Bought: respondents with {measured(found.measure)} now and not then, on these keys. No file is changed.",
         ]
     )

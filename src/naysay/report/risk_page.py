@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -290,11 +291,16 @@ def _coarser(told: Recodings) -> list[Part]:
 
 
 def _text(text: str, *, small: bool = False) -> Part:
-    return {"kind": "text", "text": text, "small": small}
+    return {"kind": "text", "text": _unbroken(text), "small": small}
 
 
 def _list(items: Sequence[str]) -> Part:
-    return {"kind": "list", "points": items}
+    return {"kind": "list", "points": [_unbroken(item) for item in items]}
+
+
+def _unbroken(text: str) -> str:
+    """The text with k = 1 and m = 1 on one line each."""
+    return re.sub(r"\b([km]) = 1\b", "\\1\u00a0=\u00a01", text)
 
 
 def _table(caption: str, names: Sequence[str], rows: Sequence[Sequence[str]], *, prose: bool = False) -> Part:
