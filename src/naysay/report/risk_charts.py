@@ -174,8 +174,9 @@ def growth(found: Search, *, size: int = 640) -> str:
         raise DataError("the search has finished no combination; let it go on before it is drawn")
     points = [{"n": row["n"], "y": row["y"][place], "name": name} for row in rows for name, place in _LINES.items()]
     points = [point | {"told": _point(point)} for point in points]
-    top = max(1 / found.n, *(point["y"] for point in points))
-    x, y = _axes(rows, top)
+    top = max(point["y"] for point in points) or 0.01
+    digits = max(0, -math.floor(math.log10(25 * top)))  # what tells the ends of five steps apart, in percent
+    x, y = _axes(rows, top, digits)
     last = rows[-1]
     heights = finish.apart([last["y"][place] for place in _LINES.values()], top * _LINE / _HEIGHT)
     names = [
@@ -189,17 +190,17 @@ def growth(found: Search, *, size: int = 640) -> str:
         data.mark_point(filled=True, opacity=1, size=46, color=ink).encode(x=x, y=y, description="told:N"),
         words.encode(x=x, y=y, text="label:N", description="told:N"),
     )
-    padding = {"left": 66, "right": 64, "top": 12, "bottom": 48}
-    drawn = finish.drawn(layers, width=size - 130, height=_HEIGHT, padding=padding)
+    left = 66 + 7 * max(0, digits - 2)
+    padding = {"left": left, "right": 64, "top": 12, "bottom": 48}
+    drawn = finish.drawn(layers, width=size - left - 64, height=_HEIGHT, padding=padding)
     return finish.accessible(drawn, "Who stands out, by the number of keys", "; ".join(row["told"] for row in rows))
 
 
-def _axes(rows: list[dict[str, Any]], top: float) -> tuple[Any, Any]:
+def _axes(rows: list[dict[str, Any]], top: float, digits: int) -> tuple[Any, Any]:
     """Numbers of keys, and shares of the respondents."""
     alt = need("altair")
     sizes = [row["n"] for row in rows]
     across = alt.Axis(title="keys that the intruder knows", grid=False, format="d", values=sizes)
-    digits = max(0, -math.floor(math.log10(25 * top)))  # what tells the ends of five steps apart, in percent
     up = alt.Axis(title="respondents who stand out", format=f".{digits}%", tickCount=5)
     return (
         alt.X("n:Q", scale=alt.Scale(domain=[0.8, sizes[-1] + 0.2], nice=False), axis=across),
