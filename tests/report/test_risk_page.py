@@ -2,6 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -10,6 +11,7 @@ import pytest
 
 from naysay import microdata
 from naysay.errors import DataError
+from naysay.microdata.recodings import everywhere
 from naysay.report import risk_charts
 from naysay.report.inks import FILLS, INKS
 from naysay.report.risk_page import risk_html
@@ -261,18 +263,19 @@ def test_the_axis_of_the_curve_ends_near_its_largest_value(alone, top):
     assert max(ticks) <= float(top[:-1]) * 1.2
 
 
-def test_the_headline_on_recodings_says_of_which_combinations_it_speaks(parts, page):
-    recoded, every = parts["recodings"], parts["search"].combinations
-    best = next(each for each in recoded.recodings if each.values[1])
-    without = [each for each in every if best.key not in each.keys]
-    held = len(every) - 1 - len(without)
-    assert "people would stand out on these keys instead of" in page
-    assert f"That speaks of this combination alone. Of the {len(every) - 1} others that were counted," in page
-    assert f"{len(without)} do not hold {best.key} and stay as they are" in page
-    assert f"the worst of them, {without[0].m.unique:,} people stand out. {held} hold {best.key}" in page
-    few = microdata.search(parts["keys"].only(["born"]), size=1)
-    alone = page_of(parts, search=few, recodings=microdata.recodings(parts["keys"].only(["born"])))
-    assert "That speaks" not in alone
+def test_the_headline_on_recodings_speaks_of_all_combinations_that_were_searched(parts, page):
+    search, told = parts["search"], parts["recodings"]
+    best = told.best
+    again = microdata.search(search.keys.merged(best.key, best.into), size=3)
+    worst = everywhere(search, told)
+    assert worst.m.unique == again.combinations[0].m.unique
+    text = page_of(parts, recodings=replace(told, worst=worst))
+    assert f"{best.after.m.unique:,} people would stand out on these keys instead of {told.before.m.unique:,}." in text
+    then = f"worst: {worst.m.unique:,} people would stand out on it."
+    assert f"Of all {len(search.combinations)} combinations that were counted," in text
+    assert then in text
+    assert "That speaks of this combination alone; the others were not counted again." in page
+    assert everywhere(search, told, most=0) is None
 
 
 def drawn(parts):

@@ -9,7 +9,7 @@ import datetime
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,9 +24,10 @@ from naysay.microdata.histogram import MEASURES
 from naysay.microdata.keys import Keys
 from naysay.microdata.panel.months import months_of
 from naysay.microdata.question import RULES
+from naysay.microdata.search import Search
 from naysay.microdata.table import check_names
 
-__all__ = ["Recoding", "Recodings", "recodings"]
+__all__ = ["Recoding", "Recodings", "everywhere", "recodings"]
 
 _TAILS = (0.01, 0.02, 0.05, 0.1)  # shares of the respondents at an end, or in a rare category
 _WIDTHS = 6  # of bins, at most
@@ -48,12 +49,15 @@ class Recoding:
         Distinct values before and after; none after where the key is left out.
     after : Combination
         On all keys, this one recoded.
+    into : (values,) int, optional
+        The number of the new value for each value; None where the key is left out.
     """
 
     key: str
     told: str
     values: tuple[int, int]
     after: Combination
+    into: Into | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -68,12 +72,21 @@ class Recodings:
     before : Combination
         On all keys as they are.
     recodings : tuple of Recoding
+    worst : Combination, optional
+        Of all combinations that a search counted, the worst with `best`, see `everywhere`.
     """
 
     rule: str
     measure: str
     before: Combination
     recodings: tuple[Recoding, ...]
+    worst: Combination | None = None
+
+    @property
+    def best(self) -> Recoding | None:
+        """The coarser version that buys most; None where none buys anything."""
+        found = next((each for each in self.recodings if each.into is not None), None)
+        return found if found is not None and self.bought(found) else None
 
     def bought(self, each: Recoding) -> int:
         """Respondents who stand out now and would not with the recoding."""
@@ -147,12 +160,50 @@ def recodings(
         values = len(variable.cells.values)
         for told, into in ways:
             after = all_keys(keys.merged(variable.name, into), rule)
-            found.append(Recoding(variable.name, told, (values, int(into.max()) + 1), after))
+            found.append(Recoding(variable.name, told, (values, int(into.max()) + 1), after, into))
         if len(keys.columns) > 1:
             rest = all_keys(keys.only([name for name in keys.columns if name != variable.name]), rule)
             found.append(Recoding(variable.name, "left out", (values, 0), rest))
     found.sort(key=lambda each: (each.after.unique(measure), each.after.m.below_5, -each.values[1], each.key))
     return Recodings(rule, measure, before, tuple(found))
+
+
+def everywhere(found: Search, told: Recodings, *, most: int = 100) -> Combination | None:
+    """The combination of a search on which most people stand out once the best coarser version is published.
+
+    Coarser values never make more people stand out. So the combinations that hold the key are counted again from the
+    worst on, until no other can be worse.
+
+    Parameters
+    ----------
+    found : Search
+    told : Recodings
+        Of one of its combinations.
+    most : int
+        Combinations to count again, at most.
+
+    Returns
+    -------
+    Combination or None
+        None where nothing is bought, where `most` are not enough, or where the search ranks by k and the key is
+        uncertain for somebody: a coarser value may then be certain, and more people be kept.
+    """
+    best = told.best
+    if best is None or (found.measure == "anonymity" and not found.keys.variable(best.key).cells.certain):
+        return None
+    coarse = found.keys.merged(best.key, best.into)  # type: ignore[arg-type]
+    worst: Combination | None = None
+    for each in found.combinations:
+        if worst is not None and each.unique(found.measure) <= worst.unique(found.measure):
+            break
+        held = best.key in each.keys
+        most -= held
+        if most < 0:
+            return None
+        after = all_keys(coarse.only(each.keys), found.rule) if held else each
+        if worst is None or after.unique(found.measure) > worst.unique(found.measure):
+            worst = after
+    return worst
 
 
 def _ways(keys: Keys, name: str, order: Sequence[Any] | None) -> Iterator[tuple[str, Into]]:

@@ -231,6 +231,7 @@ def recodings_dict(found: Recodings) -> dict[str, Any]:
         "rule": found.rule,
         "measure": found.measure,
         "before": combination_dict(found.before),
+        "worst": None if found.worst is None else combination_dict(found.worst),
         "recodings": [
             {
                 "key": each.key,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from naysay.microdata import SCENARIOS, Combination, QuasiIdentifier, Recodings, RiskTable, Search
+from naysay.microdata import SCENARIOS, QuasiIdentifier, Recodings, RiskTable, Search
 from naysay.microdata.printing import label, spanned
 from naysay.microdata.search_printing import unfinished
 
@@ -139,35 +139,26 @@ def _people(some: int, n: int) -> str:
     return f"{some:,} of {n:,} people ({percent(some / n)})"
 
 
-def _of_recodings(recoded: Recodings, search: Search | None) -> list[str]:
-    """The coarser version that helps most on the worst combination, and what it leaves as it is on all others."""
-    best = next((each for each in recoded.recodings if each.values[1]), None)
-    if best is None or not recoded.bought(best):
+def _of_recodings(told: Recodings, search: Search | None) -> list[str]:
+    """The coarser version that helps most on the worst combination, and what it does on all others."""
+    best = told.best
+    if best is None:
         return []
-    would = STAND[recoded.measure].replace("are", "be")
+    would = STAND[told.measure].replace("are", "be")
     text = (
-        f"On {' + '.join(recoded.before.keys)} the coarser version that would help most is {best.key}, {best.told}:"
-        f" {best.after.unique(recoded.measure):,} people would {would} on these keys instead of"
-        f" {recoded.before.unique(recoded.measure):,}."
+        f"On {' + '.join(told.before.keys)} the coarser version that would help most is {best.key}, {best.told}:"
+        f" {best.after.unique(told.measure):,} people would {would} on these keys instead of"
+        f" {told.before.unique(told.measure):,}."
     )
-    return [text if search is None else f"{text} {_elsewhere(best.key, recoded.before, search)}"]
-
-
-def _elsewhere(key: str, here: Combination, search: Search) -> str:
-    """What coarser values of one key do on the other combinations: nothing where the key is not in them."""
-    others = [each for each in search.combinations if each.keys != here.keys]
-    without = [each for each in others if key not in each.keys]
-    if not others:
-        return "No other combination was counted."
-    text = f"That speaks of this combination alone. Of the {len(others):,} others that were counted,"
-    if not without:
-        return f"{text} all hold {key}; they were not counted again."
-    worst = without[0]
-    return (
-        f"{text} {len(without):,} do not hold {key} and stay as they are: on {' + '.join(worst.keys)}, the worst of"
-        f" them, {worst.unique(search.measure):,} people {STAND[search.measure]}."
-        f" {len(others) - len(without):,} hold {key} and were not counted again."
-    )
+    if search is None:
+        return [text]
+    if told.worst is None:
+        return [f"{text} That speaks of this combination alone; the others were not counted again."]
+    keys = " + ".join(told.worst.keys)
+    return [
+        f"{text} Of all {len(search.combinations):,} combinations that were counted, {keys} would then be the worst:"
+        f" {told.worst.unique(told.measure):,} people would {would} on it."
+    ]
 
 
 def scenarios() -> Sequence[tuple[str, ...]]:
