@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 
 from naysay import microdata
-from naysay.microdata import QuasiIdentifier, Theta
+from naysay.microdata import QuasiIdentifier, Theta, printing
 
 POPULATION = 50_000_000  # assumed: people on the web in 1997
 
@@ -85,11 +85,12 @@ def listwise(rows: Sequence[QuasiIdentifier]) -> list[str]:
 def matched(rows: Sequence[QuasiIdentifier], names: Sequence[str] | None = None) -> list[str]:
     """Table 4 of the paper."""
     return [
-        "| quasi-identifier | records | m = 1 | m < 5 | m < 10 | Pr(SU) | mean 1/m | θ in a million |",
-        "|---|---|---|---|---|---|---|---|",
+        "| quasi-identifier | records | m = 1 | m < 5 | m < 10 | Pr(SU) | mean 1/m | informed | θ in a million |",
+        "|---|---|---|---|---|---|---|---|---|",
         *(
             f"| {name} | {part.sizes.records:,} | {part.sizes.unique:,} | {part.sizes.below_5:,} | "
-            f"{part.sizes.below_10:,} | {part.pr_su:.4f} | {part.sizes.inverse:.4f} | {text(part.theta)} |"
+            f"{part.sizes.below_10:,} | {part.pr_su:.4f} | {part.sizes.inverse:.4f} | "
+            f"{printing.spanned(part.informed, '{:.4f}'.format)} | {text(part.theta)} |"
             for row, name in zip(rows, names or [" + ".join(row.keys) for row in rows], strict=True)
             for part in [row.matches]
         ),

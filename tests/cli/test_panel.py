@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
+import pandas as pd
 import polars as pl
+import pyreadstat
 import pytest
 
 from naysay.microdata import panel
@@ -172,7 +174,7 @@ def test_respondents_whose_type_changes_between_files(write, refused):
         write("two.csv", "respondent,wave,age", f"{first},2009-02,40", f"{second},2009-02,30")
         message = refused("panel", "merge", "one.csv", "two.csv", "--out", "out.csv")
         assert "row 1 of" in message
-        assert "one number written in two ways, as 7, 07 and 7.0" in message
+        assert "one number written in two ways, as 7, 07, +7 and 7.0" in message
     write("two.csv", "respondent,wave,age", "A1,2009-02,40", "B2,2009-02,30")
     message = refused("panel", "birthdays", "one.csv", "two.csv", "--out", "out.csv")
     assert "column 'respondent' holds numbers in one.csv and other texts in two.csv" in message
@@ -190,3 +192,17 @@ def test_waves_without_a_month(write, refused):
     message = refused("panel", "merge", "one.csv", "--out", "out.csv")
     assert "'one.csv' has no column 'wave' for the month of a row" in message
     assert "--months" in message
+
+
+@pytest.mark.parametrize("kind", ["sav", "dta"])
+def test_months_of_birth_from_other_files_stand_beside_a_csv_file(naysay, kind, write):
+    waves = {"respondent": [7.0, 7.0, 8.0], "wave": [200902.0, 200903.0, 200902.0], "age": [40.0, 41.0, 30.0]}
+    getattr(pyreadstat, f"write_{kind}")(pd.DataFrame(waves), f"waves.{kind}")
+    assert naysay("panel", "merge", f"waves.{kind}", "--out", "merged.csv").code == 0
+    assert naysay("panel", "birthdays", f"waves.{kind}", "--out", "keys.csv", "--beside", "merged.csv").code == 0
+    assert Path("keys.csv").read_text() == "respondent,age,month_of_birth\n7,41,2;3\n8,30,\n"
+
+
+def test_the_help_names_every_kind_of_file(naysay):
+    for command in ("merge", "birthdays"):
+        assert "SPSS, Stata" in " ".join(naysay("panel", command, "--help").out.split())

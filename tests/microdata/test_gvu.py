@@ -58,12 +58,25 @@ def test_the_page_says_in_words_what_its_tables_say(people):
     assert (occupation.listwise.sizes.unique, occupation.listwise.deleted) == (65, 309)
     assert occupation.matches.sizes.unique == 0
     assert (country.listwise.sizes.unique, country.matches.sizes.unique) == (2_037, 819)
-    assert round(100 * country.matches.sizes.inverse) == 23
-    assert round(100 * country.listwise.sizes.inverse) == 41
+    assert round(country.matches.sizes.inverse, 3) == 0.228
+    informed = country.matches.informed
+    assert [round(each, 3) for each in (informed.exact, informed.weighed, informed.most)] == [0.402, 0.369, 0.411]
+    informed = income.matches.informed
+    assert round(income.matches.sizes.inverse, 4) == 0.0069
+    assert [round(each, 4) for each in (informed.exact, informed.weighed, informed.most)] == [0.0911, 0.0403, 0.1065]
     assert country.diversity.sharing == 4_716
     assert (income.listwise.sizes.unique, income.matches.sizes.unique) == (129, 0)
     assert every.matches.sizes.unique == 7_750
     assert round(1 / every.matches.theta.estimate, -2) == 900
     told = (ROOT / "docs" / "risk.md").read_text(encoding="utf-8")
-    for quoted in ("65 people are alone", "2,037 people", "4,716 people", "7,750 of 10,108", "once in 900 times"):
+    for quoted in (
+        "65 people are alone",
+        "2,037 people",
+        "4,716 people",
+        "7,750 of 10,108",
+        "once in 900 times",
+        "40 to 41 times in 100",
+        "9 to 11 times in 100",
+        ".0069",
+    ):
         assert quoted in " ".join(told.split())

@@ -2,13 +2,16 @@
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from naysay import microdata
 from naysay.errors import DataError
+from naysay.microdata.recodings import everywhere
 from naysay.report import risk_charts
 from naysay.report.inks import FILLS, INKS
 from naysay.report.risk_page import risk_html
@@ -115,8 +118,10 @@ def test_the_tables_are_those_of_the_json(parts, page):
         assert k[1:] == [*counts, *shares, share(None if one["theta_withheld"] else one["theta"], 3)]
         counts = [f"{two[name]:,}" for name in ("records", "m1", "m_lt_5", "m_lt_10")]
         shares = [share(two[name]) for name in ("pr_su", "prosecutor_mean")]
-        assert m[1:] == [*counts, *shares, share(None if two["theta_withheld"] else two["theta"], 3)]
-        assert hit[1] == share(two["prosecutor_mean"])
+        low, high = (share(two[name]) for name in ("informed_least", "informed_most"))
+        pick = low if low == high else f"{low} to {high}"
+        assert m[1:] == [*counts, *shares, pick, share(None if two["theta_withheld"] else two["theta"], 3)]
+        assert hit[1] == low
         assert k[0] == m[0] == hit[0]
         assert k[0].startswith(" + ".join(row["keys"]))
 
@@ -130,7 +135,7 @@ def test_the_combinations_contributions_and_recodings_are_those_of_the_json(part
         assert row == [
             f"{place}. {' + '.join(each['keys'])}",
             *(f"{two[name]:,}" for name in ("m1", "m_lt_5")),
-            *(share(two[name]) for name in ("pr_su", "prosecutor_mean")),
+            *(share(each) for each in (two["pr_su"], one["informed_exact"])),
             share(None if two["theta_withheld"] else two["theta"], 3),
             *(f"{one[name]:,}" for name in ("deleted", "k1", "k_lt_5")),
             share(one["pr_su_all"]),
@@ -210,8 +215,8 @@ def test_a_search_by_k_says_who_is_alone_and_without_a_population_nothing_of_the
     recoded = microdata.recodings(worst, measure="anonymity")
     page = page_of(parts, search=search, contributions=microdata.contributions(search), recodings=recoded)
     alone = search.combinations[0].k.unique
-    assert f"{alone:,} of {search.n:,} people ({share(alone / search.n)}) are alone (k = 1) on it" in page
-    assert "how many fewer would be alone (k = 1) on all keys" in page
+    assert f"{alone:,} of {search.n:,} people ({share(alone / search.n)}) are alone (k\u00a0=\u00a01) on it" in page
+    assert "how many fewer would be alone (k\u00a0=\u00a01) on all keys" in page
     shown = tables(page)
     assert shown["By the number of keys"][0][2] == "worst: are alone (k = 1)"
     assert [int(row[-1].replace(",", "")) for row in shown["One change at a time, those that help most first"][1:]] == [
@@ -237,8 +242,40 @@ def test_the_ranking_names_every_key_and_its_legend_fits_a_phone():
     keys = microdata.Keys({name: rng.integers(0, 4, 60).tolist() for name in names}, names)
     phone = risk_charts.ranking(microdata.search(keys, size=6), size=340, room=17)
     assert "…" not in phone
-    first, second = (phone.index(text) for text in ("alone after deletion (k = 1)</text>", "stand out (m = 1)</text>"))
+    first, second = (phone.index(text) for text in ("alone (k = 1)</text>", "stand out (m = 1)</text>"))
     assert 'translate(0,16)"' in phone[first:second]
+
+
+def test_every_class_has_a_line_of_the_legend_on_a_phone(parts):
+    phone = risk_charts.alone(parts["found"], size=340, room=17)
+    places = [phone.index(f"{name}</text>") for name in risk_charts.CLASSES.values()]
+    lines = [re.search(r'"translate\(0,(\d+)', phone[start:stop])[1] for start, stop in pairwise(places)]
+    assert len({*lines}) == 4
+
+
+@pytest.mark.parametrize(("alone", "top"), [(0, "1%"), (1, "0.05%"), (7, "0.35%"), (90, "4.5%"), (400, "20%")])
+def test_the_axis_of_the_curve_ends_near_its_largest_value(alone, top):
+    cells = [*range(alone), *[-1] * (2_000 - alone)]
+    svg = risk_charts.growth(microdata.search(microdata.Keys({"a": cells}, ["a"]), size=1))
+    ticks = [float(share) for share in re.findall(r">([\d.]+)%</text>", svg)]
+    assert len(ticks) == len({*ticks}) >= 4
+    assert float(top[:-1]) <= max(ticks) * 1.2
+    assert max(ticks) <= float(top[:-1]) * 1.2
+
+
+def test_the_headline_on_recodings_speaks_of_all_combinations_that_were_searched(parts, page):
+    search, told = parts["search"], parts["recodings"]
+    best = told.best
+    again = microdata.search(search.keys.merged(best.key, best.into), size=3)
+    worst = everywhere(search, told)
+    assert worst.m.unique == again.combinations[0].m.unique
+    text = page_of(parts, recodings=replace(told, worst=worst))
+    assert f"{best.after.m.unique:,} people would stand out on these keys instead of {told.before.m.unique:,}." in text
+    then = f"worst: {worst.m.unique:,} people would stand out on it."
+    assert f"Of all {len(search.combinations)} combinations that were counted," in text
+    assert then in text
+    assert "That speaks of this combination alone; the others were not counted again." in page
+    assert everywhere(search, told, most=0) is None
 
 
 def drawn(parts):

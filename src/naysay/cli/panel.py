@@ -19,7 +19,9 @@ from naysay.responses import JOINER
 
 __all__ = ["app", "birthdays", "generate", "group", "merge"]
 
-Waves = Annotated[list[Path], typer.Argument(metavar="FILE…", help="Waves and modules: CSV, Parquet or JSON lines.")]
+Waves = Annotated[
+    list[Path], typer.Argument(metavar="FILE…", help="Waves and modules: CSV, Parquet, JSON lines, SPSS, Stata.")
+]
 Out = Annotated[Path, typer.Option(metavar="FILE", help="The file to write, of the kind that its suffix says.")]
 Respondent = Annotated[str, typer.Option(metavar="COLUMN", help="Who answered.")]
 Wave = Annotated[str, typer.Option(metavar="COLUMN", help="In which month: 2009-03, 200903, or a date.")]

@@ -40,8 +40,9 @@ def command(
         typer.Option(metavar="RECORD", help="A quasi-identifier: its key variables. Once for each that is assessed."),
     ],
     population: Annotated[
-        float, typer.Option(metavar="N", help="People from whom the respondents are a sample; θ rests on it.")
-    ],
+        float | None,
+        typer.Option(metavar="N", help="People from whom the respondents are a sample; only θ and weights need it."),
+    ] = None,
     missing: Annotated[
         list[str] | None,
         typer.Option(
@@ -137,12 +138,14 @@ def command(
     """Tell how identifiable the respondents of a file are.
 
     For each quasi-identifier: how many respondents are alone with their key variables (k = 1) after those with a
-    missing key are deleted; how many match only themselves (m = 1) when what is missing matches everything; and θ, the
-    probability that a match with such a person is right. Reads a file with one row for each respondent. Values of
-    respondents are not printed. What the numbers mean: the page on risk in the documentation.
+    missing key are deleted; how many match only themselves (m = 1) when what is missing matches everything; how often
+    an intruder who knows these keys of a person in the file picks the right record; and, with --population, θ, the
+    probability that a match with a person who is alone is right. Reads a file with one row for each respondent. Values
+    of respondents are not printed. What the numbers mean: the page on risk in the documentation.
 
     \b
     Examples:
+      naysay risk panel.csv --keys age,gender
       naysay risk panel.csv --keys age,gender --keys age,gender,job \\
           --population 16700000
       naysay risk panel.csv --keys age,gender,job --population 16700000 \\
@@ -157,7 +160,7 @@ def command(
           --population 16700000 --search 3 --resume found.jsonl --html risk.html
     """
     sets = [written.record(text, option="--keys") for text in keys]
-    people = int(population) if population.is_integer() else population
+    people = int(population) if population is not None and population.is_integer() else population
     limits = {"measure": measure, "order": order, "most": most, "minutes": minutes, "resume": resume}
     cells = written.forms(
         joined=joined or (),
@@ -236,7 +239,7 @@ class _Request:
     asked: Sequence[tuple[str, ...]]
     cells: Mapping[str, Form]
     policies: Sequence[str | dict[str, str]]
-    population: float
+    population: float | None
     rule: Rule
     weight: str | None
     sensitive: str | None

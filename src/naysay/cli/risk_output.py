@@ -149,7 +149,7 @@ def csv(told: Told) -> None:
         output.note(f"{' and '.join(left)} {'is' if len(left) == 1 else 'are'} not in csv; ask for table or json")
 
 
-def _flat(row: Mapping[str, Any], n: int, population: float) -> dict[str, Any]:
+def _flat(row: Mapping[str, Any], n: int, population: float | None) -> dict[str, Any]:
     """One row of a CSV: names of nested fields joined by a point, keys and policies as records."""
     flat: dict[str, Any] = {
         "keys": record_text(row["keys"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from naysay import microdata
 from naysay.cli import output
 from naysay.errors import DataError
 from naysay.microdata import Contributions, Keys, Recodings, Search
+from naysay.microdata.recodings import everywhere
 from naysay.microdata.table import check_names
 
 __all__ = ["Asked", "Found"]
@@ -99,10 +100,10 @@ class Asked:
         riskiest = keys.only(found.combinations[0].keys)
         orders = {name: _values(riskiest, name, self.orders[name]) for name in riskiest.columns if name in self.orders}
         coarser = microdata.recodings(riskiest, rule=self.rule, measure=self.measure, orders=orders, progress=progress)
-        return Found(found, told, coarser)
+        return Found(found, told, replace(coarser, worst=everywhere(found, coarser)))
 
 
 def _values(keys: Keys, name: str, texts: Sequence[str]) -> list[Any]:
     """The values of a key that are written so: files other than CSV hold numbers and truth values."""
-    written = {str(value): value for value in keys.variable(name).cells.values}
+    written = {str(value): value for value in keys.variable(name).cells.values if value is not None}
     return [written.get(text, text) for text in texts]

@@ -8,6 +8,7 @@ from naysay.microdata.cost import Cost, Plan, explain
 from naysay.microdata.diversity import Diversity, diversity
 from naysay.microdata.expected import expected_matches
 from naysay.microdata.histogram import Histogram, attached, histogram
+from naysay.microdata.informed import Informed
 from naysay.microdata.keys import Keys
 from naysay.microdata.matches import matches
 from naysay.microdata.population import Intrusion, Theta, data_intrusion_simulation, theta
@@ -30,6 +31,7 @@ __all__ = [
     "Form",
     "Histogram",
     "Identification",
+    "Informed",
     "Intrusion",
     "Joined",
     "KeySet",

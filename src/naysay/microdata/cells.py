@@ -31,7 +31,7 @@ class Cells:
     Parameters
     ----------
     values : tuple of label
-        The V values.
+        The V values, of one kind, in their order. None, behind the others, is a category: to be missing.
     starts : (cells + 1,) int
         Where the candidates of each cell begin in `members`; the first V cells are the values themselves.
     members : (candidates,) int
@@ -129,12 +129,12 @@ class Cells:
             return ()
         return tuple(self.values[place] for place in self.members[self.starts[cell - 1] : self.starts[cell]])
 
-    def with_category(self, label: Any) -> Cells:
-        """The same cells and one more, behind all others, that holds a value of its own."""
+    def with_category(self) -> Cells:
+        """The same cells and one more, behind all others: to be missing is the value None."""
         own = len(self.values)
         order = np.concatenate([self.starts[: own + 1], self.starts[own:] + 1])
         return Cells(
-            (*self.values, label),
+            (*self.values, None),
             order,
             np.insert(self.members, own, own),
             np.insert(self.chances, own, 1.0),

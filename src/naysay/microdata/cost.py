@@ -104,7 +104,7 @@ def _join(file: File) -> Cost:
 
 
 def _bitmap(file: File) -> Cost:
-    asked, blocks = file.questions, -(-len(file.tuples) // BLOCK)
+    asked, blocks = file.questions, max(1, -(-len(file.tuples) // BLOCK))
     built = blocks * BLOCK * float(sum(min(size, BLOCK) for size in file.tuples.sizes))
     each = 2.5e-8 if find_spec("numba") else 5e-7
     why = f"{asked:.3g} questions × {blocks:,} blocks of {BLOCK:,} tuples"

@@ -18,7 +18,7 @@ import numpy as np
 
 from naysay.errors import DataError
 from naysay.microdata.keys import Keys
-from naysay.microdata.population import Theta, sampling_fraction, theta
+from naysay.microdata.population import Theta, theta_of
 from naysay.microdata.sizes import Sizes
 
 __all__ = ["Combination", "Finished", "digest"]
@@ -74,6 +74,16 @@ class Combination:
         """Share that matches only itself, of everybody whom no policy drops; NaN where that is nobody."""
         return self.m.unique / self.m.records if self.m.records else math.nan
 
+    @property
+    def exact(self) -> float:
+        """How often an intruder who knows all keys of somebody in the file finds them by an exact match.
+
+        The share kept times the mean of 1/k; over the records that `m` is over, NaN where there are none.
+        """
+        if not self.m.records:
+            return math.nan
+        return self.k.records * self.k.inverse / self.m.records if self.k.records else 0.0
+
     def thetas(self, population: float, *, confidence: float = 0.95) -> tuple[Theta, Theta]:
         """θ on k and, a heuristic, on m: how often a match with a unique record is the right person.
 
@@ -96,12 +106,7 @@ class Combination:
         >>> round(on_k.estimate, 4), on_k.pairs
         (0.005, 20.0)
         """
-        on_k, on_m = (self._theta(sizes, population, confidence) for sizes in (self.k, self.m))
-        return on_k, on_m
-
-    def _theta(self, sizes: Sizes, population: float, confidence: float) -> Theta:
-        fraction = sampling_fraction(max(sizes.records, 1), population)
-        return theta(sizes.unique, sizes.pairs, triples=sizes.triples, fraction=fraction, confidence=confidence)
+        return theta_of(self.k, population, confidence), theta_of(self.m, population, confidence)
 
     def unique(self, measure: str) -> int:
         """Respondents who stand out: m = 1, or k = 1 for the measure ``"anonymity"``."""

@@ -22,7 +22,6 @@ from naysay.responses import cells_of
 __all__ = ["POLICIES", "Keys", "Variable", "positive"]
 
 POLICIES = ("wildcard", "category", "drop")
-MISSING_LABEL = "(missing)"
 
 _Asked = tuple[str, Form, str]
 
@@ -353,7 +352,7 @@ def _under(policy: str, codes: NDArray[Any], cells: Cells) -> tuple[NDArray[Any]
     own = len(cells.values)
     moved = codes.astype(np.int64) + (codes > own)
     moved[gone] = own + 1
-    return moved, cells.with_category(MISSING_LABEL)
+    return moved, cells.with_category()
 
 
 def _reservation(place: int, keys: Keys) -> str | None:

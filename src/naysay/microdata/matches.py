@@ -12,7 +12,7 @@ from naysay.microdata.cost import counter_of
 from naysay.microdata.keys import Keys
 from naysay.microdata.question import Amounts, answers, file_of
 
-__all__ = ["matches", "matches_of_tuples"]
+__all__ = ["amounts_matching", "matches", "matches_of_tuples"]
 
 
 def matches(
@@ -75,7 +75,19 @@ def matches_of_tuples(
     progress: Callable[[float], None] | None = None,
 ) -> Amounts:
     """M of each distinct tuple, (distinct,), 0 where the policy "drop" deletes it."""
-    file = file_of(keys, rule, keys.weight(weights))
+    return amounts_matching(keys, keys.weight(weights), rule=rule, algorithm=algorithm, progress=progress)
+
+
+def amounts_matching(
+    keys: Keys,
+    amount: Amounts | None,
+    *,
+    rule: str,
+    algorithm: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Amounts:
+    """The same, each distinct tuple adding an amount of its own in place of its respondents."""
+    file = file_of(keys, rule, amount)
     result = np.zeros(keys.distinct, file.amount.dtype)
     result[keys.kept] = answers(file, counter_of(file, algorithm, progress)) if len(file.tuples) else 0
     return result

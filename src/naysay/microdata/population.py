@@ -15,7 +15,16 @@ from naysay.microdata.keys import Keys
 from naysay.microdata.matches import matches
 from naysay.microdata.sizes import Sizes
 
-__all__ = ["FEWEST", "Intrusion", "Theta", "data_intrusion_simulation", "sampling_fraction", "theta", "told_by"]
+__all__ = [
+    "FEWEST",
+    "Intrusion",
+    "Theta",
+    "data_intrusion_simulation",
+    "sampling_fraction",
+    "theta",
+    "theta_of",
+    "told_by",
+]
 
 FEWEST = 10  # unique records, and pairs, below which θ is withheld: see the page on risk for what few pairs do to it
 
@@ -27,13 +36,13 @@ class Theta:
     Parameters
     ----------
     estimate : float
-        In [0, 1]; NaN where there are neither unique records nor pairs.
+        In [0, 1]; NaN where there are neither unique records nor pairs, or the population is not known.
     interval : (float, float)
         Of the given confidence; NaN where it is undefined.
     unique, pairs : float
         Records alone in their anonymity set, and sets of two. Counted on matches, pairs may be a half.
     fraction : float
-        Share of the population that is in the file.
+        Share of the population that is in the file; NaN where the population is not known.
     confidence : float
         Of the interval.
 
@@ -55,6 +64,8 @@ class Theta:
     @property
     def reason(self) -> str:
         """Why the number must not be relied on; empty where it may."""
+        if math.isnan(self.fraction):
+            return "the population is not known"
         if min(self.unique, self.pairs) >= FEWEST or self.fraction == 1:
             return ""
         records = f"{self.unique:,.6g} unique record{'' if self.unique == 1 else 's'}"
@@ -145,6 +156,14 @@ def told_by(unique: float, pairs: float, wrong: float, variance: float, fraction
         low, high = (unique / wrong * math.exp(side) for side in (-half, half))
         bounds = (low / (1 + low), high / (1 + high))
     return Theta(estimate, bounds, unique, pairs, fraction, confidence)
+
+
+def theta_of(sizes: Sizes, population: float | None, confidence: float) -> Theta:
+    """θ from the sizes of a file; undetermined where the population is not known."""
+    if population is None:
+        return Theta(math.nan, (math.nan, math.nan), sizes.unique, sizes.pairs, math.nan, confidence)
+    fraction = sampling_fraction(max(sizes.records, 1), population)
+    return theta(sizes.unique, sizes.pairs, triples=sizes.triples, fraction=fraction, confidence=confidence)
 
 
 def sampling_fraction(kept: int, population: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from naysay.microdata.diversity import Diversity
+from naysay.microdata.informed import Informed
 from naysay.microdata.population import FEWEST, Theta
 from naysay.microdata.risk import Listwise, Matches, QuasiIdentifier, RiskTable
 from naysay.microdata.weighted import Weighted
@@ -23,6 +24,7 @@ __all__ = [
     "label",
     "number",
     "reservations",
+    "spanned",
     "tables",
     "theta_cells",
     "theta_dict",
@@ -45,8 +47,13 @@ def heading(found: RiskTable) -> list[str]:
     """What stands above the numbers."""
     weighted = "; weighted" if found.weighted else ""
     return [
-        f"Risk of re-identification: {found.n:,} records of a population of {found.population:,.12g} "
-        f"({found.n / found.population:.3g} of it){weighted}"
+        f"Risk of re-identification: {found.n:,} records"
+        + (
+            f" of a population of {found.population:,.12g} ({found.n / found.population:.3g} of it)"
+            if found.population
+            else ""
+        )
+        + weighted
     ]
 
 
@@ -89,13 +96,20 @@ def _listwise_cells(part: Listwise) -> list[str]:
 
 
 def _matches(rows: Sequence[QuasiIdentifier]) -> Table:
-    columns = ("records", "m=1", "m<5", "m<10", "Pr(SU)", "mean 1/m", "θ", "interval")
+    columns = ("records", "m=1", "m<5", "m<10", "Pr(SU)", "mean 1/m", "informed", "θ", "interval")
     return _grid(columns, ((label(row), _match_cells(row.matches)) for row in rows))
 
 
 def _match_cells(part: Matches) -> list[str]:
     counts = [f"{number:,}" for number in (part.sizes.records, *_counts(part))]
-    return [*counts, _share(part.pr_su), _share(part.sizes.inverse), *theta_cells(part.theta)]
+    shares = [_share(part.pr_su), _share(part.sizes.inverse), spanned(part.informed, _share)]
+    return [*counts, *shares, *theta_cells(part.theta)]
+
+
+def spanned(found: Informed, written: Callable[[float], str]) -> str:
+    """At least and at most, or one number where both are written alike."""
+    low, high = written(found.least), written(found.most)
+    return low if low == high else f"{low} to {high}"
 
 
 def _counts(part: Listwise | Matches) -> tuple[int, int, int]:
@@ -149,9 +163,11 @@ def _small(value: float) -> str:
 def words(found: RiskTable) -> list[str]:
     """What the columns mean, for a reader who has not met them."""
     return [
-        "Pr(SU): share that is unique in the file. Mean 1/k, 1/m: how often an intruder who knows that her target is",
-        "  in the file picks the right record. θ: how often a person met by chance who fits exactly one record is the",
-        f"  one it is about, with its {found.confidence:.4g} interval; on m a heuristic. {_DASH}: none, or withheld.",
+        "Pr(SU): share that is unique in the file. Informed: how often an intruder who knows all keys of a person in",
+        "  the file picks the right record, at least and at most. Mean 1/m: what that would be if all matches were",
+        "  equally likely; where values are missing they are not. Mean 1/k: how often an exact match is right, of the",
+        "  records kept. θ: how often a person met by chance who fits exactly one record is the one it is about, with",
+        f"  its {found.confidence:.4g} interval; on m a heuristic. {_DASH}: none, or withheld.",
     ]
 
 
@@ -159,6 +175,8 @@ def reservations(found: RiskTable) -> list[str]:
     """Warnings of the table and of its rows."""
     told = [str(warning) for warning in found.warnings]
     told += [str(warning) for row in found.quasi_identifiers for warning in row.warnings]
+    if found.population is None:
+        return list(dict.fromkeys([*told, "θ is withheld: it needs the size of the population (--population)"]))
     for kind, thetas in (("k", [row.listwise.theta for row in found.quasi_identifiers]), ("m", _heuristics(found))):
         withheld = [label(row) for row, each in zip(found.quasi_identifiers, thetas, strict=True) if each.withheld]
         if withheld:
@@ -247,6 +265,10 @@ def _matches_dict(part: Matches) -> dict[str, Any]:
         "m_lt_5": part.sizes.below_5,
         "m_lt_10": part.sizes.below_10,
         "pr_su": number(part.pr_su),
+        "informed_least": number(part.informed.least),
+        "informed_most": number(part.informed.most),
+        "informed_exact": number(part.informed.exact),
+        "informed_weighed": number(part.informed.weighed),
         **theta_dict(part.theta),
         "theta_heuristic": True,
         "smallest": part.sizes.smallest or None,

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from naysay import _checks
@@ -20,13 +22,16 @@ from naysay.microdata.contributions import all_keys
 from naysay.microdata.finished import Combination
 from naysay.microdata.histogram import MEASURES
 from naysay.microdata.keys import Keys
+from naysay.microdata.panel.months import months_of
 from naysay.microdata.question import RULES
+from naysay.microdata.search import Search
 from naysay.microdata.table import check_names
 
-__all__ = ["Recoding", "Recodings", "recodings"]
+__all__ = ["Recoding", "Recodings", "everywhere", "recodings"]
 
 _TAILS = (0.01, 0.02, 0.05, 0.1)  # shares of the respondents at an end, or in a rare category
 _WIDTHS = 6  # of bins, at most
+_ISO = re.compile(r"\d{4}-\d{2}(-\d{2}.*)?$")
 _MONTHS = ((1, "to the month"), (3, "to the quarter"), (12, "to the year"))
 Into = NDArray[np.int64]
 
@@ -44,12 +49,15 @@ class Recoding:
         Distinct values before and after; none after where the key is left out.
     after : Combination
         On all keys, this one recoded.
+    into : (values,) int, optional
+        The number of the new value for each value; None where the key is left out.
     """
 
     key: str
     told: str
     values: tuple[int, int]
     after: Combination
+    into: Into | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -64,12 +72,21 @@ class Recodings:
     before : Combination
         On all keys as they are.
     recodings : tuple of Recoding
+    worst : Combination, optional
+        Of all combinations that a search counted, the worst with `best`, see `everywhere`.
     """
 
     rule: str
     measure: str
     before: Combination
     recodings: tuple[Recoding, ...]
+    worst: Combination | None = None
+
+    @property
+    def best(self) -> Recoding | None:
+        """The coarser version that buys most; None where none buys anything."""
+        found = next((each for each in self.recodings if each.into is not None), None)
+        return found if found is not None and self.bought(found) else None
 
     def bought(self, each: Recoding) -> int:
         """Respondents who stand out now and would not with the recoding."""
@@ -98,9 +115,10 @@ def recodings(
     """What coarser versions of each key would do to the number of respondents who stand out on all of these keys.
 
     Numbers, also those written as text, are put into bins of several widths, or those at an end are taken together;
-    dates are cut to months, quarters and years; of other values the rare ones are taken together, or neighbors, where
-    their order is told. Beside them stands leaving the key out, the most that any recoding of it can do. One key is
-    recoded at a time. Coarser values never lower k nor m.
+    dates, also those written as 2009-03-31, are cut to months, quarters and years; of other values the rare ones are
+    taken together, or neighbors, where their order is told. Who is missing stays apart where that is a category. Beside
+    them stands leaving the key out, the most that any recoding of it can do. One key is recoded at a time. Coarser
+    values never lower k nor m.
 
     Parameters
     ----------
@@ -142,7 +160,7 @@ def recodings(
         values = len(variable.cells.values)
         for told, into in ways:
             after = all_keys(keys.merged(variable.name, into), rule)
-            found.append(Recoding(variable.name, told, (values, int(into.max()) + 1), after))
+            found.append(Recoding(variable.name, told, (values, int(into.max()) + 1), after, into))
         if len(keys.columns) > 1:
             rest = all_keys(keys.only([name for name in keys.columns if name != variable.name]), rule)
             found.append(Recoding(variable.name, "left out", (values, 0), rest))
@@ -150,26 +168,68 @@ def recodings(
     return Recodings(rule, measure, before, tuple(found))
 
 
+def everywhere(found: Search, told: Recodings, *, most: int = 100) -> Combination | None:
+    """The combination of a search on which most people stand out once the best coarser version is published.
+
+    Coarser values never make more people stand out. So the combinations that hold the key are counted again from the
+    worst on, until no other can be worse.
+
+    Parameters
+    ----------
+    found : Search
+    told : Recodings
+        Of one of its combinations.
+    most : int
+        Combinations to count again, at most.
+
+    Returns
+    -------
+    Combination or None
+        None where nothing is bought, where `most` are not enough, or where the search ranks by k and the key is
+        uncertain for somebody: a coarser value may then be certain, and more people be kept.
+    """
+    best = told.best
+    if best is None or (found.measure == "anonymity" and not found.keys.variable(best.key).cells.certain):
+        return None
+    coarse = found.keys.merged(best.key, best.into)  # type: ignore[arg-type]
+    worst: Combination | None = None
+    for each in found.combinations:
+        if worst is not None and each.unique(found.measure) <= worst.unique(found.measure):
+            break
+        held = best.key in each.keys
+        most -= held
+        if most < 0:
+            return None
+        after = all_keys(coarse.only(each.keys), found.rule) if held else each
+        if worst is None or after.unique(found.measure) > worst.unique(found.measure):
+            worst = after
+    return worst
+
+
 def _ways(keys: Keys, name: str, order: Sequence[Any] | None) -> Iterator[tuple[str, Into]]:
-    """Recodings of one key: what is done, and the number of the new value for each value."""
-    cells = keys.variable(name).cells
-    values = len(cells.values)
-    if values < 3:
+    """Recodings of one key: what is done, and the number of the new value for each value.
+
+    Who is missing stays apart where that is a category: None, the last of the values, is neither number nor date.
+    """
+    every = keys.variable(name).cells.values
+    values = [value for value in every if value is not None]
+    if len(values) < 3:
         return
-    numbers = _numbers(cells.values)
-    shares = _shares(keys, name)
+    numbers, months = _numbers(values), _months(values)
+    shares = _shares(keys, name, len(values))
     if order is not None:
-        ways: Iterable[tuple[str, Into]] = _neighbors(_placed(cells.values, order, name))
+        ways: Iterable[tuple[str, Into]] = _neighbors(_placed(values, order, name))
     elif numbers is not None:
         ways = [*_bins(numbers), *_ends(numbers, shares)]
-    elif isinstance(cells.values[0], datetime.date):
-        ways = _calendar(cells.values)
+    elif months is not None:
+        ways = ((told, months // width) for width, told in _MONTHS)
     else:
         ways = _rare(shares)
     for told, into in ways:
         dense = np.unique(into, return_inverse=True)[1].astype(np.int64)
-        if 1 < int(dense.max()) + 1 < values:
-            yield told, dense
+        new = int(dense.max()) + 1
+        if 1 < new < len(values):
+            yield told, np.append(dense, np.full(len(every) - len(values), new))
 
 
 def _numbers(values: Sequence[Any]) -> NDArray[np.float64] | None:
@@ -183,11 +243,24 @@ def _numbers(values: Sequence[Any]) -> NDArray[np.float64] | None:
     return numbers if np.isfinite(numbers).all() else None
 
 
-def _shares(keys: Keys, name: str) -> NDArray[np.float64]:
-    """The share of each value among those who have the key, sets of candidates counting in parts."""
+def _months(values: Sequence[Any]) -> Into | None:
+    """The months of dates, counted from the year 0, also where a file holds them as text; None for anything else."""
+    if all(isinstance(value, datetime.date) for value in values):
+        return np.array([12 * value.year + value.month - 1 for value in values])
+    if not all(isinstance(value, str) and _ISO.match(value) for value in values):
+        return None
+    try:
+        return months_of(pl.Series(values), column="")
+    except DataError:
+        return None
+
+
+def _shares(keys: Keys, name: str, known: int) -> NDArray[np.float64]:
+    """The share of each known value among those who have the key, sets of candidates counting in parts."""
     cells, place = keys.variable(name).cells, keys.columns.index(name)
     held = np.bincount(keys.tuples.columns[place], keys.tuples.count, cells.size + 1)[1:]
-    return np.asarray(held @ cells.likely / held.sum())
+    people = held @ cells.likely
+    return np.asarray(people[:known] / (held.sum() - people[known:].sum()))
 
 
 def _bins(numbers: NDArray[np.float64]) -> list[tuple[str, Into]]:
@@ -226,12 +299,6 @@ def _together(values: int, some: NDArray[np.intp]) -> Into:
     into = np.arange(values)
     into[some] = some[0]
     return into
-
-
-def _calendar(values: Sequence[Any]) -> Iterator[tuple[str, Into]]:
-    months = np.array([12 * value.year + value.month - 1 for value in values])
-    for width, told in _MONTHS:
-        yield told, months // width
 
 
 def _neighbors(places: NDArray[np.int64]) -> Iterator[tuple[str, Into]]:

@@ -15,9 +15,10 @@ from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.anonymity import anonymity_of_tuples
 from naysay.microdata.candidates import Form
 from naysay.microdata.diversity import Diversity, diversity
+from naysay.microdata.informed import Informed, informed
 from naysay.microdata.keys import Keys
 from naysay.microdata.matches import matches_of_tuples
-from naysay.microdata.population import Theta, sampling_fraction, theta
+from naysay.microdata.population import Theta, sampling_fraction, theta_of
 from naysay.microdata.sizes import Sizes
 from naysay.microdata.weighted import Scale, Weighted, weighted_theta
 
@@ -74,12 +75,15 @@ class Matches:
         m over the records.
     theta : Theta
         A heuristic: matching is not transitive, so pairs are not sets.
+    informed : Informed
+        How often an intruder picks the right record who knows all keys of somebody in the file.
     weighted : Weighted, optional
     """
 
     rule: str
     sizes: Sizes
     theta: Theta
+    informed: Informed
     weighted: Weighted | None = None
 
     @property
@@ -151,8 +155,8 @@ class RiskTable:
     ----------
     n : int
         Records in the file.
-    population : float
-        People from whom they are a sample.
+    population : float, optional
+        People from whom they are a sample; None where that was not told.
     quasi_identifiers : tuple of QuasiIdentifier
     confidence : float
         Of θ's intervals.
@@ -163,7 +167,7 @@ class RiskTable:
     """
 
     n: int
-    population: float
+    population: float | None
     quasi_identifiers: tuple[QuasiIdentifier, ...]
     confidence: float = 0.95
     weighted: bool = False
@@ -190,7 +194,7 @@ def risk_table(
     table: Any,
     quasi_identifiers: Sequence[Sequence[str]],
     *,
-    population: float,
+    population: float | None = None,
     rule: str = "worst",
     missing: Policies | Sequence[Policies] = "wildcard",
     cells: Mapping[str, Form] | None = None,
@@ -212,8 +216,9 @@ def risk_table(
         One row a respondent. Keys have their policies, cells and weights already, and are not read again.
     quasi_identifiers : sequence of sequences of str
         The key variables of each.
-    population : float
-        People from whom the respondents are a sample, at least as many.
+    population : float, optional
+        People from whom the respondents are a sample, at least as many. Only θ and weights need it: without it θ is
+        withheld.
     rule : {"worst", "intersect", "first"}
         How uncertain cells match, see `matches`.
     missing : str, {key: str}, or a sequence of these
@@ -237,7 +242,7 @@ def risk_table(
     ------
     DataError
         Keys that the table does not have or that are named twice, no quasi-identifier, a population smaller than the
-        file, weights that are not positive, and what `Keys` raises.
+        file, weights that are not positive or come without a population, and what `Keys` raises.
 
     Examples
     --------
@@ -255,17 +260,21 @@ def risk_table(
     """
     asked = _asked(quasi_identifiers)
     _checks.confidence(confidence)
-    people = population.item() if isinstance(population, np.generic) else population
+    given: Any = population
+    people: float | None = given.item() if isinstance(given, np.generic) else given
+    if people is None and weights is not None:
+        raise DataError("weights count people of a population; give population= (--population) beside them")
     rows: list[QuasiIdentifier] = []
     for policy in _policies(missing):
         keys = _encoded(table, asked, policy, cells, weights, sensitive)
-        sampling_fraction(keys.n, population)
-        scale = None if weights is None else Scale.between(keys, weights, population)
+        if people is not None:
+            sampling_fraction(keys.n, people)
+        scale = None if weights is None or people is None else Scale.between(keys, weights, people)
         for names in asked:
             part = keys.only(names)
             counted = _Counted.of(part, rule, scale, _reporter(names, progress))
             found = None if sensitive is None else diversity(keys.only([*names, sensitive]), sensitive)
-            row = counted.row(population, confidence, found)
+            row = counted.row(people, confidence, found)
             rows.append(replace(row, records=Records(part, counted.k, counted.gone, counted.m)) if records else row)
     notes = () if scale is None else scale.warnings
     return RiskTable(keys.n, people, tuple(rows), confidence, weights is not None, notes)
@@ -344,16 +353,23 @@ class _Counted:
         m_sums = scale.people(matches_of_tuples(keys, rule=rule, weights=scale.name, progress=progress))
         return cls(keys, rule, k, gone, m, scale.people(keys.tuples.weight), k_sums, m_sums)
 
-    def row(self, population: float, confidence: float, found: Diversity | None) -> QuasiIdentifier:
+    @property
+    def informed(self) -> Informed:
+        """How often an informed intruder is right; m is by ``intersect`` wherever all rules are one."""
+        one_rule = self.rule == "intersect" or all(each.cells.certain for each in self.keys.variables)
+        return informed(self.keys, self.gone, self.m if one_rule else None)
+
+    def row(self, population: float | None, confidence: float, found: Diversity | None) -> QuasiIdentifier:
         """One row of the table."""
         measured = partial(_measured, self.keys.tuples.count, self.own, population=population, confidence=confidence)
-        listwise, matched = measured(self.k, self.k_sums, ~self.gone), measured(self.m, self.m_sums, self.keys.kept)
+        listwise = measured(self.k, self.k_sums, ~self.gone)
+        sizes, theta, weighted = measured(self.m, self.m_sums, self.keys.kept)
         policies = {each.name: each.policy for each in self.keys.variables if each.policy != "wildcard"}
         return QuasiIdentifier(
             self.keys.columns,
             policies,
             Listwise(self.keys.n - listwise[0].records, *listwise),
-            Matches(self.rule, *matched),
+            Matches(self.rule, sizes, theta, self.informed, weighted),
             found,
             self.keys.warnings,
         )
@@ -366,16 +382,15 @@ def _measured(
     sums: NDArray[np.float64] | None,
     keep: NDArray[np.bool_],
     *,
-    population: float,
+    population: float | None,
     confidence: float,
 ) -> tuple[Sizes, Theta, Weighted | None]:
     """The sizes over the tuples kept, θ, and both in people of the population."""
     sizes, count = sizes[keep], count[keep]
     found = Sizes.counted(sizes, count)
+    if weight is None or sums is None or population is None:
+        return found, theta_of(found, population, confidence), None
     fraction = sampling_fraction(max(found.records, 1), population)
-    if weight is None or sums is None:
-        told = theta(found.unique, found.pairs, triples=found.triples, fraction=fraction, confidence=confidence)
-        return found, told, None
     weight, sums = weight[keep], sums[keep]
     told = weighted_theta(sizes, count, weight, sums, fraction=fraction, confidence=confidence)
     return found, told, Weighted.of(sizes, count, weight, sums, population)

@@ -61,7 +61,7 @@ class Scenario:
 
 
 def _of_prosecutor(row: QuasiIdentifier) -> float:
-    return row.matches.sizes.inverse
+    return row.matches.informed.least
 
 
 def _of_journalist(row: QuasiIdentifier) -> float:
@@ -74,7 +74,10 @@ def _of_register(row: QuasiIdentifier) -> float:
 
 _READINGS: Mapping[str, tuple[Callable[[QuasiIdentifier], float], str]] = MappingProxyType(
     {
-        "prosecutor": (_of_prosecutor, "mean of 1/m: she picks at random among the matches of somebody in the file"),
+        "prosecutor": (
+            _of_prosecutor,
+            "what the better of two ways to pick achieves at least: the record that shows all keys, or matches by 1/m",
+        ),
         "journalist": (
             _of_journalist,
             "θ, in place of uniqueness in the population: somebody fits one record only, and it is hers",

@@ -91,7 +91,7 @@ def _lines(parts: Sequence[str | Table], width: int = 130) -> str:
 def to_text(found: Search) -> str:
     """The most dangerous combinations, and what the number of keys does."""
     on_m, on_k = ([], []) if found.population is None else (["θ on m"], ["θ on k"])
-    columns = ["m=1", "m<5", "Pr(SU)", "mean 1/m", *on_m, "deleted", "k=1", "k<5", "Pr(SU) all", *on_k]
+    columns = ["m=1", "m<5", "Pr(SU)", "mean 1/m", *on_m, "deleted", "k=1", "k<5", "Pr(SU) all", "exact", *on_k]
     rows = ((" + ".join(each.keys), _cells(each, found)) for each in found.combinations[:_SHOWN])
     sizes = ((str(size), _size_cells(found, done)) for size, done in by_size(found))
     parts: list[str | Table] = [
@@ -100,6 +100,8 @@ def to_text(found: Search) -> str:
         "",
         f"The {min(_SHOWN, len(found.combinations))} on which most stand out, ranked by {measured(found.measure)}",
         _grid("combination", columns, rows),
+        "Mean 1/m: the chance to pick the right record if all matches were equally likely. Exact: how often an",
+        "  intruder who knows all keys of a person in the file finds the right record by an exact match.",
         *([] if found.population is None else [f"θ: as in the table of risk; {_DASH}: none, or withheld."]),
         "",
         f"Respondents with {measured(found.measure)}, by the number of keys",
@@ -110,7 +112,13 @@ def to_text(found: Search) -> str:
 
 def _cells(each: Combination, found: Search) -> list[str]:
     matches = [f"{each.m.unique:,}", f"{each.m.below_5:,}", _share(each.pr_su), _share(each.m.inverse)]
-    listwise = [f"{each.deleted:,}", f"{each.k.unique:,}", f"{each.k.below_5:,}", _share(each.pr_su_all)]
+    listwise = [
+        f"{each.deleted:,}",
+        f"{each.k.unique:,}",
+        f"{each.k.below_5:,}",
+        _share(each.pr_su_all),
+        _share(each.exact),
+    ]
     if found.population is None:
         return [*matches, *listwise]
     on_k, on_m = each.thetas(found.population)
@@ -173,6 +181,7 @@ def combination_dict(each: Combination) -> dict[str, Any]:
             "pr_su_kept": number(each.pr_su_kept),
             "pr_su_all": number(each.pr_su_all),
             **_exposed(each.k),
+            "informed_exact": number(each.exact),
         },
         "matches": {
             "records": each.m.records,
@@ -222,6 +231,7 @@ def recodings_dict(found: Recodings) -> dict[str, Any]:
         "rule": found.rule,
         "measure": found.measure,
         "before": combination_dict(found.before),
+        "worst": None if found.worst is None else combination_dict(found.worst),
         "recodings": [
             {
                 "key": each.key,
@@ -257,6 +267,6 @@ def recodings_text(found: Recodings) -> str:
             f"Which recoding would buy most on {' + '.join(found.before.keys)}; {now}",
             _grid("recoding", ("values", "then", "m=1", "k=1", "bought"), rows),
             "",
-            f"Bought: respondents with {measured(found.measure)} now and not then. No file is changed.",
+            f"Bought: respondents with {measured(found.measure)} now and not then, on these keys. No file is changed.",
         ]
     )

@@ -25,7 +25,8 @@ class Sizes:
     smallest : int
         The least size; 0 without records.
     inverse : float
-        The mean of 1/size: the chance to pick the right one of a record's own, on average; NaN without records.
+        The mean of 1/size: the chance to pick the right one if all of them are equally likely, which matches are not
+        where values are missing; NaN without records.
     pairs, triples : float
         Records of size 2 over 2, and of size 3 over 3.
 
@@ -70,7 +71,7 @@ class Sizes:
 
     @property
     def highest(self) -> float:
-        """The chance to pick the right one for the record most exposed: 1/smallest; NaN without records."""
+        """1/smallest, the largest of these chances; NaN without records."""
         return 1 / self.smallest if self.smallest else float("nan")
 
 

@@ -225,7 +225,7 @@ def _layers(
     form = f".{0 if high - low > 0.05 else 1}%"
     signed = "datum.value == 0 ? '0' : format(100 * datum.value, '+.2~f')" if layout.signed else alt.Undefined
     scale = alt.Scale(domain=[low, high], nice=nice)
-    ticks = alt.Axis(format=form, labelExpr=signed, tickCount=5, title=layout.axis, labelFlush=False)
+    ticks = alt.Axis(format=form, labelExpr=signed, tickCount=5, title=layout.axis, labelFlush=False, labelSeparation=8)
     domain = [mark.name for mark in marks]
     colors = alt.Scale(domain=domain, range=[INKS[mark.role][0] for mark in marks])
     shapes = alt.Scale(domain=domain, range=[_SHAPES[mark.role] for mark in marks])

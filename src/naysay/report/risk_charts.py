@@ -64,15 +64,15 @@ def alone(found: RiskTable, *, size: int = 640, room: int = 26) -> str:
     alt = need("altair")
     bars, words, ends = _bars(found, room)
     left = math.ceil(max(labels.width(line) for each in words for line in each["lines"]) * _LETTER) + 34
-    lines = 1 if size > _WIDE else 3
+    lines = 1 if size > _WIDE else len(CLASSES)  # on a phone two words beside each other would be cut off
     y = alt.Scale(domain=[ends[-1], 0], nice=False, zero=False)
     between = alt.Chart(alt.InlineData(values=[{"y": end} for end in ends[:-1]]))
     drawn = alt.layer(
-        _stacked(bars, y, columns=5 if lines == 1 else 2),
+        _stacked(bars, y, columns=len(CLASSES) if lines == 1 else 1),
         between.mark_rule(color=INKS["grid"][0], strokeWidth=1, aria=False).encode(y=alt.Y("y:Q", scale=y, axis=None)),
         *_named(words, y),
     )
-    padding = {"left": left, "right": 22, "top": 16 + 20 * lines, "bottom": 48}
+    padding = {"left": left, "right": 22, "top": 20 + 16 * lines, "bottom": 48}
     image = finish.drawn(drawn, width=size - left - 22, height=int(ends[-1]), padding=padding)
     return finish.accessible(image, "How many respondents are alone", "; ".join(each["told"] for each in bars))
 
@@ -81,8 +81,12 @@ def _stacked(bars: list[dict[str, Any]], y: Any, *, columns: int) -> Any:
     """The bars, from those who are alone to those who are left out."""
     alt = need("altair")
     scale = alt.Scale(domain=list(CLASSES.values()), range=[FILLS[role][0] for role in CLASSES])
-    legend = alt.Legend(orient="top", title=None, columns=columns, symbolType="square", symbolSize=120, offset=8)
-    axis = alt.Axis(format=".0%", title="share of the respondents", tickCount=5, labelFlush=False, grid=False)
+    legend = alt.Legend(
+        orient="top", title=None, columns=columns, symbolType="square", symbolSize=120, offset=8, columnPadding=22
+    )
+    axis = alt.Axis(
+        format=".0%", title="share of the respondents", tickCount=5, labelFlush=False, labelSeparation=8, grid=False
+    )
     data = alt.Chart(alt.InlineData(values=bars))
     return data.mark_rect(opacity=1).encode(
         x=alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), axis=axis),
@@ -170,8 +174,9 @@ def growth(found: Search, *, size: int = 640) -> str:
         raise DataError("the search has finished no combination; let it go on before it is drawn")
     points = [{"n": row["n"], "y": row["y"][place], "name": name} for row in rows for name, place in _LINES.items()]
     points = [point | {"told": _point(point)} for point in points]
-    top = max(0.01, *(point["y"] for point in points))
-    x, y = _axes(rows, top)
+    top = max(point["y"] for point in points) or 0.01
+    digits = max(0, -math.floor(math.log10(25 * top)))  # what tells the ends of five steps apart, in percent
+    x, y = _axes(rows, top, digits)
     last = rows[-1]
     heights = finish.apart([last["y"][place] for place in _LINES.values()], top * _LINE / _HEIGHT)
     names = [
@@ -185,17 +190,18 @@ def growth(found: Search, *, size: int = 640) -> str:
         data.mark_point(filled=True, opacity=1, size=46, color=ink).encode(x=x, y=y, description="told:N"),
         words.encode(x=x, y=y, text="label:N", description="told:N"),
     )
-    padding = {"left": 66, "right": 64, "top": 12, "bottom": 48}
-    drawn = finish.drawn(layers, width=size - 130, height=_HEIGHT, padding=padding)
+    left = 66 + 7 * max(0, digits - 2)
+    padding = {"left": left, "right": 64, "top": 12, "bottom": 48}
+    drawn = finish.drawn(layers, width=size - left - 64, height=_HEIGHT, padding=padding)
     return finish.accessible(drawn, "Who stands out, by the number of keys", "; ".join(row["told"] for row in rows))
 
 
-def _axes(rows: list[dict[str, Any]], top: float) -> tuple[Any, Any]:
+def _axes(rows: list[dict[str, Any]], top: float, digits: int) -> tuple[Any, Any]:
     """Numbers of keys, and shares of the respondents."""
     alt = need("altair")
     sizes = [row["n"] for row in rows]
     across = alt.Axis(title="keys that the intruder knows", grid=False, format="d", values=sizes)
-    up = alt.Axis(title="respondents who stand out", format=f".{0 if top > 0.05 else 2}%", tickCount=5)
+    up = alt.Axis(title="respondents who stand out", format=f".{digits}%", tickCount=5)
     return (
         alt.X("n:Q", scale=alt.Scale(domain=[0.8, sizes[-1] + 0.2], nice=False), axis=across),
         alt.Y("y:Q", scale=alt.Scale(domain=[0, top], nice=True), axis=up),
@@ -241,7 +247,7 @@ def ranking(found: Search, *, size: int = 640, room: int = 26) -> str:
     top = found.combinations[:_RANKED]
     names = [f"{place}. {' + '.join(each.keys)}" for place, each in enumerate(top, start=1)]
     marks = [
-        Mark("pooled", "alone after deletion (k = 1)", [each.k.unique / found.n for each in top]),
+        Mark("pooled", "alone (k = 1)", [each.k.unique / found.n for each in top]),
         Mark("estimate", "stand out (m = 1)", [each.m.unique / found.n for each in top]),
     ]
     return charts.dots(names, marks, title="The most dangerous combinations", size=size, room=room, lines=_WHOLE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from naysay.microdata import (
     Search,
     Theta,
 )
-from naysay.microdata.printing import label, reservations
+from naysay.microdata.printing import label, reservations, spanned
 from naysay.microdata.search_printing import unfinished
 from naysay.report import page, risk_charts, risk_words
 from naysay.report.page import Section
@@ -98,7 +99,7 @@ def _facts(found: RiskTable, search: Search | None) -> list[tuple[str, str]]:
     worst = max(row.matches.sizes.unique for row in found.quasi_identifiers)
     facts = [
         (f"{found.n:,}", "people in the file"),
-        (f"{found.population:,.12g}", "people whom they were sampled from"),
+        *([(f"{found.population:,.12g}", "people whom they were sampled from")] if found.population else []),
         (f"{worst:,}", "stand out on the worst quasi-identifier named here"),
     ]
     if search is not None:
@@ -142,7 +143,7 @@ def _standing(found: RiskTable) -> list[Part]:
     plot = _plot(lambda size, room: risk_charts.alone(found, size=size, room=room))
     rows = found.quasi_identifiers
     kept = ("quasi-identifier", "set aside", "kept", "k=1", "k<5", "k<10", "share alone", "of all", "mean 1/k", "θ")
-    every = ("quasi-identifier", "people", "m=1", "m<5", "m<10", "share", "mean 1/m", "θ")
+    every = ("quasi-identifier", "people", "m=1", "m<5", "m<10", "share", "mean 1/m", "right pick", "θ")
     parts = [
         _text(
             "Each quasi-identifier is looked at in two ways. In the upper bar (k) people with a gap in these keys are"
@@ -167,7 +168,8 @@ def _kept(row: QuasiIdentifier) -> list[str]:
 def _every(row: QuasiIdentifier) -> list[str]:
     part, sizes = row.matches, row.matches.sizes
     counts = [f"{value:,}" for value in (sizes.records, sizes.unique, sizes.below_5, sizes.below_10)]
-    return [label(row), *counts, percent(part.pr_su), percent(sizes.inverse), _theta(part.theta)]
+    shares = [percent(part.pr_su), percent(sizes.inverse), spanned(part.informed, percent)]
+    return [label(row), *counts, *shares, _theta(part.theta)]
 
 
 def _theta(found: Theta) -> str:
@@ -225,7 +227,7 @@ def _searched(search: Search) -> list[Part]:
     ]
     rows = [_combination(place, each, search) for place, each in enumerate(search.combinations[:_ROWS], start=1)]
     on_m, on_k = ([], []) if search.population is None else (["θ on m"], ["θ on k"])
-    names = ["combination", "m=1", "m<5", "share", "mean 1/m", *on_m, "set aside", "k=1", "k<5", "of all", *on_k]
+    names = ["combination", "m=1", "m<5", "share", "exact", *on_m, "set aside", "k=1", "k<5", "of all", *on_k]
     return [*parts, _table(f"The {len(rows)} most dangerous", names, rows)]
 
 
@@ -240,7 +242,7 @@ def _lengths(search: Search) -> list[list[str]]:
 
 
 def _combination(place: int, each: Combination, search: Search) -> list[str]:
-    matches = [f"{each.m.unique:,}", f"{each.m.below_5:,}", percent(each.pr_su), percent(each.m.inverse)]
+    matches = [f"{each.m.unique:,}", f"{each.m.below_5:,}", percent(each.pr_su), percent(each.exact)]
     listwise = [f"{each.deleted:,}", f"{each.k.unique:,}", f"{each.k.below_5:,}", percent(each.pr_su_all)]
     name = f"{place}. {' + '.join(each.keys)}"
     if search.population is None:
@@ -289,11 +291,16 @@ def _coarser(told: Recodings) -> list[Part]:
 
 
 def _text(text: str, *, small: bool = False) -> Part:
-    return {"kind": "text", "text": text, "small": small}
+    return {"kind": "text", "text": _unbroken(text), "small": small}
 
 
 def _list(items: Sequence[str]) -> Part:
-    return {"kind": "list", "points": items}
+    return {"kind": "list", "points": [_unbroken(item) for item in items]}
+
+
+def _unbroken(text: str) -> str:
+    """The text with k = 1 and m = 1 on one line each."""
+    return re.sub(r"\b([km]) = 1\b", "\\1\u00a0=\u00a01", text)
 
 
 def _table(caption: str, names: Sequence[str], rows: Sequence[Sequence[str]], *, prose: bool = False) -> Part:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from naysay.microdata import SCENARIOS, QuasiIdentifier, Recodings, RiskTable, Search
-from naysay.microdata.printing import label
+from naysay.microdata.printing import label, spanned
 from naysay.microdata.search_printing import unfinished
 
 __all__ = ["GLOSSARY", "INTRUDERS", "LIMITS", "POLICIES", "RULES", "STAND", "added", "lead", "percent", "short"]
@@ -14,7 +14,8 @@ __all__ = ["GLOSSARY", "INTRUDERS", "LIMITS", "POLICIES", "RULES", "STAND", "add
 _DASH = "–"
 
 INTRUDERS = {
-    "acquaintance": "On average over the people in the file: one over the number of records that fit.",
+    "acquaintance": "On average over the people in the file, at least: the better of two ways to pick among the records"
+    " that fit.",
     "demonstration": "How often somebody met by chance who fits exactly one record is the person behind it (θ).",
     "register": "Share of the population that is in the file, times the share of the file that fits nobody else.",
 }
@@ -58,7 +59,15 @@ GLOSSARY = (
     ("k", "How many people in the file have exactly the same keys; those with a gap are set aside. k = 1: alone."),
     ("m", "How many people in the file may be the same, as far as the file tells; a gap may be anything."),
     ("To stand out", "m = 1: nobody else in the file can be the same."),
-    ("Mean 1/k, mean 1/m", "How often an intruder who knows that her target is in the file picks the right record."),
+    (
+        "Right pick",
+        "How often somebody who knows these keys of a person in the file picks that person's record. At least: by the"
+        " record that shows all keys, or among all that fit with a preference for those that fit few people. At most:"
+        " by any use of these keys, even with the keys of everybody else.",
+    ),
+    ("Exact", "A right pick by looking for the record that shows all keys: the share kept times the mean of 1/k."),
+    ("Mean 1/k", "How often the record that shows all keys is the right one, of the people without a gap."),
+    ("Mean 1/m", "What a right pick would be if all who may be the same were equally likely. With gaps they are not."),
     ("θ (theta)", "How often a match with a record that fits nobody else is right, if the person was met by chance."),
 )
 
@@ -105,7 +114,7 @@ def short(found: RiskTable, search: Search | None, recoded: Recodings | None) ->
         if search.left:
             told.append(f"{unfinished(search)}.")
     if recoded is not None and recoded.recodings:
-        told += _of_recodings(recoded, found.n)
+        told += _of_recodings(recoded, search)
     return told
 
 
@@ -116,25 +125,39 @@ def _of_row(row: QuasiIdentifier, n: int) -> str:
         text += f" If people with a gap are set aside, {row.listwise.sizes.unique:,} are alone (k = 1)."
     if sizes.records:
         text += (
-            f" Who knows that a person took part, and these things about her, picks the right record"
-            f" {100 * sizes.inverse:.1f} times in 100."
+            " Somebody who knows that a person took part, and these things about them, picks the right record"
+            f" {spanned(row.matches.informed, _times)} times in 100."
         )
     return text
+
+
+def _times(share: float) -> str:
+    return f"{100 * share:.1f}"
 
 
 def _people(some: int, n: int) -> str:
     return f"{some:,} of {n:,} people ({percent(some / n)})"
 
 
-def _of_recodings(recoded: Recodings, n: int) -> list[str]:
-    coarser = next((each for each in recoded.recodings if each.values[1]), None)
-    if coarser is None or not recoded.bought(coarser):
+def _of_recodings(told: Recodings, search: Search | None) -> list[str]:
+    """The coarser version that helps most on the worst combination, and what it does on all others."""
+    best = told.best
+    if best is None:
         return []
-    would = STAND[recoded.measure].replace("are", "be")
+    would = STAND[told.measure].replace("are", "be")
+    text = (
+        f"On {' + '.join(told.before.keys)} the coarser version that would help most is {best.key}, {best.told}:"
+        f" {best.after.unique(told.measure):,} people would {would} on these keys instead of"
+        f" {told.before.unique(told.measure):,}."
+    )
+    if search is None:
+        return [text]
+    if told.worst is None:
+        return [f"{text} That speaks of this combination alone; the others were not counted again."]
+    keys = " + ".join(told.worst.keys)
     return [
-        f"On {' + '.join(recoded.before.keys)} the coarser version that would help most is {coarser.key},"
-        f" {coarser.told}: {coarser.after.unique(recoded.measure):,} people would {would} instead of"
-        f" {recoded.before.unique(recoded.measure):,}."
+        f"{text} Of all {len(search.combinations):,} combinations that were counted, {keys} would then be the worst:"
+        f" {told.worst.unique(told.measure):,} people would {would} on it."
     ]
 
 

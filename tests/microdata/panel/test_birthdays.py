@@ -180,8 +180,11 @@ def test_months_stand_beside_a_table_in_its_own_order():
     found = panel.month_of_birth(columns([A, B, C]))
     table = pl.DataFrame({"respondent": pl.Series([2, 0, 9], dtype=pl.Int32)})
     assert found.beside(table)["month_of_birth"].to_list() == [None, [2, 3], None]
-    with pytest.raises(DataError, match="named alike"):
-        found.beside(pl.DataFrame({"respondent": ["2"]}))
+    texts = pl.DataFrame({"respondent": ["2", "00", "9.0", None]})
+    assert found.beside(texts)["month_of_birth"].to_list() == [None, [2, 3], None, None]
+    for other in (["B2"], ["2", "02"]):
+        with pytest.raises(DataError, match="named alike"):
+            found.beside(pl.DataFrame({"respondent": other}))
     with pytest.raises(DataError, match="already"):
         found.beside(found.table)
 

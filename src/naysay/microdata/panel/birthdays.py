@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from naysay.errors import DataError
+from naysay.errors import DataError, StatisticalWarning
+from naysay.microdata.panel.identifiers import beside
 from naysay.microdata.panel.months import month_text
-from naysay.microdata.panel.waves import Waves, beside
+from naysay.microdata.panel.waves import Waves
 
 __all__ = ["Birthdays", "month_of_birth"]
 
@@ -36,10 +37,13 @@ class Birthdays:
         order of the calendar from the last wave with the old age; null where nothing is known.
     contradictions : pl.DataFrame
         Respondents whose ages cannot be: `problem`, and the `waves` with their `ages`. Their month is missing.
+    warnings : tuple of StatisticalWarning
+        Respondents who may be one, written differently.
     """
 
     table: pl.DataFrame
     contradictions: pl.DataFrame
+    warnings: tuple[StatisticalWarning, ...] = ()
 
     @property
     def candidates(self) -> dict[int, int]:
@@ -58,6 +62,7 @@ class Birthdays:
             "respondents": self.table.height,
             "candidates": {str(size): n for size, n in self.candidates.items()},
             "contradictions": {str(problem): int(n) for problem, n in problems.iter_rows()},
+            "warnings": [str(warning) for warning in self.warnings],
         }
 
     def __str__(self) -> str:
@@ -126,7 +131,7 @@ def month_of_birth(
         masks, start = changes.masks(len(found.respondents))
     problem = _problems(changes, possible, len(found.respondents))
     table = pl.DataFrame({respondent: found.respondents, "month_of_birth": _lists(masks, start, problem >= 0)})
-    return Birthdays(table, _contradictions(found, ages, changes, problem))
+    return Birthdays(table, _contradictions(found, ages, changes, problem), found.warnings)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.errors import DataError
+from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys import Keys
 from naysay.microdata.matches import matches
+from naysay.microdata.panel.identifiers import beside
 from naysay.microdata.panel.months import month_texts
-from naysay.microdata.panel.waves import Waves, beside
+from naysay.microdata.panel.waves import Waves
 
 __all__ = ["Dated", "Gain", "gain", "when_changed"]
 
@@ -36,12 +37,15 @@ class Dated:
         Respondents whose change has a date.
     changes : int
         Changes of that kind in all waves, several of one respondent included.
+    warnings : tuple of StatisticalWarning
+        Respondents who may be one, written differently.
     """
 
     table: pl.DataFrame
     name: str
     dated: int
     changes: int
+    warnings: tuple[StatisticalWarning, ...] = ()
 
     def beside(self, table: pl.DataFrame) -> pl.DataFrame:
         """A table of respondents with the dates as a further column, in its own order."""
@@ -120,7 +124,9 @@ def when_changed(
     dates = _intervals(len(found.respondents), codes[chosen], months[chosen], months[chosen + 1])
     if unchanged is not None and len(codes):
         dates = _elsewhere(len(found.respondents), codes, months, dates, unchanged)
-    return Dated(pl.DataFrame({respondent: found.respondents, name: dates}), name, len(chosen), len(rows))
+    return Dated(
+        pl.DataFrame({respondent: found.respondents, name: dates}), name, len(chosen), len(rows), found.warnings
+    )
 
 
 def _to(cells: pl.Series, to: Any, variable: str) -> NDArray[np.bool_]:

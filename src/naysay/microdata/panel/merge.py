@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.errors import DataError
+from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.panel.months import month_texts
 from naysay.microdata.panel.waves import Part, Waves
 from naysay.microdata.table import check_names
@@ -41,6 +41,8 @@ class Merged:
     attendance : pl.DataFrame
         For each wave, of everybody: `present`; `entered`, there for the first time; `left`, there for the last time
         before the last wave; `away`, without a row though there before and after.
+    warnings : tuple of StatisticalWarning
+        Respondents who may be one, written differently.
     """
 
     table: pl.DataFrame
@@ -50,6 +52,7 @@ class Merged:
     without_any: int
     missing: pl.DataFrame
     attendance: pl.DataFrame
+    warnings: tuple[StatisticalWarning, ...] = ()
 
     @property
     def kept(self) -> int:
@@ -66,6 +69,7 @@ class Merged:
             "without_any": self.without_any,
             "missing": self.missing.to_dicts(),
             "attendance": self.attendance.to_dicts(),
+            "warnings": [str(warning) for warning in self.warnings],
         }
 
     def __str__(self) -> str:
@@ -138,6 +142,7 @@ def merge_waves(
         int(groups.without_any.sum()),
         _missing(latest, names, groups.kept),
         _attendance(found),
+        found.warnings,
     )
 
 

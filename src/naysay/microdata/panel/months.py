@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,11 +12,11 @@ from numpy.typing import NDArray
 
 from naysay.errors import DataError
 
-__all__ = ["WAYS", "month_text", "month_texts", "months_of", "one_month"]
+__all__ = ["WAYS", "local", "month_text", "month_texts", "months_of", "one_month"]
 
 WAYS = "2009-03, 200903, or a date"
 _EARLIEST, _LATEST = 1_000, 9_999
-_PATTERN = r"^(\d{4})-?(\d{2})(?:-\d{2}.*)?$"
+_MONTH, _DATE = r"^(\d{4})-?(\d{2})$", r"^(\d{4}-\d{2}-\d{2})(?:\D.*)?$"
 
 
 def months_of(cells: pl.Series, *, column: str) -> NDArray[np.int64]:
@@ -50,15 +51,23 @@ def _parts(cells: pl.Series, column: str) -> tuple[pl.Series, pl.Series]:
         number = number.set(~number.is_between(0, 100 * _LATEST + 99), None)
         return number // 100, number % 100
     if cells.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null):
-        found = cells.cast(pl.String).str.strip_chars().str.extract_groups(_PATTERN).struct
-        return found[0].cast(pl.Int64), found[1].cast(pl.Int64)
+        texts = cells.cast(pl.String).str.strip_chars()
+        days = texts.str.extract(_DATE).str.to_date("%Y-%m-%d", strict=False)  # null for the 30th of February
+        found = texts.str.extract_groups(_MONTH).struct
+        year, month = (pl.Series(each, dtype=pl.Int64) for each in (days.dt.year(), days.dt.month()))
+        return year.fill_null(found[0].cast(pl.Int64)), month.fill_null(found[1].cast(pl.Int64))
     raise DataError(f"the month of a wave is written as {WAYS}; column {column!r} holds {cells.dtype}", column=column)
+
+
+def local(value: Any) -> Any:
+    """A time as its own clock shows it: polars would move it to UTC, and the last evening of a month out of it."""
+    return value.replace(tzinfo=None) if isinstance(value, datetime.datetime) else value
 
 
 def one_month(value: Any) -> int:
     """One month, counted like `months_of`."""
     try:
-        return int(months_of(pl.Series([value]), column="month")[0])
+        return int(months_of(pl.Series([local(value)]), column="month")[0])
     except (DataError, TypeError):
         raise DataError(f"a month is written as {WAYS}; got {value!r}", value=value) from None
 

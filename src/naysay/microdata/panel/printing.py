@@ -37,6 +37,7 @@ def merged(found: Merged) -> str:
         lines += _grid(("variable", "missing", "share", "never asked"), _rows(found, gaps.rows()))
     if complete:
         lines.append(f"complete: {', '.join(complete)}")
+    lines += [f"note: {warning}" for warning in found.warnings]
     return "\n".join(lines)
 
 
@@ -57,6 +58,7 @@ def birthdays(found: Birthdays) -> str:
         lines.append(
             f"contradiction, taken as missing: {problem}: {_checks.several(number, 'respondent', 'respondents')}"
         )
+    lines += [f"note: {warning}" for warning in found.warnings]
     return "\n".join(lines)
 
 

@@ -12,56 +12,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from naysay import _checks
-from naysay.errors import DataError
+from naysay.errors import DataError, StatisticalWarning
 from naysay.frames import is_frame
+from naysay.microdata.panel import identifiers
+from naysay.microdata.panel.columns import column_of, in_one
 from naysay.microdata.panel.months import month_text, months_of, one_month
 from naysay.microdata.table import Table, check_names, engine_of
 
-__all__ = ["Part", "Waves", "beside", "column_of"]
-
-_NUMBER = r"^\d+(\.0+)?$"
-
-
-def beside(table: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
-    """A table of respondents, in its own order, with what was found of each.
-
-    Raises
-    ------
-    DataError
-        A table that names respondents differently, or has the new column already.
-    """
-    respondent, *new = found.columns
-    check_names([respondent], table.columns)
-    kind = table.schema[respondent]
-    if (kind == pl.String) != (found.schema[respondent] == pl.String):
-        raise DataError(
-            f"respondents must be named alike; the table holds {kind} in {respondent!r}, the waves hold"
-            f" {found.schema[respondent]} (make them all texts)",
-            column=respondent,
-        )
-    taken = next((name for name in new if name in table.columns), None)
-    if taken is not None:
-        raise DataError(f"the table has a column {taken!r} already; rename it", column=taken)
-    return table.join(found.cast({respondent: kind}), on=respondent, how="left", maintain_order="left")
-
-
-def column_of(table: Table, name: str) -> pl.Series:
-    """A column, null where nothing is known: nulls, NaN and empty texts.
-
-    Raises
-    ------
-    DataError
-        A column of Python values of several kinds.
-    """
-    cells = table.column(name)
-    if not isinstance(cells, pl.Series):
-        cells = _of_one_kind(cells, name)
-    if cells.dtype.is_float():
-        return cells.fill_nan(None)
-    if cells.dtype in (pl.Categorical, pl.Enum):
-        cells = cells.cast(pl.String)
-    return cells.set(cells == "", None) if cells.dtype == pl.String else cells
+__all__ = ["Part", "Waves"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +32,7 @@ class Part:
         How messages call it: empty where there is only one.
     table : Table
     respondents : pl.Series
-        Who answered, (rows,): texts or whole numbers.
+        Who answered, (rows,): texts or whole numbers, as `identifiers.normal` writes them.
     months : (rows,) int
         When, counted by `months.months_of`.
     codes : (rows,) int
@@ -103,11 +61,14 @@ class Waves:
         Everybody who has a row, once, sorted.
     keys : (respondent, wave)
         The names of those columns.
+    warnings : tuple of StatisticalWarning
+        Respondents who may be one, written differently.
     """
 
     parts: tuple[Part, ...]
     respondents: pl.Series
     keys: tuple[str, str]
+    warnings: tuple[StatisticalWarning, ...] = ()
 
     @classmethod
     def of(cls, waves: Any, *, respondent: str, wave: str, number: str | None = None) -> Waves:
@@ -133,12 +94,11 @@ class Waves:
         read = [_read(place, table, respondent, wave, month, number) for place, table, month in _tables(waves, wave)]
         if not read:
             raise DataError("at least one wave is needed; got none")
-        _check_kinds(read, respondent)
+        named = [(part.place, part.respondents) for part in read]
+        identifiers.check(named, respondent)
         everybody = pl.concat([part.respondents for part in read]).unique().sort()
-        if everybody.dtype == pl.String:
-            _check_texts(read, everybody, respondent)
         parts = tuple(_coded(part, everybody) for part in read)
-        found = cls(parts, everybody, (respondent, wave))
+        found = cls(parts, everybody, (respondent, wave), identifiers.doubts(named, respondent))
         for part in parts:
             found.check_once([part])
         return found
@@ -159,9 +119,10 @@ class Waves:
         if len(twice):
             one, other = sorted(order[twice[0] : twice[0] + 2])
             place, row = _located(parts, other)
+            both = f"{identifiers.row_of(*_located(parts, one))} and {identifiers.row_of(place, row)}"
             raise DataError(
-                f"a respondent answers a wave once; {_row(*_located(parts, one))} and {_row(place, row)} are the same"
-                f" respondent in {month_text(int(months[one]))} (keep one of them)",
+                f"a respondent answers a wave once; {both} are the same respondent in"
+                f" {month_text(int(months[one]))} (keep one of them)",
                 row=row,
                 column=self.keys[0],
             )
@@ -170,7 +131,7 @@ class Waves:
         """A variable over all files that hold it: its cells, and whose and of which month they are."""
         check_names([name], list(self.variables))
         parts = self.variables[name]
-        return _in_one([part.column(name) for part in parts], name), *_joined(parts)
+        return in_one([part.column(name) for part in parts], name), *_joined(parts)
 
     def sorted_cells(self, name: str) -> tuple[pl.Series, NDArray[np.int64], NDArray[np.int64]]:
         """What is known of a variable, respondent by respondent, and month by month within each."""
@@ -194,10 +155,6 @@ def _located(parts: Sequence[Part], row: int) -> tuple[str, int]:
             return part.place, int(row)
         row -= len(part.codes)
     raise IndexError(row)
-
-
-def _row(place: str, row: int) -> str:
-    return f"row {row + 1}" + (f" of {place}" if place else "")
 
 
 def _tables(waves: Any, wave: str) -> Iterator[tuple[str, Any, int | None]]:
@@ -249,7 +206,7 @@ def _read(place: str, data: Any, respondent: str, wave: str, month: int | None, 
             raise DataError(f"it holds {month_text(int(months[row]))} in row {row + 1}", row=row, column=wave)
         if number is not None:
             _check_numbers(table, number, months)
-        return _Uncoded(place, table, _identifiers(table, respondent), months)
+        return _Uncoded(place, table, identifiers.read(table, respondent), months)
     except DataError as error:
         if not place:
             raise
@@ -278,104 +235,7 @@ def _check_numbers(table: Table, number: str, months: NDArray[np.int64]) -> None
         )
 
 
-def _identifiers(table: Table, respondent: str) -> pl.Series:
-    """Who answered, as texts or whole numbers."""
-    cells = column_of(table, respondent)
-    if cells.dtype.is_float():
-        broken = (cells != cells.round(0)) | (cells.abs() > 2**53)
-        if broken.any():
-            row = int(broken.arg_max() or 0)
-            raise DataError(f"respondents are named by whole numbers or texts; row {row + 1} has {cells[row]}", row=row)
-        cells = cells.cast(pl.Int64)
-    empty = cells.is_null()
-    if empty.any():
-        row = int(empty.arg_max() or 0)
-        raise DataError(f"every row needs its respondent; column {respondent!r}, row {row + 1}, is empty", row=row)
-    if cells.dtype.is_integer():
-        if int(cells.max()) >= 2**63:  # type: ignore[arg-type]
-            raise DataError(f"column {respondent!r} holds numbers beyond 63 bits; make them texts", column=respondent)
-        return cells.cast(pl.Int64)
-    if cells.dtype == pl.String:
-        return cells
-    raise DataError(f"respondents are named by whole numbers or texts; column {respondent!r} holds {cells.dtype}")
-
-
-def _check_kinds(read: Sequence[_Uncoded], respondent: str) -> None:
-    """Raise where respondents are texts in one file and numbers in another."""
-    first = read[0]
-    for part in read[1:]:
-        if part.respondents.dtype != first.respondents.dtype:
-            one, other = ("texts" if each.respondents.dtype == pl.String else "numbers" for each in (first, part))
-            raise DataError(
-                f"respondents must be named alike in every wave; column {respondent!r} holds"
-                f" {one} in {first.place} and {other} in {part.place} (make them all texts)",
-                column=respondent,
-            )
-
-
-def _check_texts(read: Sequence[_Uncoded], everybody: pl.Series, respondent: str) -> None:
-    """Raise where texts, as all cells of CSV files are, show that respondents changed their type between waves."""
-    numbers = everybody.filter(everybody.str.contains(_NUMBER))
-    if not len(numbers):
-        return
-    plain = numbers.str.replace(r"\.0+$", "").str.replace(r"^0+(\d)", "$1")
-    twice = pl.DataFrame({"text": numbers, "plain": plain}).filter(plain.is_duplicated()).sort("plain", "text")["text"]
-    if len(twice):
-        one, other = (_first(read, text) for text in twice[:2])
-        raise DataError(
-            f"respondents must be named alike in every wave; in column {respondent!r}, {one} and {other} are one"
-            " number written in two ways, as 7, 07 and 7.0 (write it alike)",
-            column=respondent,
-        )
-    shares = [(part.place, float(part.respondents.str.contains(_NUMBER).mean() or 0)) for part in read]  # type: ignore[arg-type]
-    whole, none = ([place for place, share in shares if share == wanted] for wanted in (1, 0))
-    if whole and none:
-        raise DataError(
-            f"respondents must be named alike in every wave; column {respondent!r} holds numbers in {whole[0]} and"
-            f" other texts in {none[0]} (write them alike, or put a letter before the numbers if both are meant)",
-            column=respondent,
-        )
-
-
-def _first(read: Sequence[_Uncoded], text: str) -> str:
-    """The first row of a respondent, and its file; not her name."""
-    for part in read:
-        found = part.respondents == text
-        if found.any():
-            return _row(part.place, int(found.arg_max() or 0))
-    raise KeyError(text)
-
-
 def _coded(part: _Uncoded, everybody: pl.Series) -> Part:
     table = pl.DataFrame({"who": everybody, "code": pl.int_range(len(everybody), eager=True)})
     found = part.respondents.alias("who").to_frame().join(table, on="who", how="left", maintain_order="left")
     return Part(part.place, part.table, part.respondents, part.months, found["code"].to_numpy())
-
-
-def _of_one_kind(cells: Sequence[Any], name: str) -> pl.Series:
-    """Python values as a series, after checking that they are of one kind."""
-    plain = [None if _checks.is_missing(cell) else cell for cell in cells]
-    kinds = {
-        "number" if isinstance(cell, int | float | np.number) else type(cell).__name__
-        for cell in plain
-        if cell is not None
-    }
-    if len(kinds) > 1:
-        raise DataError(
-            f"column {name!r} must hold values of one kind; it holds"
-            f" {_checks.shown(sorted(kinds))} (make them all texts, or all numbers)",
-            column=name,
-        )
-    return pl.Series(name, plain, strict=False)
-
-
-def _in_one(columns: Sequence[pl.Series], name: str) -> pl.Series:
-    """The cells of several files under one another."""
-    kinds = list(dict.fromkeys(column.dtype for column in columns if column.dtype != pl.Null))
-    if len(kinds) > 1 and not all(kind.is_numeric() for kind in kinds):
-        raise DataError(
-            f"column {name!r} must hold values of one kind in every wave; it holds {_checks.shown(kinds)}"
-            " (make them all texts, or all numbers)",
-            column=name,
-        )
-    return pl.concat([pl.DataFrame({name: column}) for column in columns], how="vertical_relaxed")[name]

@@ -1,0 +1,198 @@
+"""Who answered: one person under one name, however files write it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from naysay.errors import DataError, StatisticalWarning
+from naysay.microdata.panel.columns import column_of
+from naysay.microdata.table import Table, check_names
+
+__all__ = ["Named", "beside", "check", "doubts", "normal", "read", "row_of"]
+
+Named = Sequence[tuple[str, pl.Series]]
+"""What messages call each file, and who answered in it."""
+
+_NUMBER = r"^[+-]?\d+(\.0+)?$"
+_JOINED = "naysay_respondent"
+_THOUSANDS = r"^[+-]?\d{1,3}([ .,'’]\d{3})+$"
+
+
+def normal(cells: pl.Series) -> pl.Series:
+    """Identifiers without what is surely no part of a name.
+
+    Spaces at the ends, spaces of other kinds (non-breaking, narrow), marks that nobody sees, and the letters of one
+    alphabet composed in two ways.
+    """
+    seen = (
+        cells.str.normalize("NFC").str.replace_all(r"\p{Cf}", "").str.replace_all(r"[\s\p{Z}]+", " ").str.strip_chars()
+    )
+    seen = seen.str.replace(r"^\x{2212}(\d)", "-$1")
+    return seen.set(seen == "", None)
+
+
+def read(table: Table, respondent: str) -> pl.Series:
+    """Who answered, as texts or whole numbers."""
+    cells = _plain(column_of(table, respondent), respondent)
+    empty = cells.is_null()
+    if empty.any():
+        row = int(empty.arg_max() or 0)
+        raise DataError(f"every row needs its respondent; column {respondent!r}, row {row + 1}, is empty", row=row)
+    return cells
+
+
+def _plain(cells: pl.Series, respondent: str) -> pl.Series:
+    """Identifiers of a column as texts or whole numbers; null where there is none."""
+    if cells.dtype == pl.String:
+        return normal(cells)
+    if cells.dtype.is_float():
+        broken = ((cells != cells.round(0)) | (cells.abs() > 2**53)).fill_null(value=False)
+        if broken.any():
+            row = int(broken.arg_max() or 0)
+            raise DataError(f"respondents are named by whole numbers or texts; row {row + 1} has {cells[row]}", row=row)
+        return cells.cast(pl.Int64)
+    if not cells.dtype.is_integer() and cells.dtype != pl.Null:
+        raise DataError(f"respondents are named by whole numbers or texts; column {respondent!r} holds {cells.dtype}")
+    if int(cells.max() or 0) >= 2**63:  # type: ignore[arg-type]
+        raise DataError(f"column {respondent!r} holds numbers beyond 63 bits; make them texts", column=respondent)
+    return cells.cast(pl.Int64)
+
+
+def check(named: Named, respondent: str) -> None:
+    """Raise where one respondent has surely two names, or the files name respondents in two ways."""
+    _check_kinds(named, respondent)
+    if named[0][1].dtype == pl.String:
+        _check_numbers(named, respondent)
+
+
+def _check_kinds(named: Named, respondent: str) -> None:
+    """Raise where respondents are texts in one file and numbers in another."""
+    first = named[0]
+    for part in named[1:]:
+        if part[1].dtype != first[1].dtype:
+            one, other = ("texts" if cells.dtype == pl.String else "numbers" for _, cells in (first, part))
+            raise DataError(
+                f"respondents must be named alike in every wave; column {respondent!r} holds"
+                f" {one} in {first[0]} and {other} in {part[0]} (make them all texts)",
+                column=respondent,
+            )
+
+
+def _check_numbers(named: Named, respondent: str) -> None:
+    """Raise where texts, as all cells of CSV files are, show that respondents changed their type between waves."""
+    everybody = _everybody(named)
+    numbers = everybody.filter(everybody.str.contains(_NUMBER))
+    if not len(numbers):
+        return
+    twice = _alike(numbers, _number(numbers))
+    if len(twice):
+        one, other = (_first(named, text) for text in twice["text"][:2])
+        raise DataError(
+            f"respondents must be named alike in every wave; in column {respondent!r}, {one} and {other} are one"
+            " number written in two ways, as 7, 07, +7 and 7.0 (write it alike)",
+            column=respondent,
+        )
+    shares = [(place, float(cells.str.contains(_NUMBER).mean() or 0)) for place, cells in named]  # type: ignore[arg-type]
+    whole, none = ([place for place, share in shares if share == wanted] for wanted in (1, 0))
+    if whole and none:
+        raise DataError(
+            f"respondents must be named alike in every wave; column {respondent!r} holds numbers in {whole[0]} and"
+            f" other texts in {none[0]} (write them alike, or put a letter before the numbers if both are meant)",
+            column=respondent,
+        )
+
+
+def doubts(named: Named, respondent: str) -> tuple[StatisticalWarning, ...]:
+    """Warn of names that differ in capital letters or marks between thousands alone: they may be of one person."""
+    if named[0][1].dtype != pl.String:
+        return ()
+    everybody = _everybody(named)
+    plain = pl.DataFrame({"text": everybody}).select(
+        pl.when(pl.col("text").str.contains(_THOUSANDS))
+        .then(pl.col("text").str.replace_all(r"[ .,'’]", ""))
+        .otherwise(pl.col("text").str.to_lowercase())
+    )
+    twice = _alike(everybody, _number(plain["text"]))
+    if not len(twice):
+        return ()
+    one, other = (_first(named, text) for text in twice["text"][:2])
+    return (
+        StatisticalWarning(
+            f"{len(twice):,} respondents in column {respondent!r} differ from others only in capital letters or in"
+            f" marks between thousands, as those in {one} and {other}; they count as different people (write"
+            " them alike if they are not)"
+        ),
+    )
+
+
+def _everybody(named: Named) -> pl.Series:
+    return pl.concat([cells for _, cells in named]).unique().sort()
+
+
+def _number(texts: pl.Series) -> pl.Series:
+    """Texts, those that are numbers without leading zeros, a plus sign and .0."""
+    return pl.select(
+        pl.when(texts.str.contains(_NUMBER))
+        .then(texts.str.replace(r"\.0+$", "").str.replace(r"^(-?)\+?0*(\d)", "${1}${2}"))
+        .otherwise(texts)
+    ).to_series()
+
+
+def _alike(texts: pl.Series, plain: pl.Series) -> pl.DataFrame:
+    """Texts of which several have one plain form, those of one together."""
+    return pl.DataFrame({"text": texts, "plain": plain}).filter(plain.is_duplicated()).sort("plain", "text")
+
+
+def _first(named: Named, text: str) -> str:
+    """The first row of a respondent, and its file; not the name."""
+    for place, cells in named:
+        found = cells == text
+        if found.any():
+            return row_of(place, int(found.arg_max() or 0))
+    raise KeyError(text)
+
+
+def row_of(place: str, row: int) -> str:
+    """A row as messages call it, counted from 1."""
+    return f"row {row + 1}" + (f" of {place}" if place else "")
+
+
+def beside(table: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
+    """A table of respondents, in its own order, with what was found of each.
+
+    Names are compared as `normal` writes them. Where one side holds numbers and the other texts, as a CSV file does of
+    everything, they are compared as numbers.
+
+    Raises
+    ------
+    DataError
+        A table that names respondents differently, or has the new column already.
+    """
+    respondent, *new = found.columns
+    check_names([respondent], table.columns)
+    taken = next((name for name in new if name in table.columns), None)
+    if taken is not None:
+        raise DataError(f"the table has a column {taken!r} already; rename it", column=taken)
+    own, theirs = _plain(column_of(Table.of(table), respondent), respondent), found[respondent]
+    if (own.dtype == pl.String) != (theirs.dtype == pl.String):
+        own, theirs = (_whole(cells, respondent) for cells in (own, theirs))
+    right = found.select(theirs.alias(_JOINED), *new)
+    left = table.with_columns(own.alias(_JOINED))
+    return left.join(right, on=_JOINED, how="left", maintain_order="left").drop(_JOINED)
+
+
+def _whole(cells: pl.Series, respondent: str) -> pl.Series:
+    """Respondents as whole numbers, where all of them are."""
+    texts = cells.cast(pl.String)
+    numbers = _number(texts).cast(pl.Int64, strict=False)
+    wrong = texts.is_not_null() & (numbers.is_null() | numbers.is_duplicated() & ~texts.is_duplicated())
+    if wrong.any():
+        raise DataError(
+            f"respondents must be named alike in the table and in the waves; one holds numbers in {respondent!r}, the"
+            f" other a text that is no number, or one number in two ways, in row {int(wrong.arg_max() or 0) + 1} (make"
+            " them all texts, or all numbers)",
+            column=respondent,
+        )
+    return numbers
