@@ -24,7 +24,6 @@ from rich.progress import Progress
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks._cells import FOUND_WRONG, Cell, commit_date, random_cell, survey
-
 from naysay import estimate
 from naysay.design import Samples
 from naysay.errors import NaysayError
