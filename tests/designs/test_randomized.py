@@ -1,6 +1,7 @@
 """Formulas of the randomized-response designs, which of them are one, and what they refuse."""
 
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from naysay import designs
+from naysay import Design, designs, estimate, privacy
 from naysay.errors import DataError, DesignError
 
 ABC = tuple("abc")
@@ -248,3 +249,36 @@ def test_a_pair_of_labels_one_of_which_is_a_word_is_no_yes_and_no():
     assert odd.encode(["yes", "refused"]).texts() == ["yes", "refused"]
     with pytest.raises(DataError, match="'no', which is not a response"):
         odd.encode(["no"])
+
+
+def calls(work):
+    """How many calls of functions a piece of work makes, those written in C too."""
+    made = 0
+
+    def count(_, event, __):
+        nonlocal made
+        made += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return made
+
+
+@pytest.mark.parametrize("make", [designs.direct, designs.uniform, lambda labels: designs.k_ary(labels, epsilon=2)])
+def test_twice_the_categories_take_twice_the_work_to_make_and_compare(make):
+    few, many = (calls(lambda t=t: make(range(t)) == make(range(t))) for t in (100, 200))
+    assert many < 2.5 * few
+
+
+def test_a_thousand_categories_are_drawn_tallied_and_estimated():
+    design = designs.k_ary(range(1_024), epsilon=6)
+    assert privacy.epsilon(design) <= 6
+    assert design.denominator <= 2**53
+    said = design.randomize(np.repeat([3, 700], [30_000, 10_000]), rng=np.random.default_rng(1))
+    fit = estimate.moments(design, design.tally(said))
+    off = np.abs(fit.proportions[[3, 700]] - [0.75, 0.25])
+    assert (off < 4 * fit.standard_errors[[3, 700]]).all()
+    assert Design.from_json(design.to_json()) == design

@@ -28,6 +28,7 @@ __all__ = ["Answerable", "Truth", "unnamed"]
 Truth = NDArray[np.int64]
 
 _TOLD = ("name", "notes", "protocol", "alternatives")  # fields that change no answer
+_NUMBERS = ("columns",)  # fields that hold many numbers, and nothing that only tells
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -301,5 +302,6 @@ def _kinds(node: Any) -> set[str]:
 def unnamed(node: Any) -> Any:
     """A design's JSON form without what only tells about it."""
     if isinstance(node, dict):
-        return {key: unnamed(value) for key, value in node.items() if key not in _TOLD}
+        told = {key: value for key, value in node.items() if key not in _TOLD}
+        return {key: value if key in _NUMBERS else unnamed(value) for key, value in told.items()}
     return [unnamed(value) for value in node] if isinstance(node, list) else node

@@ -60,11 +60,14 @@ class Table(Design):
         """Raise if the steps that a respondent is told add up to other probabilities than the table's."""
         if self.protocol is None or not self.protocol.complete:
             return
-        told = protocol.probabilities(self.protocol.first, self.categories, self.space.labels)
-        for row, response in zip(told, self.space.labels, strict=True):
-            for share, weight in zip(row, self.weights[self.space.labels.index(response)].tolist(), strict=True):
-                if abs(share - Fraction(weight, self.denominator)) > _ROUNDED:
-                    raise DesignError(f"the protocol does not give {response!r} the probabilities of the table")
+        told, over = protocol.probabilities(self.protocol.first, self.categories, self.space.labels)
+        if self.denominator % over == 0 and (told * (self.denominator // over) == self.weights).all():
+            return
+        off = told.astype(object) * self.denominator - self.weights.astype(object) * over  # too large for 64 bits
+        wrong = (abs(off) > math.floor(_ROUNDED * self.denominator * over)).any(axis=1)
+        if wrong.any():
+            response = self.space.labels[int(wrong.argmax())]
+            raise DesignError(f"the protocol does not give {response!r} the probabilities of the table")
 
     @property
     def denominator(self) -> int:

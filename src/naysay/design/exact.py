@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from naysay.errors import DesignError
 
-__all__ = ["LIMIT", "as_fraction", "flag", "integer", "odds_within", "rounded", "table_weights"]
+__all__ = ["LIMIT", "as_fraction", "flag", "integer", "odds_within", "rounded", "table_weights", "whole_weights"]
 
 LIMIT = 2**53
 """Largest denominator: integers up to here are exact in every language's floating point."""
@@ -83,21 +83,36 @@ def table_weights(matrix: Sequence[Sequence[Any]], *, columns: Sequence[Any]) ->
            [3, 7]])
     """
     exact = [[as_fraction(entry, what="an entry of the matrix") for entry in row] for row in matrix]
-    for place, label in enumerate(columns):
-        column = [row[place] for row in exact]
-        _check_column(column, label)
     denominator = math.lcm(*(entry.denominator for row in exact for entry in row))
-    sums_to_one = all(sum(row[place] for row in exact) == 1 for place in range(len(columns)))
-    if denominator <= LIMIT and sums_to_one:
-        return np.array([[int(entry * denominator) for entry in row] for row in exact], dtype=np.int64)
-    return np.array([rounded([row[place] for row in exact]) for place in range(len(columns))], dtype=np.int64).T
+    numerators = [[entry.numerator * (denominator // entry.denominator) for entry in row] for row in exact]
+    return whole_weights(np.array(numerators, dtype=object), denominator, columns=columns)
 
 
-def _check_column(column: Sequence[Fraction], label: Any) -> None:
-    for entry in column:
-        if not 0 <= entry <= 1:
-            raise DesignError(f"probabilities must lie in [0, 1]; column {label!r} holds {float(entry):g}")
-    total = sum(column, Fraction(0))
+def whole_weights(numerators: NDArray[Any], denominator: int, *, columns: Sequence[Any]) -> NDArray[np.int64]:
+    """Integer column weights (responses, t) with one common column sum, for numerators over a common denominator.
+
+    In lowest terms where the denominator then stays within `LIMIT`, otherwise rounded as in `table_weights`.
+
+    Examples
+    --------
+    >>> whole_weights(np.array([[4, 0], [2, 6]]), 6, columns=("yes", "no"))
+    array([[2, 0],
+           [1, 3]])
+    """
+    for column, label in zip(numerators.T, columns, strict=True):
+        _check_column(column, denominator, label)
+    shared = math.gcd(denominator, int(np.gcd.reduce(numerators, axis=None)))
+    if denominator // shared <= LIMIT and (numerators.sum(axis=0) == denominator).all():
+        return (numerators // shared).astype(np.int64)
+    return np.array([rounded(column) for column in numerators.T.tolist()], dtype=np.int64).T
+
+
+def _check_column(column: NDArray[Any], denominator: int, label: Any) -> None:
+    outside = (column < 0) | (column > denominator)
+    if outside.any():
+        entry = Fraction(int(column[outside][0]), denominator)
+        raise DesignError(f"probabilities must lie in [0, 1]; column {label!r} holds {float(entry):g}")
+    total = Fraction(int(column.sum()), denominator)
     if abs(total - 1) > _NOISE:
         raise DesignError(
             f"each column of the design matrix must sum to one; column {label!r} sums to {float(total):.12g} "
@@ -105,7 +120,7 @@ def _check_column(column: Sequence[Fraction], label: Any) -> None:
         )
 
 
-def rounded(shares: Sequence[Fraction]) -> list[int]:
+def rounded(shares: Sequence[Fraction | int]) -> list[int]:
     """Integers proportional to the shares that sum to `LIMIT`: largest remainders, zeros left alone.
 
     Examples
@@ -113,10 +128,10 @@ def rounded(shares: Sequence[Fraction]) -> list[int]:
     >>> rounded([Fraction(2, 3), Fraction(1, 3), Fraction(0)])
     [6004799503160661, 3002399751580331, 0]
     """
-    total = sum(shares, Fraction(0))
-    scaled: list[Fraction] = [share * LIMIT / total for share in shares]
-    whole = [math.floor(value) for value in scaled]
-    remainders = [value - floor for value, floor in zip(scaled, whole, strict=True)]
+    total = sum(shares)
+    scaled = [divmod(share * LIMIT, total) for share in shares]
+    whole = [floor for floor, _ in scaled]
+    remainders = [rest for _, rest in scaled]
     by_remainder = sorted(range(len(shares)), key=remainders.__getitem__, reverse=True)
     for place in by_remainder[: LIMIT - sum(whole)]:
         whole[place] += 1

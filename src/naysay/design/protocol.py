@@ -6,13 +6,18 @@ disagree. The instruction follows the same steps, in words of its own where a st
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from naysay import _checks
-from naysay.design.exact import integer
+from naysay.design.exact import LIMIT, integer
 from naysay.errors import DesignError
 
 __all__ = [
@@ -133,10 +138,13 @@ class Fork:
 
     def of(self, category: Any) -> Step:
         """What comes next for a category."""
-        for branch in self.branches:
-            if category in branch.members:
-                return branch.then
-        raise DesignError(f"{self.question!r} must say what category {category!r} does")
+        if category not in self._ways:
+            raise DesignError(f"{self.question!r} must say what category {category!r} does")
+        return self._ways[category]
+
+    @cached_property
+    def _ways(self) -> dict[Any, Step]:
+        return {member: branch.then for branch in self.branches for member in branch.members}
 
 
 Step = Say | Do | Chance | Fork
@@ -190,35 +198,45 @@ class Protocol:
         return {"first": _form(self.first), "assumes": list(self.assumes), "source": self.source}
 
 
-def probabilities(first: Step, categories: Sequence[Any], responses: Sequence[Any]) -> list[list[Fraction]]:
-    """P(response | category) that the steps add up to, (responses, t).
+def probabilities(first: Step, categories: Sequence[Any], responses: Sequence[Any]) -> tuple[NDArray[Any], int]:
+    """P(response | category) that the steps add up to: numerators (responses, t) over one common denominator.
 
     Examples
     --------
     >>> honest = Fork("Is it true?", (Branch("yes", Say("a"), members=("x",)), Branch("no", Say("b"), members=("y",))))
-    >>> probabilities(honest, ("x", "y"), ("a", "b"))[0]
-    [Fraction(1, 1), Fraction(0, 1)]
+    >>> half = Fraction(1, 2)
+    >>> lots = Chance("toss a coin", (Branch("heads", honest, half), Branch("tails", Say("b"), half)))
+    >>> numerators, denominator = probabilities(lots, ("x", "y"), ("a", "b"))
+    >>> numerators.tolist(), denominator
+    ([[1, 0], [1, 2]], 2)
     """
-    columns = [_shares(first, category) for category in categories]
-    unknown = set().union(*columns) - set(responses)
+    ends = list(_ends(first, {category: place for place, category in enumerate(categories)}, Fraction(1)))
+    rows = {response: row for row, response in enumerate(responses)}
+    unknown = {response for response, _, _ in ends} - rows.keys()
     if unknown:
         raise DesignError(f"the steps end in {_checks.shown(unknown)}; the responses are {_checks.shown(responses)}")
-    return [[column.get(response, Fraction(0)) for column in columns] for response in responses]
+    denominator = math.lcm(*(share.denominator for _, _, share in ends))
+    kind = np.int64 if denominator <= LIMIT else object  # beyond it sums may not fit
+    numerators = np.zeros((len(responses), len(categories)), dtype=kind)
+    for response, columns, share in ends:
+        numerators[rows[response], columns] += share.numerator * (denominator // share.denominator)
+    return numerators, denominator
 
 
-def _shares(step: Step, category: Any) -> dict[Any, Fraction]:
-    """How probable each response is for a category."""
+def _ends(step: Step, columns: dict[Any, int], share: Fraction) -> Iterator[tuple[Any, Any, Fraction]]:
+    """The ends of all paths: the response, the columns of the categories that come here, and with what chance."""
     if isinstance(step, Say):
-        return {step.response: Fraction(1)}
-    if isinstance(step, Fork):
-        return _shares(step.of(category), category)
-    if isinstance(step, Do):
+        yield step.response, list(columns.values()), share
+    elif isinstance(step, Do):
         raise DesignError(f"{step.text!r} is in words; its probabilities cannot be read from it")
-    total: dict[Any, Fraction] = {}
-    for branch in step.branches:
-        for response, share in _shares(branch.then, category).items():
-            total[response] = total.get(response, Fraction(0)) + share * (branch.chance or 0)
-    return total
+    elif isinstance(step, Fork):
+        for category in columns:
+            step.of(category)  # raises where none of the branches is for this category
+        for branch in step.branches:
+            yield from _ends(branch.then, {each: columns[each] for each in branch.members if each in columns}, share)
+    else:
+        for branch in step.branches:
+            yield from _ends(branch.then, columns, share * (branch.chance or 0))
 
 
 def _steps(first: Step) -> Iterator[Step]:

@@ -7,6 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from naysay import _checks
 from naysay.design.algebra import Both, Mixture, Product, Then
 from naysay.design.answerable import Answerable
@@ -146,11 +148,11 @@ def _in_words(design: Answerable) -> str:
 def _of_table(design: Table, told: str) -> Step:
     """Which category, and then lots between its responses; told in the words given where there are some."""
     labels, sides = design.space.labels, design.denominator
+    if isinstance(design, TwoOption) or max(design.weights.shape) > _MOST or np.count_nonzero(design.weights) > _ENDS:
+        return Do(told or _LISTED.format(len(labels)))
     columns = [
         [(Fraction(w, sides), y) for w, y in zip(c, labels, strict=True) if w] for c in design.weights.T.tolist()
     ]
-    if isinstance(design, TwoOption) or max(design.weights.shape) > _MOST or sum(map(len, columns)) > _ENDS:
-        return Do(told or _LISTED.format(len(labels)))
     ways = (
         Branch(_checks.label(category), _lots(column), members=(category,))
         for category, column in zip(design.categories, columns, strict=True)

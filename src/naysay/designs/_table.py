@@ -10,7 +10,7 @@ import numpy as np
 
 from naysay import _checks
 from naysay.design import Branch, Fork, Protocol, Say, Step, Table
-from naysay.design.exact import as_fraction, table_weights
+from naysay.design.exact import as_fraction, table_weights, whole_weights
 from naysay.design.protocol import probabilities
 from naysay.errors import DesignError
 from naysay.responses import Labels
@@ -62,7 +62,7 @@ def of_steps(
     """The design that a respondent follows step by step; its probabilities are read from the steps."""
     labels = _checks.categories(categories)
     reported = labels if responses is None else tuple(responses)
-    weights = table_weights(probabilities(first, labels, reported), columns=labels)
+    weights = whole_weights(*probabilities(first, labels, reported), columns=labels)
     space = Labels(reported, yes_no=yes_no)
     return Table(categories=labels, space=space, weights=weights, protocol=Protocol(first), **fields)
 
