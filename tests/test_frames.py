@@ -349,3 +349,28 @@ def test_an_answer_that_its_level_cannot_give_is_told_with_the_column_of_answers
     with pytest.raises(DataError, match=r"^column 'r', row 2, at level 2 names 1 category; it must") as caught:
         CHOICE.tally({"r": ["a", "b"], "l": ["1", "2"]}, "r", level="l")
     assert caught.value.column == "r"
+
+
+@pytest.mark.parametrize("wrap", [dict, pl.DataFrame, pd.DataFrame, pl.LazyFrame])
+def test_the_first_bad_answer_of_the_data_is_the_one_reported(wrap):
+    survey = designs.warner(p=0.7)
+    data = {"q": ["yes", "perhaps", "no", "maybe", "perhaps"], "by": ["b", "b", "a", "a", "a"]}
+    told = r"^column 'q', row 2, is 'perhaps', which .* found beside it: 'maybe'$"
+    for by in (None, "by"):
+        with pytest.raises(DataError, match=told) as caught:
+            survey.tally(wrap(data), "q", by=by)
+        assert (caught.value.row, caught.value.value) == (1, "perhaps")
+
+
+def test_the_first_bad_answer_comes_first_whatever_is_wrong_with_it():
+    survey = designs.negative(("a", "b", "c", "d"), discards=2)
+    with pytest.raises(DataError, match=r"^column 'q', row 2, (at level 3 )?names 1 category"):
+        survey.tally({"q": ["a;b", "c", "a;zz"]}, "q")
+    with pytest.raises(DataError, match=r"^column 'q', row 2, is 'zz'"):
+        survey.tally({"q": ["a;b", "a;zz", "c"]}, "q")
+
+
+def test_the_first_bad_answer_comes_first_whatever_its_level():
+    choice = designs.negative_levels(("a", "b", "c", "d"))
+    with pytest.raises(DataError, match=r"^column 'q', row 2, (at level 3 )?names 1 category"):
+        choice.tally({"q": ["a", "c", "a;zz"], "level": [1, 3, 1]}, "q", level="level")

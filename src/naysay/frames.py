@@ -6,6 +6,7 @@ narwhals operations used are those that all engines share.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import AnswerError, DataError
-from naysay.responses import JOINER, Pair, Space, cells_of
+from naysay.responses import JOINER, Pair, Responses, Space, cells_of
 from naysay.tally import Asked, Tally
 from naysay.tally.counting import answered, group_order, in_group, parts_of, whole
 
@@ -81,8 +82,8 @@ def tally_frame(
                 tally = _tally_rows(asked, totals, rows, weighted=weights is not None, question=question)
                 tallies[group] = answered(tally, rows=len(rows))
         except AnswerError as error:
-            keys = _keys(totals, int(rows[error.row or 0]), answers, level)
-            raise located(error, answers, level, row=_first_row(frame, keys)) from None
+            first, row = _first_bad(asked, totals, _first_rows(frame, [*answers, *([level] if level else [])]))
+            raise located(first or error, answers, level, row=row) from None
     return tallies if groups else tallies[None]
 
 
@@ -200,7 +201,7 @@ def _checked_amounts(frame: Any, name: str, what: str) -> Any:
         _check_whole(frame, name)
     if len(bad):
         found = bad[name].to_list()[0]
-        row = _first_row(frame, {name: found})
+        row = _first_rows(frame, [name]).get((str(found),))
         place = "" if row is None else f" in row {row + 1}"
         held = "is empty" if found is None else f"holds {found}"
         raise DataError(
@@ -219,7 +220,7 @@ def _check_whole(frame: Any, name: str) -> None:
     bad = bad.collect() if isinstance(bad, nw.LazyFrame) else bad
     if len(bad):
         found = bad[name].to_list()[0]
-        row = _first_row(frame, {name: found})
+        row = _first_rows(frame, [name]).get((str(found),))
         place = "" if row is None else f" in row {row + 1}"
         raise DataError(
             f"counts must be whole numbers; column {name!r} holds {found}{place} (a survey weight goes into weights=)",
@@ -232,20 +233,42 @@ def _check_whole(frame: Any, name: str) -> None:
 def _tally_rows(
     asked: Asked, totals: _Totals, rows: NDArray[np.intp], *, weighted: bool, question: str | None
 ) -> Tally:
+    said = _encoded(asked, totals, rows)
+    parts = parts_of(asked, said, totals.people[rows], totals.weight[rows], totals.squared[rows])
+    return Tally(parts, weighted=weighted, question=question)
+
+
+def _encoded(asked: Asked, totals: _Totals, rows: NDArray[np.intp]) -> Responses:
     answers = [totals.answers[row] for row in rows]
     cells: Any = [answer[0] for answer in answers] if len(answers[0]) == 1 else np.array(answers, dtype=object)
     if isinstance(asked.space, Pair):
         cells = (list(cells[:, 0]), list(cells[:, 1]))
     levels = None if totals.levels is None else [totals.levels[row] for row in rows]
-    said = asked.encode(cells, levels)
-    parts = parts_of(asked, said, totals.people[rows], totals.weight[rows], totals.squared[rows])
-    return Tally(parts, weighted=weighted, question=question)
+    return asked.encode(cells, levels)
 
 
-def _keys(totals: _Totals, row: int, answers: Sequence[str], level: str | None) -> dict[str, Any]:
-    """The cells by which one row of the totals is found in the data."""
-    cells = dict(zip(answers, totals.answers[row], strict=True))
-    return cells if level is None or totals.levels is None else cells | {level: totals.levels[row]}
+def _first_bad(
+    asked: Asked, totals: _Totals, firsts: Mapping[tuple[str, ...], int]
+) -> tuple[AnswerError | None, int | None]:
+    """What is wrong with the first bad answer of the data, and its row; None where the engine keeps no order."""
+    if not firsts:
+        return None, None
+    levels = [()] * len(totals.answers) if totals.levels is None else [(level,) for level in totals.levels]
+    places = [firsts[tuple(map(str, (*cells, *level)))] for cells, level in zip(totals.answers, levels, strict=True)]
+    order = np.argsort(places, kind="stable")
+
+    def wrong(rows: NDArray[np.intp]) -> AnswerError | None:
+        try:
+            _encoded(asked, totals, rows)
+        except AnswerError as error:
+            return error
+        return None
+
+    # Some things are only checked once others are right, so that the error of all rows may be of a later one.
+    good = bisect_left(range(1, len(order)), True, key=lambda size: wrong(order[:size]) is not None)
+    error = wrong(order)
+    found = error if error is not None and error.row == good else wrong(order[: good + 1])
+    return found, places[order[good]]
 
 
 def located(error: AnswerError, answers: Sequence[str], level: str | None, *, row: int | None) -> DataError:
@@ -255,19 +278,18 @@ def located(error: AnswerError, answers: Sequence[str], level: str | None, *, ro
     return error.at(place if row is None else f"{place}, row {row + 1},", row=row, column=columns[0])
 
 
-def _first_row(frame: Any, keys: Mapping[str, Any]) -> int | None:
-    """Where these cells first stand together in the data, None where the engine keeps no order."""
+def _first_rows(frame: Any, names: Sequence[str]) -> dict[tuple[str, ...], int]:
+    """The row in which these columns first hold each of their cells, as texts; empty where the engine has no order."""
     native = frame.to_native()
     if isinstance(native, pl.LazyFrame):
-        native = native.select(list(keys)).collect()
+        native = native.select(list(dict.fromkeys(names))).collect()
     elif isinstance(frame, nw.LazyFrame):
-        return None
-    columns = [native[name] for name in keys]
+        return {}
+    columns = [native[name] for name in names]
     rows = zip(
         *(cells.to_pylist() if hasattr(cells, "to_pylist") else cells.to_list() for cells in columns), strict=True
     )
-    wanted = tuple(keys.values())
+    firsts: dict[tuple[str, ...], int] = {}
     for row, cells in enumerate(rows):
-        if all(cell == value or str(cell) == str(value) for cell, value in zip(cells, wanted, strict=True)):
-            return row
-    return None
+        firsts.setdefault(tuple(map(str, cells)), row)
+    return firsts

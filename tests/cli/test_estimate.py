@@ -489,7 +489,7 @@ def test_levels_must_be_named_where_they_are_and_only_there(refused, write):
     [
         ("negative(discards=", "at position"),
         ("negative", "at position 1: a design is a call with parentheses"),
-        ("nagative()", "no design is called 'nagative'; did you mean 'negative'?"),
+        ("nagative()", "no design is called 'nagative'; did you mean negative() or negative_sink(sinks=…)"),
         ("negative(discard=1)", "at position 10: negative has no parameter 'discard'; did you mean 'discards'?"),
         ("negative(discards=2)", "discards must be a whole number from 1 to t - 2 = 1; got 2"),
         ("__import__('os').system('true')", "a design is named by a plain word"),

@@ -128,3 +128,59 @@ def test_randomized_answers_are_not_written_to_spss(refused, answers, tmp_path):
     words = ("--response", "q", "--design", "k_ary(epsilon=2)", "--categories", "yes,no", "--out", "p.sav")
     assert "files of SPSS and Stata are read, not written" in refused("randomize", "x.sav", *words)
     assert not (tmp_path / "p.sav").exists()
+
+
+def labelled(folder, codes, labels, **more):
+    pyreadstat.write_sav(pl.DataFrame({"q": codes}), folder / "x.sav", variable_value_labels={"q": labels}, **more)
+    return "estimate", "x.sav", "--response", "q"
+
+
+@pytest.mark.parametrize(
+    ("labels", "design", "way_out"),
+    [
+        (
+            {1: "Ja", 2: "Nein"},
+            "warner(p=0.7)",
+            "the sensitive one first, --categories Ja,Nein or --categories Nein,Ja",
+        ),
+        ({0: "Nein", 1: "Ja"}, "warner(p=0.7)", "take 1 as yes and 0 as no with --codes, or with --categories Ja,Nein"),
+        ({1: "Ja", 2: "Nein", 3: "Weiß nicht"}, "warner(p=0.7)", "name the two that the design is about with"),
+        ({1: "Ja", 2: "Nein"}, "crosswise(prevalence=1/4)", "recode them as 'same', 'different'"),
+        ({0: "Nein", 1: "Ja"}, "crosswise(prevalence=1/4)", "add --codes"),
+        (
+            {1: "low", 2: "mid-dle", 3: "high, or more"},
+            "negative(('low', 'middle', 'high'))",
+            "--categories 'low,mid-dle,",
+        ),
+    ],
+)
+def test_labels_that_a_design_does_not_know_are_named_with_the_way_out(refused, tmp_path, labels, design, way_out):
+    told = refused(*labelled(tmp_path, [*labels] * 20, labels), "--design", design)
+    shown = ", ".join(repr(f"{code} = {label}") for code, label in labels.items())
+    assert "which is not a response here; " in told
+    assert f"; the file labels its codes {shown}: " in told
+    assert way_out in told
+
+
+def test_both_ways_out_of_yes_and_no_in_other_words_lead_to_the_same(naysay, tmp_path):
+    words = (*labelled(tmp_path, [0, 0, 1] * 50, {0: "Nein", 1: "Ja"}), "--design", "warner(p=0.7)", "--format", "json")
+    codes = json.loads(naysay(*words, "--codes").out)
+    named = json.loads(naysay(*words, "--categories", "Ja,Nein").out)
+    assert codes["proportions"] == named["proportions"] == pytest.approx([(1 / 3 - 0.3) / 0.4, (0.7 - 1 / 3) / 0.4])
+
+
+def test_labels_are_named_where_truth_is_randomized(refused, tmp_path):
+    labelled(tmp_path, [1, 2], {1: "Ja", 2: "Nein"})
+    words = ("--response", "q", "--design", "warner(p=0.7)", "--out", "p.csv")
+    told = refused("randomize", "x.sav", *words)
+    assert "--categories Ja,Nein or --categories Nein,Ja" in told
+
+
+def test_columns_of_labels_in_other_words_are_read_by_their_codes(refused, naysay, tmp_path):
+    rows = np.tile([[1, 0, 0], [0, 1, 0], [0, 0, 1]], (20, 1))
+    labels = {name: {0: "Nein", 1: "Ja"} for name in "abc"}
+    pyreadstat.write_sav(pl.DataFrame(rows, schema=list("abc")), tmp_path / "x.sav", variable_value_labels=labels)
+    words = [word for name in "abc" for word in ("--response", name)]
+    words += ["--design", "negative()", "--categories", "a,b,c"]
+    assert refused("estimate", "x.sav", *words).endswith("the file labels its codes '0 = Nein', '1 = Ja': add --codes")
+    assert naysay("estimate", "x.sav", *words, "--codes").code == 0

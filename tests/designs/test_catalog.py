@@ -76,12 +76,12 @@ def test_a_name_is_a_call_that_can_be_read_again(text):
         ("negative(discards=)", None, "not a call"),
         ("negative() extra", None, "not a call"),
         ("3", 1, "a call with parentheses"),
-        ("negativ()", 1, "no design is called 'negativ'; did you mean 'negative'"),
+        ("negativ()", 1, r"no design is called 'negativ'; did you mean negative\(\)"),
         ("mix((1, nothing()), (1, direct()))", 9, "no design is called 'nothing'"),
         ("warner(q=0.7)", 8, "warner has no parameter 'q'; known are 'p', 'categories'"),
         ("negative(discard=2)", 10, "did you mean 'discards'"),
         ("warner(p='é',\n q=0.7)", 16, "warner has no parameter 'q'"),
-        ("warner()", 1, "missing a required argument: 'p'"),
+        ("warner()", 1, r"missing a required argument: 'p'; write warner\(p=…\)"),
         ("warner(0.7)", 8, r"parameters are written with their name, as warner\(p=…\)"),
         ("negative(2)", 10, r"with their name, as negative\(discards=…\)"),
         ("negative(('a', 'b', 'c'), 2)", 27, r"with their name, as negative\(discards=…\)"),
@@ -105,7 +105,11 @@ def test_a_name_is_a_call_that_can_be_read_again(text):
         ("negative(**{})", 10, r"without \*\*"),
         ("negative(discards=two)", 19, "nothing is run"),
         ("designs.negative()", 1, "named by a plain word"),
-        ("négative()", 1, "did you mean 'negative'"),
+        ("négative()", 1, r"did you mean negative\(\)"),
+        ("warner", 1, r"a call with parentheses: write warner\(p=…\)$"),
+        ("warnr", 1, r"no design is called 'warnr'; did you mean warner\(p=…\)\?"),
+        ("forced_response", 1, r"forced_response\(\), which also takes forced_yes, forced_no, forced$"),
+        ("mix", 1, r"write mix\(\(weight, design\), …\)$"),
         ("negative(\x00)", None, "not a call"),
         ("negative(('é', 'ü', 'ß'), discards=two)", 36, "nothing is run"),
         ("negative(\n  discards=two)", 22, "nothing is run"),
@@ -116,6 +120,15 @@ def test_text_that_does_not_parse_is_shown_with_the_position(text, position, mes
         designs.parse(text, categories=ABC)
     assert position is None or f"at position {position}:" in str(caught.value)
     assert repr(text.strip()) in str(caught.value)
+
+
+@pytest.mark.parametrize("name", designs.FAMILIES)
+def test_a_family_without_parentheses_is_told_its_call(name):
+    with pytest.raises(DesignError, match=rf"parentheses: write {name}\(") as caught:
+        designs.parse(name)
+    required = next(each for each in designs.catalog() if each[0] == name)[1].split(", ")
+    if name not in ("mix", "levels", "samples"):
+        assert all(f"{each}=…" in str(caught.value) for each in required if each and "=" not in each)
 
 
 def test_compositions_are_shown_as_they_are_written():

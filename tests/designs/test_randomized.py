@@ -222,10 +222,8 @@ def test_any_other_answer_is_shown_with_what_could_be_said(answer):
 
 
 def test_all_values_that_do_not_fit_are_shown():
-    told = (
-        r"answer 1 of 5 is 'ja', .*known are 'same', 'different', 'yes or no, true or false, 1 or 0'; found beside it: "
-    )
-    with pytest.raises(DataError, match=told + r"'nein', '3'"):
+    known = r"known are 'same', 'different' \(or yes and no, true and false, 1 and 0\)"
+    with pytest.raises(DataError, match=rf"answer 1 of 5 is 'ja', .*{known}; found beside it: 'nein', '3'"):
         designs.crosswise(prevalence=0.25).encode(["ja", "nein", "same", "ja", 3])
 
 

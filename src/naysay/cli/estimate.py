@@ -14,6 +14,7 @@ import typer
 from naysay import _checks, estimate, files, privacy
 from naysay.cli import output
 from naysay.cli.database import DATA, FILE, Data, Database, opened
+from naysay.cli.labels import with_labels
 from naysay.cli.options import Categories, Codes, Encoding, Separator, design_of
 from naysay.design import Answerable, Levels, Samples
 from naysay.errors import DataError
@@ -153,7 +154,7 @@ def command(
     _check_roles(asked, response, level=level, sample=sample, count=count, weight=weight)
     amounts = [name for name in (count, weight) if name is not None]
     frame = files.scan(file, separator=separator, encoding=encoding, codes=codes or amounts)
-    with files.readable(file):
+    with files.readable(file), with_labels(asked, file, response, encoding=encoding, codes=codes):
         frame = _prepared(asked, frame, response, level=level or sample, count=count, weight=weight, by=by)
         column = response[0] if len(response) == 1 else response
         said = asked.tally(frame, column, level=level, sample=sample, weights=weight, count=count, by=by)

@@ -12,6 +12,7 @@ import typer
 
 from naysay import _checks, files, frames, privacy
 from naysay.cli import output
+from naysay.cli.labels import with_labels
 from naysay.cli.options import Categories, Codes, DesignText, Encoding, File, Separator, design_of, record_text
 from naysay.design import Answerable, Levels
 from naysay.errors import AnswerError, DataError
@@ -67,7 +68,8 @@ def command(
     drawn_level = f"{response}_level" if isinstance(asked, Levels) and level is None else None
     if drawn_level in table.columns:
         raise DataError(f"the column {drawn_level!r}, for the levels drawn, exists; use it with --level, or rename it")
-    said = _said(asked, table, response, level, chances, None if seed is None else np.random.default_rng(seed))
+    with with_labels(asked, file, [response], encoding=encoding, codes=codes):
+        said = _said(asked, table, response, level, chances, None if seed is None else np.random.default_rng(seed))
     columns = [pl.Series(response, said.texts(), dtype=pl.String)]
     if drawn_level is not None and said.level is not None:
         choices = zip(said.level.tolist(), said.missing.tolist(), strict=True)

@@ -6,8 +6,9 @@ A call is read as a tree of names and literal values; nothing is ever evaluated.
 from __future__ import annotations
 
 import ast
+import difflib
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -38,18 +39,15 @@ def catalog() -> list[tuple[str, str, str]]:
     'The two coins: if the first shows heads tell the truth, otherwise let the second one answer.'
     """
     return [
-        (name, _COMPOSITIONS.get(name) or _parameters(family), (inspect.getdoc(family) or "").split("\n")[0])
+        (name, _COMPOSITIONS.get(name) or _parameters(name), (inspect.getdoc(family) or "").split("\n")[0])
         for name, family in FAMILIES.items()
     ]
 
 
-def _parameters(family: Callable[..., Any]) -> str:
-    shown = []
-    for name, parameter in inspect.signature(family).parameters.items():
-        if name != "categories":
-            required = parameter.default is parameter.empty
-            shown.append(name if required else f"{name}={parameter.default!r}")
-    return ", ".join(shown)
+def _parameters(name: str) -> str:
+    return ", ".join(
+        each.name if each.default is each.empty else f"{each.name}={each.default!r}" for each in _own(name)
+    )
 
 
 def parse(text: str, *, categories: Sequence[Any] | None = None) -> Answerable:
@@ -100,7 +98,7 @@ class _Reader:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             return self._product(node)
         if not isinstance(node, ast.Call):
-            raise _unreadable(self.text, node, "a design is a call with parentheses, such as direct()")
+            raise _unreadable(self.text, node, _no_call(node))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "then":
             return self._then(node, node.func.value)
         return self._call(node)
@@ -122,7 +120,7 @@ class _Reader:
             raise _unreadable(self.text, node.func, "a design is named by a plain word")
         name = node.func.id
         if name not in FAMILIES:
-            raise _unreadable(self.text, node.func, f"no design is called {name!r}; {_checks.nearest(name, FAMILIES)}")
+            raise _unreadable(self.text, node.func, _unknown(name))
         family = FAMILIES[name]
         for keyword in node.keywords:
             if keyword.arg is None:
@@ -161,8 +159,12 @@ class _Reader:
             inspect.signature(family).bind(*positional, **arguments)
         except TypeError as error:
             missing = str(error)
-            hint = "; name the categories, as --categories 'low,middle,high'" if "'categories'" in missing else ""
-            raise _unreadable(self.text, node, f"{name}: {missing}{hint}") from None
+            hint = (
+                "name the categories, as --categories 'low,middle,high'"
+                if "'categories'" in missing
+                else f"write {_form(name)}"
+            )
+            raise _unreadable(self.text, node, f"{name}: {missing}; {hint}") from None
         try:
             return family(*positional, **arguments)
         except DesignError:
@@ -195,6 +197,37 @@ class _Reader:
         if not isinstance(above, int | Fraction) or not isinstance(below, int | Fraction) or below == 0:
             raise _unreadable(self.text, node, "a fraction is one whole number over another, as 1/3")
         return Fraction(above) / Fraction(below)
+
+
+def _no_call(node: ast.expr) -> str:
+    """What is wrong with a design that is no call, and which call may be meant."""
+    rule = "a design is a call with parentheses"
+    if not isinstance(node, ast.Name):
+        return f"{rule}, such as direct()"
+    if node.id not in FAMILIES:
+        return _unknown(node.id)
+    optional = ", ".join(each.name for each in _own(node.id) if each.default is not each.empty)
+    return f"{rule}: write {_form(node.id)}" + (f", which also takes {optional}" if optional else "")
+
+
+def _unknown(name: str) -> str:
+    """No family has this name: which has the nearest one."""
+    near = difflib.get_close_matches(name.lower(), FAMILIES, n=3, cutoff=0.6)
+    told = f"did you mean {' or '.join(map(_form, near))}?" if near else f"known are {_checks.shown(FAMILIES, 40)}"
+    return f"no design is called {name!r}; {told}"
+
+
+def _form(name: str) -> str:
+    """A call of a family with what it cannot do without, such as ``warner(p=…)``."""
+    required = ", ".join(f"{each.name}=…" for each in _own(name) if each.default is each.empty)
+    return f"{name}({_COMPOSITIONS.get(name, required)})"
+
+
+def _own(name: str) -> list[inspect.Parameter]:
+    """The parameters of a family beside its categories; none of a composition."""
+    if name in _COMPOSITIONS:
+        return []
+    return [each for each in inspect.signature(FAMILIES[name]).parameters.values() if each.name != "categories"]
 
 
 def _is_design(node: ast.expr) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from naysay.files.casts import as_booleans, as_numbers, as_text, check_columns
 from naysay.files.kinds import kind, readable
-from naysay.files.reading import scan
+from naysay.files.reading import scan, value_labels
 from naysay.files.writing import write
 
-__all__ = ["as_booleans", "as_numbers", "as_text", "check_columns", "kind", "readable", "scan", "write"]
+__all__ = ["as_booleans", "as_numbers", "as_text", "check_columns", "kind", "readable", "scan", "value_labels", "write"]

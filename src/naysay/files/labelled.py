@@ -14,9 +14,9 @@ from polars.io.plugins import register_io_source
 
 from naysay.errors import DataError
 from naysay.files.kinds import kind, no_rows
-from naysay.files.variables import Code, Variable, variables
+from naysay.files.variables import Code, Variable, shown, variables
 
-__all__ = ["scan_labelled"]
+__all__ = ["labels_of", "scan_labelled"]
 
 _CELLS = 2_000_000  # of one piece: pyreadstat makes a Python object of each
 _READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
@@ -42,6 +42,13 @@ def scan_labelled(path: Path, *, encoding: str | None, codes: bool | Collection[
             yield piece if predicate is None else piece.filter(predicate)
 
     return register_io_source(source, schema={name: each.dtype for name, each in known.items()})
+
+
+def labels_of(path: Path, name: str, *, encoding: str | None) -> dict[str, str]:
+    """The labels of one variable by code as text, in the order of the codes."""
+    told = _File(path, _encoding(path, encoding), _library(path)).told()
+    labels = variables(told, system=kind(path), codes=False)[name].labels
+    return {code if isinstance(code, str) else shown(code): labels[code] for code in sorted(labels)}
 
 
 @dataclass(frozen=True)

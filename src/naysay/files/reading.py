@@ -11,7 +11,7 @@ from naysay.errors import DataError
 from naysay.files import labelled, text
 from naysay.files.kinds import kind, no_rows, readable
 
-__all__ = ["scan"]
+__all__ = ["scan", "value_labels"]
 
 
 def scan(
@@ -66,6 +66,14 @@ def scan(
         if not frame.head(1).collect().height:
             raise no_rows(path)
     return frame
+
+
+def value_labels(path: Path, name: str, *, encoding: str | None = None) -> dict[str, str]:
+    """What the codes of one column mean, by code as text; empty unless a file of SPSS or Stata says so.
+
+    Labels of user-missing codes are left out.
+    """
+    return labelled.labels_of(path, name, encoding=encoding) if kind(path) in ("spss", "stata") else {}
 
 
 def _scan_parquet(path: Path) -> pl.LazyFrame:

@@ -12,7 +12,7 @@ import polars as pl
 from naysay.errors import DataError
 from naysay.files.casts import text_of
 
-__all__ = ["Code", "Variable", "variables"]
+__all__ = ["Code", "Variable", "shown", "variables"]
 
 Code = float | int | str
 
@@ -69,8 +69,8 @@ class Variable:
         for code, label in self.labels.items():
             if label in first:
                 raise DataError(
-                    f"labels must tell codes apart; in column {self.name!r} the codes {_shown(first[label])} and "
-                    f"{_shown(code)} are both labelled {label!r}; read the codes instead (--codes), or correct the "
+                    f"labels must tell codes apart; in column {self.name!r} the codes {shown(first[label])} and "
+                    f"{shown(code)} are both labelled {label!r}; read the codes instead (--codes), or correct the "
                     "labels in the file",
                     column=self.name,
                     value=label,
@@ -105,7 +105,7 @@ class Variable:
             code = next(code for code, known in self.labels.items() if known == label)
             raise DataError(
                 f"labels must tell codes apart; column {self.name!r}, row {row + at + 1}, holds the code {label}, "
-                f"which has no label, while the code {_shown(code)} is labelled {label!r}; read the codes instead "
+                f"which has no label, while the code {shown(code)} is labelled {label!r}; read the codes instead "
                 "(--codes), or correct the labels in the file",
                 column=self.name,
                 row=row + at,
@@ -113,7 +113,8 @@ class Variable:
             )
 
 
-def _shown(code: Code) -> str:
+def shown(code: Code) -> str:
+    """A code as it is written in messages: 1.0 as ``1``, a text in quotes."""
     if isinstance(code, str):
         return repr(code)
     return str(int(code)) if float(code).is_integer() else str(code)

@@ -89,9 +89,15 @@ def truth_of(label: Any) -> bool | None:
     return TRUTH.get(word_of(label))
 
 
-def unknown_label(values: Sequence[Any], labels: Sequence[Any], *, row: int, total: int, what: str) -> AnswerError:
-    """The error for reports that are no labels: the first one in its row, and what else was found."""
+def unknown_label(
+    values: Sequence[Any], labels: Sequence[Any], *, row: int, total: int, what: str, words: bool = False
+) -> AnswerError:
+    """The error for reports that are no labels: the first one in its row, and what else was found.
+
+    With `words` those for yes and no are understood, and said to be.
+    """
     found = list(dict.fromkeys(str(value)[:80] for value in values))
     others = f"; found beside it: {_checks.shown(found[1:], 8)}" if len(found) > 1 else ""
-    problem = f"is {found[0]!r}, which is not a {what} here; {_checks.nearest(values[0], labels)}{others}"
+    known = _checks.nearest(values[0], labels) + (" (or yes and no, true and false, 1 and 0)" if words else "")
+    problem = f"is {found[0]!r}, which is not a {what} here; {known}{others}"
     return AnswerError(problem, row=row, total=total, value=values[0])

@@ -169,9 +169,8 @@ class Labels(Space):
         for row in unresolved:
             place = self.position(cells[row])
             if place is None:
-                known_words = ("yes or no, true or false, 1 or 0",) if self._words else ()
                 others = [cells[other] for other in unresolved if self.position(cells[other]) is None]
-                raise unknown_label(others, (*self.labels, *known_words), row=row, total=len(cells), what=what)
+                raise unknown_label(others, self.labels, row=row, total=len(cells), what=what, words=bool(self._words))
             found[row] = place
         return np.array(found, dtype=np.int64).reshape(-1, 1)
 

@@ -1,0 +1,56 @@
+"""What an error about an answer adds where the file itself says what its codes mean."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from naysay import _checks, files
+from naysay.cli.options import record_text
+from naysay.design import Answerable
+from naysay.errors import DataError
+from naysay.responses import Pair
+
+__all__ = ["with_labels"]
+
+_BINARY = {"0", "1"}  # codes of which 1 means yes wherever 0 means no
+
+
+@contextmanager
+def with_labels(
+    asked: Answerable, file: Path, response: Sequence[str], *, encoding: str | None, codes: bool
+) -> Iterator[None]:
+    """Errors about answers name the value labels of a file of SPSS or Stata, and how the design takes them."""
+    try:
+        yield
+    except DataError as error:
+        single = not isinstance(asked.space, Pair)  # an error about a pair is not about one column
+        column = error.column if single and not codes and error.column in response else None
+        labels = {} if column is None else files.value_labels(file, column, encoding=encoding)
+        if not labels:
+            raise
+        shown = _checks.shown(f"{code} = {label}" for code, label in labels.items())
+        told = f"{error}; the file labels its codes {shown}: {_way_out(asked, labels, several=len(response) > 1)}"
+        raise DataError(told, row=error.row, column=column, value=error.value) from None
+
+
+def _way_out(asked: Answerable, labels: Mapping[str, str], *, several: bool) -> str:
+    """What to do about it; which of two labels is the sensitive one is told only where 1 and 0 say so."""
+    names, binary = list(labels.values()), labels.keys() == _BINARY
+    if several or tuple(asked.space.labels) != tuple(asked.categories):
+        return (
+            "add --codes" if binary else f"recode them as {'1 and 0' if several else _checks.shown(asked.space.labels)}"
+        )
+    if len(asked.categories) != 2:
+        return f"name them with --categories {_quoted(names)}"
+    if binary:
+        return f"take 1 as yes and 0 as no with --codes, or with --categories {_quoted([labels['1'], labels['0']])}"
+    if len(names) == 2:
+        return f"name the sensitive one first, --categories {_quoted(names)} or --categories {_quoted(names[::-1])}"
+    return "name the two that the design is about with --categories, the sensitive one first"
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return shlex.quote(record_text(names))
