@@ -4,11 +4,16 @@
 about the population, `privacy` what they tell about a person, and `microdata` how identifiable a file of people is.
 """
 
-from naysay import design, designs, estimate, microdata, planning, privacy, simulate
-from naysay.design import Design
+from typing import TYPE_CHECKING
+
+from naysay._lazy import loader
 from naysay.errors import AnswerError, DataError, DesignError, NaysayError, NotEstimable, StatisticalWarning
-from naysay.responses import Responses
-from naysay.tally import Tally
+
+if TYPE_CHECKING:  # loaded when first asked for, as `loader` does
+    from naysay import design, designs, estimate, microdata, planning, privacy, simulate
+    from naysay.design import Design
+    from naysay.responses import Responses
+    from naysay.tally import Tally
 
 __version__ = "0.1.0"
 
@@ -31,3 +36,16 @@ __all__ = [
     "privacy",
     "simulate",
 ]
+
+_MODULES = ("design", "designs", "estimate", "microdata", "planning", "privacy", "simulate")
+
+if not TYPE_CHECKING:  # a type checker would take any name for one that is there
+    __getattr__ = loader(
+        __name__,
+        {name: f"naysay.{name}" for name in _MODULES}
+        | {"Design": "naysay.design", "Responses": "naysay.responses", "Tally": "naysay.tally"},
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

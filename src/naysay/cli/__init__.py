@@ -13,43 +13,30 @@ from typing import Annotated
 import typer
 
 import naysay
-from naysay.cli import (
-    demo,
-    design,
-    estimate,
-    output,
-    panel,
-    plan,
-    preview,
-    questionnaire,
-    randomize,
-    reproduce,
-    respond,
-    risk,
-    serve,
-    simulate,
-    survey,
-)
+from naysay.cli import output
+from naysay.cli.loading import Place, group_of
 from naysay.errors import NaysayError
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
-app.command("estimate")(estimate.command)
-app.command("simulate")(simulate.command)
-app.command("plan")(plan.command)
-app.command("randomize")(randomize.command)
-app.command("risk")(risk.command)
-app.add_typer(panel.app, name="panel")
-app.add_typer(design.app, name="design")
-app.command("designs")(design.catalog)
-app.add_typer(questionnaire.app, name="questionnaire")
-questionnaire.app.command("preview")(preview.preview)
-app.command("serve")(serve.command)
-app.add_typer(survey.app, name="survey")
-app.command("respond")(respond.command)
-app.command("demo")(demo.command)
-app.command("reproduce")(reproduce.command)
+COMMANDS = {
+    "estimate": Place("estimate"),
+    "simulate": Place("simulate"),
+    "plan": Place("plan"),
+    "randomize": Place("randomize"),
+    "risk": Place("risk"),
+    "panel": Place("panel", "group"),
+    "design": Place("design", "group"),
+    "designs": Place("design", "catalog"),
+    "questionnaire": Place("questionnaire", "group"),
+    "serve": Place("serve"),
+    "survey": Place("survey", "group"),
+    "respond": Place("respond"),
+    "demo": Place("demo"),
+    "reproduce": Place("reproduce"),
+}
+
+app = typer.Typer(cls=group_of(COMMANDS), rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)
 
 
 @app.callback(invoke_without_command=True)

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table as Grid
 from rich.text import Text
 
-from naysay import designs, privacy
+from naysay import _checks, designs, privacy
 from naysay.cli import output
 from naysay.cli.options import Categories, design_of
 from naysay.design import Answerable, Design, Levels, Samples, protocols
@@ -83,7 +83,7 @@ def show(
 def _told(asked: Answerable, *, chart: bool) -> None:
     """The design as text: its probabilities and its privacy, or its flowchart; then what people are told."""
     output.say(asked.name or asked.kind)
-    output.say(f"{len(asked.categories)} categories: {', '.join(map(output.label, asked.categories))}")
+    output.say(f"{len(asked.categories)} categories: {', '.join(map(_checks.label, asked.categories))}")
     if isinstance(asked, Samples):
         _cells(asked)
     if not chart:
@@ -105,12 +105,12 @@ def _cells(asked: Samples) -> None:
     if not asked.single:
         output.say(f"{len(asked.levels)} samples, each asked in its own way; one estimate for all")
     if len(asked.cells) > len(asked.categories):
-        output.say(f"{len(asked.cells)} kinds of respondents: {', '.join(map(output.label, asked.cells))}")
+        output.say(f"{len(asked.cells)} kinds of respondents: {', '.join(map(_checks.label, asked.cells))}")
     for share in (*asked.shares, *asked.nuisance):
-        of, among = (", ".join(f"“{output.label(cell)}”" for cell in cells) for cells in (share.of, share.among))
+        of, among = (", ".join(f"“{_checks.label(cell)}”" for cell in cells) for cells in (share.of, share.among))
         if share.of != (share.name,):
             role = "estimated" if share in asked.shares else "estimated beside them"
-            output.say(f"{role}: “{output.label(share.name)}”, the share of {of}{' among ' if among else ''}{among}")
+            output.say(f"{role}: “{_checks.label(share.name)}”, the share of {of}{' among ' if among else ''}{among}")
 
 
 def _channels(asked: Answerable) -> None:
@@ -187,7 +187,7 @@ def _matrix(design: Design) -> None:
     grid = Grid(show_edge=False, pad_edge=False, box=None, header_style="bold")
     grid.add_column("P(response | category)", overflow="fold")
     for category in design.categories:
-        grid.add_column(Text(output.label(category)), justify="right", overflow="fold", min_width=6)
+        grid.add_column(Text(_checks.label(category)), justify="right", overflow="fold", min_width=6)
     for text, row in zip(design.responses.texts(), design.matrix, strict=True):
         grid.add_row(Text(str(text)), *(f"{chance:.4f}" for chance in row))
     output.show(grid)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-import polars as pl
 import typer
 
 from naysay import _checks, estimate, files, privacy
@@ -24,6 +23,8 @@ from naysay.tally import Tally
 from naysay.tally.counting import in_group
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
+    import polars as pl
+
     from naysay.collect.storage import Replies
 
 __all__ = ["command"]
@@ -376,6 +377,6 @@ def _rows(fit: Estimate, found: dict[str, Any], compared: Sequence[str]) -> Iter
     """Each category, then each nuisance parameter: its name, its numbers, and those of the levels beside them."""
     for row, category in enumerate(fit.categories):
         numbers = [found["proportions"][row], found["standard_errors"][row], *found["intervals"][row]]
-        yield output.label(category), numbers, [found["levels"][name][row] for name in compared if "levels" in found]
+        yield _checks.label(category), numbers, [found["levels"][name][row] for name in compared if "levels" in found]
     for name, each in found.get("nuisance", {}).items():
         yield name, [each["estimate"], each["standard_error"], *each["interval"]], []

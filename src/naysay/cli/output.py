@@ -5,14 +5,12 @@ from __future__ import annotations
 import io
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
+if TYPE_CHECKING:  # every command starts here, and not every one shows a table
+    from rich.table import Table
 
-from naysay._checks import label
-
-__all__ = ["complain", "encodable", "json_text", "label", "note", "say", "show"]
+__all__ = ["complain", "encodable", "json_text", "note", "say", "show"]
 
 _WIDTH = 120
 
@@ -45,6 +43,8 @@ def _line(text: str) -> str:
 
 def show(table: Table, *, indent: str = "") -> None:
     """A table on stdout."""
+    from rich.console import Console
+
     out = io.StringIO()
     Console(file=out, width=_WIDTH, color_system=None, legacy_windows=False).print(table)
     say("\n".join((indent + line).rstrip() for line in out.getvalue().splitlines()))

@@ -11,7 +11,7 @@ import typer
 
 from naysay import _checks
 from naysay import questionnaire as questionnaires
-from naysay.cli import output
+from naysay.cli import output, preview
 from naysay.errors import DataError
 from naysay.questionnaire import Examined, Questionnaire, write_xlsform
 
@@ -148,3 +148,6 @@ def _write(form: Questionnaire, path: Path) -> None:
         _WRITERS[path.suffix.lower()](form, path)
     except OSError as error:
         raise DataError(f"cannot write to {str(path)!r}: {error.strerror or error}") from None
+
+
+app.command("preview")(preview.preview)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from naysay import _checks, frames
+from naysay import _checks
 from naysay.design.drawing import RULES
 from naysay.design.protocol import Protocol
 from naysay.errors import DataError, DesignError
@@ -197,6 +197,8 @@ class Answerable(ABC):
         >>> designs.negative(("a", "b", "c")).tally(count=[5, 7, 9])
         <Tally: 21 answers, 3 distinct>
         """
+        from naysay import frames  # and with it polars: designs and estimates alone do without
+
         level = self._given(level, sample)
         if column is not None:
             return frames.tally_frame(self, said, column, level=level, weights=weights, count=count, by=by)

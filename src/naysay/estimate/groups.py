@@ -10,7 +10,7 @@ from operator import add
 from typing import Any
 
 import numpy as np
-import scipy.stats
+import scipy
 from numpy.typing import NDArray
 
 from naysay.design import Design

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from naysay.errors import NaysayError, NotEstimable
 from naysay.estimate.information import information
@@ -70,7 +71,7 @@ def _upper_end(values: Floats, share: Floats, n: float, quantile: float, extreme
         return extreme if observed else tilted(0.0)[1]
     if tilted(np.exp(high))[0] >= quantile:
         return float(share @ values)
-    root = brentq(lambda log: np.sqrt(tilted(np.exp(log))[0]) - np.sqrt(quantile), low, high, xtol=1e-10)
+    root = scipy.optimize.brentq(lambda log: np.sqrt(tilted(np.exp(log))[0]) - np.sqrt(quantile), low, high, xtol=1e-10)
     return tilted(np.exp(root))[1]
 
 
@@ -107,7 +108,7 @@ def simplex_profile(rows: Floats, weights: Floats, best: Floats, quantile: Float
     def end(category: int, limit: float) -> float:
         if excess(limit, category) <= 0 or excess(best[category], category) >= 0:
             return limit
-        return float(brentq(excess, best[category], limit, args=(category,), xtol=1e-6, rtol=1e-6))
+        return float(scipy.optimize.brentq(excess, best[category], limit, args=(category,), xtol=1e-6, rtol=1e-6))
 
     return np.array([[end(category, 0.0), end(category, 1.0)] for category in range(len(best))])
 
@@ -182,11 +183,14 @@ def share_profile(summit: Summit, above: Floats, below: Floats, quantile: float)
     def most_at(share: float) -> float:
         return most(above - share * below)
 
-    low = 0.0 if least_at(0.0) <= 0 else _BEYOND if least_at(1.0) > 0 else float(brentq(least_at, 0.0, 1.0, xtol=1e-9))
-    high = (
-        1.0 if most_at(1.0) >= 0 else 1 - _BEYOND if most_at(0.0) < 0 else float(brentq(most_at, 0.0, 1.0, xtol=1e-9))
-    )
+    low = 0.0 if least_at(0.0) <= 0 else _BEYOND if least_at(1.0) > 0 else _root(least_at)
+    high = 1.0 if most_at(1.0) >= 0 else 1 - _BEYOND if most_at(0.0) < 0 else _root(most_at)
     return low, high
+
+
+def _root(function: Callable[[float], float]) -> float:
+    """Where a function of a share crosses zero."""
+    return float(scipy.optimize.brentq(function, 0.0, 1.0, xtol=1e-9))
 
 
 def _told_directions(rows: Floats) -> Floats:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.stats
+import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks

@@ -7,9 +7,8 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.sparse
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from naysay.design import Answerable, TwoOption
 from naysay.errors import DataError
@@ -128,4 +127,4 @@ def _least_move(equalities: Any, right: Floats, t: int) -> Floats:
 
 
 def _solved(cost: Floats, equalities: Any, right: Floats) -> Any:
-    return linprog(cost, A_eq=equalities, b_eq=right, bounds=(0, None), method="highs")
+    return scipy.optimize.linprog(cost, A_eq=equalities, b_eq=right, bounds=(0, None), method="highs")

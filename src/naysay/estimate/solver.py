@@ -13,9 +13,8 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 from naysay.errors import NaysayError
 
@@ -179,7 +178,7 @@ def _model_minimum(curvature: Floats, linear: Floats) -> Floats | None:
     ridge = 1e-12 * np.trace(curvature) / len(curvature)
     try:
         factor = scipy.linalg.cholesky(curvature + ridge * np.eye(len(curvature)))
-        solution, _ = nnls(factor, scipy.linalg.solve_triangular(factor, linear, trans="T"))
+        solution, _ = scipy.optimize.nnls(factor, scipy.linalg.solve_triangular(factor, linear, trans="T"))
     except (np.linalg.LinAlgError, RuntimeError):
         return None
     return np.asarray(solution)
@@ -214,6 +213,6 @@ def _least_distance(directions: Floats, bounds: Floats) -> Floats:
     stacked = np.vstack([directions.T, bounds])
     goal = np.zeros(len(stacked))
     goal[-1] = 1.0
-    dual, _ = nnls(stacked, goal)
+    dual, _ = scipy.optimize.nnls(stacked, goal)
     residual = stacked @ dual - goal
     return np.asarray(-residual[:-1] / residual[-1])

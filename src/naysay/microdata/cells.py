@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from naysay import _checks
 
@@ -95,25 +95,25 @@ class Cells:
         return np.concatenate([[0], 1 + self.members[self.starts[:-1]]])
 
     @cached_property
-    def membership(self) -> sparse.csr_array:
+    def membership(self) -> scipy.sparse.csr_array:
         """Which values a cell may hold, (cells, values); entries are 1."""
         return self._matrix(np.ones(len(self.members)))
 
     @cached_property
-    def likely(self) -> sparse.csr_array:
+    def likely(self) -> scipy.sparse.csr_array:
         """P(value) given the cell, (cells, values)."""
         return self._matrix(self.chances)
 
-    def _matrix(self, entries: NDArray[np.float64]) -> sparse.csr_array:
-        return sparse.csr_array((entries, self.members, self.starts), shape=(self.size, len(self.values)))
+    def _matrix(self, entries: NDArray[np.float64]) -> scipy.sparse.csr_array:
+        return scipy.sparse.csr_array((entries, self.members, self.starts), shape=(self.size, len(self.values)))
 
-    def agreeing(self, *, by_value: bool) -> sparse.csr_array:
+    def agreeing(self, *, by_value: bool) -> scipy.sparse.csr_array:
         """Which cells (columns) agree with each symbol (rows), both counted from 0; entries are 1.
 
         Symbols are values, which agree with the cells that hold them, or cells, which agree if they share a candidate.
         """
         holds = self.membership
-        inner = sparse.csr_array(holds.T if by_value else holds @ holds.T)
+        inner = scipy.sparse.csr_array(holds.T if by_value else holds @ holds.T)
         inner.data[:] = 1
         return inner
 

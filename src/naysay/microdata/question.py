@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from naysay import _checks
 from naysay.errors import DataError
@@ -88,13 +88,13 @@ class File:
         """Whether a variable is missing somewhere."""
         return tuple(bool((column == 0).any()) for column in self.tuples.columns)
 
-    def agreement(self, place: int) -> sparse.csr_array:
+    def agreement(self, place: int) -> scipy.sparse.csr_array:
         """Which cells (columns) agree with each symbol (rows), the unknown of either first; entries are 1."""
         cells = self.cells[place]
         inner = cells.agreeing(by_value=self.by_value)
-        top = sparse.csr_array(np.ones((1, cells.size + 1)))
-        left = sparse.csr_array(np.ones((inner.shape[0], 1)))
-        return sparse.csr_array(sparse.vstack([top, sparse.hstack([left, inner])]))
+        top = scipy.sparse.csr_array(np.ones((1, cells.size + 1)))
+        left = scipy.sparse.csr_array(np.ones((inner.shape[0], 1)))
+        return scipy.sparse.csr_array(scipy.sparse.vstack([top, scipy.sparse.hstack([left, inner])]))
 
     @cached_property
     def agreements(self) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.stats
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks

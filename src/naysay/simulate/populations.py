@@ -10,7 +10,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import scipy.stats
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
@@ -54,6 +55,7 @@ def save(tally: Tally, path: Path) -> None:
 
 def load(path: Path) -> tuple[tuple[Part, ...], dict[str, Any]]:
     """The parts that `save` wrote, and what is told of them."""
+    import_module("naysay.design")  # registers its reader, where nobody has asked for a design yet
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             head = json.loads(str(stored["head"]))

@@ -1,0 +1,68 @@
+"""Commands that are loaded when they are asked for, so that each starts without what only others need."""
+
+from __future__ import annotations
+
+import ast
+from collections import UserDict
+from importlib import import_module, util
+from typing import Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+__all__ = ["Place", "group_of"]
+
+
+class Place(NamedTuple):
+    """Where a command is: a module of ``naysay.cli``, and the function that does it; that of a group is ``group``."""
+
+    module: str
+    function: str = "command"
+
+    def loaded(self, name: str) -> Any:
+        """The command, after importing its module."""
+        module = import_module(f"naysay.cli.{self.module}")
+        if self.function == "group":
+            found: Any = typer.main.get_group(module.app)
+        else:
+            app = typer.Typer(rich_markup_mode=None, add_completion=False)
+            app.command(name)(getattr(module, self.function))
+            found = typer.main.get_command(app)
+        found.name = name
+        return found
+
+    def summary(self) -> str:
+        """The first paragraph of its docstring, read from the source so that nothing is imported."""
+        spec = util.find_spec(f"naysay.cli.{self.module}")
+        source: Any = spec.loader if spec else None
+        body = ast.parse(source.get_source(f"naysay.cli.{self.module}")).body
+        functions = (node for node in body if isinstance(node, ast.FunctionDef) and node.name == self.function)
+        return (ast.get_docstring(next(functions)) or "").partition("\n\n")[0]
+
+
+class _Commands(UserDict[str, Any]):
+    """Commands by name; in the place of each stands where it is until it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        found = self.data[name]
+        if isinstance(found, Place):
+            found = self.data[name] = found.loaded(name)
+        return found
+
+
+def group_of(places: dict[str, Place]) -> type[TyperGroup]:
+    """A kind of group with these commands, in this order."""
+
+    class Group(TyperGroup):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            self.commands = _Commands(places)
+
+        def list_commands(self, ctx: Any) -> list[str]:
+            return list(places)
+
+        def format_commands(self, ctx: Any, formatter: Any) -> None:
+            told = {name: TyperCommand(name, help=place.summary()) for name, place in places.items()}
+            TyperGroup(commands=dict(told)).format_commands(ctx, formatter)
+
+    return Group
