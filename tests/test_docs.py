@@ -1,10 +1,14 @@
 """Statements about the documentation site: what it shows is true, complete, and all in one place."""
 
+import contextlib
+import functools
 import importlib.util
 import inspect
 import pkgutil
 import pydoc
 import re
+import shlex
+import signal
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -12,14 +16,13 @@ from importlib import import_module
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import polars as pl
 import pytest
 import typer
 from sphinx.util.inventory import InventoryFile
 
 import naysay
 from naysay.cli import app
-from naysay.designs import FAMILIES, negative
+from naysay.designs import FAMILIES
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -32,18 +35,6 @@ SPEC.loader.exec_module(renew)
 PAGES = renew.pages()
 
 
-@pytest.fixture
-def readme_files(tmp_path):
-    """The files that the README's commands read."""
-    income = ("low", "middle", "high", "none")
-    pairs = negative(income, discards=2)
-    truth = [income[row % 4] for row in range(200)]
-    pl.DataFrame({"income": pairs.randomize(truth).texts()}).write_csv(tmp_path / "answers.csv")
-    people = {"income": income[:3], "age": (30, 41, 52, 63), "gender": ("f", "m"), "region": tuple("nesw")}
-    columns = {name: [cells[row // 7 % len(cells)] for row in range(200)] for name, cells in people.items()}
-    pl.DataFrame(columns).write_csv(tmp_path / "people.csv")
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_a_page_shows_what_its_blocks_give(page, tmp_path):
     text = page.read_text(encoding="utf-8")
@@ -52,9 +43,42 @@ def test_a_page_shows_what_its_blocks_give(page, tmp_path):
         assert drawn == place.read_text(encoding="utf-8"), f"{place.name} is out of date; {renew.COMMAND}"
 
 
-def test_the_readme_runs(readme_files, tmp_path):
+def test_the_readme_runs_in_an_empty_folder(tmp_path):
     text = README.read_text(encoding="utf-8")
     assert renew.renewed(text, README.name, tmp_path) == text
+
+
+def indented(page):
+    """The commands of a page that are shown and not run with it: a server, and what needs one."""
+    return re.findall(r"^    (naysay .*?) *(?:#.*)?$", page.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@contextlib.contextmanager
+def serving(command, folder):
+    """A server as a page starts it, but on any free port: what it prints first."""
+    words = [sys.executable, "-m", *shlex.split(command), "--port", "0"]
+    with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            yield server.stdout.readline().strip()
+        finally:
+            server.send_signal(signal.SIGINT)
+
+
+def test_the_survey_of_the_readme_is_served_answered_and_estimated(tmp_path):
+    """Every command of the README that `test_the_readme_runs_in_an_empty_folder` leaves out, as pasted."""
+    serve, *others = indented(README)
+    assert [command.split()[1] for command in (serve, *others)] == ["serve", "respond", "estimate"]
+    made = next(line for line in README.read_text(encoding="utf-8").splitlines() if "questionnaire new" in line)
+    run = functools.partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, check=True)
+    run([sys.executable, "-m", *shlex.split(made, comments=True)])
+    with serving(serve, tmp_path) as link:
+        shown = "http://127.0.0.1:8000/s/survey"
+        assert urlsplit(link).path == urlsplit(shown).path
+        answered, estimated = (
+            run([sys.executable, "-m", *shlex.split(command.replace(shown, link))]).stdout for command in others
+        )
+    assert "100" in answered
+    assert "privacy:" in estimated
 
 
 @pytest.mark.parametrize("page", [*PAGES, README], ids=lambda page: page.relative_to(ROOT).as_posix())

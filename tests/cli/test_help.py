@@ -138,6 +138,19 @@ def test_the_demo_is_run_with_its_options(naysay, quick_demo):
     assert Path("shown").is_dir()
 
 
+def test_sample_files_are_written_once(naysay, refused):
+    ran = naysay("demo", "--files", "samples")
+    assert (ran.code, ran.out.splitlines()) == (
+        0,
+        [f"{Path('samples', name)}: written" for name in ("people.csv", "answers.csv")],
+    )
+    before = Path("samples", "people.csv").read_bytes()
+    assert f"{str(Path('samples', 'people.csv'))!r} is there already" in refused("demo", "--files", "samples")
+    naysay("demo", "--files", "again")
+    naysay("demo", "--files", "others", "--seed", 2)
+    assert Path("again", "people.csv").read_bytes() == before != Path("others", "people.csv").read_bytes()
+
+
 def test_the_demo_that_cannot_write_says_so(refused, quick_demo, write):
     write("taken", "a file")
     assert "cannot write to 'taken'" in refused("demo", "--out", "taken")

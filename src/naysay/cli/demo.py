@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from naysay.cli import output
+from naysay.cli.samples import write_samples
 from naysay.errors import DataError
 
 __all__ = ["command"]
@@ -24,6 +26,10 @@ def command(
     stay: Annotated[
         bool, typer.Option("--open", help="Leave the server running, to answer yourself; Ctrl+C stops it.")
     ] = False,
+    files: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Instead: write small files of made-up people, to try other commands on."),
+    ] = None,
 ) -> None:
     """Run a survey end to end, and leave a report to look at.
 
@@ -35,10 +41,15 @@ def command(
     Examples:
       naysay demo --out naysay-demo --seed 1
       naysay demo --open
+      naysay demo --files samples
     """
-    from naysay import demo  # with the data and the charts
-
     try:
+        if files is not None:
+            for path in write_samples(files, seed=1 if seed is None else seed):
+                output.say(f"{path}: written")
+            return
+        from naysay import demo  # with the data and the charts
+
         demo.run(out, seed=seed, console=Console(file=sys.stdout), stay=demo.forever if stay else None)
     except OSError as error:
-        raise DataError(f"cannot write to {str(out)!r}: {error.strerror or error}") from None
+        raise DataError(f"cannot write to {str(files or out)!r}: {error.strerror or error}") from None

@@ -1,0 +1,62 @@
+"""Small files to try commands on; the people in them are made up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from naysay import designs
+from naysay.errors import DataError
+
+__all__ = ["write_samples"]
+
+_INCOMES = ("low", "middle", "high", "none")
+_PEOPLE = 1_000
+
+
+def write_samples(folder: Path, *, seed: int = 1) -> list[Path]:
+    """Two files: ``people.csv`` with true answers, and ``answers.csv`` with what others said in a negative survey.
+
+    Parameters
+    ----------
+    folder : Path
+        Made where it does not exist.
+    seed : int
+        The same people and answers again.
+
+    Returns
+    -------
+    list of Path
+
+    Raises
+    ------
+    DataError
+        A file of that name is there already.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as there:
+    ...     people, answers = write_samples(Path(there))
+    ...     print(*answers.read_text().splitlines()[:3])
+    income low;high middle;none
+    """
+    rng = np.random.default_rng(seed)
+    people = {
+        "age": rng.integers(18, 80, _PEOPLE),
+        "gender": rng.choice(("f", "m"), _PEOPLE),
+        "region": rng.choice(("north", "east", "south", "west"), _PEOPLE),
+        "income": rng.choice(_INCOMES[:3], _PEOPLE, p=(0.4, 0.4, 0.2)),
+    }
+    truth = rng.choice(_INCOMES, _PEOPLE, p=(0.35, 0.35, 0.2, 0.1))
+    said = designs.negative(_INCOMES, discards=2).randomize(truth, rng=rng)
+    files = {folder / "people.csv": people, folder / "answers.csv": {"income": said.texts()}}
+    for path in files:
+        if path.exists():
+            raise DataError(f"{str(path)!r} is there already; name another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, columns in files.items():
+        pl.DataFrame(columns).write_csv(path)
+    return list(files)
