@@ -41,7 +41,7 @@ def write_samples(folder: Path, *, seed: int = 1) -> list[Path]:
     >>> with TemporaryDirectory() as there:
     ...     people, answers = write_samples(Path(there))
     ...     print(*answers.read_text().splitlines()[:3])
-    income low;high middle;none
+    income middle;none low;none
     """
     rng = np.random.default_rng(seed)
     people = {
@@ -52,11 +52,11 @@ def write_samples(folder: Path, *, seed: int = 1) -> list[Path]:
     }
     truth = rng.choice(_INCOMES, _PEOPLE, p=(0.35, 0.35, 0.2, 0.1))
     said = designs.negative(_INCOMES, discards=2).randomize(truth, rng=rng)
-    files = {folder / "people.csv": people, folder / "answers.csv": {"income": said.texts()}}
-    for path in files:
-        if path.exists():
-            raise DataError(f"{str(path)!r} is there already; name another folder")
+    files = {"people.csv": pl.DataFrame(people), "answers.csv": pl.DataFrame({"income": said.texts()})}
+    for name in files:
+        if (folder / name).exists():
+            raise DataError(f"{str(folder / name)!r} is there already; name another folder")
     folder.mkdir(parents=True, exist_ok=True)
-    for path, columns in files.items():
-        pl.DataFrame(columns).write_csv(path)
-    return list(files)
+    for name, table in files.items():
+        table.write_csv(folder / name)
+    return [folder / name for name in files]
