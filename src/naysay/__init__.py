@@ -40,12 +40,8 @@ __all__ = [
 _MODULES = ("design", "designs", "estimate", "microdata", "planning", "privacy", "simulate")
 
 if not TYPE_CHECKING:  # a type checker would take any name for one that is there
-    __getattr__ = loader(
+    __getattr__, __dir__ = loader(
         __name__,
         {name: f"naysay.{name}" for name in _MODULES}
         | {"Design": "naysay.design", "Responses": "naysay.responses", "Tally": "naysay.tally"},
     )
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

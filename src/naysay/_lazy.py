@@ -10,8 +10,8 @@ from typing import Any
 __all__ = ["loader"]
 
 
-def loader(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package, which loads its public names from the modules where they live.
+def loader(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` of a package, which loads public names from the modules where they live, and its ``__dir__``.
 
     Parameters
     ----------
@@ -29,4 +29,4 @@ def loader(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         setattr(sys.modules[package], name, value)  # from now on it is found without this
         return value
 
-    return load
+    return load, lambda: sorted({*vars(sys.modules[package]), *homes})

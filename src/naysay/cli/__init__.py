@@ -25,15 +25,15 @@ COMMANDS = {
     "plan": Place("plan"),
     "randomize": Place("randomize"),
     "risk": Place("risk"),
-    "panel": Place("panel", "group"),
-    "design": Place("design", "group"),
     "designs": Place("design", "catalog"),
-    "questionnaire": Place("questionnaire", "group"),
     "serve": Place("serve"),
-    "survey": Place("survey", "group"),
     "respond": Place("respond"),
     "demo": Place("demo"),
     "reproduce": Place("reproduce"),
+    "panel": Place("panel", "group"),
+    "design": Place("design", "group"),
+    "questionnaire": Place("questionnaire", "group"),
+    "survey": Place("survey", "group"),
 }
 
 app = typer.Typer(cls=group_of(COMMANDS), rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # loaded with a first file, so that a command's help does not
 __all__ = ["as_booleans", "as_numbers", "as_text", "check_columns", "kind", "readable", "scan", "value_labels", "write"]
 
 if not TYPE_CHECKING:  # a type checker would take any name for one that is there
-    __getattr__ = loader(
+    __getattr__, __dir__ = loader(
         __name__,
         dict.fromkeys(("as_booleans", "as_numbers", "as_text", "check_columns"), "naysay.files.casts")
         | dict.fromkeys(("kind", "readable"), "naysay.files.kinds")
