@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import scipy.stats
+import scipy
 from numpy.typing import NDArray
 
 from naysay.estimate.information import inverse
