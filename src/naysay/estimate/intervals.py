@@ -31,19 +31,18 @@ from naysay import _checks, privacy
 from naysay.design import Levels, Samples, Table
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import profile, samples
+from naysay.estimate.bootstrap import bootstrap_bounds
 from naysay.estimate.information import evidence
-from naysay.estimate.likelihood import certified, check_identified, efficient_indicators, model_covariance
+from naysay.estimate.likelihood import certified, efficient_indicators, model_covariance
 from naysay.estimate.linear import Indicators, indicators, linear_map
 from naysay.estimate.result import Estimate, is_stratified
 from naysay.estimate.score import score_bounds
-from naysay.estimate.solver import maximize
 
 __all__ = ["METHODS", "Intervals", "default_method", "degrees_of_freedom", "intervals", "nuisance_intervals"]
 
 Floats = NDArray[np.float64]
 
 METHODS = ("score", "agresti_coull", "wald", "profile", "bootstrap")
-SEED = 1998
 _TRACE = 1e-3  # of an answer, for each possible response: keeps its probability positive and changes nothing else
 _UNLIKELY = 0.01  # chance of a survey that keeps to its design to be said not to
 
@@ -361,59 +360,7 @@ def _ratio(variance: Floats, model: Floats) -> Floats:
 
 
 def _bootstrap(ask: _Ask) -> Floats:
-    fit = ask.fit
-    if fit.target == "file":
-        raise DataError(
-            "the bootstrap redraws respondents, but a file is fixed; use method='score', 'profile' or 'wald'"
-        )
-    if fit.level_weights is not None:
-        raise DataError("the bootstrap is for proportional weights of the levels; use method='score' or 'wald'")
-    if fit.tally.weighted:
-        raise DataError("the bootstrap of a weighted tally needs the rows; use method='score', 'wald' or 'profile'")
-    if fit.cells is not None:
-        raise DataError("several samples are not bootstrapped; use method='profile' or 'wald'")
-    rng = np.random.default_rng(SEED) if ask.rng is None else ask.rng
-    tail = (1 - ask.confidence) / 2
-    if fit.indicators is None:
-        return _refit_bootstrap(fit, ask.replicates, tail, rng)
-    terms = fit.indicators
-    ends = [_studentized(terms.u[:, j], terms.count, ask.replicates, tail, rng) for j in range(terms.u.shape[1])]
-    return np.array(ends)
-
-
-def _studentized(
-    u: Floats, count: Floats, replicates: int, tail: float, rng: np.random.Generator
-) -> tuple[float, float]:
-    """The bootstrap-t interval of a mean."""
-    values, inverse = np.unique(u.round(12), return_inverse=True)
-    size = np.bincount(inverse, count)
-    n = int(size.sum())
-    mean = float(size @ values / n)
-    error = float(np.sqrt(size @ (values - mean) ** 2 / n / max(n - 1, 1)))
-    drawn = rng.multinomial(n, size / n, size=replicates)
-    means = drawn @ values / n
-    errors = np.sqrt(np.maximum(drawn @ values**2 / n - means**2, 0) / max(n - 1, 1))
-    usable = errors > 0
-    if error == 0 or not usable.any():
-        return mean, mean
-    ratios = (means[usable] - mean) / errors[usable]
-    low, high = np.quantile(ratios, [tail, 1 - tail])
-    return mean - high * error, mean - low * error
-
-
-def _refit_bootstrap(fit: Estimate, replicates: int, tail: float, rng: np.random.Generator) -> Floats:
-    """Percentiles of the estimate over resampled respondents; those that lose a category are left out."""
-    check_identified(fit.tally)
-    rows, weights, _ = evidence(fit.tally)
-    n = round(weights.sum())
-    refits = []
-    for _ in range(replicates):
-        drawn = rng.multinomial(n, weights / weights.sum())
-        seen = drawn > 0
-        refits.append(maximize(rows[seen], drawn[seen].astype(float), tolerance=1e-3, polish=0).proportions)
-    if not refits:
-        raise NotEstimable("a bootstrap needs at least one replicate")
-    return np.quantile(np.array(refits), [tail, 1 - tail], axis=0).T
+    return bootstrap_bounds(ask.fit, ask.confidence, ask.replicates, ask.rng)
 
 
 _COMPUTED = {
