@@ -27,6 +27,9 @@ counts = st.tuples(st.integers(1, 300), st.integers(1, 300))
 @given(counts, counts)
 def test_two_direct_arms_are_a_two_by_two_table(first, second):
     found = estimate.goodness_of_fit(ARMS, stacked(ARMS, first, second))
+    if stats.contingency.expected_freq([first, second]).min() < 0.5:  # too few to be tested by χ²
+        assert found is None
+        return
     for mine, p_value, power in (
         (found.pearson, found.p_value, "pearson"),
         (found.deviance, found.deviance_p_value, "log-likelihood"),

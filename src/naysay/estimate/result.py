@@ -291,12 +291,12 @@ class Estimate:
 
         return samples.each_sample(self)
 
-    def noncompliance(self, share: float = 0.1) -> Floats | None:
+    def noncompliance(self, share: float = 0.1, noncompliers: str = "anyone") -> Floats | None:
         """The band (t, 2) of `noncompliance_band`; None where people answer without chance."""
         from naysay.estimate import assumptions
 
         known = assumptions.behaviors(self.design)
-        return assumptions.noncompliance_band(self, share=share) if known else None
+        return assumptions.noncompliance_band(self, share=share, noncompliers=noncompliers) if known else None
 
     @cached_property
     def probability_band(self) -> Floats | None:
