@@ -170,12 +170,12 @@ def test_nuisance_parameters_stand_below_the_categories(lies):
     assert "Below the line" in page
 
 
-def test_samples_are_called_samples_and_bits_are_those_of_the_cells(lies):
+def test_samples_are_called_samples_and_bits_are_those_of_the_sensitive_category(lies):
     cells = Reader(report.estimate_html(lies)).cells
     assert "sample" in cells
     assert "level" not in cells
-    assert "bits, of 1.58" in cells
-    assert cells.count("2 of 3") == 2
+    assert "bits, of 1.00" in cells
+    assert cells.count("2 of 2") == 2
 
 
 def test_what_the_estimate_rests_on_is_what_the_terminal_says(lies):

@@ -169,7 +169,7 @@ def below(
         lines.append("band of preferences: takes long here, ask estimate.preference_band(design, tally)")
     if fit.sensitivity is not None:
         lines.append("band: what the share could be if people chose between two false categories as they like")
-    lines += checks(fit, noncompliance, noncompliers) + privacy.lines(fit.design)
+    lines += checks(fit, noncompliance, noncompliers) + privacy.lines(fit.design, fit.nuisance_shares)
     return lines + [f"note: {text}" for text in reservations(fit, found)]
 
 

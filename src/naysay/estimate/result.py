@@ -205,6 +205,12 @@ class Estimate:
         pairs = zip(names, self.cells.values.tolist(), errors.tolist(), strict=True)
         return {name: Value(value, error) for name, value, error in list(pairs)[t:]}
 
+    @property
+    def nuisance_shares(self) -> dict[Any, float]:
+        """The nuisance parameters that are determined, moved into [0, 1]."""
+        values = {name: each.value for name, each in self.nuisance.items() if math.isfinite(each.value)}
+        return {name: min(max(value, 0.0), 1.0) for name, value in values.items()}
+
     def interval(
         self,
         confidence: float = 0.95,
@@ -242,8 +248,11 @@ class Estimate:
 
     @cached_property
     def privacy(self) -> dict[Any, privacy.Statement]:
-        """What one answer tells about its person, by level (None where there are no levels)."""
-        told = privacy.statement(self.design)
+        """What one answer tells about its person, by level (None where there are no levels).
+
+        Where samples tell finer cells apart than the categories: about the category, at the estimated nuisance shares.
+        """
+        told = privacy.about_categories(self.design, self.nuisance_shares) or privacy.statement(self.design)
         return told if isinstance(told, dict) else {None: told}
 
     @cached_property
