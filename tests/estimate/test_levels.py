@@ -255,9 +255,9 @@ def test_large_surveys_with_levels_are_printed_in_seconds():
     choice = designs.negative_levels(labels)
     rng = np.random.default_rng(1)
     tally = drawn(choice, rng.integers(40, size=50_000), rng.integers(39, size=50_000), rng)
-    began = time.perf_counter()
+    began = time.process_time()  # of this process: other work on the machine does not count
     text = str(estimate.stratified(choice, tally))
-    assert time.perf_counter() - began < 30
+    assert time.process_time() - began < 15
     assert "score" in text
     assert "(χ²)" in text
 

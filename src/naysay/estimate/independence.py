@@ -149,6 +149,8 @@ def score_test(tally: Tally, pooled: Floats | None = None) -> IndependenceTest:
         rows, weights, _ = evidence(tally)
         pooled = maximize(rows, weights, tolerance=1e-4, polish=0).proportions
     statistic, df = score_tests.agreement(score_tests.scores([part for part in tally.parts if part.n], pooled))
+    if not df:
+        return IndependenceTest(float("nan"), 0, float("nan"), "the levels tell too little by themselves")
     return IndependenceTest(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), "χ²", "score")
 
 
