@@ -68,7 +68,7 @@ def test_randomized_and_direct_arms_are_one_estimate(naysay, write):
     name = write("arms.csv", "x,arm", *said)
     code, out, _ = naysay("estimate", name, "--response", "x", "--sample", "arm", "--design", ARMS)
     assert code == 0
-    assert "“yes” by sample (s.e.): open 0.3000" in out
+    assert "“yes” by sample (s.e.): open 0.300" in out
     assert "fit: Pearson X² = 0.00" in out
     assert "assumes: " in out
 
@@ -118,7 +118,7 @@ def test_differences_stand_below_the_groups(naysay, groups):
     out = naysay("estimate", groups, *WARNER, "--by", "g").out
     below = out[out.index("Differences from north; 0.95 normal intervals") :].splitlines()
     assert below[2].split() == ["group", "category", "less", "north", "s.e.", "low", "high"]
-    assert below[3].split()[:3] == ["south", "yes", "0.2000"]
+    assert below[3].split()[:3] == ["south", "yes", "0.20"]
     assert below[-1].startswith("equality of the groups: LR = 3.1")
 
 
@@ -163,7 +163,7 @@ def test_hundreds_of_groups_are_read_one_by_one(naysay, write):
     assert told["differences"]["equality"]["degrees_of_freedom"] == 30
     shown = naysay("estimate", name, *WARNER, "--by", "g").out
     assert "31 groups, too many to list their differences" in shown
-    assert "equality of the groups: LR" in shown
+    assert "equality of the groups: score" in shown
 
 
 def test_a_group_whose_answers_are_all_alike_has_an_interval(naysay, write):
@@ -220,10 +220,18 @@ def test_the_share_of_those_who_do_not_comply_is_chosen(naysay, groups):
     assert "did not comply" in naysay(*words, "--format", "csv").err
 
 
+def test_who_does_not_comply_is_chosen(naysay, groups):
+    words = ("estimate", groups, *WARNER)
+    assert "did not comply (whatever is true of them, they gave" in naysay(*words).out
+    assert "did not comply (like everyone else in" in naysay(*words, "--noncompliers", "alike").out
+    told = json.loads(naysay(*words, "--noncompliers", "alike", "--format", "json").out)["noncompliance"]
+    assert told["noncompliers"] == "alike"
+
+
 def test_a_range_of_the_prevalence_gives_a_band(naysay, write):
     name = write("c.csv", "x", *["same"] * 38, *["different"] * 62)
     words = ("estimate", name, "--response", "x", "--design", "crosswise(prevalence=0.25, between=(0.23, 0.27))")
-    assert "over the stated range of the prevalence: “yes” from 0.7222 to 0.7609" in naysay(*words).out
+    assert "over the stated range of the prevalence: “yes” from 0.722 to 0.761" in naysay(*words).out
     assert "probability_band" in json.loads(naysay(*words, "--format", "json").out)
 
 

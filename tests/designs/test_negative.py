@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from naysay import designs
+from naysay import designs, estimate, privacy
 from naysay.designs.negative import is_uniform
 from naysay.errors import DesignError
 
@@ -103,9 +103,22 @@ def test_sigma_is_a_positive_number(sigma):
 
 
 @pytest.mark.parametrize("sigma", [0.05, 1e-3, 1e-300])
-def test_a_narrow_gaussian_would_never_name_far_categories(sigma):
+def test_so_narrow_a_gaussian_that_only_the_next_is_named_is_refused(sigma):
     with pytest.raises(DesignError, match="sigma is too small for 5 categories"):
         designs.gaussian_negative(ABCDE, sigma=sigma)
+
+
+def test_a_gaussian_over_many_categories_never_names_those_that_are_too_far():
+    survey = designs.gaussian_negative(range(50), sigma=3)
+    assert (survey.weights.sum(axis=0) == 2**53).all(), "columns sum to one exactly"
+    density = [0 if place == 20 else math.exp(-((place - 20) ** 2) / 18) for place in range(50)]
+    np.testing.assert_allclose(survey.matrix[:, 20], np.array(density) / sum(density), rtol=0, atol=3e-16)
+    assert survey.matrix[46, 20] == 0 < survey.matrix[45, 20]
+    assert "categories about 26 or more places away" in str(privacy.statement(survey))
+    pi = np.arange(1, 51) / 1275
+    tally = survey.tally(range(50), weights=1e6 * survey.matrix @ pi)
+    np.testing.assert_allclose(estimate.moments(survey, tally).proportions, pi, atol=1e-9)
+    assert designs.parse("gaussian_negative(sigma=3)", categories=range(50)) == survey
 
 
 @pytest.mark.parametrize("shown", [2, 3, 4])

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from naysay import designs, estimate
 from naysay.errors import DataError
+from naysay.estimate.assumptions import behaviors
+from naysay.estimate.printing import to_dict, to_text
 
 WARNER = designs.warner(p=0.7)
 EXTENDED = designs.extended_crosswise(prevalence=0.2)
@@ -35,9 +37,13 @@ def test_the_band_of_warner_is_its_formula(p, said, share):
     yes, p = said[0] / sum(said), float(p)
     safest = 0 if p > 0.5 else 1  # the share of yes among those who say what speaks against the sensitive category
     ends = [warner_estimate((yes - share * q) / (1 - share), p) for q in (safest, 0.5)] + [warner_estimate(yes, p)]
-    band = estimate.noncompliance_band(fit, share=share)
+    band = estimate.noncompliance_band(fit, share=share, noncompliers="alike")
     assert band[0] == pytest.approx(np.clip([min(ends), max(ends)], 0, 1), abs=1e-9)
     assert band[1] == pytest.approx(1 - band[0, ::-1], abs=1e-9)
+    complied = [(1 - share) * end for end in ends[:2]]  # carriers who complied; none of the others is one, or all are
+    widest = [*complied, *(end + share for end in complied), ends[2]]
+    band = estimate.noncompliance_band(fit, share=share)
+    assert band[0] == pytest.approx(np.clip([min(widest), max(widest)], 0, 1), abs=1e-9)
 
 
 @given(probabilities, counts, fractions, st.floats(0, 1), st.booleans())
@@ -49,6 +55,67 @@ def test_fewer_who_do_not_comply_stay_inside_the_band(p, said, share, part, at_r
     q = 0.5 if at_random else float(p < 0.5)
     moved = np.clip(warner_estimate((said[0] / sum(said) - fewer * q) / (1 - fewer), p), 0, 1)
     assert low - 1e-9 <= moved <= high + 1e-9
+
+
+def test_carriers_who_deny_lie_in_the_band_by_default_and_outside_that_of_people_like_everyone_else():
+    coins = designs.two_coins()  # 30 % are carriers, a third of whom deny whatever the coins show
+    fit = estimate.moments(coins, coins.tally(count=[325, 675]))
+    assert fit.proportions[0] == pytest.approx(0.15)
+    assert estimate.noncompliance_band(fit, share=0.1)[0] == pytest.approx([0.1, 0.3])
+    assert fit.noncompliance(0.1, "alike")[0] == pytest.approx([0.1111, 0.2222], abs=1e-4)
+
+
+LETTERS = tuple("abcd")
+DESIGNS = [
+    designs.warner(p=0.7),
+    designs.two_coins(),
+    designs.crosswise(prevalence="1/5"),
+    designs.triangular(prevalence="1/4"),
+    designs.forced_response(forced_yes="1/6", forced_no="1/12"),
+    designs.unrelated_question(p=0.7, prevalence=0.2),
+    designs.kuk(p=(0.8, 0.3), draws=3),
+    EXTENDED,
+    designs.unrelated_question_unknown(p=(0.7, 0.3)),
+    designs.samples(open=designs.direct(("yes", "no")), masked=designs.warner(p=0.8)),
+    designs.k_ary(LETTERS, epsilon=1),
+    designs.forced_response(LETTERS, forced=(0.1, 0.1, 0.2, 0.05)),
+    designs.abul_ela(tuple("abc"), p=[[0.6, 0.3, 0.1], [0.1, 0.6, 0.3]]),
+    designs.cheating_detection(p=(0.25, 0.75)),
+    designs.stochastic_lie_detector(p=("2/12", "10/12")),
+]
+
+
+@pytest.mark.parametrize("survey", DESIGNS, ids=lambda survey: survey.name)
+@given(seed=st.integers(0, 2**32 - 1), share=st.floats(0, 0.5), part=st.floats(0, 1))
+def test_the_truth_lies_in_the_band_whoever_does_not_comply(survey, seed, share, part):
+    rng, fewer = np.random.default_rng(seed), part * share
+    cells = len(survey.kinds)
+    complying, others = (rng.dirichlet(np.full(cells, rng.choice([0.1, 1.0]))) for _ in range(2))
+    others = np.eye(cells)[rng.integers(cells)] if rng.random() < 0.5 else others  # such as carriers only
+    truth = (1 - fewer) * complying + fewer * others
+    ways = list(behaviors(survey).values())
+    mixed, tallies = rng.dirichlet(np.ones(len(ways))), []
+    for level in survey.levels:
+        channel = survey.channel(level)
+        said = sum(
+            m * rng.dirichlet(np.ones(len(way(channel)))) @ way(channel) for m, way in zip(mixed, ways, strict=True)
+        )
+        asked_openly = (channel.matrix.max(axis=0) == 1).all()
+        shares = (
+            channel.matrix @ (truth if asked_openly else (1 - fewer) * complying) + (not asked_openly) * fewer * said
+        )
+        named = {} if level is None else {"sample": [level] * len(shares)}
+        tallies.append(survey.tally(channel.responses.texts(), weights=1_000 * shares, **named))
+    band = estimate.noncompliance_band(estimate.moments(survey, sum(tallies)), share=share)
+    true = survey.proportions_of(truth)
+    assert (band[:, 0] <= true + 1e-9).all()
+    assert (true <= band[:, 1] + 1e-9).all()
+
+
+def test_who_does_not_comply_is_anyone_or_like_everyone_else():
+    fit = estimate.moments(WARNER, WARNER.tally(count=[380, 620]))
+    with pytest.raises(DataError, match="noncompliers must be 'anyone' or 'alike'; got 'carriers'"):
+        estimate.noncompliance_band(fit, noncompliers="carriers")
 
 
 @given(counts, st.lists(fractions, min_size=2, max_size=2).map(sorted))
@@ -82,14 +149,14 @@ def test_the_safest_answer_of_a_crosswise_question_depends_on_the_prevalence():
         said = 0.8 * honest + 0.2 * (np.array(survey.space.labels) == safest)
         fit = estimate.moments(survey, survey.tally(list(survey.space.labels), weights=1_000 * said))
         assert fit.proportions[0] < 0.3
-        assert estimate.noncompliance_band(fit, share=0.2)[0, 1] == pytest.approx(0.3, abs=1e-9)
+        assert estimate.noncompliance_band(fit, share=0.2, noncompliers="alike")[0, 1] == pytest.approx(0.3, abs=1e-9)
 
 
 def test_samples_are_moved_together():
     rates = [0.8 * survey.matrix @ (0.3, 0.7) + 0.2 * 0.5 for survey in map(EXTENDED.channel, (1, 2))]
     fit = estimate.moments(EXTENDED, stacked(EXTENDED, *(np.rint(5_000 * rate).astype(int) for rate in rates)))
     assert fit.proportions[0] > 0.3, "random answers pull towards one half"
-    assert estimate.noncompliance_band(fit, share=0.2)[0, 0] == pytest.approx(0.3, abs=1e-9)
+    assert estimate.noncompliance_band(fit, share=0.2, noncompliers="alike")[0, 0] == pytest.approx(0.3, abs=1e-9)
 
 
 def test_samples_whose_safest_answers_differ_are_moved_each_in_its_own_way():
@@ -98,7 +165,7 @@ def test_samples_whose_safest_answers_differ_are_moved_each_in_its_own_way():
         for survey, safest in zip(map(EXTENDED.channel, (1, 2)), ((1, 0), (0, 1)), strict=True)
     ]
     fit = estimate.moments(EXTENDED, stacked(EXTENDED, *(np.rint(5_000 * rate).astype(int) for rate in rates)))
-    assert estimate.noncompliance_band(fit, share=0.2)[0, 1] == pytest.approx(0.3, abs=1e-9)
+    assert estimate.noncompliance_band(fit, share=0.2, noncompliers="alike")[0, 1] == pytest.approx(0.3, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +178,7 @@ def test_samples_whose_safest_answers_differ_are_moved_each_in_its_own_way():
 )
 def test_who_measures_denial_still_fears_random_answers(survey):
     fit = estimate.moments(survey, stacked(survey, (300, 200), (350, 150)))
-    assert "did not comply (answered at random): “yes” from" in str(fit)
+    assert "did not comply (whatever is true of them, they answered at random): “yes” from" in str(fit)
 
 
 @pytest.mark.parametrize(
@@ -127,16 +194,15 @@ def test_the_band_is_shown_for_two_categories_and_chance_only(fit):
     assert "noncompliance" not in fit.to_dict()
 
 
-def test_more_categories_have_a_band_of_random_answers():
+def test_more_categories_have_a_band_of_any_answers():
     survey = designs.forced_response(tuple("abc"), forced=(0.1, 0.1, 0.1))
     fit = estimate.moments(survey, survey.tally(count=[300, 300, 400]))
     band = estimate.noncompliance_band(fit, share=0.1)
-    assert (band[:, 0] <= fit.proportions).all()
-    assert (fit.proportions <= band[:, 1]).all()
     np.testing.assert_array_equal(fit.noncompliance(), band)
-    thirds = np.full(3, 1 / 3)  # at random: λ = (1 - δ)λ̂ + δ/3 is undone
-    moved = (fit.proportions * 0.7 + 0.1 - 0.1 * thirds) / 0.9
-    np.testing.assert_allclose(np.sort([fit.proportions, (moved - 0.1) / 0.7], axis=0).T, band)
+    complied = fit.proportions - 0.1 * (1 / 0.7 - 0.1 / 0.7)  # all of the others are elsewhere, but said so
+    denied = fit.proportions + 0.1 + 0.1 * 0.1 / 0.7  # all of the others are here, and said something else
+    np.testing.assert_allclose(band, np.column_stack([complied, denied]))
+    assert "did not comply (whatever is true of them, they gave any answers): “a” from" in str(fit)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1, 2])
@@ -155,12 +221,22 @@ def test_sets_have_no_safest_answer():
 
 def test_the_band_is_printed_without_being_asked_for():
     fit = estimate.moments(WARNER, WARNER.tally(count=[380, 620]))
-    how = "gave the safest answer always or answered at random"
+    how = "whatever is true of them, they gave the safest answer always or answered at random"
     told = f"if up to 0.1 of the respondents did not comply ({how}): “yes” from"
-    assert f"{told} 0.1667 to 0.3056 (by moments, before sampling error)" in str(fit)
-    assert fit.to_dict()["noncompliance"]["share"] == 0.1
-    assert fit.to_dict()["noncompliance"]["bounds"][0] == pytest.approx([1 / 6, 0.30556], abs=1e-5)
-    assert estimate.maximum_likelihood(WARNER, fit.tally).noncompliance(0.2)[0] == pytest.approx([0.125, 0.4375])
+    assert f"{told} 0.150 to 0.375 (by moments, before sampling error)" in str(fit)
+    told = fit.to_dict()["noncompliance"]
+    assert (told["share"], told["noncompliers"]) == (0.1, "anyone")
+    np.testing.assert_allclose(told["bounds"], [[0.15, 0.375], [0.625, 0.85]])
+    assert estimate.maximum_likelihood(WARNER, fit.tally).noncompliance(0.2)[0] == pytest.approx([0.1, 0.55])
+
+
+def test_people_like_everyone_else_are_named_in_the_line_and_in_json():
+    fit = estimate.moments(WARNER, WARNER.tally(count=[380, 620]))
+    how = "like everyone else in what is true of them, they gave the safest answer always or answered at random"
+    assert f"did not comply ({how}): “yes” from 0.167 to 0.306" in to_text(fit, noncompliers="alike")
+    told = to_dict(fit, noncompliers="alike")["noncompliance"]
+    assert told["noncompliers"] == "alike"
+    assert told["bounds"][0] == pytest.approx([1 / 6, 0.30556], abs=1e-5)
 
 
 def test_what_a_design_assumes_is_printed_with_its_numbers():
@@ -233,7 +309,7 @@ def test_a_range_is_printed_with_the_numbers():
     survey = designs.crosswise(prevalence=0.25, between=(0.23, 0.27))
     fit = estimate.moments(survey, survey.tally(count=[380, 620]))
     assert (
-        "over the stated range of the prevalence: “yes” from 0.7222 to 0.7609 (by moments, before sampling error)"
+        "over the stated range of the prevalence: “yes” from 0.722 to 0.761 (by moments, before sampling error)"
         in str(fit)
     )
     assert fit.to_dict()["probability_band"][0] == pytest.approx([0.7222, 0.7609], abs=1e-4)

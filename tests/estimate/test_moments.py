@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naysay import designs, estimate
+from naysay.errors import DataError
 from naysay.estimate.linear import indicator_variances, linear_map, tangent
 
 LABELS = tuple("abcdef")
@@ -162,3 +163,52 @@ def test_the_variances_of_indicators_are_those_of_the_negative_survey():
     share = 1 / t
     expected = (t - 1) ** 2 * share * (1 - share)
     assert indicator_variances(designs.negative(tuple("abcde"))) == pytest.approx(np.full(t, expected))
+
+
+# several answers that are numbers
+
+REDS = [150, 250, 220, 180, 130, 70]
+
+
+def test_the_mean_of_reds_is_the_published_estimator_of_kuk():
+    survey = designs.kuk(p=(0.8, 0.2), draws=5)
+    fit = estimate.moments(survey, survey.tally(range(6), count=REDS), solution="mean")
+    assert fit.proportions[0] == pytest.approx(0.366667, abs=5e-7)
+    u, chance = linear_map(survey, "mean")(np.eye(6))[:, 0], survey.matrix @ fit.proportions
+    model = (chance @ u**2 - (chance @ u) ** 2) / fit.n  # the peer's variance is the design's at the estimate
+    assert np.sqrt(model) == pytest.approx(0.017926, abs=1e-5)
+    assert fit.method == "moments (mean of answers)"
+    squares = estimate.moments(survey, survey.tally(range(6), count=REDS), solution="least_squares")
+    assert squares.proportions[0] == pytest.approx(0.362412, abs=5e-7)
+
+
+@pytest.mark.parametrize(("p", "solution"), [((0.8, 0.2), "least_squares"), ((0.6, 0.4), "mean"), ((0.3, 0.1), "mean")])
+def test_by_default_the_design_chooses_the_smaller_variance_whatever_was_answered(p, solution):
+    survey = designs.kuk(p=p, draws=5)
+    chance, variance = survey.matrix.mean(axis=1), {}
+    for each in ("mean", "least_squares"):
+        u = linear_map(survey, each)(np.eye(6))[:, 0]
+        assert u @ survey.matrix == pytest.approx([1, 0]), "unbiased"
+        variance[each] = chance @ u**2 - (chance @ u) ** 2
+    assert min(variance, key=variance.get) == solution
+    for said in (REDS, REDS[::-1]):
+        tally = survey.tally(range(6), count=said)
+        chosen, named = estimate.moments(survey, tally), estimate.moments(survey, tally, solution=solution)
+        assert chosen.method == named.method
+        np.testing.assert_array_equal(chosen.proportions, named.proportions)
+
+
+@pytest.mark.parametrize(
+    ("survey", "solution", "message"),
+    [
+        (designs.warner(p=0.7), "mean", "two categories and answers that are numbers"),
+        (designs.kuk(p=(0.8, 0.2), draws=5), "median", "solution must be 'mean' or 'least_squares'; got 'median'"),
+        (designs.extended_crosswise(prevalence=0.2), "mean", "several samples are solved by least squares"),
+    ],
+)
+def test_a_solution_that_a_design_has_not_is_refused(survey, solution, message):
+    channel = survey.channel(survey.levels[0])
+    named = {} if survey.levels == (None,) else {"sample": [survey.levels[0]] * len(channel.responses)}
+    tally = survey.tally(channel.responses.texts(), **named)
+    with pytest.raises(DataError, match=message):
+        estimate.moments(survey, tally, solution=solution)

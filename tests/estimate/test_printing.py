@@ -111,3 +111,56 @@ def test_printing_is_the_same_twice():
     tally = choice.tally(list("abcdabcd"), level=[1] * 8) + choice.tally([set("abc"), set("bcd")], level=[3, 3])
     fit, again = (estimate.stratified(choice, tally) for _ in range(2))
     assert str(fit) == str(again)
+
+
+# digits
+
+
+def numbers(fit, name):
+    line = next(line for line in str(fit).splitlines() if line.startswith(f"{name} "))
+    return line.removeprefix(name).split()
+
+
+@pytest.mark.parametrize(
+    ("n", "shown"),
+    [(40, ["0.250", "0.069"]), (4_000, ["0.2500", "0.0068"]), (400_000, ["0.25000", "0.00068"])],
+)
+def test_digits_follow_the_standard_error(n, shown):
+    survey = designs.direct(("yes", "no"))
+    fit = estimate.moments(survey, survey.tally(count=[n // 4, 3 * n // 4]))
+    found = numbers(fit, "yes")
+    assert found[:2] == shown
+    assert {len(number) for number in found} == {len(shown[0])}
+    assert fit.to_dict()["standard_errors"][0] == fit.standard_errors[0], "JSON is not rounded"
+
+
+def test_one_table_has_one_number_of_decimals_from_its_smallest_standard_error():
+    survey = designs.direct(tuple("abc"))
+    fit = estimate.moments(survey, survey.tally(count=[4, 1_000, 1_000]))
+    assert fit.standard_errors[0] < 0.001 < fit.standard_errors[1]
+    assert numbers(fit, "a")[:2] == ["0.00200", "0.00100"]
+    assert numbers(fit, "b")[:2] == ["0.49900", "0.01117"]
+
+
+def test_a_standard_error_that_is_called_unreliable_is_no_number_in_print():
+    survey = designs.negative(tuple("abcd"))
+    fit = estimate.maximum_likelihood(survey, survey.tally(count=[40, 30, 28, 2]))
+    assert fit.proportions[0] == 0
+    assert numbers(fit, "a")[:2] == ["0.000", "–"]
+    assert numbers(fit, "d")[1] == "–" if fit.proportions[3] == 1 else numbers(fit, "d")[1] != "–"
+    assert fit.to_dict()["standard_errors"][0] is not None
+    assert any("unreliable" in text for text in fit.to_dict()["warnings"])
+
+
+def test_where_all_answers_are_alike_there_is_no_standard_error_in_print():
+    survey = designs.negative(tuple("abc"))
+    fit = estimate.moments(survey, survey.tally(["a"] * 25))
+    assert [numbers(fit, name)[1] for name in "abc"] == ["–"] * 3
+
+
+def test_nuisance_parameters_at_the_boundary_have_no_standard_error_in_print():
+    survey = designs.cheating_detection(p=("1/4", "3/4"))
+    tally = survey.tally(["yes", "no"] * 2, sample=[1, 1, 2, 2], count=[300, 200, 440, 60])
+    fit = estimate.maximum_likelihood(survey, tally)
+    assert fit.nuisance["cheaters"].value == pytest.approx(0, abs=1e-9)
+    assert numbers(fit, "cheaters")[1] == "–"

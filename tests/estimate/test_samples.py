@@ -239,7 +239,7 @@ def test_more_answers_in_one_arm_count_for_more():
     lowest, highest = sorted(one.proportions[0] for one in each.values())
     assert lowest < fit.proportions[0] < highest
     assert fit.standard_errors[0] < min(one.standard_errors[0] for one in each.values())
-    assert "“yes” by sample (s.e.): direct 0.2000 (0.0200), masked" in str(fit)
+    assert "“yes” by sample (s.e.): direct 0.200 (0.020), masked" in str(fit)
 
 
 # what cannot be told

@@ -99,6 +99,10 @@ def command(
     noncompliance: Annotated[
         float, typer.Option(metavar="SHARE", help="Of those who may not comply, for the band of two-category designs.")
     ] = printing.NONCOMPLIANCE,
+    noncompliers: Annotated[
+        Literal["anyone", "alike"],
+        typer.Option(help="Who they may be: anyone, such as carriers who hide; or people like everyone else."),
+    ] = "anyone",
     format_: Annotated[
         Literal["table", "json", "csv"], typer.Option("--format", help="Numbers in json and csv are not rounded.")
     ] = "table",
@@ -138,7 +142,7 @@ def command(
           --response low --response middle --response high --response none
       naysay estimate --survey sample --response income --by area
     """
-    told = _Told(_checks.confidence(confidence), interval, noncompliance)
+    told = _Told(_checks.confidence(confidence), interval, noncompliance, noncompliers)
     how = _How(estimator, target, standard_errors)
     if survey is not None:
         columns = {"--design": design, "--categories": categories, "--level": level, "--sample": sample}
@@ -237,10 +241,16 @@ class _Told(NamedTuple):
     confidence: float
     interval: str | None
     noncompliance: float
+    noncompliers: str
+
+    @property
+    def band(self) -> dict[str, Any]:
+        """Of whom the band of non-compliance is."""
+        return {"noncompliance": self.noncompliance, "noncompliers": self.noncompliers}
 
     def object(self, fit: Estimate) -> dict[str, Any]:
         """The estimate as a JSON object."""
-        return printing.to_dict(fit, self.confidence, self.interval, noncompliance=self.noncompliance)
+        return printing.to_dict(fit, self.confidence, self.interval, **self.band)
 
 
 def _check_roles(
@@ -329,7 +339,7 @@ def _text(fits: Fits, by: str | None, told: _Told) -> str:
     texts = []
     for group, fit in fits.items():
         head = f"{by} = {'(missing)' if group is None else group}\n" if by is not None else ""
-        text = printing.to_text(fit, told.confidence, told.interval, noncompliance=told.noncompliance)
+        text = printing.to_text(fit, told.confidence, told.interval, **told.band)
         texts.append(head + text)
     if len(fits) > 1:
         texts.append(printing.differences_text(estimate.differences(fits), told.confidence, most=_MOST_COMPARED))
@@ -366,7 +376,7 @@ def _csv(fits: Fits, by: str | None, told: _Told) -> None:
             cells = [name, *numbers, found["n"], found["missing"], *beside, *(found[each] for each in _CSV_NAMED)]
             table.writerow([*([group] if grouped else []), *cells])
         tested = [str(fit.comparison.test)] if fit.comparison is not None else []
-        for line in [*tested, *printing.checks(fit, told.noncompliance), *found["warnings"]]:
+        for line in [*tested, *printing.checks(fit, **told.band), *found["warnings"]]:
             output.note(f"{by} = {group}: {line}" if grouped else line)
     if len(fits) > 1:
         output.note(str(estimate.differences(fits)))

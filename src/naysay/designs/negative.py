@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from naysay import _checks
 from naysay.design import Design, Do, Levels, Protocol, Subset, Table, TwoOption, WeightedSubset
-from naysay.design.exact import as_fraction, rounded, table_weights
+from naysay.design.exact import LIMIT, as_fraction, rounded, table_weights
 from naysay.designs._family import call, family
 from naysay.designs._table import of_probabilities, of_weights
 from naysay.errors import DesignError
@@ -123,7 +124,7 @@ def gaussian_negative(categories: Sequence[Any], *, sigma: float) -> Design:
     """The Gaussian negative survey: false categories near the true one are named more often.
 
     P[i, j] ∝ exp(-(i - j)² / 2σ²) for i ≠ j, with the categories at 1 … t; more precise than the uniform design,
-    less private.
+    less private. A category so far away that its chance is below 2**-53 is never named; a note says so.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ def gaussian_negative(categories: Sequence[Any], *, sigma: float) -> Design:
     Raises
     ------
     DesignError
-        Fewer than three categories; σ not positive, or so small that far categories would never be named.
+        Fewer than three categories; σ not positive, or so small that only the next category would ever be named.
 
     References
     ----------
@@ -147,19 +148,21 @@ def gaussian_negative(categories: Sequence[Any], *, sigma: float) -> Design:
     array([0.   , 0.806, 0.18 , 0.015])
     """
     labels = _at_least_three(categories)
-    exact = as_fraction(sigma, what="sigma")
-    if exact <= 0:
+    if (exact := as_fraction(sigma, what="sigma")) <= 0:
         raise DesignError(f"sigma must be positive; got {sigma!r}")
-    places = np.arange(len(labels))
-    distance = (places[:, None] - places) ** 2
+    distance = np.subtract.outer(np.arange(len(labels)), np.arange(len(labels))) ** 2
     steepness = float(min(1 / (2 * exact**2), Fraction(1_000)))  # at 1000 the second neighbor is out of reach already
     density = np.where(distance == 0, 0.0, np.exp(-np.maximum(distance - 1, 0) * steepness))
-    if (density[distance > 0] < 1e-15).any():
-        raise DesignError(
-            f"sigma is too small for {len(labels)} categories: far ones would never be named; got {sigma!r}"
-        )
-    columns = [rounded([Fraction(entry) for entry in column]) for column in density.T.tolist()]
-    return of_weights(np.array(columns).T, labels, name=call("gaussian_negative", sigma=sigma))
+    chances = density / density.sum(axis=0)
+    out_of_reach = (distance > 0) & (chances < 1 / LIMIT)
+    if out_of_reach[distance == 4].any():
+        raise DesignError(f"sigma is too small for {len(labels)} categories: only the next is named; got {sigma!r}")
+    density[out_of_reach] = 0.0
+    weights = np.array([rounded(list(map(Fraction, column))) for column in density.T.tolist()]).T
+    far = math.isqrt(int(distance[out_of_reach].min(initial=distance.max())))
+    told = (f"categories about {far} or more places away are never named: their chance is below 2**-53",)
+    name = call("gaussian_negative", sigma=sigma)
+    return of_weights(weights, labels, name=name, notes=told if out_of_reach.any() else ())
 
 
 @family("Esponda (2006)")

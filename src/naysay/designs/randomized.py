@@ -193,6 +193,10 @@ def kuk(*, p: Sequence[Any], draws: int = 1, categories: Sequence[Any] = YES_NO)
     The number of red cards in r draws with replacement is binomial, with p₁ for members and p₂ for others. Nobody says
     yes or no to anything sensitive.
 
+    With several draws `estimate.moments` takes the published estimator, from the mean number of reds, or least squares
+    on how often each number came, whichever has the smaller variance where half of the people are members; ask for one
+    by its name, ``solution="mean"`` or ``"least_squares"``.
+
     Parameters
     ----------
     p : (2,) sequence of probability

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay.design import Answerable, Design, Samples
+from naysay.design import Answerable, Design, Levels, Samples, Share
 from naysay.errors import DataError
 from naysay.estimate.linear import linear_map
 from naysay.estimate.result import Estimate
-from naysay.estimate.samples import shares_of_means
+from naysay.estimate.samples import answering, shares_of_means, slopes
 from naysay.responses import Labels
-from naysay.tally import Channel
+from naysay.tally import Channel, Part
 
-__all__ = ["behaviors", "noncompliance_band", "probability_band"]
+__all__ = ["NONCOMPLIERS", "behaviors", "noncompliance_band", "probability_band"]
 
 Floats = NDArray[np.float64]
+
+NONCOMPLIERS = {"anyone": "whatever is true of them, they", "alike": "like everyone else in what is true of them, they"}
+"""Who does not comply: anyone (only carriers, only others, any mixture), or people like everyone else."""
 
 _AT_RANDOM = "answered at random"
 
@@ -26,8 +30,10 @@ def behaviors(design: Answerable) -> dict[str, Callable[[Channel], Floats]]:
     """How people could fail to comply with a design that randomizes, in words, and what they would answer.
 
     Where it is yes or no, they may always give the answer that speaks least for the first category, or any at
-    random. Several categories, or a design that measures who denies, leave random answers. A negative survey, in which
-    an answer can rule a category out, has none: what two options could do see `preference_band`.
+    random. With several categories they may give any answer, as often as they like; where a design measures who
+    denies, random answers are left. A negative survey, in which an answer can rule a category out, has none: what two
+    options could do see `preference_band`. Each function gives one row of answer shares for every way, (ways,
+    responses).
     """
     if not isinstance(design, Design | Samples):
         return {}
@@ -35,22 +41,26 @@ def behaviors(design: Answerable) -> dict[str, Callable[[Channel], Floats]]:
     measured = isinstance(design, Samples) and design.measures_compliance
     if not all(isinstance(each.space, Labels) for each in channels) or not any(map(_randomizes, channels)):
         return {}
-    if len(design.categories) > 2 or measured:
-        told = measured or all((each.matrix > 0).all() for each in channels)
-        return {_AT_RANDOM: _random} if told else {}
-    return {"gave the safest answer always": _least_incriminating, _AT_RANDOM: _random}
+    if measured:
+        return {_AT_RANDOM: _random}
+    if len(design.categories) > 2:
+        told = all((each.matrix > 0).all() for each in channels)
+        return {"gave any answers": _any} if told else {}
+    return {"gave the safest answer always": _safest, _AT_RANDOM: _random}
 
 
 def _randomizes(design: Channel) -> bool:
     return bool((design.rows(design.space.listing()).max(axis=0) < 1).any())
 
 
-def noncompliance_band(fit: Estimate, *, share: float = 0.1) -> Floats:
+def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str = "anyone") -> Floats:
     """The range of each estimate, (t, 2), if up to a share of the respondents did not comply with the protocol.
 
-    Non-compliers either always give the answer that speaks least for the first, sensitive category, or (with several
-    categories only) answer at random; people asked directly are taken to comply. With a share δ of them
-    λ = (1 - δ)Pπ + δq, so that the estimate is taken at (λ̂ - δq)/(1 - δ). Sampling error is not in the band.
+    Non-compliers always give the answer that speaks least for the first, sensitive category, or answer at random; with
+    several categories they may give any answers. People asked directly are taken to comply. With a share δ of them, of
+    whom κ are in each category, λ = P(π - δκ) + δq, so that the estimate is taken at λ̂ + δ(Pκ - q). By default κ
+    may be anything, so that the band holds where the non-compliers are the very carriers who hide. Sampling error is
+    not in the band.
 
     Parameters
     ----------
@@ -58,6 +68,9 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1) -> Floats:
         Of a design that reports labels.
     share : float
         δ at most, in [0, 1).
+    noncompliers : {"anyone", "alike"}
+        Who they are: anyone, or people in the same categories as everyone else, κ = π. The second band is narrower,
+        and misses the truth where carriers hide.
 
     Returns
     -------
@@ -67,23 +80,92 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1) -> Floats:
     Raises
     ------
     DataError
-        A share outside [0, 1), or a design that reports other things than labels.
+        A share outside [0, 1), other non-compliers, or a design that reports other things than labels.
 
     Examples
     --------
+    Of 1,000 people 300 are carriers; 100 of these deny whatever the coins show.
+
     >>> from naysay import designs, estimate
-    >>> survey = designs.warner(p=0.7)
-    >>> fit = estimate.moments(survey, survey.tally(count=[380, 620]))
+    >>> survey = designs.two_coins()
+    >>> fit = estimate.moments(survey, survey.tally(count=[325, 675]))
     >>> noncompliance_band(fit, share=0.1).round(4)
-    array([[0.1667, 0.3056],
-           [0.6944, 0.8333]])
+    array([[0.1, 0.3],
+           [0.7, 0.9]])
+    >>> noncompliance_band(fit, share=0.1, noncompliers="alike").round(4)
+    array([[0.1111, 0.2222],
+           [0.7778, 0.8889]])
     """
     if not 0 <= share < 1:
         raise DataError(f"the share of those who do not comply must lie in [0, 1); got {share!r}")
-    if not all(isinstance(fit.design.channel(name).space, Labels) for name in fit.design.levels):
+    if noncompliers not in NONCOMPLIERS:
+        raise DataError(f"noncompliers must be {' or '.join(map(repr, NONCOMPLIERS))}; got {noncompliers!r}")
+    if isinstance(fit.design, Levels) or not all(
+        isinstance(fit.design.channel(name).space, Labels) for name in fit.design.levels
+    ):
         raise DataError("non-compliance is assessed for designs that report one label")
-    ends = [_estimated(fit, fit.design, share, answer) for answer in behaviors(fit.design).values() or [_random]]
-    return _hull([_estimated(fit, fit.design), *ends])
+    found = _Read.of(fit)
+    ends = [
+        [found.extreme(place, found.moves(answers, share, noncompliers), sign) for sign in (-1, 1)]
+        for answers in behaviors(fit.design).values() or [_random]
+        for place in range(len(fit.categories))
+    ]
+    by_way = np.array(ends).reshape(-1, len(fit.categories), 2)
+    return _hull([*by_way[..., 0], *by_way[..., 1]])
+
+
+class _Read(NamedTuple):
+    """How an estimate by moments is read from the samples' answers: shares of cells, which move with the answers."""
+
+    parts: tuple[Part, ...]
+    means: tuple[Floats, ...]
+    slopes: tuple[Floats, ...]
+    cells: Floats
+    shares: tuple[tuple[Floats, Floats], ...]
+
+    @classmethod
+    def of(cls, fit: Estimate) -> _Read:
+        design, parts = fit.design, tuple(answering(fit.tally))
+        means = tuple(np.asarray(p.weight @ p.design.space.statistic(p.codes) / p.weight.sum()) for p in parts)
+        kinds: Sequence[object] = design.kinds
+        if isinstance(design, Samples):
+            sizes = np.array([part.n for part in parts], dtype=float)
+            shares, steps = design.shares, slopes(design, [part.design for part in parts], sizes / sizes.sum())
+        else:
+            shares = tuple(Share(category, (category,)) for category in design.categories)
+            steps = (linear_map(parts[0].design).slope,)
+        centre = np.full(len(kinds), 1 / len(kinds))
+        moved = (
+            step @ (mean - p.design.expected_statistic @ centre)
+            for p, step, mean in zip(parts, steps, means, strict=True)
+        )
+        return cls(parts, means, steps, centre + sum(moved), tuple(share.weights(kinds) for share in shares))
+
+    def moves(self, answers: Callable[[Channel], Floats], share: float, noncompliers: str) -> list[Floats]:
+        """What undoing the non-compliance could add to the cells: one row of each of these arrays, (ways, cells)."""
+        chance = [
+            (part.design, mean, step)
+            for part, mean, step in zip(self.parts, self.means, self.slopes, strict=True)
+            if _randomizes(part.design)
+        ]
+        if noncompliers == "alike":
+            return [share / (1 - share) * (mean - answers(design)) @ step.T for design, mean, step in chance]
+        kinds = sum(step @ design.expected_statistic for design, _, step in chance)
+        return [share * np.transpose(kinds), *(-share * answers(design) @ step.T for design, _, step in chance)]
+
+    def extreme(self, place: int, moves: list[Floats], sign: int) -> float:
+        """The largest (sign 1) or smallest share of a category over all moves, or none (Dinkelbach 1967)."""
+        above, below = self.shares[place]
+        value = float(above @ self.cells / (below @ self.cells))
+        while True:
+            contrast = sign * (above - value * below)
+            cells = self.cells + sum(rows[(rows @ contrast).argmax()] for rows in moves)
+            if below @ cells <= 0:  # nobody left among whom the share is counted
+                return float(sign > 0)
+            moved = float(above @ cells / (below @ cells))
+            if not sign * (moved - value) > 1e-12:
+                return value
+            value = moved
 
 
 def probability_band(fit: Estimate, *, designs: Sequence[Answerable] = ()) -> Floats | None:
@@ -120,29 +202,31 @@ def _hull(ends: list[Floats]) -> Floats:
     return np.asarray(np.clip(np.column_stack([stacked.min(axis=0), stacked.max(axis=0)]), 0.0, 1.0))
 
 
-def _estimated(
-    fit: Estimate, design: Answerable, share: float = 0.0, answer: Callable[[Channel], Floats] | None = None
-) -> Floats:
-    """Moments of a design, (t,), if a share of the respondents who answer by chance gave other answers than its own."""
-    means = []
-    for part in (part for part in fit.tally.parts if part.weight.sum() > 0):
-        own = np.asarray(part.weight @ part.design.space.statistic(part.codes) / part.weight.sum())
-        moved = answer is not None and _randomizes(part.design)
-        means.append((own - share * answer(part.design)) / (1 - share) if answer is not None and moved else own)
+def _estimated(fit: Estimate, design: Answerable) -> Floats:
+    """Moments, (t,), as if the answers had been given under this design."""
+    means = [
+        np.asarray(part.weight @ part.design.space.statistic(part.codes) / part.weight.sum())
+        for part in answering(fit.tally)
+    ]
     if isinstance(design, Samples):
         return shares_of_means(design, fit.tally, means)
     estimated: Floats = linear_map(design.channel())(means[0])
     return estimated
 
 
-def _least_incriminating(design: Channel) -> Floats:
+def _safest(design: Channel) -> Floats:
     """What speaks least for the first category: all weight on the answer with the lowest odds of it."""
     matrix = design.rows(design.space.listing())
     odds = (matrix[:, 0] + 1e-300) / (matrix[:, 1:].max(axis=1) + 1e-300)
-    return np.asarray(np.arange(len(matrix)) == odds.argmin(), dtype=float)
+    return np.eye(len(matrix))[[odds.argmin()]]
 
 
 def _random(design: Channel) -> Floats:
     """Any answer that can come, each as often."""
     possible = design.rows(design.space.listing()).max(axis=1) > 0
-    return np.asarray(possible / possible.sum(), dtype=float)
+    return np.asarray(possible / possible.sum(), dtype=float)[None]
+
+
+def _any(design: Channel) -> Floats:
+    """Any answer, each by itself: what is between them is between their ends."""
+    return np.eye(design.space.size)

@@ -3,43 +3,42 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from naysay.design import Answerable, Design, Levels
-from naysay.errors import NotEstimable
-from naysay.estimate import profile
+from naysay.estimate import score_tests
 from naysay.estimate.information import evidence
-from naysay.estimate.linear import rank_of
-from naysay.estimate.result import answered_under
+from naysay.estimate.result import answered_under, number
 from naysay.estimate.solver import maximize
-from naysay.tally import Part, Tally
+from naysay.tally import Tally
 
 __all__ = ["GoodnessOfFit", "goodness_of_fit"]
-
-Floats = NDArray[np.float64]
-
-_LISTED = 5_000  # responses up to which a design is compared response by response
 
 
 @dataclass(frozen=True)
 class GoodnessOfFit:
-    """Answers against those that the design expects at the most likely proportions, which may be negative here.
+    """Answers against those that the design expects.
 
     A small p-value says that the protocol was not followed, or that an assumption of the design fails; a large one is
     no evidence that they hold.
 
     Parameters
     ----------
-    pearson, deviance : float
-        X² = Σ (N - E)²/E and G² = 2 Σ N log(N/E).
+    pearson : float
+        X² = Σ (N - E)²/E₀, with E₀ expected at the most likely proportions and E at those that make X² least. These
+        may be negative, so that the test keeps its size where an estimate is 0; elsewhere E = E₀.
+    deviance : float
+        G² = 2 Σ N log(N/E₀).
     degrees_of_freedom : int
         Response probabilities that the design leaves free, less those that are estimated.
     p_value, deviance_p_value : float
-        Of X² and G², by χ².
+        Of X² and G², by χ²; G² has none (NaN) where an estimate is 0.
+    reference : str
+        The law of X², and how many rare responses were pooled for it.
     """
 
     pearson: float
@@ -47,13 +46,19 @@ class GoodnessOfFit:
     degrees_of_freedom: int
     p_value: float
     deviance_p_value: float
+    reference: str = "χ²"
 
     def __str__(self) -> str:
         value = "< 0.001" if self.p_value < 0.001 else f"= {self.p_value:.3f}"
+        pooled = "" if self.reference == "χ²" else f" ({self.reference})"
         return (
             f"fit: Pearson X² = {self.pearson:.2f}, deviance G² = {self.deviance:.2f} on {self.degrees_of_freedom} df, "
-            f"p {value}"
+            f"p {value}{pooled}"
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The test as a JSON object."""
+        return {**asdict(self), "deviance_p_value": number(self.deviance_p_value)}
 
 
 def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
@@ -91,47 +96,21 @@ def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
     if (
         isinstance(design, Levels)
         or tally.weighted
-        or any(not isinstance(p.design, Design) or p.design.space.size > _LISTED for p in parts)
+        or any(not isinstance(p.design, Design) or p.design.space.size > score_tests.LISTED for p in parts)
     ):
         return None
-    matrices = [_possible(part) for part in parts]
-    df = sum(len(matrix) - 1 for matrix, _ in matrices) - rank_of(np.vstack([matrix for matrix, _ in matrices]))
+    rows, weights, _ = evidence(tally)
+    proportions = maximize(rows, weights).proportions
+    pearson, df = score_tests.misfit(score_tests.scores(parts, proportions))
     if df <= 0:
         return None
-    proportions = _unbounded(tally)
-    observed = np.concatenate([counts for _, counts in matrices])
-    expected = np.concatenate([counts.sum() * (matrix @ proportions) for matrix, counts in matrices])
-    return _compared(observed, expected, df)
-
-
-def _unbounded(tally: Tally) -> Floats:
-    """The most likely proportions where they may be negative, so that the test keeps its size at the boundary."""
-    rows, weights, _ = evidence(tally)
-    bounded = maximize(rows, weights).proportions
-    if bounded.min() > 1e-9:
-        return bounded
-    try:
-        best = profile.told_summit(rows, weights, 0.999 * bounded + 0.001 / len(bounded)).best
-    except NotEstimable:  # too few different answers
-        return bounded
-    chances = np.concatenate([_possible(part)[0] @ best for part in tally.parts if part.n])
-    return best if chances.min() >= 0 else bounded
-
-
-def _possible(part: Part) -> tuple[Floats, Floats]:
-    """Rows of the matrix that some category can give, and how often each response came."""
-    design = part.design
-    listing = design.space.listing()
-    matrix = design.rows(listing)
-    counts = Tally((part,)).counts.astype(float)
-    possible = matrix.max(axis=1) > 0
-    return matrix[possible], counts[possible]
-
-
-def _compared(observed: Floats, expected: Floats, df: int) -> GoodnessOfFit:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        squares = np.where(expected > 0, (observed - expected) ** 2 / expected, 0.0)
-        logs = np.where(observed > 0, observed * np.log(observed / expected), 0.0)
-    pearson, deviance = float(squares.sum()), max(2 * float(logs.sum()), 0.0)
-    p_values = [float(scipy.stats.chi2.sf(value, df)) if math.isfinite(value) else 0.0 for value in (pearson, deviance)]
-    return GoodnessOfFit(pearson, deviance, df, p_values[0], p_values[1])
+    compared = [score_tests.counted(part, proportions) for part in parts]
+    observed, expected = (
+        np.concatenate(each) for each in ([c.observed for c in compared], [c.expected for c in compared])
+    )
+    logs = np.log(observed / expected, out=np.zeros_like(observed), where=observed > 0)
+    deviance = max(2 * float(observed @ logs), 0.0)
+    of_deviance = float(scipy.stats.chi2.sf(deviance, df)) if proportions.min() > 1e-9 else math.nan
+    rare = sum(each.pooled for each in compared)
+    law = f"χ², {rare} rare responses pooled" if rare else "χ²"
+    return GoodnessOfFit(pearson, deviance, df, float(scipy.stats.chi2.sf(pearson, df)), of_deviance, law)

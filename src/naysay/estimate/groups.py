@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,15 +14,21 @@ from numpy.typing import NDArray
 
 from naysay.design import Design
 from naysay.errors import DataError
+from naysay.estimate import score_tests
+from naysay.estimate.digits import reliable_errors
 from naysay.estimate.information import evidence
-from naysay.estimate.linear import rank_of
+from naysay.estimate.linear import rank_of, tangent
 from naysay.estimate.result import Estimate
 from naysay.estimate.solver import maximize
-from naysay.tally import Tally
+from naysay.tally import Part, Tally
 
 __all__ = ["Differences", "differences"]
 
 Floats = NDArray[np.float64]
+
+
+_MOST = 10_000  # rows up to which the covariance of all differences is built: 800 MB
+_FEW = 500  # rows up to which Wald's test inverts it where some group's covariance is singular
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +43,12 @@ class Differences:
         The G - 1 others.
     categories : tuple of label
     difference : (G - 1, t) float
-    covariance : ((G - 1) t, (G - 1) t) float
-        Of the differences in row order; they share the reference group.
+    covariances : (G, t, t) float
+        Of each group's own proportions, the reference group first.
+    reliable : (G - 1, t) bool
+        Where both standard errors mean something: neither estimate is at the boundary.
     test : str
-        What the test is: a likelihood ratio, or Wald's.
+        What the test is: a likelihood ratio, a score test, or Wald's.
     statistic : float
     degrees_of_freedom : int
     p_value : float
@@ -52,16 +59,36 @@ class Differences:
     groups: tuple[Any, ...]
     categories: tuple[Any, ...]
     difference: Floats
-    covariance: Floats
+    covariances: Floats
+    reliable: NDArray[np.bool_]
     test: str
     statistic: float
     degrees_of_freedom: int
     p_value: float
 
-    @property
+    @cached_property
     def standard_errors(self) -> Floats:
         """Of the differences, (G - 1, t)."""
-        return np.asarray(np.sqrt(np.diagonal(self.covariance)).reshape(self.difference.shape))
+        variances = np.diagonal(self.covariances, axis1=1, axis2=2)
+        return np.asarray(np.sqrt(variances[1:] + variances[0]))
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """Covariance of the differences in row order, ((G - 1) t, (G - 1) t); they share the reference group.
+
+        Raises
+        ------
+        DataError
+            Where it would be very large; `covariances` holds what it is made of.
+        """
+        size = self.difference.size
+        if size > _MOST:
+            raise DataError(
+                f"the covariance of {len(self.groups):,} differences of {len(self.categories)} categories has "
+                f"{size:,} rows and columns ({8e-9 * size**2:,.1f} GB); use .covariances, (groups, categories, "
+                "categories): two differences have that of the reference in common"
+            )
+        return _together(self.covariances)
 
     def interval(self, confidence: float = 0.95) -> Floats:
         """Normal intervals of the differences, (G - 1, t, 2)."""
@@ -69,17 +96,19 @@ class Differences:
         return np.stack([self.difference - half, self.difference + half], axis=-1)
 
     def __str__(self) -> str:
+        if math.isnan(self.p_value):
+            return "equality of the groups: no test (the differences have no covariance to invert)"
         value = "< 0.001" if self.p_value < 0.001 else f"= {self.p_value:.3f}"
-        told = "no test" if math.isnan(self.p_value) else f"p {value}"
-        return f"equality of the groups: {self.test} = {self.statistic:.2f} on {self.degrees_of_freedom} df, {told}"
+        return f"equality of the groups: {self.test} = {self.statistic:.2f} on {self.degrees_of_freedom} df, p {value}"
 
 
 def differences(fits: Mapping[Any, Estimate], *, reference: Any = ...) -> Differences:
     """The differences between groups that were estimated one by one.
 
     Groups are taken as independent, so that variances add. All groups are tested for equal proportions: maximum
-    likelihood under one design by the likelihood ratio of one set of proportions against one a group; everything else
-    (moments, levels, several samples, survey weights, a file) by Wald's test on the differences themselves.
+    likelihood under one design by the likelihood ratio of one set of proportions against one a group, or by the score
+    statistic where an estimate is at the boundary or a group is small (the ratio would not follow χ² there); everything
+    else (moments, levels, several samples, survey weights, a file) by Wald's test on the differences themselves.
 
     Parameters
     ----------
@@ -118,35 +147,74 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ...) -> Differ
     if any(fit.categories != categories for fit in fits.values()):
         raise DataError("the groups must be about the same categories")
     others = [name for name in names if name != first]
-    difference = np.array([fits[name].proportions - fits[first].proportions for name in others])
-    covariance = _covariance([fits[name] for name in others], fits[first])
-    test, statistic, df = _equality(list(fits.values()), difference, covariance)
+    ordered = [fits[first], *(fits[name] for name in others)]
+    proportions = np.array([fit.proportions for fit in ordered])
+    covariances = np.array([fit.covariance for fit in ordered])
+    reliable = np.isfinite([reliable_errors(fit) for fit in ordered])
+    test, statistic, df = _equality(ordered, proportions, covariances)
     p_value = float(scipy.stats.chi2.sf(statistic, df)) if df > 0 and math.isfinite(statistic) else math.nan
-    return Differences(first, tuple(others), categories, difference, covariance, test, statistic, df, p_value)
+    return Differences(
+        reference=first,
+        groups=tuple(others),
+        categories=categories,
+        difference=proportions[1:] - proportions[0],
+        covariances=covariances,
+        reliable=reliable[1:] & reliable[0],
+        test=test,
+        statistic=statistic,
+        degrees_of_freedom=df,
+        p_value=p_value,
+    )
 
 
-def _covariance(others: list[Estimate], reference: Estimate) -> Floats:
-    t = len(reference.categories)
-    blocks = np.kron(np.ones((len(others),) * 2), reference.covariance)
-    for place, fit in enumerate(others):
-        own = slice(place * t, (place + 1) * t)
-        blocks[own, own] += fit.covariance
+def _together(covariances: Floats) -> Floats:
+    """Covariance of the differences of all groups from the first."""
+    groups, t = len(covariances) - 1, covariances.shape[1]
+    blocks = np.tile(covariances[0], (groups, groups))
+    for place, own in enumerate(covariances[1:]):
+        here = slice(place * t, (place + 1) * t)
+        blocks[here, here] += own
     return np.asarray(blocks)
 
 
-def _equality(fits: list[Estimate], difference: Floats, covariance: Floats) -> tuple[str, float, int]:
+def _equality(fits: list[Estimate], proportions: Floats, covariances: Floats) -> tuple[str, float, int]:
     """The test, its statistic and its degrees of freedom."""
     if not all(_plain(fit) and fit.design == fits[0].design for fit in fits):
-        usable = np.isfinite(covariance).all()
-        df = int(np.linalg.matrix_rank(covariance, tol=1e-12)) if usable else 0
-        if not df:
-            return "Wald", math.nan, 0
-        inverse = np.linalg.pinv(covariance, rcond=1e-10, hermitian=True)
-        return "Wald", float(difference.ravel() @ inverse @ difference.ravel()), df
-    pooled: Tally = reduce(add, (fit.tally for fit in fits))
-    apart = sum(_log_likelihood(fit.tally) for fit in fits)
-    df = (len(fits) - 1) * rank_of(np.vstack([part.design.expected_statistic for part in pooled.parts if part.n]))
-    return "LR", max(2 * (apart - _log_likelihood(pooled)), 0.0), df
+        return "Wald", *_wald(proportions, covariances)
+    parts = [part for fit in fits for part in fit.tally.parts if part.n]
+    whole = Part.of(
+        parts[0].design, np.vstack([p.codes for p in parts]), count=np.concatenate([p.count for p in parts])
+    )
+    together = maximize(*evidence(Tally((whole,)))[:2], tolerance=1e-6)
+    inside = min(float(proportions.min()), float(together.proportions.min())) > 1e-9
+    if not inside or not all(map(score_tests.plenty, parts)):
+        return "score", *score_tests.agreement(score_tests.scores(parts, together.proportions))
+    apart = sum(_log_likelihood(fit) for fit in fits)
+    df = (len(fits) - 1) * rank_of(whole.design.expected_statistic)
+    return "LR", max(2 * (apart - together.log_likelihood), 0.0), df
+
+
+def _wald(proportions: Floats, covariances: Floats) -> tuple[float, int]:
+    """Wald's statistic of equal proportions and its degrees of freedom, group by group: Σ_g (π̂_g - π̄)ᵀV_g⁻(π̂_g - π̄).
+
+    With π̄ the mean weighted by precision this is the quadratic form of all differences in their joint covariance,
+    which is inverted itself only where a group's own covariance is singular.
+    """
+    groups, t = proportions.shape
+    if not np.isfinite(covariances).all():
+        return math.nan, 0
+    basis = tangent(t)
+    reduced, at = basis.T @ covariances @ basis, proportions @ basis
+    spread = np.linalg.eigvalsh(reduced)
+    if (spread[:, 0] > 1e-10 * spread.max()).all():
+        precision = np.linalg.inv(reduced)
+        centre = np.linalg.solve(precision.sum(axis=0), np.einsum("gij,gj->i", precision, at))
+        return float(np.einsum("gi,gij,gj->", at - centre, precision, at - centre)), (groups - 1) * (t - 1)
+    if (groups - 1) * t > _FEW:
+        return math.nan, 0
+    covariance, difference = _together(covariances), (proportions[1:] - proportions[0]).ravel()
+    df = int(np.linalg.matrix_rank(covariance, tol=1e-12))
+    return float(difference @ np.linalg.pinv(covariance, rcond=1e-10, hermitian=True) @ difference), df
 
 
 def _plain(fit: Estimate) -> bool:
@@ -155,6 +223,7 @@ def _plain(fit: Estimate) -> bool:
     return single and fit.maximum is not None and fit.target == "population" and not fit.tally.weighted
 
 
-def _log_likelihood(tally: Tally) -> float:
-    rows, weights, _ = evidence(tally)
-    return maximize(rows, weights, tolerance=1e-6).log_likelihood
+def _log_likelihood(fit: Estimate) -> float:
+    if fit.maximum is not None and fit.maximum.total_gap <= 1e-6:
+        return fit.maximum.log_likelihood
+    return maximize(*evidence(fit.tally)[:2], tolerance=1e-6).log_likelihood

@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 from naysay.design import Answerable, Levels
 from naysay.design.drawing import GeneratorSource
 from naysay.errors import DataError
+from naysay.estimate import score_tests
+from naysay.estimate.information import evidence
 from naysay.estimate.linear import rank_of
 from naysay.estimate.result import answered_under
 from naysay.estimate.solver import maximize
 from naysay.tally import Part, Tally
 
-__all__ = ["IndependenceTest", "check_levels", "independence_test"]
+__all__ = ["IndependenceTest", "check_levels", "independence_test", "score_test"]
 
 Floats = NDArray[np.float64]
 
 SEED = 2016
 """Seed of Monte Carlo parts for which no generator is given, so that a printed number can be printed again."""
 
-_SMALL = 5  # expected answers per response category below which the χ² reference is not trusted
-_AFFORDABLE = 1e8  # distinct answers × categories × replicates that "auto" spends on a bootstrap
 _ENOUGH = 20  # exceedances after which a bootstrap p-value is settled (Besag & Clifford 1991)
 
 
@@ -38,26 +38,34 @@ class IndependenceTest:
     Parameters
     ----------
     statistic : float
-        Likelihood ratio: levels apart against levels together.
+        Levels apart against levels together.
     degrees_of_freedom : int
         (levels answered at - 1)(t - 1), less what a level cannot tell apart by itself.
     p_value : float
         NaN when fewer than two levels were answered at.
     reference : str
         χ², or the parametric bootstrap with its replicates: fewer where enough exceeded to settle p.
+    test : {"score", "LR"}
+        What the statistic is: the score, or the likelihood ratio.
+    floor : float
+        The least p that the reference can give: 0 for χ², 1/(replicates + 1) for the bootstrap.
     """
 
     statistic: float
     degrees_of_freedom: int
     p_value: float
     reference: str
+    test: str = "LR"
+    floor: float = 0.0
 
     def __str__(self) -> str:
         if np.isnan(self.p_value):
             return f"independence of level and category: no test ({self.reference})"
         value = "< 0.001" if self.p_value < 0.001 else f"= {self.p_value:.3f}"
+        if self.p_value <= self.floor:
+            value = f"≤ {self.floor:.3g}"
         return (
-            f"independence of level and category: LR = {self.statistic:.2f} on {self.degrees_of_freedom} df, "
+            f"independence of level and category: {self.test} = {self.statistic:.2f} on {self.degrees_of_freedom} df, "
             f"p {value} ({self.reference})"
         )
 
@@ -70,10 +78,11 @@ def independence_test(
     replicates: int = 199,
     rng: np.random.Generator | None = None,
 ) -> IndependenceTest:
-    """The likelihood-ratio test that the chosen level is independent of the true category.
+    """The test that the chosen level is independent of the true category.
 
-    LR = 2 (Σ_k ℓ_k(π̂_k) - ℓ(π̂)), levels fitted apart against together. The χ² reference holds inside the simplex with
-    many answers at each level; otherwise p comes from the parametric bootstrap under the pooled fit.
+    The score statistic Σ_k s_kᵀI_k⁻s_k - sᵀI⁻s, of the levels' scores and informations at the pooled fit, asks what
+    proportions of their own would explain of each level's answers. It follows χ² wherever the shares lie, also at zero;
+    where very few answered at a level it errs on the side of not rejecting.
 
     Parameters
     ----------
@@ -81,6 +90,9 @@ def independence_test(
     tally : Tally
         Without survey weights.
     reference : {"auto", "chi2", "bootstrap"}
+        Of the p-value: χ² of the score; or of the likelihood ratio 2 (Σ_k ℓ_k(π̂_k) - ℓ(π̂)), levels fitted apart
+        against together, by χ² (which holds inside the simplex with many answers at each level) or by the parametric
+        bootstrap under the pooled fit.
     replicates : int
         At most so many bootstrap samples; fewer when p is settled early.
     rng : numpy Generator, optional
@@ -111,25 +123,44 @@ def independence_test(
     answered_under(design, tally)
     if reference not in ("auto", "chi2", "bootstrap"):
         raise DataError(f"reference must be 'auto', 'chi2' or 'bootstrap'; got {reference!r}")
+    if reference == "auto":
+        return score_test(tally)
     parts = [part for part in tally.parts if part.n]
-    t = len(design.categories)
     ranks = [rank_of(part.design.expected_statistic) for part in parts]
     df = sum(ranks) - rank_of(np.vstack([part.design.expected_statistic for part in parts]))
-    if len(parts) < 2:
+    untested = _untested(tally, df)
+    if untested is not None:
+        return untested
+    statistic, together, at_boundary = _ratio([(part.design.rows(part.codes), part.weight) for part in parts])
+    if reference == "bootstrap":
+        source = np.random.default_rng(SEED) if rng is None else rng
+        return _bootstrapped(parts, together, statistic, df, replicates, source)
+    trusted = not at_boundary and all(map(score_tests.plenty, parts))
+    name = "χ²" if trusted else "χ², doubtful here: a fit touches the boundary or a level is small"
+    return IndependenceTest(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), name)
+
+
+def score_test(tally: Tally, pooled: Floats | None = None) -> IndependenceTest:
+    """The score test of a tally by level, at pooled proportions (t,) where these are known already."""
+    untested = _untested(tally, 0)
+    if untested is not None:
+        return untested
+    if pooled is None:
+        rows, weights, _ = evidence(tally)
+        pooled = maximize(rows, weights, tolerance=1e-4, polish=0).proportions
+    statistic, df = score_tests.agreement(score_tests.scores([part for part in tally.parts if part.n], pooled))
+    if not df:
+        return IndependenceTest(float("nan"), 0, float("nan"), "the levels tell too little by themselves")
+    return IndependenceTest(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), "χ²", "score")
+
+
+def _untested(tally: Tally, df: int) -> IndependenceTest | None:
+    """Why a tally cannot be tested, if it cannot."""
+    if sum(part.n > 0 for part in tally.parts) < 2:
         return IndependenceTest(float("nan"), 0, float("nan"), "answers at one level only")
     if tally.weighted:
-        return IndependenceTest(float("nan"), df, float("nan"), "survey weights make the ratio no likelihood ratio")
-    statistic, together, at_boundary = _ratio([(part.design.rows(part.codes), part.weight) for part in parts])
-    small = any(part.n < _SMALL * min(part.design.space.size, 4 * t) for part in parts)
-    work = sum(len(part.codes) for part in parts) * t * replicates
-    trusted = not at_boundary and not small
-    if reference == "chi2" or (reference == "auto" and (trusted or work > _AFFORDABLE)):
-        name = "χ²" if trusted else "χ², doubtful here: a fit touches the boundary or a level is small"
-        return IndependenceTest(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), name)
-    source = np.random.default_rng(SEED) if rng is None else rng
-    p_value, drawn = _bootstrap_p(parts, together, statistic, replicates, source)
-    ended = "stopped early after " if drawn < replicates else ""
-    return IndependenceTest(statistic, df, p_value, f"parametric bootstrap, {ended}{drawn} replicates")
+        return IndependenceTest(float("nan"), df, float("nan"), "the answers are weighted")
+    return None
 
 
 def _ratio(evidence_by_level: list[tuple[Floats, Floats]]) -> tuple[float, Floats, bool]:
@@ -143,17 +174,19 @@ def _ratio(evidence_by_level: list[tuple[Floats, Floats]]) -> tuple[float, Float
     return max(float(ratio), 0.0), together.proportions, boundary
 
 
-def _bootstrap_p(
-    parts: list[Part], proportions: Floats, statistic: float, replicates: int, rng: np.random.Generator
-) -> tuple[float, int]:
-    """The p-value by parametric bootstrap, stopped once enough replicates exceed the statistic."""
+def _bootstrapped(
+    parts: list[Part], proportions: Floats, statistic: float, df: int, replicates: int, rng: np.random.Generator
+) -> IndependenceTest:
+    """The test by parametric bootstrap, stopped once enough replicates exceed the statistic."""
     exceeded = drawn = 0
-    for drawn in range(1, replicates + 1):
-        redrawn = [_redrawn(part, proportions, rng) for part in parts]
-        exceeded += _ratio(redrawn)[0] >= statistic - 1e-9
-        if exceeded >= _ENOUGH:
-            return exceeded / drawn, drawn
-    return (exceeded + 1) / (drawn + 1), drawn
+    while drawn < replicates and exceeded < _ENOUGH:
+        exceeded += _ratio([_redrawn(part, proportions, rng) for part in parts])[0] >= statistic - 1e-9
+        drawn += 1
+    settled = exceeded >= _ENOUGH
+    p_value = exceeded / drawn if settled else (exceeded + 1) / (drawn + 1)
+    early = "stopped early after " if drawn < replicates else ""
+    name = f"parametric bootstrap, {early}{drawn} replicates"
+    return IndependenceTest(statistic, df, p_value, name, floor=1 / (drawn + 1))
 
 
 def _redrawn(part: Part, proportions: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:

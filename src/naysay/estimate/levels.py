@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from naysay.design import Answerable
 from naysay.errors import DataError, NotEstimable, StatisticalWarning
-from naysay.estimate.independence import IndependenceTest, check_levels, independence_test
-from naysay.estimate.information import evidence
-from naysay.estimate.likelihood import maximum_likelihood, model_covariance
+from naysay.estimate.independence import IndependenceTest, check_levels, score_test
+from naysay.estimate.information import evidence, information, inverse
+from naysay.estimate.likelihood import certified, maximum_likelihood
 from naysay.estimate.linear import Indicators, part_indicators
 from naysay.estimate.moments import moments
 from naysay.estimate.result import Estimate, answered_under, checked_target, is_pooled, is_stratified, warning
@@ -209,24 +209,34 @@ def compare(fit: Estimate) -> Comparison | None:
         pooled=together,
         difference=apart.proportions - together.proportions,
         standard_errors=difference_errors(apart, together),
-        test=independence_test(design, tally),
+        test=score_test(tally, together.proportions),
     )
 
 
 def difference_errors(apart: Estimate, together: Estimate) -> Floats:
     """Standard errors of stratified - pooled from the influence of each answer on both."""
-    tally = apart.tally
+    tally, pi = apart.tally, together.proportions
     if tally.n < 2:
         return np.full(len(apart.categories), np.nan)
-    pieces = {part.level: part_indicators(part).with_weight() for part in tally.parts if part.n}
-    weight = np.concatenate([piece.weight for piece in pieces.values()])
-    squared = np.concatenate([piece.weight_squared for piece in pieces.values()])
-    own = np.vstack([_influence(apart, level, piece) for level, piece in pieces.items()])
     rows, weights, _ = evidence(tally)
-    scores = rows / (rows @ together.proportions)[:, None] - 1
-    influence = own - weights.sum() * (scores @ model_covariance(together))
-    centred = influence - np.average(influence, axis=0, weights=weight)
-    return np.asarray(np.sqrt(squared @ centred**2 * tally.n / (tally.n - 1)) / weight.sum())
+    bread = inverse(information(rows, weights, pi)) * weights.sum()
+    bread[:, certified(together).open] = np.nan
+    first, total, squares = np.zeros((3, len(pi)))
+    heavy = mass = 0.0
+    for part in (part for part in tally.parts if part.n):  # level by level, so that memory stays that of one
+        piece, used = part_indicators(part), part.weight > 0
+        own = part.design.rows(part.codes)
+        influence = _influence(apart, part.level, piece) - (own / (own @ pi)[:, None]) @ bread
+        influence, weight, squared = influence[used], part.weight[used], part.weight_squared[used]
+        first, total, squares = (
+            first + weight @ influence,
+            total + squared @ influence,
+            squares + squared @ influence**2,
+        )
+        mass, heavy = mass + weight.sum(), heavy + squared.sum()
+    mean = first / mass
+    centred = np.maximum(squares - 2 * mean * total + mean**2 * heavy, 0.0)
+    return np.asarray(np.sqrt(centred * tally.n / (tally.n - 1)) / mass)
 
 
 def _influence(apart: Estimate, level: Any, piece: Indicators) -> Floats:

@@ -23,6 +23,8 @@ __all__ = ["Indicators", "LinearMap", "indicator_variances", "indicators", "line
 
 Floats = NDArray[np.float64]
 
+_SOLUTIONS = ("mean", "least_squares")
+
 
 @dataclass(frozen=True)
 class LinearMap:
@@ -33,7 +35,7 @@ class LinearMap:
     constant : (t,) float
     slope : (t, d) float
     structure : str
-        How it was found: closed form, inverse, or constrained least squares.
+        How it was found: closed form, inverse, constrained least squares, or mean of answers.
     """
 
     constant: Floats
@@ -107,8 +109,7 @@ def indicator_variances(design: Design) -> Floats:
         Where the design cannot tell some proportions apart.
     """
     u = linear_map(design)(design.space.statistic(design.space.listing()))
-    chance = design.matrix.mean(axis=1)
-    return np.asarray(chance @ u**2 - (chance @ u) ** 2)
+    return _variances(u, design.matrix)
 
 
 def tangent(t: int) -> Floats:
@@ -116,16 +117,43 @@ def tangent(t: int) -> Floats:
     return np.asarray(scipy.linalg.helmert(t).T)
 
 
-def linear_map(design: Channel) -> LinearMap:
+def linear_map(design: Channel, solution: str | None = None) -> LinearMap:
     """The unbiased linear map of a design.
+
+    Where there are more answers than categories several maps are unbiased. For two categories and answers that are
+    numbers, such as counts of red cards, it is by default the one with the smaller variance where both categories are
+    equally common: a choice by the design, so that the estimate stays unbiased.
+
+    Parameters
+    ----------
+    design : Channel
+    solution : {"mean", "least_squares"}, optional
+        The mean of the numbers that were answered, or least squares on the frequencies of the answers.
 
     Raises
     ------
     NotEstimable
         Where the design cannot tell some proportions apart; names the contrast and the rank.
+    DataError
+        Another solution, or the mean of answers that are no numbers.
     """
     expected = design.expected_statistic
+    if solution not in (None, *_SOLUTIONS):
+        raise DataError(f"solution must be {' or '.join(map(repr, _SOLUTIONS))}; got {solution!r}")
     check_rank(expected, design.categories)
+    mean = _mean_of_answers(design, expected) if solution != "least_squares" else None
+    if solution == "mean":
+        if mean is None:
+            raise DataError("the mean is for two categories and answers that are numbers, as in kuk(draws=5)")
+        return mean
+    solved = _solved(design, expected)
+    if mean is None:
+        return solved
+    return min(solved, mean, key=lambda each: float(_variances(each(np.eye(len(expected))), expected)[0]))
+
+
+def _solved(design: Channel, expected: Floats) -> LinearMap:
+    """The map in closed form, by the inverse, or by least squares under Σπ = 1."""
     t = expected.shape[1]
     closed = _closed_form(design, expected)
     if closed is not None:
@@ -138,6 +166,27 @@ def linear_map(design: Channel) -> LinearMap:
     slope = basis @ scipy.linalg.cho_solve(factor, reduced.T)
     centre = np.full(t, 1 / t)
     return LinearMap(centre - slope @ (expected @ centre), slope, "constrained least squares")
+
+
+def _mean_of_answers(design: Channel, expected: Floats) -> LinearMap | None:
+    """The map (y - E[y | 2]) / (E[y | 1] - E[y | 2]), for two categories and more than two answers that are numbers."""
+    labels = design.space.labels
+    numbers = all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels)
+    if not isinstance(design.space, Labels) or expected.shape[1] != 2 or len(labels) < 3 or not numbers:
+        return None
+    values = np.array(labels, dtype=float)
+    first, second = values @ expected
+    if abs(first - second) < 1e-12 * np.abs(values).max():
+        return None
+    slope = values / (first - second)
+    low = second / (first - second)
+    return LinearMap(np.array([-low, 1 + low]), np.vstack([slope, -slope]), "mean of answers")
+
+
+def _variances(u: Floats, chances: Floats) -> Floats:
+    """Variance of the indicators of one answer, (t,), where all categories are equally common."""
+    chance = chances.mean(axis=1)
+    return np.asarray(chance @ u**2 - (chance @ u) ** 2)
 
 
 def _closed_form(design: Channel, expected: Floats) -> LinearMap | None:
@@ -180,18 +229,18 @@ def check_rank(expected: Floats, categories: tuple[Any, ...]) -> None:
     )
 
 
-def indicators(tally: Tally) -> Indicators:
+def indicators(tally: Tally, solution: str | None = None) -> Indicators:
     """The unbiased indicators of all distinct answers of a tally, over all its parts."""
-    return stacked([part_indicators(part) for part in tally.parts if part.n]).with_weight()
+    return stacked([part_indicators(part, solution) for part in tally.parts if part.n]).with_weight()
 
 
-def part_indicators(part: Part) -> Indicators:
+def part_indicators(part: Part, solution: str | None = None) -> Indicators:
     """The unbiased indicators of one part's answers."""
     try:
         statistic = part.design.space.statistic(part.codes)
         if np.isnan(statistic).any():
             raise DataError("answers to only one of two questions have no unbiased indicator; use maximum_likelihood")
-        u = linear_map(part.design)(statistic)
+        u = linear_map(part.design, solution)(statistic)
     except NotEstimable as error:
         if part.level is None:
             raise

@@ -6,7 +6,7 @@ import numpy as np
 
 from naysay import _checks
 from naysay.design import Answerable, Levels, Samples
-from naysay.errors import StatisticalWarning
+from naysay.errors import DataError, StatisticalWarning
 from naysay.estimate import samples
 from naysay.estimate.linear import indicators, linear_map
 from naysay.estimate.result import Estimate, alike, answered_under, checked_target, warning
@@ -17,7 +17,7 @@ __all__ = ["moments"]
 _INSIDE = "maximum_likelihood stays inside"
 
 
-def moments(design: Answerable, tally: Tally, *, target: str = "population") -> Estimate:
+def moments(design: Answerable, tally: Tally, *, target: str = "population", solution: str | None = None) -> Estimate:
     """The unbiased estimate π̂ = A⁺ T̄ under Σπ = 1, the mean of one unbiased indicator per respondent.
 
     For the uniform negative survey π̂_i = 1 - (t-1) λ̂_i; for a square design P⁻¹ λ̂; otherwise least squares under the
@@ -31,6 +31,10 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population") -> 
     tally : Tally
     target : {"population", "file"}
         With "file" only the randomization is random: use it for a fixed database that was randomized.
+    solution : {"mean", "least_squares"}, optional
+        For two categories and answers that are numbers, such as `designs.kuk` with several draws: the published
+        estimator from the mean of the answers, or least squares on their frequencies. By default the one with the
+        smaller variance under this design where both categories are equally common, whatever was answered.
 
     Returns
     -------
@@ -42,11 +46,11 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population") -> 
     NotEstimable
         If the design cannot tell some proportions apart.
     DataError
-        If the tally was collected under another design.
+        If the tally was collected under another design, or the design has no such solution.
 
     References
     ----------
-    Esponda (2006), equations 5-10; Esponda, Huerta & Guerrero (2016), propositions 1-2.
+    Esponda (2006), equations 5-10; Esponda, Huerta & Guerrero (2016), propositions 1-2. Kuk (1990) for the mean.
 
     Examples
     --------
@@ -58,9 +62,11 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population") -> 
     answered_under(design, tally)
     checked_target(target)
     if isinstance(design, Samples):
+        if solution is not None:
+            raise DataError("several samples are solved by least squares; leave `solution` out")
         return samples.moments(design, tally, target=target)
-    terms = indicators(tally)
-    structures = sorted({linear_map(part.design).structure for part in tally.parts if part.n})
+    terms = indicators(tally, solution)
+    structures = sorted({linear_map(part.design, solution).structure for part in tally.parts if part.n})
     kind = "moments, n - 1" if not tally.weighted else "moments, linearized for the weights"
     if target == "file":
         kind = "moments, randomization only"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,8 @@ from rich.text import Text
 from naysay import _checks, privacy
 from naysay.design import Levels, Samples, TwoOption, protocols
 from naysay.estimate import samples
-from naysay.estimate.assumptions import behaviors
+from naysay.estimate.assumptions import NONCOMPLIERS, behaviors
+from naysay.estimate.digits import decimals, decimals_of, reliable_errors, reliable_nuisance, shown
 from naysay.estimate.groups import Differences
 from naysay.estimate.intervals import Intervals, nuisance_intervals
 from naysay.estimate.levels import Comparison
@@ -74,11 +74,16 @@ def table(fit: Estimate, found: Intervals) -> Table:
     result = Table(show_edge=False, pad_edge=False, box=None, header_style="bold")
     result.add_column("category", overflow="fold", max_width=40)
     names = ["estimate", "s.e.", "low", "high"]
-    columns = [fit.proportions, fit.standard_errors, found.bounds[:, 0], found.bounds[:, 1]]
+    columns = [fit.proportions, reliable_errors(fit), found.bounds[:, 0], found.bounds[:, 1]]
     if fit.comparison is not None:
         other = fit.comparison.beside(fit)
         names += ["pooled" if is_pooled(other) else "stratified", "s.e.", "stratified-pooled", "s.e."]
-        columns += [other.proportions, other.standard_errors, fit.comparison.difference, fit.comparison.standard_errors]
+        columns += [
+            other.proportions,
+            reliable_errors(other),
+            fit.comparison.difference,
+            fit.comparison.standard_errors,
+        ]
     if fit.unbounded is not None:
         names += ["moments", "s.e."]
         columns += [fit.unbounded.proportions, fit.unbounded.standard_errors]
@@ -87,18 +92,21 @@ def table(fit: Estimate, found: Intervals) -> Table:
         columns += [fit.sensitivity[:, 0], fit.sensitivity[:, 1]]
     for name in names:
         result.add_column(name, justify="right", no_wrap=True)
+    places = decimals_of(fit)
     for row, category in enumerate(fit.categories):
-        result.add_row(Text(_checks.label(category)), *(_shown(column[row]) for column in columns))
+        result.add_row(Text(_checks.label(category)), *(shown(column[row], places) for column in columns))
     nuisance = nuisance_intervals(fit, confidence=found.confidence, method=found.method)
+    errors = reliable_nuisance(fit)
     for name, value in fit.nuisance.items():
         beside = fit.unbounded.nuisance[name] if fit.unbounded is not None else ()
-        result.add_row(Text(str(name)), *map(_shown, (*value, *nuisance[name], *beside)))
+        numbers = (value.value, errors[name], *nuisance[name], *beside)
+        result.add_row(Text(str(name)), *(shown(number, places) for number in numbers))
     return result
 
 
-def checks(fit: Estimate, noncompliance: float) -> list[str]:
+def checks(fit: Estimate, noncompliance: float, noncompliers: str = "anyone") -> list[str]:
     """What the estimate rests on, and what it would be otherwise, a line each."""
-    lines = [*_by_sample(fit), *_fit(fit), *_bands(fit, noncompliance)]
+    lines = [*_by_sample(fit), *_fit(fit), *_bands(fit, noncompliance, noncompliers)]
     lines += fit.design.notes if isinstance(fit.design, Samples) else ()
     assumed = assumptions(fit)
     return lines + ([f"assumes: {'; '.join(assumed)}"] if assumed else [])
@@ -107,7 +115,11 @@ def checks(fit: Estimate, noncompliance: float) -> list[str]:
 def _by_sample(fit: Estimate) -> list[str]:
     if fit.by_sample is None:
         return []
-    each = (f"{name} {one.proportions[0]:.4f} ({one.standard_errors[0]:.4f})" for name, one in fit.by_sample.items())
+    places = decimals_of(fit)
+    each = (
+        f"{name} {shown(one.proportions[0], places)} ({shown(reliable_errors(one)[0], places)})"
+        for name, one in fit.by_sample.items()
+    )
     return [f"“{_checks.label(fit.categories[0])}” by sample (s.e.): {', '.join(each)}"]
 
 
@@ -118,12 +130,12 @@ def _fit(fit: Estimate) -> list[str]:
     return ["fit: not tested, the answers are weighted"] if untested else []
 
 
-def _bands(fit: Estimate, noncompliance: float) -> list[str]:
+def _bands(fit: Estimate, noncompliance: float, noncompliers: str) -> list[str]:
     """What the estimate would be if people did not comply, or a probability were another one."""
     lines = []
-    compliance = fit.noncompliance(noncompliance)
+    compliance = fit.noncompliance(noncompliance, noncompliers)
     if compliance is not None:
-        how = " or ".join(behaviors(fit.design))
+        how = f"{NONCOMPLIERS[noncompliers]} {' or '.join(behaviors(fit.design))}"
         lines.append(
             f"if up to {noncompliance:.3g} of the respondents did not comply ({how}): {_ranges(fit, compliance)}"
         )
@@ -133,8 +145,11 @@ def _bands(fit: Estimate, noncompliance: float) -> list[str]:
 
 
 def _ranges(fit: Estimate, band: np.ndarray) -> str:
-    shown = zip(fit.categories, band.tolist(), strict=True)
-    each = [f"“{_checks.label(category)}” from {low:.4f} to {high:.4f}" for category, (low, high) in shown]
+    places = decimals_of(fit)
+    each = [
+        f"“{_checks.label(category)}” from {shown(low, places)} to {shown(high, places)}"
+        for category, (low, high) in zip(fit.categories, band.tolist(), strict=True)
+    ]
     return f"{', '.join(each[:1] if len(each) == 2 else each)} (by moments, before sampling error)"
 
 
@@ -143,7 +158,9 @@ def assumptions(fit: Estimate) -> list[str]:
     return list(dict.fromkeys(text for _, protocol in protocols(fit.design) for text in protocol.assumes))
 
 
-def below(fit: Estimate, found: Intervals, noncompliance: float = NONCOMPLIANCE) -> list[str]:
+def below(
+    fit: Estimate, found: Intervals, noncompliance: float = NONCOMPLIANCE, noncompliers: str = "anyone"
+) -> list[str]:
     """What stands below the numbers: the test, the band, privacy, reservations."""
     lines = [str(fit.comparison.test)] if fit.comparison is not None else []
     if isinstance(fit.design, Levels) and fit.comparison is None:
@@ -152,7 +169,7 @@ def below(fit: Estimate, found: Intervals, noncompliance: float = NONCOMPLIANCE)
         lines.append("band of preferences: takes long here, ask estimate.preference_band(design, tally)")
     if fit.sensitivity is not None:
         lines.append("band: what the share could be if people chose between two false categories as they like")
-    lines += checks(fit, noncompliance) + privacy.lines(fit.design)
+    lines += checks(fit, noncompliance, noncompliers) + privacy.lines(fit.design, fit.nuisance_shares)
     return lines + [f"note: {text}" for text in reservations(fit, found)]
 
 
@@ -162,6 +179,7 @@ def to_text(
     method: str | None = None,
     *,
     noncompliance: float = NONCOMPLIANCE,
+    noncompliers: str = "anyone",
     width: int = 120,
 ) -> str:
     """The estimate as plain text."""
@@ -173,7 +191,7 @@ def to_text(
     console.print()
     console.print(table(fit, found))
     console.print()
-    for line in below(fit, found, noncompliance):
+    for line in below(fit, found, noncompliance, noncompliers):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
@@ -186,7 +204,12 @@ def to_html(fit: Estimate) -> str:
 
 
 def to_dict(
-    fit: Estimate, confidence: float = 0.95, method: str | None = None, *, noncompliance: float = NONCOMPLIANCE
+    fit: Estimate,
+    confidence: float = 0.95,
+    method: str | None = None,
+    *,
+    noncompliance: float = NONCOMPLIANCE,
+    noncompliers: str = "anyone",
 ) -> dict[str, Any]:
     """The estimate as one JSON object with stable names; undefined numbers are None."""
     found = fit.intervals(confidence, method=method)
@@ -212,10 +235,14 @@ def to_dict(
         result["levels"] = _comparison(fit.comparison)
     if fit.sensitivity is not None:
         result["preference_band"] = [_numbers(row) for row in fit.sensitivity]
-    return result | _checked(fit, found, noncompliance)
+    band = fit.noncompliance(noncompliance, noncompliers)
+    if band is not None:
+        bounds = [_numbers(row) for row in band]
+        result["noncompliance"] = {"share": noncompliance, "noncompliers": noncompliers, "bounds": bounds}
+    return result | _checked(fit, found)
 
 
-def _checked(fit: Estimate, found: Intervals, noncompliance: float) -> dict[str, Any]:
+def _checked(fit: Estimate, found: Intervals) -> dict[str, Any]:
     """Nuisance parameters, the unbounded estimate, fit and bands, where there are any."""
     told: dict[str, Any] = {"assumptions": assumptions(fit)}
     if fit.nuisance:
@@ -237,10 +264,7 @@ def _checked(fit: Estimate, found: Intervals, noncompliance: float) -> dict[str,
             for name, one in fit.by_sample.items()
         }
     if fit.goodness_of_fit is not None:
-        told["goodness_of_fit"] = asdict(fit.goodness_of_fit)
-    band = fit.noncompliance(noncompliance)
-    if band is not None:
-        told["noncompliance"] = {"share": noncompliance, "bounds": [_numbers(row) for row in band]}
+        told["goodness_of_fit"] = fit.goodness_of_fit.to_dict()
     if fit.probability_band is not None:
         told["probability_band"] = [_numbers(row) for row in fit.probability_band]
     return told
@@ -278,16 +302,13 @@ def _comparison(found: Comparison) -> dict[str, Any]:
             "degrees_of_freedom": found.test.degrees_of_freedom,
             "p_value": number(found.test.p_value),
             "reference": found.test.reference,
+            "test": found.test.test,
         },
     }
 
 
 def _numbers(values: np.ndarray) -> list[float | None]:
     return [number(float(value)) for value in values]
-
-
-def _shown(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.4f}"
 
 
 def differences_text(found: Differences, confidence: float = 0.95, *, most: int = 30) -> str:
@@ -299,12 +320,14 @@ def differences_text(found: Differences, confidence: float = 0.95, *, most: int 
         grid.add_column(name, overflow="fold", max_width=40)
     for name in (f"less {_group(found.reference)}", "s.e.", "low", "high"):
         grid.add_column(name, justify="right", no_wrap=True)
-    ends = found.interval(confidence)
+    ends = np.where(found.reliable[..., None], found.interval(confidence), np.nan)
+    errors = np.where(found.reliable, found.standard_errors, np.nan)
+    places = decimals(errors) or 4
     for row, group in enumerate(found.groups):
         for column, category in enumerate(found.categories):
-            numbers = (found.difference[row, column], found.standard_errors[row, column], *ends[row, column])
+            numbers = (found.difference[row, column], errors[row, column], *ends[row, column])
             grid.add_row(
-                Text(_group(group)), Text(_checks.label(category)), *(_shown(float(value)) for value in numbers)
+                Text(_group(group)), Text(_checks.label(category)), *(shown(float(value), places) for value in numbers)
             )
     out = io.StringIO()
     Console(file=out, width=120, color_system=None, legacy_windows=False).print(grid)

@@ -205,6 +205,12 @@ class Estimate:
         pairs = zip(names, self.cells.values.tolist(), errors.tolist(), strict=True)
         return {name: Value(value, error) for name, value, error in list(pairs)[t:]}
 
+    @property
+    def nuisance_shares(self) -> dict[Any, float]:
+        """The nuisance parameters that are determined, moved into [0, 1]."""
+        values = {name: each.value for name, each in self.nuisance.items() if math.isfinite(each.value)}
+        return {name: min(max(value, 0.0), 1.0) for name, value in values.items()}
+
     def interval(
         self,
         confidence: float = 0.95,
@@ -242,8 +248,11 @@ class Estimate:
 
     @cached_property
     def privacy(self) -> dict[Any, privacy.Statement]:
-        """What one answer tells about its person, by level (None where there are no levels)."""
-        told = privacy.statement(self.design)
+        """What one answer tells about its person, by level (None where there are no levels).
+
+        Where samples tell finer cells apart than the categories: about the category, at the estimated nuisance shares.
+        """
+        told = privacy.about_categories(self.design, self.nuisance_shares) or privacy.statement(self.design)
         return told if isinstance(told, dict) else {None: told}
 
     @cached_property
@@ -291,12 +300,12 @@ class Estimate:
 
         return samples.each_sample(self)
 
-    def noncompliance(self, share: float = 0.1) -> Floats | None:
+    def noncompliance(self, share: float = 0.1, noncompliers: str = "anyone") -> Floats | None:
         """The band (t, 2) of `noncompliance_band`; None where people answer without chance."""
         from naysay.estimate import assumptions
 
         known = assumptions.behaviors(self.design)
-        return assumptions.noncompliance_band(self, share=share) if known else None
+        return assumptions.noncompliance_band(self, share=share, noncompliers=noncompliers) if known else None
 
     @cached_property
     def probability_band(self) -> Floats | None:

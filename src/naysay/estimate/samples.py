@@ -33,6 +33,7 @@ from naysay.estimate.solver import Maximum, maximize
 from naysay.tally import Channel, Part, Tally
 
 __all__ = [
+    "answering",
     "apart_from_likelihood",
     "bounds",
     "each_sample",

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from naysay.design import Answerable, Design, Levels, Samples
+from naysay.design import Design, Levels
 from naysay.errors import DesignError
 from naysay.privacy.measures import each_level, epsilon, information, still_possible
 
-__all__ = ["Statement", "choosing", "lines", "statement"]
+__all__ = ["Statement", "choosing", "statement"]
 
 
 @dataclass(frozen=True)
@@ -94,37 +94,6 @@ def _reason(value: float, possible: tuple[int, int]) -> str:
     if value == 0:
         return "an answer says nothing"
     return f"an answer changes the odds between two categories by {math.exp(value):.3g} at most"
-
-
-def lines(design: Answerable) -> list[str]:
-    """The privacy of one answer as text: one line, one a sample, or one for each level and one about choosing it.
-
-    Parameters
-    ----------
-    design : Design, Levels or Samples
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> print(lines(designs.negative_levels(("a", "b", "c")))[-1])
-    privacy: choosing a level tells something of its own where the choice goes with the category; level and answer \
-together tell 1.58 of 1.58 bits at most
-    """
-    if isinstance(design, Samples):
-        each_sample = statement(design).items()
-        return [f"privacy{'' if name is None else f', sample {name}'}: {each}" for name, each in each_sample]
-    if not isinstance(design, Levels):
-        return [f"privacy: {statement(design)}"]
-    told = [f"privacy, level {level}: {each}" for level, each in statement(design).items()]
-    return [
-        *told,
-        "privacy: choosing a level tells something of its own where the choice goes with the category; level and "
-        f"answer together tell {choosing(design):.3g} of {math.log2(len(design.categories)):.3g} bits at most",
-    ]
 
 
 def choosing(choice: Levels) -> float:

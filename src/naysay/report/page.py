@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from naysay import privacy
 from naysay.design import Levels
 from naysay.errors import DataError
 from naysay.estimate import Estimate, Intervals, printing
+from naysay.estimate.digits import decimals_of, reliable_errors, reliable_nuisance, shown
 from naysay.estimate.intervals import nuisance_intervals
 from naysay.estimate.result import is_pooled
 from naysay.report import charts, labels
@@ -116,7 +118,7 @@ def estimate_html(
     >>> from naysay import designs, estimate
     >>> survey = designs.negative(("a", "b", "c", "d"))
     >>> page = estimate_html(estimate.moments(survey, survey.tally(count=[280, 240, 260, 220])))
-    >>> page.startswith("<!doctype html>"), "16.00" in page
+    >>> page.startswith("<!doctype html>"), "16.0" in page
     (True, True)
     """
     heading = title or fit.tally.question or "Estimate"
@@ -163,7 +165,7 @@ def estimate_section(
     >>> from naysay import designs, estimate
     >>> coins = designs.two_coins()
     >>> section = estimate_section(estimate.moments(coins, coins.tally(count=[65, 135])), heading="Theft")
-    >>> section.heading, "15.00" in section.body
+    >>> section.heading, "15.0" in section.body
     ('Theft', True)
     """
     true = None if truth is None else np.asarray(truth, dtype=float)
@@ -228,34 +230,40 @@ class _Column(NamedTuple):
 
 
 def _columns(fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None) -> list[_Column]:
-    """The table, column by column; shares in percent."""
+    """The table, column by column; shares in percent, to two digits of their standard error."""
     low, high = found.bounds.T
-    columns = [] if truth is None else [_Column("truth", _percents(truth), "truth")]
-    more, errors = (np.array([value[part] for value in fit.nuisance.values()]) for part in (0, 1))
+    cells = functools.partial(_percents, places=max(decimals_of(fit) - 2, 0))
+
+    def ranges(low: NDArray[np.float64], high: NDArray[np.float64]) -> list[str]:
+        return [f"{start} to {end}" for start, end in zip(cells(low), cells(high), strict=True)]
+
+    columns = [] if truth is None else [_Column("truth", cells(truth), "truth")]
+    more = np.array([value.value for value in fit.nuisance.values()])
+    errors = np.array([*reliable_errors(fit), *reliable_nuisance(fit).values()])
     ends = nuisance_intervals(fit, confidence=found.confidence, method=found.method)
     bounds = np.array(list(ends.values())).reshape(-1, 2)
     columns += [
-        _Column(_short(fit), _percents(fit.proportions) + _percents(more), "estimate"),
-        _Column("s.e.", _percents(fit.standard_errors) + _percents(errors)),
-        _Column(confidence_name(found, many=False), _ranges(low, high) + _ranges(*bounds.T)),
+        _Column(_short(fit), cells(fit.proportions) + cells(more), "estimate"),
+        _Column("s.e.", cells(errors)),
+        _Column(confidence_name(found, many=False), ranges(low, high) + ranges(*bounds.T)),
     ]
     if truth is not None:
         columns.append(_Column("holds the truth", ["yes" if yes else "no" for yes in holds(found, truth)], "holds"))
     if fit.comparison is not None:
         other = fit.comparison.beside(fit)
         columns += [
-            _Column(_short(other), _percents(other.proportions), "pooled"),
-            _Column("s.e.", _percents(other.standard_errors)),
-            _Column("stratified − pooled", _percents(fit.comparison.difference)),
-            _Column("s.e.", _percents(fit.comparison.standard_errors)),
+            _Column(_short(other), cells(other.proportions), "pooled"),
+            _Column("s.e.", cells(reliable_errors(other))),
+            _Column("stratified − pooled", cells(fit.comparison.difference)),
+            _Column("s.e.", cells(fit.comparison.standard_errors)),
         ]
     if fit.unbounded is not None:
         columns += [
-            _Column("moments, without bounds", _percents(fit.unbounded.proportions)),
-            _Column("s.e.", _percents(fit.unbounded.standard_errors)),
+            _Column("moments, without bounds", cells(fit.unbounded.proportions)),
+            _Column("s.e.", cells(fit.unbounded.standard_errors)),
         ]
     if fit.sensitivity is not None:
-        columns.append(_Column("band over all preferences", _ranges(*fit.sensitivity.T)))
+        columns.append(_Column("band over all preferences", ranges(*fit.sensitivity.T)))
     rows = len(fit.categories) + len(fit.nuisance)
     return [column._replace(cells=column.cells + [""] * (rows - len(column.cells))) for column in columns]
 
@@ -274,16 +282,8 @@ def confidence_name(found: Intervals, *, many: bool = True) -> str:
     return f"{100 * found.confidence:.4g} % interval{'s' if many else ''}"
 
 
-def _percents(values: NDArray[np.float64]) -> list[str]:
-    return [_percent(value) for value in values.tolist()]
-
-
-def _percent(value: float) -> str:
-    return "–" if math.isnan(value) else f"{100 * value:.2f}".replace("-", "−")
-
-
-def _ranges(low: NDArray[np.float64], high: NDArray[np.float64]) -> list[str]:
-    return [f"{start} to {end}" for start, end in zip(_percents(low), _percents(high), strict=True)]
+def _percents(values: NDArray[np.float64], *, places: int) -> list[str]:
+    return [shown(value, places).replace("-", "−") for value in (100 * values).tolist()]
 
 
 def _told(fit: Estimate, found: Intervals) -> list[tuple[str, str]]:

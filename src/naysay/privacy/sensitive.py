@@ -1,0 +1,91 @@
+"""The privacy of the sensitive category alone, where samples tell finer cells apart than the categories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.design import Answerable, Samples, Share, Table
+from naysay.design.exact import table_weights
+from naysay.errors import DesignError
+from naysay.privacy.statement import Statement, statement
+from naysay.responses import Labels
+
+__all__ = ["about_categories"]
+
+_EVEN = 0.5  # a nuisance share of which nothing is known
+_NOTHING = 1e-12  # a share below this is none
+
+
+def about_categories(design: Answerable, nuisance: Mapping[Any, float] | None = None) -> dict[Any, Statement] | None:
+    """What one answer tells about the sensitive category, whatever else it tells: {sample: Statement}.
+
+    P(y | category) = Σ P(y | cell) P(cell | category) over the cells of a category, of which the nuisance shares say
+    how common they are: for the unrelated question with prevalence u, P(yes | yes) = p + (1 - p) u and
+    P(yes | no) = (1 - p) u.
+
+    Parameters
+    ----------
+    design : Samples
+    nuisance : {name: float}, optional
+        The nuisance shares, each within [0, 1]; 0.5 where none is given.
+
+    Returns
+    -------
+    {sample: Statement}, or None
+        None where the cells are the categories, or where no nuisance share says how categories are made of cells.
+
+    Raises
+    ------
+    DesignError
+        A nuisance share that the design does not have, or outside [0, 1].
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> survey = designs.unrelated_question_unknown(p=(0.7, 0.3))
+    >>> round(about_categories(survey, {"innocuous yes": 0.3})[1].epsilon, 3)
+    2.172
+    """
+    within = _within(design, dict(nuisance or {})) if isinstance(design, Samples) else None
+    if within is None or not isinstance(design, Samples):
+        return None
+    given = ", ".join(f"{_checks.label(share.name)} = {_value(share, nuisance):.3g}" for share in design.nuisance)
+    given += "" if nuisance else " (assumed; ε depends on it)"
+    told = {}
+    for name in design.levels:
+        channel = design.channel(name)
+        if not isinstance(channel.space, Labels):
+            return None
+        weights = table_weights((channel.matrix @ within).tolist(), columns=design.categories)
+        notes = (f"about the sensitive category alone, if {given}", *channel.notes)
+        told[name] = statement(Table(categories=design.categories, space=channel.space, weights=weights, notes=notes))
+    return told
+
+
+def _within(design: Samples, given: dict[Any, float]) -> NDArray[np.float64] | None:
+    """How common each cell is within each category, (cells, t)."""
+    for name, value in given.items():
+        if name not in {share.name for share in design.nuisance} or not 0 <= value <= 1:
+            raise DesignError(f"nuisance shares of this design, within [0, 1], are needed; got {name!r}: {value!r}")
+    columns = []
+    for category in design.shares:
+        own, ruled = set(category.of), False
+        column = np.array([cell in own for cell in design.cells], dtype=float)
+        for share in design.nuisance:
+            if not own & set(share.of) or not own - set(share.of) or not (not share.among or set(share.among) == own):
+                continue  # it does not divide this category
+            ruled, value = True, _value(share, given)
+            column *= [value if cell in share.of else 1 - value for cell in design.cells]
+        if category.among or (len(own) > 1 and not ruled) or abs(column.sum() - 1) > 1e-9:
+            return None
+        columns.append(np.where(column < _NOTHING, 0.0, column))
+    return np.column_stack(columns) if any(len(share.of) > 1 for share in design.shares) else None
+
+
+def _value(share: Share, given: Mapping[Any, float] | None) -> float:
+    return float((given or {}).get(share.name, _EVEN))
