@@ -156,7 +156,8 @@ class Served:
 def running(app, port=0):
     """An application under uvicorn in a thread; gives its address."""
     bound = socket.create_server(("127.0.0.1", port))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2))
+    quiet = {"log_level": "warning", "access_log": False, "server_header": False}
+    server = uvicorn.Server(uvicorn.Config(app, **quiet, timeout_graceful_shutdown=2))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
     try:
