@@ -68,7 +68,7 @@ function asked(questionnaire, at) {
   must(languages.length);
   says([title, about, contact, thanks], new Map());
   const [items, before] = [walked(questionnaire.items), new Map()];
-  const columns = new Set(["day", ...items.flatMap(([{ name, private: how }]) => (how?.design.design.levels ? [`${name}_level`] : []))]);
+  const columns = new Set(["day", ...items.flatMap(([{ name, private: how }]) => (how?.design?.design?.levels ? [`${name}_level`] : []))]);
   distinct(items.map(([{ name }]) => name));
   for (const [item, path] of items) {
     at.path = path;
@@ -217,4 +217,5 @@ function promised(stated, real) {
   must(real.rough || enough(stated.bits, real.bits));
 }
 
-const enough = (stated, real) => stated === null || stated * (1 + 1e-9) + 1e-9 >= real;
+/** As far as floating point can tell: where odds are very large, their stated number is not exact. */
+const enough = (stated, real) => stated === null || (real < Infinity && stated * (1 + 1e-9 + 1e-15 * real) + 1e-9 >= real);
