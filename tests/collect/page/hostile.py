@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from browsing import Served, running
 
 from naysay.collect.app import create_app
+from naysay.collect.client import FOLDER
 from naysay.collect.storage import Store
 from naysay.questionnaire import canonical
 
@@ -89,10 +90,10 @@ class Liar(Served):
 
 
 @contextmanager
-def lying(surveys, folder):
+def lying(surveys, folder, *, client=FOLDER):
     """A server that lies about these surveys; see `Liar`."""
     store = Store(folder / "answers.sqlite")  # without one it would be a preview
-    liar = Liar(create_app(surveys, store, each=0, everybody=0))
+    liar = Liar(create_app(surveys, store, client=client, each=0, everybody=0))
     with running(liar) as address:
         liar.address = address
         yield liar
