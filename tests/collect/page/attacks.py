@@ -119,4 +119,26 @@ def undrawn(items, rng):
     table["private"]["design"]["design"]["columns"] = rng.choice([[[10, 0], [0, 9]], [[7, 3]], [[7.5, 2.5], [3, 7]]])
 
 
+def asked_by_each(items, rng):
+    """A plain question behind each private one, asked of those with its first category alone."""
+    for name, op, value in (("smoking", "=", "yes"), ("place", "selected", "north"), ("drinks", "<", 5)):
+        node = {"kind": "apply", "op": op, "args": [{"kind": "answer", "of": name}, {"kind": "value", "value": value}]}
+        items.append({"kind": "text", "name": f"{name}-then", "label": {"en": "And?"}, "relevant": node})
+        items[-1] |= {"max_length": 99, "lines": 1}
+
+
+def repeated_each(items, rng):
+    """A plain question whose words repeat each private answer."""
+    said = " ".join(f"${{{name}}}" for name in PRIVATE)
+    items.append({"kind": "text", "name": "said", "label": {"en": f"So, {said}?"}, "max_length": 99, "lines": 1})
+
+
+def twice_each(items, rng):
+    """A plain, empty grid, and a text, with the name of each private question."""
+    for name in PRIVATE:
+        items.append({"kind": "grid", "name": name, "label": {"en": "?"}, "rows": [], "choices": []})
+        items.insert(0, {"kind": "text", "name": name, "label": {"en": "?"}, "max_length": 99, "lines": 1})
+
+
+EACH = [asked_by_each, repeated_each, twice_each]
 ATTACKS = [twice, twice_inside, twice_private, renamed, asked_if, accepted_if, repeated, by_hand, undrawn]

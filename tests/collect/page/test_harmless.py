@@ -141,6 +141,14 @@ def test_compressed_once_the_files_are_small():
     assert sum(len(brotli.compress(path.read_bytes())) for path in FOLDER.rglob("*.js")) < 45_000
 
 
+@pytest.mark.parametrize("language", ["en", "de", "es", "ar"])
+def test_the_page_on_threats_has_the_same_rows_in_every_language(language):
+    text = (FOLDER / f"threats.{language}.html").read_text(encoding="utf-8")
+    defended, not_defended = (part.count("<dt>") for part in text.split('<dl class="told">')[1:])
+    assert (defended, not_defended) == (6, 11)
+    assert text.count("<dd>") == text.count("<dt>")
+
+
 @pytest.mark.parametrize(
     "language, told",
     [

@@ -6,7 +6,7 @@ import random
 import shutil
 
 import pytest
-from attacks import ATTACKS, attacked, mutated
+from attacks import ATTACKS, EACH, attacked, mutated
 from browsing import ANSWERS
 from hostile import lying, refused
 from test_sent import CONSTANT, counting
@@ -21,7 +21,7 @@ REFUSED = {
     "es-ES": "Esta página se niega a hacer esta encuesta",
     "ar": "ترفض هذه الصفحة طرح هذا الاستبيان",
 }
-SEEDS = range(10)
+SEEDS = range(6)
 
 FILL = """
     (truth) => {
@@ -58,7 +58,7 @@ def take(respondent, truth):
     respondent.page.add_init_script(counting())
     respondent.start()
     seen = []
-    for _ in range(9):
+    for _ in range(20):
         if respondent.page.locator("#confirm").count():
             return [*seen, respondent.shown()]
         seen.append(respondent.page.evaluate(FILL, truth))
@@ -118,7 +118,7 @@ def test_a_question_named_twice_is_refused_before_anything_is_asked(respond, lia
     assert [request.method for request in respondent.requests].count("POST") == 0
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
+@pytest.mark.parametrize("attack", [*ATTACKS, *EACH], ids=lambda attack: attack.__name__)
 def test_the_page_refuses_each_attack(node, attack):
     form = Published.of(attacked()).form
     assert node("trust.mjs", "flaw", "trust.js", [form]) == [None]
@@ -134,15 +134,19 @@ def test_the_page_refuses_attacks_at_random(node):
     assert [seed for seed, where in enumerate(found) if where is None] == []
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_even_a_page_that_believes_it_tells_no_truth(respond, gullible, seed):
+@pytest.mark.parametrize("attack", EACH, ids=lambda attack: attack.__name__)
+def test_even_a_page_that_believes_it_tells_no_truth(respond, gullible, attack):
     """True answers are kept by the question itself: what is named twice, asked by or repeated finds none."""
-    seen = []
-    gullible.truth()
-    for truth in (0, -1):
-        gullible.tell(lambda form: mutated(form, seed))
-        respondent = respond("attacked", on=gullible)
-        seen.append(take(respondent, truth))
+    gullible.tell(lambda form: attack(form["questionnaire"]["items"], None))
+    seen = [take(respond("attacked", on=gullible), truth) for truth in (0, -1)]
+    assert seen[0] == seen[1]
+    assert '"naysay":"answers"' in seen[0][-1]  # it came to the message
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nor_does_it_after_attacks_at_random(respond, gullible, seed):
+    gullible.tell(lambda form: mutated(form, seed))
+    seen = [take(respond("attacked", on=gullible), truth) for truth in (0, -1)]
     assert seen[0] == seen[1]
 
 
