@@ -48,7 +48,7 @@ class Document:
 
     @cached_property
     def compressed(self) -> dict[str, bytes]:
-        """The content compressed, by encoding: Brotli makes the page a sixth smaller than gzip."""
+        """The content in each encoding, the shortest first: browsers take ``br`` over HTTPS, or from this computer."""
         return {"br": brotli.compress(self.content), "gzip": gzip.compress(self.content, 9, mtime=0)}
 
     def response(self, request: Request) -> Response:
@@ -58,10 +58,10 @@ class Document:
             headers["etag"] = self.etag
         if self.etag.removeprefix("W/") in (each.removeprefix("W/") for each in _listed(request, "if-none-match")):
             return Response(status_code=304, headers=headers)
-        for encoding, content in self.compressed.items():
-            if len(content) < len(self.content) and _takes(request, encoding):
+        for encoding, compressed in self.compressed.items():
+            if _takes(request, encoding) and len(compressed) < len(self.content):
                 headers["content-encoding"] = encoding
-                return Response(content, headers=headers, media_type=self.type)
+                return Response(compressed, headers=headers, media_type=self.type)
         return Response(self.content, headers=headers, media_type=self.type)
 
 
