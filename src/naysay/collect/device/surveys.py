@@ -64,7 +64,7 @@ def fetch(url: str, *, hash: str | None = None, transport: httpx2.AsyncBaseTrans
     Raises
     ------
     DataError
-        No survey there, or another than the hash says.
+        No survey there, another than the hash says, or one that must not be trusted (`complaint`).
 
     Examples
     --------
