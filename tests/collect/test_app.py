@@ -8,6 +8,7 @@ import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 
+import brotli
 import pytest
 from starlette.requests import ClientDisconnect
 
@@ -104,16 +105,23 @@ def test_the_survey_is_served_byte_for_byte(preview, published):
 
 
 def test_documents_are_compressed_and_known_again(preview, published):
-    small = preview.get("/s/kinds/survey.json", accept_encoding="br;q=1, gzip;q=0.5")
-    assert small.headers["content-encoding"] == "gzip"
-    assert gzip.decompress(small.content) == published.bytes
+    for accepted, encoding, read in (
+        ("br;q=1, gzip;q=0.5", "br", brotli.decompress),
+        ("gzip", "gzip", gzip.decompress),
+    ):
+        small = preview.get("/s/kinds/survey.json", accept_encoding=accepted)
+        assert small.headers["content-encoding"] == encoding
+        assert read(small.content) == published.bytes
     again = preview.get("/s/kinds/survey.json", if_none_match=f'"x", {small.headers["etag"]}')
     assert (again.status, again.content) == (304, b"")
     assert set(SECURITY) <= set(again.headers)
 
 
-def test_a_browser_that_refuses_gzip_gets_none(preview):
-    assert "content-encoding" not in preview.get("/s/kinds/survey.json", accept_encoding="gzip;q=0, br").headers
+def test_a_browser_that_refuses_an_encoding_does_not_get_it(preview):
+    for accepted in ("gzip;q=0, br;q=0.0", "zstd"):
+        assert "content-encoding" not in preview.get("/s/kinds/survey.json", accept_encoding=accepted).headers
+    one = preview.get("/s/kinds/survey.json", accept_encoding="br;q=0, gzip")
+    assert one.headers["content-encoding"] == "gzip"
 
 
 def test_client_files_never_change_under_their_hash(preview, client):

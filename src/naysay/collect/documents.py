@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
 
+import brotli
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -46,9 +47,9 @@ class Document:
         return f'W/"{hashlib.sha256(self.content).hexdigest()[:32]}"'
 
     @cached_property
-    def compressed(self) -> bytes:
-        """The content for browsers that take gzip."""
-        return gzip.compress(self.content, 9, mtime=0)
+    def compressed(self) -> dict[str, bytes]:
+        """The content in each encoding, the shortest first: browsers take ``br`` over HTTPS, or from this computer."""
+        return {"br": brotli.compress(self.content), "gzip": gzip.compress(self.content, 9, mtime=0)}
 
     def response(self, request: Request) -> Response:
         """The document, compressed where the browser takes it, or that it has not changed."""
@@ -57,9 +58,10 @@ class Document:
             headers["etag"] = self.etag
         if self.etag.removeprefix("W/") in (each.removeprefix("W/") for each in _listed(request, "if-none-match")):
             return Response(status_code=304, headers=headers)
-        if _takes_gzip(request) and len(self.compressed) < len(self.content):
-            headers["content-encoding"] = "gzip"
-            return Response(self.compressed, headers=headers, media_type=self.type)
+        for encoding, compressed in self.compressed.items():
+            if _takes(request, encoding) and len(compressed) < len(self.content):
+                headers["content-encoding"] = encoding
+                return Response(compressed, headers=headers, media_type=self.type)
         return Response(self.content, headers=headers, media_type=self.type)
 
 
@@ -67,10 +69,10 @@ def _listed(request: Request, name: str) -> list[str]:
     return [each.strip() for each in request.headers.get(name, "").split(",")]
 
 
-def _takes_gzip(request: Request) -> bool:
-    """Whether gzip is among the encodings that the browser takes; a quality of 0 says that it is not."""
+def _takes(request: Request, encoding: str) -> bool:
+    """Whether an encoding is among those that the browser takes; a quality of 0 says that it is not."""
     weights = [each.replace(" ", "").partition(";q=") for each in _listed(request, "accept-encoding")]
-    return any(name == "gzip" and (not given or weight.strip("0.") != "") for name, given, weight in weights)
+    return any(name == encoding and (not given or weight.strip("0.") != "") for name, given, weight in weights)
 
 
 def client_documents(client: Client) -> dict[str, Document]:

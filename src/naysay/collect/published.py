@@ -11,9 +11,9 @@ from typing import Any
 
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.lengths import body_length
-from naysay.questionnaire import Questionnaire, canonical, statements, together
+from naysay.questionnaire import Questionnaire, canonical, of_form, statements, together
 
-__all__ = ["Published"]
+__all__ = ["Published", "complaint"]
 
 Content = bytes  # in the class below, `bytes` is a field
 
@@ -92,3 +92,55 @@ class Published:
     def body_length(self) -> int:
         """Bytes of every body of answers, whatever is answered."""
         return int(self.form["body_length"])
+
+
+def complaint(form: Any) -> str | None:
+    """Why a survey must not be trusted that another server published; None where nothing is wrong.
+
+    Its questionnaire holds what `naysay.questionnaire.check` asks for, and what it states of privacy is no better than
+    what its designs give. The respondent's page holds it to the same (``tests/collect/survey_vectors.json``).
+
+    Parameters
+    ----------
+    form : object
+        ``survey.json``, read.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> form = Published.of(sample(), client=Client({"survey.html": b"<!doctype html>"})).form
+    >>> complaint(form)
+    >>> form["privacy"]["smoking"][0]["epsilon"] = 0.1
+    >>> complaint(form)
+    "it states less for 'smoking' than its design tells: epsilon 0.1 in place of 0.847..."
+    """
+    try:
+        known = (form["naysay"], form["version"]) == ("survey", 1) and type(form["body_length"]) is int
+        examined = of_form(form["questionnaire"])
+        if examined.questionnaire is not None and known:
+            return _understated(form, examined.questionnaire)
+    except (KeyError, TypeError, AttributeError, IndexError):
+        known = False
+    return str(examined.errors[0]) if known else "it is no survey of this version of naysay"
+
+
+def _understated(form: dict[str, Any], questionnaire: Questionnaire) -> str | None:
+    """The first statement that promises more privacy than the designs give."""
+    for name, levels in statements(questionnaire).items():
+        if len(form["privacy"][name]) != len(levels):
+            return f"it states other levels for {name!r} than it offers"
+        for stated, real in zip(form["privacy"][name], levels, strict=True):
+            for key, value in real.items():
+                if not _enough(stated[key], value):
+                    return f"it states less for {name!r} than its design tells: {key} {stated[key]} in place of {value}"
+    for key, value in together(questionnaire).items():
+        if not _enough(form["together"][key], value):
+            return f"it states less for all answers than they tell: {key} {form['together'][key]} in place of {value}"
+    return None
+
+
+def _enough(stated: Any, real: Any) -> bool:
+    """Whether a number is at least what it must be, and all else the same; None stands for ∞."""
+    if isinstance(real, float) or real is None:
+        return stated is None or (real is not None and bool(stated * (1 + 1e-9 + 1e-15 * real) + 1e-9 >= real))
+    return bool(stated == real)

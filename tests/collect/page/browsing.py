@@ -153,20 +153,27 @@ class Served:
 
 
 @contextmanager
-def serve(surveys, folder, *, client=FOLDER, port=0):
-    """The real application on SQLite in a folder, under uvicorn in a thread."""
-    store = Store(folder / "answers.sqlite")
-    app = create_app(surveys, store, client=client, each=0, everybody=0)
+def running(app, port=0):
+    """An application under uvicorn in a thread; gives its address."""
     bound = socket.create_server(("127.0.0.1", port))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2))
+    quiet = {"log_level": "warning", "access_log": False, "server_header": False}
+    server = uvicorn.Server(uvicorn.Config(app, **quiet, timeout_graceful_shutdown=2))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
     try:
-        yield Served(f"http://127.0.0.1:{bound.getsockname()[1]}", store)
+        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
     finally:
         server.should_exit = True
         thread.join()
         bound.close()
+
+
+@contextmanager
+def serve(surveys, folder, *, client=FOLDER, port=0):
+    """The real application on SQLite in a folder."""
+    store = Store(folder / "answers.sqlite")
+    with running(create_app(surveys, store, client=client, each=0, everybody=0), port) as address:
+        yield Served(address, store)
 
 
 def privates():

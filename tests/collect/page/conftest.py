@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 from browsing import Respondent, privates, serve
+from hostile import lying
 from playwright.sync_api import sync_playwright
 
 from naysay.questionnaire import sample
@@ -17,6 +18,20 @@ def served(tmp_path_factory):
     """The sample survey, and its private questions alone."""
     with serve([sample(), privates()], tmp_path_factory.mktemp("served")) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def lied(tmp_path_factory):
+    """One server for all lies about the sample survey and about its private questions alone."""
+    with lying([sample(), privates()], tmp_path_factory.mktemp("lied")) as server:
+        yield server
+
+
+@pytest.fixture
+def liar(lied):
+    """A server that lies as a test tells it to (see `hostile.Liar`), and tells the truth until then."""
+    lied.truth()
+    return lied
 
 
 @pytest.fixture(scope="session")

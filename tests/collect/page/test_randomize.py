@@ -1,6 +1,7 @@
 """The page draws exactly what designs publish: the same bytes give the same response, and its draws fit P."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,16 @@ def fits(counts, design, column):
 def test_integers_below_a_bound_are_uniform(node):
     drawn = node("vectors.mjs", "below", "randomize.js", {"bound": 300, "size": 60_000})
     assert stats.chisquare(np.bincount(drawn, minlength=300)).pvalue > 1e-6
+
+
+def test_every_pair_is_shown_for_the_coin_equally_often(node):
+    design = json.loads(designs.two_option(ABCD, shown=2).to_json())["design"]
+    pairs = [
+        frozenset(pair) for pair in node("vectors.mjs", "shown", "randomize.js", {"design": design, "size": 6_000})
+    ]
+    counts = [pairs.count(frozenset(pair)) for pair in combinations(ABCD, 2)]
+    assert sum(counts) == 6_000
+    assert stats.chisquare(counts).pvalue > 1e-6
 
 
 def test_what_stays_possible_is_what_the_likelihood_says(node):

@@ -1,5 +1,6 @@
 """What leaves the browser: nothing before it is confirmed, then what was shown, and never a trace of the truth."""
 
+import datetime
 import json
 import shutil
 
@@ -184,6 +185,89 @@ def test_what_the_device_stores_is_the_same_for_every_truth(respond):
         stored.append((at_question, respondent.stored()))
     assert len(stored[0][0][0]) > 500
     assert all(each == stored[0] for each in stored)
+
+
+def test_plain_answers_are_kept_for_a_reload_and_private_ones_beside_them_are_not(respond):
+    """The sample survey asks plain questions, too: what is kept of them tells nothing of the others."""
+    stored = []
+    for truth in TRUTHS[:2]:
+        respondent = respond()
+        respondent.page.add_init_script(counting())
+        respondent.start().to_review({**ANSWERS, **truth})
+        stored.append(respondent.stored())
+    assert stored[0] == stored[1]
+    (tab,) = (json.loads(each) for each in dict(json.loads(stored[0][1])).values())
+    assert {"age", "area", "remarks"} <= set(tab["answers"])
+    assert not set(PRIVATE) & set(tab["answers"])
+
+
+def test_no_timer_runs_between_a_truth_and_its_message(respond):
+    """The clock of the page stands still: a message that waited, for one truth more than another, would never go."""
+    for truth in TRUTHS[:2]:
+        respondent = respond("private")
+        respondent.page.clock.install()
+        respondent.start()
+        respondent.page.clock.pause_at(datetime.datetime.now() + datetime.timedelta(hours=1))
+        respondent.to_review(truth).confirm()
+        assert message(respondent.requests)
+
+
+KEPT = """
+    async (address) => {
+        const { Truths } = await import(`${address}/truths.js`);
+        const { Answers } = await import(`${address}/answers.js`);
+        return [Truths.prototype, Answers.prototype];
+    }
+"""
+COUNTED = """
+    function () {
+        const questions = new Set(this.flatMap((each) => each.questions ?? []));
+        return this.map((each) => [...questions].filter((question) => each.value(question) !== null).length);
+    }
+"""
+
+
+def kept(respondent):
+    """How many answers the page holds in memory: true private ones, and those to be sent."""
+    debugger = respondent.page.context.new_cdp_session(respondent.page)
+    folder = next(request.url for request in respondent.requests if request.url.endswith("/truths.js")).rpartition("/")[
+        0
+    ]
+    call = {"expression": f"({KEPT})({json.dumps(folder)})", "awaitPromise": True}
+    both = debugger.send("Runtime.evaluate", call)["result"]["objectId"]
+    found = []
+    for place in ("0", "1"):
+        one = debugger.send("Runtime.getProperties", {"objectId": both, "ownProperties": True})["result"]
+        prototype = next(each["value"]["objectId"] for each in one if each["name"] == place)
+        found.append(debugger.send("Runtime.queryObjects", {"prototypeObjectId": prototype})["objects"]["objectId"])
+    joined = {"functionDeclaration": "function (all) { return [...this, ...all]; }", "objectId": found[0]}
+    all_ = debugger.send("Runtime.callFunctionOn", {**joined, "arguments": [{"objectId": found[1]}]})["result"]
+    count = {"functionDeclaration": COUNTED, "objectId": all_["objectId"], "returnByValue": True}
+    return debugger.send("Runtime.callFunctionOn", count)["result"]["value"]
+
+
+def test_answers_are_forgotten_once_they_are_sent(respond):
+    """True ones when what is sent is fixed, all others when it is acknowledged; as the page's memory shows."""
+    respondent = respond("private").start().to_review(TRUTHS[0])
+    assert kept(respondent) == [len(PRIVATE), len(PRIVATE)]
+    respondent.page.route("**/answers", lambda route: route.abort(), times=1)
+    respondent.page.locator("#confirm").click()
+    respondent.page.get_by_text("Not yet sent").first.wait_for()
+    assert kept(respondent) == [0, len(PRIVATE)]
+    respondent.page.locator("#receipt").wait_for()
+    assert kept(respondent) == [0, 0]
+
+
+def test_no_cookie_goes_with_the_survey_or_the_message(respond):
+    """Not even one that another page of the same computer has set."""
+    respondent = respond("private")
+    home = respondent.address.rpartition("/s/")[0]
+    respondent.page.context.add_cookies([{"name": "known", "value": "by name", "url": home}])
+    respondent.start().to_review(TRUTHS[0]).confirm()
+    asked = [each for each in respondent.requests if each.url.endswith(("/survey.json", "/answers"))]
+    assert [request.method for request in asked] == ["GET", "POST"]
+    assert not any("cookie" in request.all_headers() for request in asked)
+    assert "cookie" in respondent.requests[0].all_headers()  # the page itself: it would be seen
 
 
 def test_after_sending_the_device_keeps_the_receipt_alone(respond):

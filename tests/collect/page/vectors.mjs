@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const { below, channel, draw, possible } = await import(pathToFileURL(process.argv[3]));
+const { below, channel, draw, possible, shown } = await import(pathToFileURL(process.argv[3]));
 
 function recorded(hex) {
   const octets = Uint8Array.from(hex.match(/../g), (pair) => parseInt(pair, 16));
@@ -32,6 +32,7 @@ const TASKS = {
     }
     return counts;
   },
+  shown: ({ design, size }) => Array.from({ length: size }, () => shown(design)),
   possible: (cases) => cases.map(({ design, response }) => possible(design, response)),
   below: ({ bound, size }) => Array.from({ length: size }, () => Number(below(BigInt(bound), (n) => crypto.getRandomValues(new Uint8Array(n))))),
 };

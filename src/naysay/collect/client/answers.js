@@ -1,7 +1,8 @@
-// What the respondent has answered so far, and what of it will be sent. Private answers live here, in this page's
-// memory, and nowhere else; what is given out is a response that chance prepared.
+// What will be sent: plain answers, and the responses that chance has prepared for private ones. No true private answer
+// is here: those are in truths.js, which this module does not know. All is kept by the question itself, not by its name.
 
 import { holds } from "./expressions.js";
+import { offered } from "./measures.js";
 import { channel, sets } from "./randomize.js";
 
 /** All questions in order, out of their groups. */
@@ -10,7 +11,10 @@ export function questions(items) {
 }
 
 /** A private number's range: the first bin that it is below. */
-export const bin = (question, number) => question.bins.find(({ below }) => below === null || number < below) ?? null;
+export const bin = ({ bins }, number) => bins.find(({ below }) => below === null || number < below) ?? null;
+
+/** Whether each part of a private question is answered: a select multiple says yes or no to each choice. */
+export const whole = ({ kind, choices }, value) => kind !== "select_multiple" || choices.every(({ name }) => value[name]);
 
 export class Answers {
   #values = new Map();
@@ -23,32 +27,34 @@ export class Answers {
     this.questions = questions(survey.questionnaire.items);
     this.#memory = memory;
     this.#conditions = new Map(conditions(survey.questionnaire.items, []));
-    for (const [name, value] of Object.entries(memory.tab.answers ?? {})) this.#values.set(name, value);
+    const before = memory.tab.answers ?? {};
+    for (const question of this.questions)
+      if (!question.private && question.name in before) this.#values.set(question, before[question.name]);
   }
 
-  /** What was entered: the plain answer, the true category, or what a respondent says who draws by hand. */
+  /** A plain answer; of a private question the response, as it is drawn here or said by hand. */
   value(question) {
-    return this.#values.get(question.name) ?? null;
+    return this.#values.get(question) ?? null;
   }
 
   enter(question, value) {
-    this.#values.set(question.name, value);
+    this.#values.set(question, value);
     if (!question.private) this.#memory.tab = { ...this.#memory.tab, answers: this.#plain() };
   }
 
   /** The level of privacy: the most private that the device draws, until the respondent chooses another. */
   level(question) {
-    const offered = this.survey.privacy[question.name];
+    const levels = offered(question);
     const before = this.before(question);
     const [one] = question.kind === "select_multiple" ? Object.values(before ?? {}) : [before];
-    if (one) return offered.find((entry) => entry.level === one.level);
-    return this.#levels.get(question.name) ?? offered.find((entry) => !entry.by_hand) ?? offered[0];
+    if (one) return levels.find((entry) => entry.level === one.level);
+    return this.#levels.get(question) ?? levels.find((entry) => !entry.by_hand) ?? levels[0];
   }
 
+  /** Takes another level; the response at the one before is dropped. */
   choose(question, entry) {
-    // What is said by hand is not the true answer, and the true answer is nothing to say by hand.
-    if (entry.by_hand || this.level(question).by_hand) this.#values.delete(question.name);
-    this.#levels.set(question.name, entry);
+    this.#values.delete(question);
+    this.#levels.set(question, entry);
   }
 
   /** The design that draws the answer to a private question. */
@@ -72,10 +78,7 @@ export class Answers {
     if (before) return this.relevant(question) ? before : null;
     const value = this.value(question);
     if (value === null || !this.relevant(question)) return null;
-    if (!question.private) return value;
-    if (question.kind !== "select_multiple") return this.#response(question, this.#category(question, value));
-    if (!question.choices.every(({ name }) => value[name])) return null;
-    return Object.fromEntries(question.choices.map(({ name }) => [name, this.#response(question, value[name], name)]));
+    return question.private && !whole(question, value) ? null : value;
   }
 
   /** Everything that will be sent, in the order of the questionnaire. */
@@ -85,7 +88,7 @@ export class Answers {
 
   /** Whether an item is asked: its own condition holds, and those of all groups around it. */
   relevant(item) {
-    return this.#conditions.get(item.name).every((condition) => holds(condition, this.context()));
+    return this.#conditions.get(item).every((condition) => holds(condition, this.context()));
   }
 
   /** Whether a step with this item has something to show: of a group, one of its items. */
@@ -104,21 +107,9 @@ export class Answers {
     };
   }
 
-  /** Forgets the true answers, once they are no longer needed. */
+  /** Forgets everything, once it is sent. */
   forget() {
     this.#values.clear();
-  }
-
-  #category(question, value) {
-    return question.bins ? (bin(question, value)?.name ?? null) : value;
-  }
-
-  #response(question, category, choice = null) {
-    const { level, by_hand: byHand } = this.level(question);
-    if (category === null) return null;
-    if (byHand) return { level, response: category };
-    const table = this.#memory.prepared(question, level, choice);
-    return table && { level, response: table[category] }; // no table is left once another tab has sent
   }
 
   #said(question) {
@@ -128,7 +119,7 @@ export class Answers {
   }
 
   #plain() {
-    const kept = this.questions.filter((question) => !question.private && this.#values.has(question.name));
+    const kept = this.questions.filter((question) => !question.private && this.#values.has(question));
     return Object.fromEntries(kept.map((question) => [question.name, this.value(question)]));
   }
 }
@@ -136,7 +127,7 @@ export class Answers {
 function conditions(items, around) {
   return items.flatMap((item) => {
     const own = item.relevant ? [...around, item.relevant] : around;
-    return [[item.name, own], ...(item.kind === "group" ? conditions(item.items, own) : [])];
+    return [[item, own], ...(item.kind === "group" ? conditions(item.items, own) : [])];
   });
 }
 

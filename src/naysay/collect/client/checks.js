@@ -1,16 +1,18 @@
 // What is wrong with an answer, said on this device; the server holds plain answers to the same rules.
 
-import { bin } from "./answers.js";
+import { bin, whole } from "./answers.js";
 import { holds } from "./expressions.js";
 
 const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 
 /** What to say about the answer to a question; null where nothing is wrong. */
-export function problem(question, answers, texts) {
+export function problem(question, { answers, truths, texts }) {
   if (!answers.relevant(question) || answers.before(question)) return null;
-  const value = answers.value(question);
+  const store = truths.store(question);
+  const value = store.value(question);
   if (value === null) return question.required ? texts.say("wrong.required") : null;
-  const found = question.private && answers.level(question).by_hand ? parts(question, value) : RULES[question.kind]?.(question, value);
+  const byHand = question.private && store === answers;
+  const found = byHand ? parts(question, value) : RULES[question.kind]?.(question, value);
   if (found) return texts.say(...found);
   if (question.private || !question.constraint) return null;
   if (holds(question.constraint.expression, answers.context(value))) return null;
@@ -45,6 +47,6 @@ function letters(question, value) {
 
 /** A private select multiple says yes or no to each choice, or nothing at all. */
 function parts(question, value) {
-  if (question.kind !== "select_multiple" || question.choices.every(({ name }) => value[name])) return null;
+  if (whole(question, value)) return null;
   return [question.required ? "wrong.everyRequired" : "wrong.every"];
 }

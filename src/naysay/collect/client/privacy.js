@@ -1,18 +1,20 @@
 // What a private question does for the respondent: how it protects, how much each level tells, and what will be sent.
 
 import { make, option } from "./elements.js";
+import { offered, together, up } from "./measures.js";
 import { categories, channel, possible, sets } from "./randomize.js";
 
 /** How a question protects: in a sentence, and in numbers where there is nothing to choose. */
-export function explanation(question, { texts, answers }) {
-  const offered = answers.survey.privacy[question.name];
-  const device = offered.filter((entry) => !entry.by_hand && !entry.reveals);
+export function explanation(question, { texts }) {
+  const entries = offered(question);
+  const device = entries.filter((entry) => !entry.by_hand && !entry.reveals);
   const strikes = device.some(({ level }) => striking(channel(question.private.design.design, level)));
-  const only = offered.length === 1 ? [meter(offered[0]), make("b", {}, title(offered[0], texts)), figures(offered[0], texts)] : [];
+  const only = entries.length === 1 ? [meter(entries[0]), make("b", {}, title(entries[0], texts)), figures(entries[0], texts)] : [];
+  const noise = texts.say("privacy.noise") + (device.some(({ loud }) => loud) ? "" : ` ${texts.say("privacy.hidden")}`);
   return make(
     "div",
     { class: "explanation" },
-    device.length > 0 && make("p", {}, texts.say(strikes ? "privacy.remaining" : "privacy.noise")),
+    device.length > 0 && make("p", {}, strikes ? texts.say("privacy.remaining") : noise),
     question.kind === "select_multiple" && make("p", {}, texts.say("privacy.each")),
     only.length > 0 && make("div", { class: "level only" }, ...only),
   );
@@ -25,17 +27,17 @@ function striking(design) {
 }
 
 /** The levels to choose from, most private first, each in words and numbers. */
-export function levels(question, { texts, answers }, changed) {
-  const offered = answers.survey.privacy[question.name];
-  if (offered.length === 1) return null;
+export function levels(question, { texts, answers, truths }, changed) {
+  const entries = offered(question);
+  if (entries.length === 1) return null;
   const note = `q-${question.name}-choosing`;
-  const told = alike(offered) ? brief : figures;
-  const options = offered.map((entry) =>
+  const told = alike(entries) ? brief : figures;
+  const options = entries.map((entry) =>
     option(
       {
         group: `q-${question.name}-level`,
         checked: entry === answers.level(question),
-        onchange: () => (answers.choose(question, entry), changed()),
+        onchange: () => (truths.choose(question, entry), changed()),
       },
       make("span", { class: "level" }, meter(entry), make("b", {}, title(entry, texts)), told(entry, texts)),
     ),
@@ -48,7 +50,7 @@ export function levels(question, { texts, answers }, changed) {
     make(
       "div",
       { id: note, class: "hint" },
-      alike(offered) && make("p", {}, basis(offered, texts)),
+      alike(entries) && make("p", {}, basis(entries, texts)),
       make("p", {}, `${texts.say("privacy.chosen")} ${texts.say("privacy.choosing")}`),
     ),
   );
@@ -60,48 +62,51 @@ function title(entry, texts) {
   const all = texts.number(entry.categories);
   const every = entry.categories === 2 ? "both" : "any";
   const key = entry.reveals ? "revealed" : least !== most ? "between" : most === all ? every : "possible";
-  const words = texts.say(`privacy.${key}`, { least, most, all });
+  const words = texts.say(`privacy.${key}`, { least, most, all }) + loudly(entry, texts);
   return entry.by_hand ? `${texts.say("privacy.hand")}: ${words}` : words;
 }
 
+/** How far a reader's odds can grow: for every reader where that is finite, else for one who knew nothing. */
+const fold = ({ ratio, odds }) => up(ratio) ?? up(odds);
+
+/** That an answer tells a lot, where it does. */
+const loudly = (entry, texts) => (entry.loud ? `. ${texts.say("privacy.loud", { odds: texts.number(fold(entry)) })}` : "");
+
 /** A level in numbers. */
 function figures(entry, texts) {
-  const { bits } = entry;
   const told = [
     entry.by_hand && texts.say("privacy.handWhy"),
     ...chances(entry, texts),
-    texts.say("privacy.bits", { bits: texts.number(bits), all: texts.number(Math.log2(entry.categories)) }),
+    texts.say("privacy.bits", { bits: texts.bound(entry.bits), all: texts.bound(Math.log2(entry.categories)) }),
   ];
   return make("span", { class: "figures" }, told.filter(Boolean).join(" "));
 }
 
 /** Whether all levels' numbers mean the same, so that `basis` says it once for all. */
-const alike = (offered) => offered.every(({ odds, epsilon }) => odds !== null && (epsilon === null) === (offered[0].epsilon === null));
+const alike = (entries) => entries.every(({ odds, ratio }) => up(odds) !== null && (up(ratio) === null) === (up(entries[0].ratio) === null));
 
-function brief({ odds, epsilon, bits, categories, by_hand: byHand }, texts) {
+function brief(entry, texts) {
+  const epsilon = up(entry.epsilon);
   const said = texts.say("privacy.brief", {
-    odds: texts.bound(epsilon === null ? odds : Math.exp(epsilon)),
+    odds: texts.number(fold(entry)),
     epsilon: epsilon === null ? "" : ` (ε = ${texts.number(epsilon)})`,
-    bits: texts.number(bits),
-    all: texts.number(Math.log2(categories)),
+    bits: texts.bound(entry.bits),
+    all: texts.bound(Math.log2(entry.categories)),
   });
-  return make("span", { class: "figures" }, byHand ? `${texts.say("privacy.handWhy")} ${said}` : said);
+  return make("span", { class: "figures" }, entry.by_hand ? `${texts.say("privacy.handWhy")} ${said}` : said);
 }
 
 /** What the numbers of the levels mean. */
-function basis([{ epsilon }], texts) {
-  if (epsilon !== null) return texts.say("privacy.basisAny");
+function basis([{ ratio }], texts) {
+  if (up(ratio) !== null) return texts.say("privacy.basisAny");
   return `${texts.say("privacy.certain")} ${texts.say("privacy.basisEqual")}`;
 }
 
-/** How far a reader's odds can move; null stands for infinite. Only a finite ε bounds them for every reader. */
-function chances({ odds, epsilon }, texts, equal = "privacy.oddsEqual") {
-  if (epsilon === null)
-    return [
-      texts.say("privacy.certain"),
-      odds !== null && texts.say(equal, { odds: texts.bound(odds) }),
-    ];
-  return [texts.say("privacy.odds", { odds: texts.bound(Math.exp(epsilon)), epsilon: texts.number(epsilon) })];
+/** How far a reader's odds can move. Only a finite ε bounds them for every reader. */
+function chances(entry, texts, equal = "privacy.oddsEqual") {
+  const [odds, epsilon] = [fold(entry), up(entry.epsilon)];
+  if (epsilon !== null) return [texts.say("privacy.odds", { odds: texts.number(odds), epsilon: texts.number(epsilon) })];
+  return [texts.say("privacy.certain"), odds !== null && texts.say(equal, { odds: texts.number(odds) })];
 }
 
 /** A dot for each option: filled ones stay possible. For the eye only, the words beside it say the same. */
@@ -113,12 +118,12 @@ function meter({ categories, still_possible: [least, most] }) {
 }
 
 /** All private answers together. */
-export function together(survey, texts) {
-  const { bits } = survey.together;
+export function allTogether(questions, texts) {
+  const sum = together(questions);
   const told = [
     texts.say("privacy.adds"),
-    ...chances(survey.together, texts, "privacy.oddsEach"),
-    texts.say("privacy.bitsTogether", { bits: texts.bound(bits) }),
+    ...chances(sum, texts, "privacy.oddsEach"),
+    texts.say("privacy.bitsTogether", { bits: texts.bound(sum.bits) }),
   ];
   return told.filter(Boolean).join(" ");
 }
@@ -166,9 +171,10 @@ function leaves(question, texts, answers) {
 function remaining(question, texts, answers, response) {
   const design = answers.design(question);
   const stay = possible(design, response);
-  const all = answers.level(question).categories;
+  const entry = answers.level(question);
+  const all = entry.categories;
   const options = texts.list(stay.map(naming(question, texts)).map((each) => texts.quoted(each)));
-  const words = texts.say(`preview.${stay.length === all ? "all" : stay.length === 1 ? "one" : "remain"}`, { options });
+  const words = texts.say(`preview.${stay.length === all ? "all" : stay.length === 1 ? "one" : "remain"}`, { options }) + (entry.loud ? ` ${texts.say("privacy.loud", { odds: texts.number(fold(entry)) })}` : "");
   return { words, several: stay.length > 1 };
 }
 

@@ -51,8 +51,8 @@ export function draw(design, truth, source = system) {
 
 /** The categories that a response, as text, leaves possible, in order. */
 export function possible(design, response) {
-  const said = parsed(design, response);
-  return categories(design).filter((_, place) => allows(design, place, said));
+  const [said, { at }] = [parsed(design, response), chances(design)];
+  return categories(design).filter((_, place) => at(place, said) > 0n);
 }
 
 /** Two different categories to be shown to a respondent who draws by hand, every pair with equal chances. */
@@ -89,8 +89,7 @@ const DRAW = {
     });
   },
   mixture(design, truth, source) {
-    const total = design.weights.reduce((sum, weight) => sum + BigInt(weight), 0n);
-    const part = design.components[lot(design.weights, below(total, source))];
+    const part = design.components[lot(design.weights, below(total(design.weights.map(BigInt)), source))];
     return DRAW[part.kind](part, truth, source);
   },
   then(design, truth, source) {
@@ -110,20 +109,51 @@ const DRAW = {
   },
 };
 
-/** Whether a person of category `place` can give that response. */
-function allows(design, place, said) {
-  const { kind, first, second } = design;
-  if (kind === "table" || kind === "two_option") return design.columns[place][said] > 0;
-  if (kind === "mixture")
-    return design.components.some((part, i) => design.weights[i] > 0 && allows(part, place, said));
-  if (kind === "then") return design.first.columns[place].some((weight, r) => weight > 0 && allows(second, r, said));
-  if (kind === "both") return allows(first, place, said[0]) && allows(second, place, said[1]);
-  if (kind === "product") {
+const CHANCES = {
+  table: ({ columns, denominator }) => ({
+    whole: BigInt(denominator),
+    at: (place, said) => BigInt(columns[place][said] ?? 0), // of a label that is no response, none
+  }),
+  two_option: (design) => CHANCES.table(design),
+  subset({ categories: { length: t }, discards, truthful }) {
+    const whole = products(discards, Array(truthful ? t - 1 : t).fill(1n));
+    return { whole, at: (place, said) => (truthful && said.includes(place) ? 0n : 1n) };
+  },
+  weighted_subset({ weights, discards }) {
+    const all = weights.map(BigInt);
+    const sums = all.map((_, place) => products(discards, all.filter((_, other) => other !== place)));
+    const whole = sums.reduce((product, sum) => product * sum);
+    const at = (place, said) => said.reduce((product, other) => product * all[other], whole / sums[place]);
+    return { whole, at: (place, said) => (said.includes(place) ? 0n : at(place, said)) };
+  },
+  mixture({ weights, components }) {
+    const parts = components.map(chances);
+    const shares = weights.map(BigInt);
+    const whole = parts.reduce((product, part) => product * part.whole, 1n);
+    const at = (place, said) => (part, i) => shares[i] * part.at(place, said) * (whole / part.whole);
+    return { whole: whole * total(shares), at: (place, said) => total(parts.map(at(place, said))) };
+  },
+  then({ first, second }) {
+    const [one, other] = [chances(first), chances(second)];
+    const between = (place, said) => space(first).labels.map((_, state) => one.at(place, state) * other.at(state, said));
+    return { whole: one.whole * other.whole, at: (place, said) => total(between(place, said)) };
+  },
+  product({ first, second }) {
+    const [one, other] = [chances(first), chances(second)];
     const size = categories(second).length;
-    return allows(first, Math.floor(place / size), said[0]) && allows(second, place % size, said[1]);
-  }
-  return design.truthful === false || !said.includes(place);
-}
+    const at = (place, said) => one.at(Math.floor(place / size), said[0]) * other.at(place % size, said[1]);
+    return { whole: one.whole * other.whole, at };
+  },
+  both({ first, second }) {
+    const [one, other] = [chances(first), chances(second)];
+    return { whole: one.whole * other.whole, at: (place, said) => one.at(place, said[0]) * other.at(place, said[1]) };
+  },
+};
+
+/** The chances of a design as integers: `at(place, said)` of a category and a response, over `whole`. */
+export const chances = (design) => CHANCES[design.kind](design);
+
+const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0n);
 
 /** The first row whose running sum exceeds u. */
 function lot(weights, u) {
@@ -135,7 +165,7 @@ function lot(weights, u) {
 const others = (t, x) => Array.from({ length: t - 1 }, (_, step) => (x + 1 + step) % t);
 
 /** The sum over the subsets of that size of the products of their weights. */
-function products(size, weights) {
+export function products(size, weights) {
   if (size < 0) return 0n;
   const sums = [1n, ...Array(size).fill(0n)];
   for (const weight of weights) for (let k = size; k > 0; k--) sums[k] += weight * sums[k - 1];
@@ -144,17 +174,17 @@ function products(size, weights) {
 
 const bigEndian = (octets) => octets.reduce((number, octet) => (number << 8n) | BigInt(octet), 0n);
 
-/** The labels of a design's responses, and whether a response is a set of them; null for pairs. */
-function space(design) {
+/** The labels of a design's responses, and how many of them a response is a set of; null for pairs. */
+export function space(design) {
   if (design.kind === "mixture") return space(design.components[0]);
   if (design.kind === "then") return space(design.second);
-  if (design.responses) return { labels: design.responses.map(String), set: false };
-  return design.categories ? { labels: design.categories.map(String), set: true } : null;
+  if (design.responses) return { labels: design.responses.map(String), set: 0 };
+  return design.categories ? { labels: design.categories.map(String), set: design.discards } : null;
 }
 
 /** Whether a response of this design, or at some level of this offer, is a set of categories. */
 export const sets = (design) =>
-  design.levels ? design.levels.some((entry) => sets(entry.design)) : (space(design)?.set ?? false);
+  design.levels ? design.levels.some((entry) => sets(entry.design)) : (space(design)?.set ?? 0) > 0;
 
 function text(design, said) {
   const words = space(design);

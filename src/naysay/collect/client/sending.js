@@ -37,7 +37,7 @@ export async function send(url, bytes) {
 const PAUSES = [3, 6, 12, 30, 60]; // seconds between tries, unless the server names a longer pause
 
 /** The page while bytes are being sent: tries until they are acknowledged or refused. */
-export function delivery(bytes, { texts, memory, url, stored, changed }) {
+export function delivery(bytes, { texts, memory, url, changed }) {
   const heading = make("h1", { tabindex: "-1" }, texts.say("sending.title"));
   const told = make("div", { role: "status", class: "told" });
   const again = button(texts.say("sending.retry"), () => attempt(), { class: "main", hidden: true });
@@ -52,7 +52,7 @@ export function delivery(bytes, { texts, memory, url, stored, changed }) {
     again.hidden = true;
     const result = await send(url, bytes);
     underway = false;
-    if (result.day) await memory.acknowledge({ ...result, content: bytes }).then(stored);
+    if (result.day) await memory.acknowledge({ ...result, content: bytes }).then(changed);
     else if (result.code) refused(result);
     else waiting(result);
   }

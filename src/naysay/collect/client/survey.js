@@ -6,13 +6,14 @@ import { problem } from "./checks.js";
 import { button, make } from "./elements.js";
 import { show } from "./frame.js";
 import { Memory } from "./memory.js";
+import { review, welcome } from "./pages.js";
 import { receipt } from "./receipt.js";
-import { review } from "./review.js";
 import { body, delivery } from "./sending.js";
-import { step, stepsOf } from "./steps.js";
 import { languages, preferred, Texts } from "./texts.js";
-import { welcome } from "./welcome.js";
+import { flaw } from "./trust.js";
+import { Truths } from "./truths.js";
 import { naming } from "./privacy.js";
+import { step, stepsOf } from "./questions.js";
 
 const root = document.getElementById("page");
 const address = location.pathname.replace(/\/$/, "");
@@ -24,6 +25,7 @@ class Taking {
     this.hash = hash;
     this.memory = new Memory(hash);
     this.answers = new Answers(survey, this.memory);
+    this.truths = new Truths(this.answers, this.memory);
     this.steps = stepsOf(survey.questionnaire.items);
     this.resumed = Boolean(this.memory.tab.answers);
     this.place = -1; // −1 welcome, then the steps, then the review
@@ -81,6 +83,7 @@ class Taking {
   async #draw(moved) {
     const { memory, place, steps } = this;
     await memory.begin(); // in case that the browser has been told to forget meanwhile
+    if (memory.receipt || memory.body) this.truths.forget(); // what is sent is fixed
     const draw = memory.receipt ? this.#sent : memory.body ? this.#sending : place < 0 ? this.#welcome : place < steps.length ? this.#step : this.#review;
     const { content, progress, shown } = await draw.call(this);
     const { texts, survey, hash } = this;
@@ -94,7 +97,7 @@ class Taking {
 
   async #step() {
     const items = this.steps[this.place];
-    const page = { texts: this.texts, answers: this.answers, survey: this.survey, changed: () => {} };
+    const page = { ...this, changed: () => {} };
     await this.memory.prepare(questions(items).filter((question) => question.private));
     const { element, check } = step(items, page);
     const next = () => check() && this.#go(this.#beside(1));
@@ -105,7 +108,7 @@ class Taking {
   #review() {
     const { texts, answers, survey } = this;
     const bytes = body(survey, this.hash, this.memory.id, answers.content());
-    const problems = answers.questions.filter((question) => problem(question, answers, texts));
+    const problems = answers.questions.filter((question) => problem(question, this));
     const edit = (question) => this.#go(this.steps.findIndex((items) => questions(items).includes(question)));
     const content = review(bytes, { texts, answers, problems, edit, confirm: () => this.#confirm(bytes) });
     content.querySelector(".actions").prepend(...this.#back());
@@ -122,16 +125,14 @@ class Taking {
 
   #sending() {
     const { texts, memory } = this;
-    const stored = () => {
-      this.answers.forget();
-      memory.tab = null;
-      return this.#draw(true);
-    };
     const url = `${address}/answers`;
-    return delivery(memory.body, { texts, memory, url, stored, changed: () => this.#draw(true) });
+    return delivery(memory.body, { texts, memory, url, changed: () => this.#draw(true) });
   }
 
   #sent() {
+    const { language } = this.memory.tab;
+    this.answers.forget();
+    this.memory.tab = language ? { language } : null;
     return { content: receipt(this) };
   }
 
@@ -151,9 +152,9 @@ class Taking {
   }
 }
 
-async function failed(why) {
+async function failed(why, where = "") {
   const texts = await Texts.in(preferred(languages({ languages: [] }), navigator.languages));
-  const content = make("div", {}, make("h1", { tabindex: "-1" }, texts.say("failed.title")), make("p", { role: "alert" }, texts.say(`failed.${why}`)));
+  const content = make("div", {}, make("h1", { tabindex: "-1" }, texts.say("failed.title")), make("p", { role: "alert" }, texts.say(`failed.${why}`)), make("p", { class: "hint" }, make("code", {}, where)));
   if (why === "missing") content.append(make("div", { class: "actions" }, button(texts.say("again"), open, { class: "main" })));
   show(root, content, { texts });
 }
@@ -161,14 +162,23 @@ async function failed(why) {
 const hashed = async (bytes) =>
   Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)), (octet) => octet.toString(16).padStart(2, "0")).join("");
 
+/** The survey, of which nothing changes any more; null where it is none. */
+function read(bytes) {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes), (_, value) => Object.freeze(value));
+  } catch {
+    return null;
+  }
+}
+
 async function open() {
   if (!isSecureContext || !crypto.subtle || !navigator.locks) return failed("insecure");
   const answer = await fetch(`${address}/survey.json`, { credentials: "omit", referrerPolicy: "no-referrer" }).catch(() => null);
   if (!answer?.ok) return failed(answer?.status === 410 ? "closed" : "missing");
   const bytes = await answer.arrayBuffer();
-  const survey = JSON.parse(new TextDecoder().decode(bytes));
-  if (survey.naysay !== "survey" || survey.version !== 1) return failed("broken");
-  return new Taking(survey, await hashed(bytes)).start();
+  const survey = read(bytes);
+  const where = flaw(survey);
+  return where ? failed("broken", where) : new Taking(survey, await hashed(bytes)).start();
 }
 
 open();

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from pydantic import ValidationError
-
 from naysay.collect.client import Client
 from naysay.collect.device import post
 from naysay.collect.device.waiting import waited
-from naysay.collect.published import Published
+from naysay.collect.published import Published, complaint
 from naysay.errors import DataError
 from naysay.questionnaire import Questionnaire
 
@@ -66,7 +64,7 @@ def fetch(url: str, *, hash: str | None = None, transport: httpx2.AsyncBaseTrans
     Raises
     ------
     DataError
-        No survey there, or another than the hash says.
+        No survey there, another than the hash says, or one that must not be trusted (`complaint`).
 
     Examples
     --------
@@ -85,13 +83,11 @@ def fetch(url: str, *, hash: str | None = None, transport: httpx2.AsyncBaseTrans
     if hash is not None and published.hash != hash.strip().lower():
         raise DataError(f"the survey at {link} must have the hash {hash}; it has {published.hash}: it is another one")
     try:
-        told = json.loads(content)
-        known = (told["naysay"], told["version"]) == ("survey", 1) and published.body_length > 0
-        _ = published.questionnaire
-    except (ValueError, KeyError, TypeError, ValidationError):
-        known = False
-    if not known:
-        raise DataError(f"what is served at {link}/survey.json is no survey of this version of naysay")
+        wrong = complaint(json.loads(content))
+    except ValueError:
+        wrong = "it is no JSON"
+    if wrong is not None:
+        raise DataError(f"the survey at {link}/survey.json must not be answered: {wrong}")
     return Survey(link, published)
 
 

@@ -76,7 +76,9 @@ export default {
 
   privacy: {
     remaining: "Ihr Gerät streicht per Zufall Möglichkeiten, die nicht Ihre Antwort sind, und sendet nur, was es gestrichen hat.",
-    noise: "Per Zufall sendet Ihr Gerät manchmal eine andere Antwort als Ihre. Ob es das getan hat, kann ihr niemand ansehen.",
+    noise: "Per Zufall sendet Ihr Gerät manchmal eine andere Antwort als Ihre.",
+    hidden: "Ob es das getan hat, kann ihr niemand ansehen.",
+    loud: "Das sagt viel über Ihre Antwort: Die Chancen einer Möglichkeit können auf das {odds}-Fache steigen.",
     each: "Jede Zeile ist ein eigenes Ja oder Nein und wird für sich per Zufall verändert.",
     range: "Ihre Zahl bleibt auf diesem Gerät. Verwendet wird nur ihr Bereich:",
     choose: "Wie viel möchten Sie verraten?",
@@ -177,6 +179,6 @@ export default {
     insecure: "Die Seite kam über eine ungeschützte Verbindung; so kann sie nichts sicher ziehen oder prüfen. Bitte verlangen Sie einen Link, der mit https beginnt.",
     missing: "Die Umfrage konnte nicht geladen werden.",
     closed: "Sie ist geschlossen und nimmt keine Antworten mehr an.",
-    broken: "Diese Seite versteht diese Art von Umfrage nicht.",
+    broken: "Diese Seite stellt die Fragen dieser Umfrage nicht: Sie widerspricht sich oder könnte private Antworten verraten, und nichts wurde gesendet.",
   },
 };

@@ -76,7 +76,9 @@ export default {
 
   privacy: {
     remaining: "Your device strikes out, by chance, options that are not your answer, and sends only what it has struck out.",
-    noise: "By chance, your device may send another answer than yours. Nobody can tell by looking at it whether it did.",
+    noise: "By chance, your device may send another answer than yours.",
+    hidden: "Nobody can tell by looking at it whether it did.",
+    loud: "This tells a lot about your answer: the odds for an option can grow {odds}-fold.",
     each: "Each line is a yes or no of its own, and is changed by chance on its own.",
     range: "Your number stays on this device. Only its range is used:",
     choose: "How much do you want to tell?",
@@ -177,6 +179,6 @@ export default {
     insecure: "The page came over a connection that is not protected, so it cannot draw or check anything safely. Please ask for a link that begins with https.",
     missing: "The survey could not be loaded.",
     closed: "It is closed and takes no more answers.",
-    broken: "The survey is not of a kind that this page understands.",
+    broken: "This page refuses to ask this survey: it contradicts itself or could betray private answers, and nothing was sent.",
   },
 };

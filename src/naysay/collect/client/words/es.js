@@ -76,7 +76,9 @@ export default {
 
   privacy: {
     remaining: "Su dispositivo tacha al azar opciones que no son su respuesta y envía solo lo que ha tachado.",
-    noise: "Por azar, su dispositivo puede enviar una respuesta distinta de la suya. Nadie puede saber, al verla, si lo hizo.",
+    noise: "Por azar, su dispositivo puede enviar una respuesta distinta de la suya.",
+    hidden: "Nadie puede saber, al verla, si lo hizo.",
+    loud: "Esto dice mucho de su respuesta: las probabilidades relativas de una opción pueden multiplicarse por {odds}.",
     each: "Cada línea es un sí o un no independiente, y el azar la cambia por separado.",
     range: "Su número se queda en este dispositivo. Solo se usa su intervalo:",
     choose: "¿Cuánto quiere revelar?",
@@ -177,6 +179,6 @@ export default {
     insecure: "La página llegó por una conexión sin protección, así que no puede sortear ni comprobar nada con seguridad. Por favor, pida un enlace que empiece por https.",
     missing: "No se pudo cargar la encuesta.",
     closed: "Está cerrada y ya no acepta respuestas.",
-    broken: "Esta página no entiende este tipo de encuesta.",
+    broken: "Esta página se niega a hacer esta encuesta: se contradice o podría revelar respuestas privadas, y no se ha enviado nada.",
   },
 };

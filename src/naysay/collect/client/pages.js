@@ -1,7 +1,35 @@
-// The last step before anything leaves: all that will be sent, in words and byte for byte.
+// The first page: what this is, what is promised, and by which fingerprint the survey is known. And the last step before
+// anything leaves: all that will be sent, in words and byte for byte.
 
 import { button, make } from "./elements.js";
-import { inWords, naming } from "./privacy.js";
+import { allTogether, inWords, naming } from "./privacy.js";
+
+const FIRST = 3; // promises that are read without opening anything
+
+export function welcome({ texts, survey, hash, memory, answers, resumed, start }) {
+  const { title, about, contact } = survey.questionnaire;
+  const promises = Object.keys(texts.words.promises).map((key) => make("li", {}, texts.say(`promises.${key}`)));
+  const some = answers.questions.filter((question) => question.private);
+  return make(
+    "div",
+    { class: "welcome" },
+    make("h1", { tabindex: "-1" }, texts.label(title)),
+    make("p", { class: "about" }, texts.label(about)),
+    !memory.lasting && make("p", { class: "warning" }, texts.say("welcome.forgetful")),
+    resumed && make("p", { class: "notice" }, texts.say("welcome.resumed")),
+    make("div", { class: "actions" }, button(texts.say("welcome.start"), start, { class: "main" })),
+    make("h2", {}, texts.say("welcome.promised")),
+    make("ul", { class: "promises" }, ...promises.slice(0, FIRST)),
+    make("details", {}, make("summary", {}, texts.say("welcome.more")), make("ul", { class: "promises" }, ...promises.slice(FIRST))),
+    some.length > 0 && make("h2", {}, texts.say("welcome.together")),
+    some.length > 0 && make("p", {}, allTogether(some, texts)),
+    make("h2", {}, texts.say("welcome.hash")),
+    make("p", {}, make("code", { id: "hash", class: "bytes", dir: "ltr" }, hash)),
+    make("p", { class: "hint" }, texts.say("welcome.hashWhy")),
+    texts.plain(contact) && make("h2", {}, texts.say("welcome.contact")),
+    make("p", {}, texts.label(contact)),
+  );
+}
 
 /** The step that shows the message. `edit(question)` goes back to a question, `confirm()` sends. */
 export function review(bytes, { texts, answers, edit, confirm, problems }) {

@@ -1,0 +1,221 @@
+// What a survey must hold before this page shows anything of it: nothing in it sends, asks by or repeats a true private
+// answer, its designs can be drawn, and what it states of privacy is no better than what its integers give. Whatever
+// cannot be read is refused, too. tests/collect/survey_vectors.json holds this and the server to the same verdicts.
+
+import { quotient, offered, together } from "./measures.js";
+import { channel, chances, products, space } from "./randomize.js";
+
+const LIMIT = 2 ** 53;
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+const CODE = /^-?[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+const WHOLE = "naysay version name title about contact thanks languages items";
+const FIELDS = {
+  note: "",
+  group: "items",
+  text: "max_length lines",
+  date: "",
+  rating: "low high low_label high_label",
+  grid: "rows choices",
+  ranking: "choices",
+  select_one: "choices private",
+  select_multiple: "choices private",
+  integer: "low high bins private",
+  decimal: "low high bins private",
+};
+const NODES = {
+  table: "categories responses denominator columns yes_no",
+  two_option: "categories responses denominator columns yes_no shown",
+  subset: "categories discards truthful",
+  weighted_subset: "categories discards weights",
+  mixture: "weights components",
+  then: "first second",
+};
+const ARGUMENTS = { not: [1, 1], count_selected: [1, 1], string_length: [1, 1], today: [0, 0], and: [1, Infinity], or: [1, Infinity] };
+for (const op of "= != < <= > >= + - * div mod selected".split(" ")) ARGUMENTS[op] = [2, 2];
+
+/** Where a survey must not be trusted, as a path in it; null where nothing is wrong. */
+export function flaw(survey) {
+  const at = { path: "questionnaire" };
+  try {
+    must(survey.naysay === "survey" && survey.version === 1 && Number.isSafeInteger(survey.body_length));
+    asked(survey.questionnaire, at);
+    const questions = walked(survey.questionnaire.items).map(([item]) => item);
+    stated(survey, questions.filter((question) => question.private), at);
+    return null;
+  } catch {
+    return at.path;
+  }
+}
+
+function must(held) {
+  if (!held) throw new TypeError("a survey that is not to be trusted");
+}
+
+const only = (object, fields) => must(Object.keys(object).every((name) => fields.split(" ").includes(name)));
+const same = (one, other) => must(JSON.stringify(one) === JSON.stringify(other));
+const distinct = (names) => must(new Set(names).size === names.length);
+const whole = (number, least, most = LIMIT) => must(Number.isInteger(number) && least <= number && number <= most);
+const named = (name, pattern) => must(pattern.test(name) && !name.startsWith("__") && !(name in Object.prototype));
+
+/** All items in order with their paths; a group stands before what it holds. */
+const walked = (items, path = "items") =>
+  items.flatMap((item, place) => [[item, `${path}[${place}]`], ...(item.kind === "group" ? walked(item.items, `${path}[${place}].items`) : [])]);
+
+function asked(questionnaire, at) {
+  must(questionnaire.naysay === "questionnaire" && questionnaire.version === 1);
+  only(questionnaire, WHOLE);
+  const { title, about = {}, contact = {}, thanks = {}, languages } = questionnaire;
+  must(languages.length);
+  says([title, about, contact, thanks], new Map());
+  const [items, before] = [walked(questionnaire.items), new Map()];
+  const columns = new Set(["day", ...items.flatMap(([{ name, private: how }]) => (how?.design?.design?.levels ? [`${name}_level`] : []))]);
+  distinct(items.map(([{ name }]) => name));
+  for (const [item, path] of items) {
+    at.path = path;
+    one(item, before);
+    if (item.kind === "note" || item.kind === "group") continue;
+    must(!columns.has(item.name));
+    before.set(item.name, item);
+    if (item.constraint) condition(item.constraint.expression, before, true);
+    if (item.private) hidden(item);
+  }
+}
+
+function one(item, before) {
+  const { kind, name, label, hint = {}, relevant, constraint, private: how } = item;
+  must(Object.hasOwn(FIELDS, kind));
+  only(item, `kind name label hint relevant ${kind === "note" || kind === "group" ? "" : "required constraint"} ${FIELDS[kind]}`);
+  named(name, NAME);
+  if (relevant) condition(relevant, before, false);
+  if (constraint) only(constraint, "expression message");
+  const parts = [item.choices ?? [], item.rows ?? [], item.bins ?? []];
+  for (const list of parts) {
+    distinct(list.map((part) => part.name));
+    for (const part of list) {
+      named(part.name, CODE);
+      only(part, list === item.bins ? "name label below" : "name label");
+    }
+  }
+  const told = [item.low_label ?? {}, item.high_label ?? {}, constraint?.message ?? {}, ...Object.values(how?.responses ?? {})];
+  says([label, hint, ...told, ...parts.flat().map((part) => part.label)], before);
+}
+
+/** Texts repeat no answer but a plain one that was given before. */
+function says(labels, before) {
+  for (const text of labels.flatMap(Object.values))
+    for (const [, name] of text.matchAll(/\$\{([^}]*)\}/g)) plain(before.get(name.trim()));
+}
+
+const plain = (question) => must(question && !question.private);
+
+function condition(node, before, own) {
+  const { kind, of, op, args, value } = node;
+  only(node, { value: "kind value", apply: "kind op args" }[kind] ?? "kind of");
+  if (kind === "value") must(["boolean", "number", "string"].includes(typeof value));
+  else if (kind === "sent") must(before.get(of).private && before.get(of).kind !== "select_multiple");
+  else if (kind === "answer") of === "." ? must(own) : (plain(before.get(of)), must(before.get(of).kind !== "grid"));
+  else {
+    must(kind === "apply" && Object.hasOwn(ARGUMENTS, op));
+    whole(args.length, ...ARGUMENTS[op]);
+    for (const each of args) condition(each, before, own);
+  }
+}
+
+/** A private question: nothing is decided by its true answer, and each level can be drawn. */
+function hidden({ kind, choices, bins, low, high, constraint, private: how }) {
+  only(how, "design by_hand responses");
+  must(!constraint && (low ?? null) === null && (high ?? null) === null);
+  const names = kind === "select_multiple" ? ["yes", "no"] : (bins ?? choices).map(({ name }) => name);
+  must(names.length > 1 && !Object.keys(how.responses).some((name) => names.includes(name)));
+  if (bins) ascending(bins.map(({ below }) => below));
+  only(how.design, "naysay version drawing design");
+  must(how.design.naysay === "design" && how.design.version === 1);
+  const { design } = how.design;
+  const levels = design.kind === "levels" ? design.levels : [];
+  if (design.kind === "levels") {
+    only(design, "kind name notes levels");
+    must(levels.length && levels.every(({ level }) => typeof level === "string" || Number.isSafeInteger(level)));
+    for (const entry of levels) {
+      only(entry, "level design");
+      drawn(entry.design, names);
+    }
+  } else drawn(design, names);
+  const called = levels.map(({ level }) => String(level));
+  distinct(called);
+  must(how.by_hand.every((level) => called.includes(level)));
+  for (const level of how.by_hand) tossed(channel(design, level), names);
+}
+
+function ascending(ends) {
+  must(ends.every((end, place) => (place === ends.length - 1 ? end === null : typeof end === "number" && (!place || ends[place - 1] < end))));
+}
+
+/** A design that can be drawn for these categories; gives its responses as text, so that they can be compared. */
+function drawn(node, names) {
+  const { kind, categories, discards, weights } = node;
+  must(Object.hasOwn(NODES, kind));
+  only(node, `kind name notes protocol alternatives ${NODES[kind]}`);
+  if (categories) same(categories.map(String), names);
+  if (discards !== undefined) whole(discards, 1, names.length - 1);
+  for (const weight of weights ?? []) whole(weight, 1);
+  return DRAWN[kind](node, names);
+}
+
+const DRAWN = {
+  table({ responses, denominator, columns }, names) {
+    distinct(responses.map(String));
+    whole(denominator, 1);
+    same(columns.map(({ length }) => length), names.map(() => responses.length));
+    for (const column of columns) {
+      for (const weight of column) whole(weight, 0);
+      must(column.reduce((sum, weight) => sum + BigInt(weight), 0n) === BigInt(denominator));
+    }
+    return JSON.stringify(responses.map(String));
+  },
+  two_option: (node, names) => DRAWN.table(node, names),
+  subset({ discards, truthful }, names) {
+    must(typeof truthful === "boolean");
+    return `${discards} of ${names}`;
+  },
+  weighted_subset({ discards, weights }, names) {
+    must(weights.length === names.length && products(discards, weights.map(BigInt)) <= LIMIT);
+    return `${discards} of ${names}`;
+  },
+  mixture({ weights, components }, names) {
+    must(weights.length === components.length && weights.reduce((sum, weight) => sum + BigInt(weight), 0n) <= LIMIT);
+    const [first, ...others] = components.map((part) => drawn(part, names));
+    for (const other of others) must(other === first);
+    return first;
+  },
+  then: ({ first, second }, names) => drawn(second, JSON.parse(drawn(first, names))), // sets are no JSON
+};
+
+/** What people are told to do with a coin gives just these chances: two coins, or one of two options that are shown. */
+function tossed(design, names) {
+  const { whole, at } = chances(design);
+  const [parts, mine, other] = names.length === 2 ? [4n, 3n, 1n] : [BigInt(names.length - 1), 0n, 1n];
+  must(names.length === 2 || (design.kind === "two_option" && design.shown === 2));
+  same(space(design), { labels: names, set: 0 });
+  names.forEach((_, x) => names.forEach((_, y) => must(at(x, y) * parts === whole * (x === y ? mine : other))));
+}
+
+/** What the survey states is held against its integers: it may promise less than they give, and never more. */
+function stated({ privacy, together: sum }, questions, at) {
+  for (const question of questions) {
+    at.path = `privacy.${question.name}`;
+    const levels = offered(question);
+    must(privacy[question.name].length === levels.length);
+    levels.forEach((level, place) => promised(privacy[question.name][place], level));
+  }
+  at.path = "together";
+  promised({ ...sum }, together(questions));
+}
+
+function promised(stated, real) {
+  for (const key of ["level", "by_hand", "categories", "still_possible", "reveals"]) same(stated[key], real[key]);
+  for (const key of ["epsilon", "odds"]) must(enough(stated[key], quotient(real[key])));
+  must(real.rough || enough(stated.bits, real.bits));
+}
+
+/** As far as floating point can tell: where odds are very large, their stated number is not exact. */
+const enough = (stated, real) => stated === null || (real < Infinity && stated * (1 + 1e-9 + 1e-15 * real) + 1e-9 >= real);

@@ -1,0 +1,264 @@
+"""Write survey_vectors.json: a survey that can be trusted, and changes after which it must not be.
+
+"changes" are pairs of a path and a value to put there; a value left out takes the entry away, and a path that ends in
+"+" appends to a list. "page" is where the respondent's page stops reading, null where it trusts the survey; "server" is
+whether the server's checker refuses it. Run after a change only:  python tests/collect/make_survey_vectors.py
+"""
+
+import json
+from pathlib import Path
+
+from naysay import designs
+from naysay.collect import Client, Published
+from naysay.questionnaire import (
+    Bin,
+    Choice,
+    Grid,
+    Group,
+    Integer,
+    Note,
+    Private,
+    Questionnaire,
+    SelectMultiple,
+    SelectOne,
+    Text,
+    parse_expression,
+)
+from naysay.questionnaire.offers import private_of
+
+HERE = Path(__file__).parent
+ABCD = tuple("abcd")
+ASK = {"en": "?"}
+
+
+def choices(*names):
+    return tuple(Choice(name=name, label={"en": name}) for name in names)
+
+
+def private(design, *by_hand, **fields):
+    return Private(design=json.loads(design.to_json()), by_hand=by_hand, **fields)
+
+
+def one(name, design, *by_hand):
+    names = map(str, design.categories)
+    return SelectOne(name=name, label={"en": name}, choices=choices(*names), private=private(design, *by_hand))
+
+
+def survey():
+    """Every kind of private question: items 4 to 12; plain ones before and after."""
+    offer = {"1": designs.negative(ABCD), "2": designs.negative(ABCD, discards=2)}
+    coins = designs.levels({"device": designs.warner(p=0.7), "coin": designs.two_coins()})
+    bins = tuple(Bin(name=name, label={"en": name}, below=below) for name, below in (("few", 5), ("many", None)))
+    items = (
+        Note(name="hello", label={"en": "Hello"}),
+        Integer(name="age", label={"en": "Age?"}),
+        Grid(name="views", label={"en": "Views?"}, rows=choices("x", "y"), choices=choices(*ABCD)),
+        Text(name="why", label={"en": "Why, at ${age}?"}, relevant=parse_expression("${age} > 17")),
+        one("smoking", designs.warner(p=0.7)),
+        one("income", designs.levels({**offer, "coin": designs.two_option(ABCD, shown=2)}), "coin"),
+        one("taxes", coins, "coin"),
+        SelectMultiple(name="drugs", label=ASK, choices=choices("x", "y"), private=private(designs.two_coins())),
+        Integer(name="rent", label=ASK, bins=bins, private=private(designs.warner(p=0.8, categories=("few", "many")))),
+        one("party", designs.negative(ABCD, discards=2, weights=(4, 1, 7, 2))),
+        one("faith", designs.mix((3, designs.negative(ABCD, discards=2)), (1, designs.uniform(ABCD, discards=2)))),
+        one("club", designs.k_ary(ABCD, epsilon=1).then(designs.negative(ABCD))),
+        SelectOne(name="sunk", label=ASK, choices=choices(*ABCD), private=Private(**private_of(ABCD, sink="a"))),
+        Group(
+            name="last",
+            label={"en": "Last"},
+            relevant=parse_expression("sent(${smoking}) = 'yes'"),
+            items=(Text(name="remarks", label={"en": "Remarks?"}),),
+        ),
+    )  # fmt: skip
+    asked = Questionnaire(name="vectors", title={"en": "Vectors"}, languages=("en",), items=items)
+    return Published.of(asked, client=Client({"survey.html": b"<!doctype html>"})).form
+
+
+def at(place, *path):
+    return ["questionnaire", "items", place, *path]
+
+
+def design(place, *path):
+    return at(place, "private", "design", "design", *path)
+
+
+def level(place, *path):
+    return design(5, "levels", place, *path)
+
+
+def asks(of, kind="answer"):
+    return {"kind": kind, "of": of}
+
+
+def calls(op, *args):
+    return {"kind": "apply", "op": op, "args": list(args)}
+
+
+WARNER = json.loads(designs.warner(p=0.7).to_json())["design"]
+EMPTY = {"kind": "grid", "label": {"en": "?"}, "rows": [], "choices": []}
+PLAIN = {"kind": "text", "label": {"en": "?"}}
+SUBSET = {"kind": "subset", "categories": [*ABCD], "discards": 1, "truthful": True}
+BIG = 2**53
+ITEMS, WHOLE = ["questionnaire", "items", "+"], "questionnaire"
+PRIVACY = "privacy"
+
+VECTORS = [
+    ("nothing is changed", None),
+    ("another kind of document", WHOLE, (["naysay"], "questionnaire")),
+    ("another version", WHOLE, (["version"], 2)),
+    ("another version of the questionnaire", WHOLE, (["questionnaire", "version"], 2)),
+    ("a length that is no number", WHOLE, (["body_length"], "1024")),
+    # names
+    ("a plain, empty grid with the name of a private question", WHOLE, (ITEMS, {**EMPTY, "name": "smoking"})),
+    ("a plain question with the name of a private one", WHOLE, (ITEMS, {**PLAIN, "name": "income"})),
+    ("a note with the name of a private question", WHOLE, (ITEMS, {**PLAIN, "kind": "note", "name": "rent"})),
+    ("a question inside a group with the name of another", WHOLE, (at(13, "items", 0, "name"), "smoking")),
+    ("a private question with the name of another", WHOLE, (at(9, "name"), "faith")),
+    ("the name of a column that holds a level", "items[13].items[0]", (at(13, "items", 0, "name"), "income_level")),
+    ("the name of the column of days", "items[13].items[0]", (at(13, "items", 0, "name"), "day")),
+    ("a choice twice", "items[5]", (at(5, "choices", 1, "name"), "a")),
+    ("a row twice", "items[2]", (at(2, "rows", 1, "name"), "x")),
+    ("a bin twice", "items[8]", (at(8, "bins", 1, "name"), "few")),
+    ("a choice of a private select multiple twice", "items[7]", (at(7, "choices", 1, "name"), "x")),
+    ("a name that every object has", "items[13].items[0]", (at(13, "items", 0, "name"), "constructor")),
+    ("a name with underscores before it", "items[13].items[0]", (at(13, "items", 0, "name"), "__proto__")),
+    ("a choice that every object has", "items[2]", (at(2, "choices", 0, "name"), "toString")),
+    ("a row that every object has", "items[2]", (at(2, "rows", 0, "name"), "__proto__")),
+    ("a name with blanks", "items[1]", (at(1, "name"), "your age")),
+    # kinds and fields
+    ("an unknown kind of question", "items[3]", (at(3, "kind"), "upload")),
+    ("a kind that every object has", "items[3]", (at(3, "kind"), "toString")),
+    ("a text that is private", "items[3]", (at(3, "private"), {})),
+    ("a grid that is private", "items[2]", (at(2, "private"), {})),
+    ("an unknown field of a question", "items[3]", (at(3, "calculation"), asks("smoking"))),
+    ("an unknown field of a private one", "items[4]", (at(4, "private", "truth"), "sent")),
+    ("an unknown field of a choice", "items[4]", (at(4, "choices", 0, "image"), "x")),
+    ("items in a question", "items[3]", (at(3, "items"), [])),
+    # conditions
+    ("relevance by a private answer", "items[13]", (at(13, "relevant"), calls("=", asks("smoking"), asks("age")))),
+    ("relevance by a private answer, deep inside", "items[13]",
+     (at(13, "relevant"), calls("or", calls("not", calls("selected", asks("income"), asks("age")))))),
+    ("a constraint by a private answer", "items[13].items[0]",
+     (at(13, "items", 0, "constraint"), {"expression": calls("=", asks("."), asks("smoking")), "message": {}})),
+    ("a constraint by a plain answer", None,
+     (at(13, "items", 0, "constraint"), {"expression": calls("=", asks("."), asks("age")), "message": {}})),
+    ("relevance by the answer itself", "items[13]", (at(13, "relevant"), calls("not", asks(".")))),
+    ("relevance by a question that is not there", "items[13]", (at(13, "relevant"), asks("age2"))),
+    ("relevance by a question that comes later", "items[3]", (at(3, "relevant"), asks("smoking", "sent"))),
+    ("relevance by a note", "items[3]", (at(3, "relevant"), asks("hello"))),
+    ("relevance by a grid", "items[3]", (at(3, "relevant"), asks("views"))),
+    ("relevance by what is sent of a plain question", "items[3]", (at(3, "relevant"), asks("age", "sent"))),
+    ("relevance by what is sent of a select multiple", "items[13]", (at(13, "relevant"), asks("drugs", "sent"))),
+    ("an unknown function", "items[3]", (at(3, "relevant"), calls("eval", asks("age")))),
+    ("a function that every object has", "items[3]", (at(3, "relevant"), calls("toString", asks("age")))),
+    ("a function without its arguments", "items[3]", (at(3, "relevant"), calls("="))),
+    ("a function with too many", "items[3]", (at(3, "relevant"), calls("not", asks("age"), asks("age")))),
+    ("an unknown kind of condition", "items[3]", (at(3, "relevant"), asks("age", "truth"))),
+    ("a value that is none", "items[3]", (at(3, "relevant"), {"kind": "value", "value": {}})),
+    # texts
+    ("a label that repeats a private answer", "items[13]", (at(13, "label", "en"), "So ${smoking}!")),
+    ("the same with blanks", "items[13]", (at(13, "label", "en"), "So ${ smoking }!")),
+    ("a hint that does", "items[13].items[0]", (at(13, "items", 0, "hint"), {"en": "${rent}"})),
+    ("a choice that does", "items[9]", (at(9, "choices", 2, "label", "en"), "${smoking}")),
+    ("a row that repeats a later answer", "items[2]", (at(2, "rows", 0, "label", "en"), "${remarks}")),
+    ("words for a response that repeat a private answer", "items[12]",
+     (at(12, "private", "responses", "sink", "en"), "${smoking}")),
+    ("a message that does", "items[13].items[0]",
+     (at(13, "items", 0, "constraint"), {"expression": calls("not", asks(".")), "message": {"en": "${smoking}"}})),
+    ("a title that repeats an answer", WHOLE, (["questionnaire", "title", "en"], "${age}")),
+    ("a text that repeats what is nowhere", "items[3]", (at(3, "label", "en"), "${nobody}")),
+    # designs
+    ("a column that does not sum to the denominator", "items[4]", (design(4, "columns", 0), [7, 4])),
+    ("columns that share another sum", "items[4]", (design(4, "columns"), [[7, 4], [4, 7]])),
+    ("weights that are no integers", "items[4]", (design(4, "columns", 0), [6.5, 3.5])),
+    ("weights below zero", "items[4]", (design(4, "columns", 0), [11, -1])),
+    ("weights that are texts", "items[4]", (design(4, "columns", 0), ["7", "3"])),
+    ("a denominator beyond 2**53", "items[4]", (design(4, "denominator"), BIG + 2),
+     (design(4, "columns"), [[BIG, 2], [2, BIG]])),
+    ("a denominator of nothing", "items[4]", (design(4, "denominator"), 0), (design(4, "columns"), [[0, 0], [0, 0]])),
+    ("a column too few", "items[4]", (design(4, "columns"), [[7, 3]])),
+    ("a weight too few", "items[4]", (design(4, "columns", 1), [10])),
+    ("a response twice", "items[4]", (design(4, "responses"), ["yes", "yes"])),
+    ("other categories", "items[4]", (design(4, "categories"), ["no", "yes"])),
+    ("a category twice", "items[4]", (design(4, "categories"), ["yes", "yes"])),
+    ("no design", "items[4]", (at(4, "private", "design"), {})),
+    ("another version of designs", "items[4]", (at(4, "private", "design", "version"), 2)),
+    ("an unknown kind of design", "items[4]", (design(4, "kind"), "truth")),
+    ("a kind of design that every object has", "items[4]", (design(4, "kind"), "constructor")),
+    ("two samples", "items[4]", (design(4), {"kind": "samples", "samples": [], "shares": [], "nuisance": []})),
+    ("two answers", "items[4]", (design(4), {"kind": "both", "first": WARNER, "second": WARNER})),
+    ("nothing ruled out", "items[5]", (level(1, "design", "discards"), 0)),
+    ("everything ruled out", "items[5]", (level(1, "design", "discards"), 4)),
+    ("half a category ruled out", "items[5]", (level(1, "design", "discards"), 1.5)),
+    ("truthful in a word", "items[5]", (level(1, "design", "truthful"), "no")),
+    ("a weight of zero", "items[9]", (design(9, "weights", 0), 0)),
+    ("a weight too many", "items[9]", (design(9, "weights", "+"), 1)),
+    ("weights too fine to be drawn", "items[9]", (design(9, "weights", 0), BIG), (design(9, "weights", 1), BIG)),
+    ("a mixture without a weight", "items[10]", (design(10, "weights"), [3])),
+    ("a mixture with a weight of zero", "items[10]", (design(10, "weights"), [3, 0])),
+    ("a mixture of other sizes", "items[10]", (design(10, "components", 1, "discards"), 1)),
+    ("a mixture of other categories", "items[10]", (design(10, "components", 1, "categories"), [*"abdc"])),
+    ("a second design for other categories", "items[11]", (design(11, "first", "responses"), [*"abce"])),
+    ("a set that is followed", "items[11]", (design(11, "first"), SUBSET)),
+    # levels
+    ("no levels", "items[5]", (design(5, "levels"), [])),
+    ("a level twice", "items[5]", (level(1, "level"), "1")),
+    ("a level that is no name", "items[5]", (level(1, "level"), True)),
+    ("levels within a level", "items[6]", (design(6, "levels", 0, "design"), {"kind": "levels", "levels": []})),
+    ("a level about other categories", "items[5]", (level(1, "design", "categories"), [*"abdc"])),
+    ("by hand what is not on offer", "items[5]", (at(5, "private", "by_hand"), ["coin", "3"])),
+    ("by hand what a device draws", "items[5]", (at(5, "private", "by_hand"), ["coin", "1"])),
+    ("by hand without levels", "items[4]", (at(4, "private", "by_hand"), ["null"])),
+    ("three options for a coin", "items[5]", (level(2, "design", "shown"), 3)),
+    ("a pair that is not equally likely", "items[5]", (level(2, "design", "columns", 0), [0, 2, 1, 0])),
+    ("coins of other chances", "items[6]", (design(6, "levels", 1, "design", "columns"), [[4, 0], [1, 3]])),
+    ("coins that say the opposite", "items[6]", (design(6, "levels", 1, "design", "columns"), [[1, 3], [3, 1]])),
+    # numbers, and what depends on them
+    ("one bin", "items[8]", (at(8, "bins"), [{"name": "few", "label": {"en": "few"}, "below": None}])),
+    ("bins that end", "items[8]", (at(8, "bins", 1, "below"), 9)),
+    ("bins without an end", "items[8]", (at(8, "bins", 0, "below"), None)),
+    ("a private number with a range", "items[8]", (at(8, "low"), 0)),
+    ("a private answer with a constraint", "items[4]", (at(4, "constraint"), {"expression": asks("."), "message": {}})),
+    # what is stated
+    ("ε that is less than the integers give", f"{PRIVACY}.smoking", ([PRIVACY, "smoking", 0, "epsilon"], 0.1)),
+    ("chances of 999 to 1 for which 0.85 is stated", f"{PRIVACY}.smoking", (design(4, "denominator"), 1000),
+     (design(4, "columns"), [[999, 1], [1, 999]])),
+    ("odds that are less", f"{PRIVACY}.income", ([PRIVACY, "income", 1, "odds"], 2)),
+    ("bits that are less", f"{PRIVACY}.income", ([PRIVACY, "income", 0, "bits"], 0)),
+    ("more that stays possible", f"{PRIVACY}.income", ([PRIVACY, "income", 0, "still_possible"], [4, 4])),
+    ("more categories", f"{PRIVACY}.smoking", ([PRIVACY, "smoking", 0, "categories"], 3)),
+    ("by hand, only as it is stated", f"{PRIVACY}.smoking", ([PRIVACY, "smoking", 0, "by_hand"], True)),
+    ("a level of another name", f"{PRIVACY}.income", ([PRIVACY, "income", 0, "level"], "2")),
+    ("a level that is not stated", f"{PRIVACY}.income", ([PRIVACY, "income", 2],)),
+    ("a question of which nothing is stated", f"{PRIVACY}.smoking", ([PRIVACY, "smoking"],)),
+    ("less together", "together", (["together", "bits"], 1)),
+    ("together a finite ε", "together", (["together", "epsilon"], 9)),
+    ("ε that is more than the integers give", None, ([PRIVACY, "smoking", 0, "epsilon"], 1)),
+    ("ε for which nothing is promised", None, ([PRIVACY, "smoking", 0, "epsilon"], None)),
+]  # fmt: skip
+
+PAGE_ALONE = [
+    ("levels beside a table", "items[4]", (design(4, "levels"), [{"level": "1", "design": WARNER}])),
+    ("words that turn a response around", "items[4]", (at(4, "private", "responses"), {"yes": {"en": "no"}})),
+]  # fmt: skip
+"""What the server reads past, and the page would not."""
+
+
+def main():
+    vectors = [
+        {
+            "what": what,
+            "changes": [list(change) for change in changes],
+            "page": page,
+            "server": page is not None and strict,
+        }
+        for kind, strict in ((VECTORS, True), (PAGE_ALONE, False))
+        for what, page, *changes in kind
+    ]
+    lines = ",\n".join(json.dumps(vector, ensure_ascii=False) for vector in vectors)
+    text = f'{{"survey": {json.dumps(survey(), ensure_ascii=False)},\n"vectors": [\n{lines}\n]}}\n'
+    (HERE / "survey_vectors.json").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""The genuine page before a server that lies: no true private answer leaves it, whatever the server says."""
+
+import copy
+import json
+import random
+import shutil
+
+import pytest
+from attacks import ATTACKS, EACH, attacked, mutated
+from browsing import ANSWERS
+from hostile import lying, refused
+from test_sent import CONSTANT, counting
+
+from naysay import designs
+from naysay.collect import Published
+from naysay.collect.client import FOLDER
+
+REFUSED = {
+    "en-US": "This page refuses to ask this survey",
+    "de-DE": "Diese Seite stellt die Fragen dieser Umfrage nicht",
+    "es-ES": "Esta página se niega a hacer esta encuesta",
+    "ar": "ترفض هذه الصفحة طرح هذا الاستبيان",
+}
+SEEDS = range(6)
+
+FILL = """
+    (truth) => {
+        for (const asked of document.querySelectorAll(".step .question")) {
+            if (asked.closest("[hidden]")) continue;
+            const hides = asked.classList.contains("private");
+            const groups = Map.groupBy(asked.querySelectorAll(".inputs input[type=radio]"), (each) => each.name);
+            for (const each of groups.values()) each.at(hides ? truth : 0).click();
+            for (const typed of asked.querySelectorAll(".inputs input[type=text], .inputs textarea")) {
+                typed.value = hides ? ["3", "900"].at(truth) : "7";
+                typed.dispatchEvent(new Event("input"));
+            }
+        }
+        const told = document.querySelector("main").cloneNode(true);
+        for (const each of told.querySelectorAll(".private, [hidden]")) each.remove();
+        return told.textContent;
+    }
+"""
+"""Answers all that is asked: private questions truly, plain ones alike for everyone. Gives what plain ones say."""
+
+
+def copied(folder, *changes):
+    """naysay's own client with changes, each (file, old, new)."""
+    shutil.copytree(FOLDER, folder)
+    for name, old, new in changes:
+        code = (folder / name).read_text(encoding="utf-8")
+        assert code.count(old) == 1
+        (folder / name).write_text(code.replace(old, new), encoding="utf-8")
+    return folder
+
+
+def take(respondent, truth):
+    """Take a survey as far as it goes; gives what can be seen of it, step by step, and of its last step."""
+    respondent.page.add_init_script(counting())
+    respondent.start()
+    seen = []
+    for _ in range(20):
+        if respondent.page.locator("#confirm").count():
+            return [*seen, respondent.shown()]
+        seen.append(respondent.page.evaluate(FILL, truth))
+        seen.append(respondent.page.evaluate(FILL, truth))  # what came up by that, too
+        respondent.move()
+    return seen
+
+
+@pytest.fixture(scope="module")
+def gullible(tmp_path_factory):
+    """A liar whose page believes every survey, and draws the same response whatever the truth.
+
+    So whatever tells two truths apart is a leak, and not one of the checks keeps it from being seen.
+    """
+    folder = tmp_path_factory.mktemp("gullible")
+    check = "export function flaw(survey) {\n"
+    changes = (
+        ("trust.js", check, f"{check}  return null;\n"),
+        ("randomize.js", "export function draw(", "function truly("),
+    )
+    client = copied(folder / "client", *changes)
+    with (client / "randomize.js").open("a", encoding="utf-8") as module:
+        module.write(CONSTANT)
+    with lying([attacked()], folder, client=client) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def genuine(tmp_path_factory):
+    with lying([attacked()], tmp_path_factory.mktemp("genuine")) as server:
+        yield server
+
+
+def test_the_liar_serves_the_genuine_page_until_it_lies(respond, liar):
+    respondent = respond("private", on=liar).start().to_review(ANSWERS)
+    liar.replies = [refused()]
+    respondent.page.locator("#confirm").click()
+    respondent.page.get_by_text("The server did not take it").first.wait_for()
+    respondent.page.get_by_role("button", name="Look at the answers again").click()
+    respondent.confirm()
+    first, second = (json.loads(body)["answers"] for body in liar.bodies)
+    assert first == second
+    assert all(set(answer) >= {"level"} or set(answer) == set(ANSWERS["drugs"]) for answer in first.values())
+    liar.tell(lambda form: form["questionnaire"]["title"].update(en="Another title"))
+    assert "Another title" in respond("private", on=liar).open().page.locator("main").text_content()
+
+
+@pytest.mark.parametrize("locale", REFUSED)
+def test_a_question_named_twice_is_refused_before_anything_is_asked(respond, liar, locale):
+    """A plain, empty grid of the same name took the true answer into the message."""
+    grid = {"kind": "grid", "name": "smoking", "label": {"en": "?"}, "rows": [], "choices": []}
+    liar.tell(lambda form: form["questionnaire"]["items"].append(grid))
+    respondent = respond("private", on=liar, locale=locale).open()
+    assert respondent.page.locator("[role=alert]").text_content().startswith(REFUSED[locale])
+    assert not respondent.page.locator("input, button").count()
+    assert "smoking" not in json.dumps(respondent.stored())
+    assert [request.method for request in respondent.requests].count("POST") == 0
+
+
+@pytest.mark.parametrize("attack", [*ATTACKS, *EACH], ids=lambda attack: attack.__name__)
+def test_the_page_refuses_each_attack(node, attack):
+    form = Published.of(attacked()).form
+    assert node("trust.mjs", "flaw", "trust.js", [form]) == [None]
+    forms = [copy.deepcopy(form) for _ in range(40)]
+    for seed, each in enumerate(forms):
+        attack(each["questionnaire"]["items"], random.Random(seed))
+    assert None not in node("trust.mjs", "flaw", "trust.js", forms)
+
+
+def test_the_page_refuses_attacks_at_random(node):
+    form = Published.of(attacked()).form
+    found = node("trust.mjs", "flaw", "trust.js", [mutated(form, seed) for seed in range(400)])
+    assert [seed for seed, where in enumerate(found) if where is None] == []
+
+
+@pytest.mark.parametrize("attack", EACH, ids=lambda attack: attack.__name__)
+def test_even_a_page_that_believes_it_tells_no_truth(respond, gullible, attack):
+    """True answers are kept by the question itself: what is named twice, asked by or repeated finds none."""
+    gullible.tell(lambda form: attack(form["questionnaire"]["items"], None))
+    seen = [take(respond("attacked", on=gullible), truth) for truth in (0, -1)]
+    assert seen[0] == seen[1]
+    assert '"naysay":"answers"' in seen[0][-1]  # it came to the message
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nor_does_it_after_attacks_at_random(respond, gullible, seed):
+    gullible.tell(lambda form: mutated(form, seed))
+    seen = [take(respond("attacked", on=gullible), truth) for truth in (0, -1)]
+    assert seen[0] == seen[1]
+
+
+def test_truths_that_are_sent_would_be_seen(respond, genuine):
+    """Without the stub two truths are told apart, so the comparison above can fail."""
+    genuine.truth()
+    seen = [take(respond("attacked", on=genuine), truth) for truth in (0, -1)]
+    assert seen[0][:-1] == seen[1][:-1]
+    assert seen[0][-1] != seen[1][-1]
+
+
+def test_numbers_come_from_the_integers_and_a_survey_that_states_less_is_refused(respond, liar):
+    """The page showed ε = 0.1 for chances of 999 to 1."""
+
+    def sharper(form, **stated):
+        table = _question(form, "smoking")["private"]["design"]["design"]
+        table.update(denominator=1000, columns=[[999, 1], [1, 999]])
+        form["privacy"]["smoking"][0].update(stated)
+        form["together"].update(bits=99, odds=None)
+
+    liar.tell(lambda form: sharper(form, epsilon=0.1, odds=1.1, bits=0.01))
+    refusing = respond("private", on=liar).open()
+    assert refusing.page.locator("[role=alert]").text_content().startswith(REFUSED["en-US"])
+    assert refusing.page.locator("code").first.text_content() == "privacy.smoking"
+    liar.tell(lambda form: sharper(form, epsilon=99, odds=None, bits=1))
+    told = respond("private", on=liar).start().at("smoking").locator(".explanation").text_content()
+    assert "at most 999-fold (ε = 6.91)" in told
+    assert "99)" not in told
+
+
+def _question(form, name):
+    group = form["questionnaire"]["items"][0]
+    return next(item for item in group["items"] if item["name"] == name)
+
+
+def test_an_answer_that_tells_a_lot_is_said_to(respond, liar):
+    """Under warner(p=0.9999) both options stay possible, and the answer can be told all the same."""
+
+    def loud(form):
+        _question(form, "smoking")["private"]["design"] = json.loads(designs.warner(p=0.9999).to_json())
+        form["privacy"]["smoking"][0].update(epsilon=9.3, odds=9999.5, bits=1)
+        form["together"].update(bits=99, odds=None)
+
+    liar.tell(loud)
+    respondent = respond("private", on=liar).start().answer("smoking", "no")
+    lot = "This tells a lot about your answer: the odds for an option can grow 9,999-fold."
+    explanation = respondent.at("smoking").locator(".explanation")
+    assert explanation.locator("b").text_content() == f"Both options stay possible. {lot}"
+    assert "Nobody can tell" not in explanation.text_content()
+    assert f"all options stay possible. {lot}" in respondent.at("smoking").locator(".preview").text_content()
+    assert "tells a lot" not in respondent.at("taxes").text_content()
+    assert "Nobody can tell" in respondent.at("taxes").text_content()
