@@ -325,6 +325,7 @@ def test_every_refusal_is_described(preview):
         "/s/{name}",
         "/s/{name}/survey.json",
         "/s/{name}/answers",
+        "/s/{name}/key",
         "/client/{digest}/{file}",
         "/threats",
         "/health",

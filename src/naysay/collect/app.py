@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ from naysay.collect.catalog import Catalog, Served
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.documents import threats
 from naysay.collect.guard import Guard, refused
-from naysay.collect.limits import Rates, body_of
+from naysay.collect.keys import Keys
+from naysay.collect.limits import MINUTE, Rates, body_of
 from naysay.collect.published import Published
 from naysay.collect.refusals import Refusal
 from naysay.collect.storage import Outcome, Reply, Store, today
@@ -32,6 +34,8 @@ __all__ = ["EACH", "EVERYBODY", "Service", "create_app"]
 EACH = 600
 EVERYBODY = 60_000
 """Submissions within a minute, from one address and from all. Many respondents may share an address."""
+
+_POINT = 142  # bytes of a request for a key
 
 # FastAPI would hand requests to any telemetry that the process is set up for, with addresses, user agents and bodies.
 _SILENT: TelemetryConfig = {
@@ -52,6 +56,7 @@ def create_app(
     each: int = EACH,
     everybody: int = EVERYBODY,
     settle_every: float = 60.0,
+    keys: Keys | None = None,
 ) -> FastAPI:
     """The ASGI application that serves surveys and takes answers to them.
 
@@ -67,6 +72,8 @@ def create_app(
         Submissions within a minute from one address and from all; 0 for any number.
     settle_every : float
         Seconds after which new answers are rewritten in random order.
+    keys : Keys, optional
+        The keys of the day, where several servers share them.
 
     Raises
     ------
@@ -90,7 +97,8 @@ def create_app(
             store.open(survey)
     catalog = Catalog(published, store=store, client=files)
     line: Line = Unstored() if store is None else Writer(store, look=catalog.refresh, every=settle_every)
-    service = Service(catalog=catalog, line=line, client=files, rates=Rates(each=each, all=everybody))
+    rates, openings = (Rates(each=each, all=everybody) for _ in range(2))
+    service = Service(catalog=catalog, line=line, client=files, rates=rates, openings=openings, keys=keys or Keys())
     app = FastAPI(
         title="naysay",
         summary="Surveys in which the true answer never leaves the respondent's device.",
@@ -122,6 +130,7 @@ def _route(app: FastAPI, service: Service) -> None:
     ]
     for path, endpoint, told in routes:
         app.get(path, response_model=None, **told)(endpoint)
+    app.post("/s/{name}/key", response_model=None, **schemas.KEY)(service.key)
     app.post("/s/{name}/answers", response_model=None, **schemas.ANSWERS)(service.answers)
 
 
@@ -136,23 +145,38 @@ class Service:
         Where replies go.
     client : Client
         For the page on threats.
-    rates : Rates
+    rates, openings : Rates
+        Of answers, and of requests for a key.
+    keys : Keys
+        With which devices seal what they remember.
     """
 
-    def __init__(self, *, catalog: Catalog, line: Line, client: Client, rates: Rates) -> None:
+    def __init__(
+        self, *, catalog: Catalog, line: Line, client: Client, rates: Rates, openings: Rates, keys: Keys
+    ) -> None:
         self.catalog = catalog
         self.line = line
+        self.keys = keys
         self._threats = threats(client)
         self._rates = rates
+        self._openings = openings
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
         """Write while the application runs; at its end store all that waits."""
         self.line.start()
+        forgetting = asyncio.create_task(self._forget())
         try:
             yield
         finally:
+            forgetting.cancel()
             await asyncio.to_thread(self.line.stop)
+
+    async def _forget(self) -> None:
+        """Let go of the keys of days that are over, also when nobody asks."""
+        while True:
+            await asyncio.sleep(MINUTE)
+            self.keys.forget()
 
     def _survey(self, name: str) -> Served:
         found = self.catalog.surveys.get(name)
@@ -169,7 +193,9 @@ class Service:
         found = self._survey(name)
         if not found.open:
             raise _closed()
-        return found.json.response(request)
+        response = found.json.response(request)
+        response.headers["naysay-key"] = self.keys.public  # beside the bytes, which never change
+        return response
 
     async def file(self, request: Request, digest: str, file: str) -> Response:
         """A file of the client; under its hash it never changes."""
@@ -191,11 +217,22 @@ class Service:
             raise Refusal("unavailable", "the database cannot be reached", retry_after=5)
         return JSONResponse({"status": "ok"})
 
+    async def key(self, request: Request, name: str) -> Response:
+        """The keys of which one opens what a device has sealed today; nothing is kept of it."""
+        _check_rate(self._openings, request)
+        self._survey(name)
+        _check_type(request)
+        announced = request.headers.get("content-length")
+        body = await body_of(request.stream(), announced=announced, most=_POINT)
+        try:
+            keys = self.keys.of(bytes.fromhex(json.loads(body)["point"]))
+        except (ValueError, TypeError, KeyError):
+            raise Refusal("malformed", "a key is asked for with the point that a box was sealed with") from None
+        return JSONResponse({"keys": keys})
+
     async def answers(self, request: Request, name: str) -> Response:
         """Take the answers of one respondent; acknowledged when they are stored, and not before."""
-        wait = self._rates.wait(request.client.host if request.client else "")
-        if wait:
-            raise Refusal("busy", "too many answers come at once; send the same again later", retry_after=wait)
+        _check_rate(self._rates, request)
         survey = self._survey(name)
         _check_type(request)
         announced = request.headers.get("content-length")
@@ -204,6 +241,12 @@ class Service:
         submission = survey.reader.read(body, today=day)
         reply = Reply(name, survey.published.hash, submission.id, submission.text, day)
         return _acknowledged(await asyncio.wrap_future(self.line.submit(reply)))
+
+
+def _check_rate(rates: Rates, request: Request) -> None:
+    wait = rates.wait(request.client.host if request.client else "")
+    if wait:
+        raise Refusal("busy", "too many answers come at once; send the same again later", retry_after=wait)
 
 
 def _check_type(request: Request) -> None:

@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse
 
 from naysay.collect.refusals import STATUS
 
-__all__ = ["ANSWERS", "FILE", "HEALTH", "PAGE", "SURVEY", "THREATS"]
+__all__ = ["ANSWERS", "FILE", "HEALTH", "KEY", "PAGE", "SURVEY", "THREATS"]
 
 
 def _refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
@@ -100,6 +100,25 @@ HEALTH: dict[str, Any] = {
         ),
         **_refusals("unavailable"),
     }
+}
+_HEX = {"type": "string", "pattern": "^[0-9a-f]*$"}
+_OF_POINT = {
+    "type": "object",
+    "required": ["point"],
+    "properties": {"point": {**_HEX, "description": "with which a box was sealed: an uncompressed point of P-256"}},
+}
+_KEYS = {
+    "type": "object",
+    "required": ["keys"],
+    "properties": {"keys": {"type": "array", "items": _HEX}},
+    "additionalProperties": False,
+}
+KEY: dict[str, Any] = {
+    "openapi_extra": {"requestBody": {"required": True, "content": {"application/json": {"schema": _OF_POINT}}}},
+    "responses": {
+        200: _content("application/json", "the keys of days that are not over; one of them may open the box", _KEYS),
+        **_refusals("malformed", "unknown", "too_slow", "too_large", "wrong_type", "busy", "internal"),
+    },
 }
 ANSWERS: dict[str, Any] = {
     "status_code": 201,

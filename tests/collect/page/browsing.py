@@ -1,13 +1,17 @@
 """A real server, and somebody who takes a survey in a browser by what is on the page."""
 
+import json
 import socket
 import threading
 from contextlib import contextmanager
 
 import uvicorn
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from naysay.collect.app import create_app
 from naysay.collect.client import FOLDER
+from naysay.collect.keys import Keys
 from naysay.collect.storage import Store
 from naysay.questionnaire import Questionnaire, sample
 
@@ -75,6 +79,10 @@ class Respondent:
         """Names of the questions that this step asks."""
         return [each.get_attribute("id")[2:] for each in self.page.locator(".step .question:visible").all()]
 
+    def taken(self, name):
+        """Whether an answer can be entered: not where it has left the device, or would be a second draw."""
+        return self.at(name).locator(".inputs :is(input, textarea, button)").count() > 0
+
     def answer(self, name, value, *, level=None):
         question, at = self.questions[name], self.at(name)
         if level is not None:
@@ -111,7 +119,7 @@ class Respondent:
     def fill(self, answers, *, levels=None):
         """Answer what is asked here, as far as there is an answer to it; what comes up by that, too."""
         done = set()
-        while rest := [name for name in self.asked() if name in answers and name not in done]:
+        while rest := [name for name in self.asked() if name in answers and name not in done and self.taken(name)]:
             done.add(rest[0])
             self.answer(rest[0], answers[rest[0]], level=(levels or {}).get(rest[0]))
         return self
@@ -135,6 +143,11 @@ class Respondent:
         self.page.locator("#receipt").wait_for()
         return self
 
+    def bodies(self):
+        """The messages that this page has sent."""
+        sent = (request for request in self.requests if request.method == "POST")
+        return [request.post_data for request in sent if request.url.endswith("/answers")]
+
     def stored(self):
         """What this device has stored for the survey, each storage as text."""
         return self.page.evaluate(
@@ -145,8 +158,8 @@ class Respondent:
 class Served:
     """A running server: where it is, and what it stores."""
 
-    def __init__(self, address, store):
-        self.address, self.store = address, store
+    def __init__(self, address, store, keys=None):
+        self.address, self.store, self.keys = address, store, keys
 
     def page(self, name):
         return f"{self.address}/s/{name}"
@@ -169,11 +182,29 @@ def running(app, port=0):
 
 
 @contextmanager
-def serve(surveys, folder, *, client=FOLDER, port=0):
+def serve(surveys, folder, *, client=FOLDER, port=0, keys=None):
     """The real application on SQLite in a folder."""
     store = Store(folder / "answers.sqlite")
-    with running(create_app(surveys, store, client=client, each=0, everybody=0), port) as address:
-        yield Served(address, store)
+    keys = keys or Keys()
+    with running(create_app(surveys, store, client=client, each=0, everybody=0, keys=keys), port) as address:
+        yield Served(address, store, keys)
+
+
+def remembered(respondent, keys):
+    """What a device remembers: its marks, and what is in its box, opened with the help of the server."""
+    marks = json.loads(respondent.page.evaluate("localStorage.getItem('naysay')"))
+    return marks, unsealed(marks["box"], keys)
+
+
+def unsealed(box, keys):
+    """What is in a box; None where the server has no key for it."""
+    point, iv, sealed = (bytes.fromhex(box[name]) for name in ("point", "iv", "sealed"))
+    for key in keys.of(point):
+        try:
+            return json.loads(AESGCM(bytes.fromhex(key)).decrypt(iv, sealed, None))
+        except InvalidTag:
+            continue
+    return None
 
 
 def privates():

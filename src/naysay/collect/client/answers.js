@@ -72,12 +72,22 @@ export class Answers {
     return question.private ? this.#memory.before(question) : null;
   }
 
+  /** Whether no private answer to a question is taken any more on this device. */
+  refused(question) {
+    return this.#memory.refused(question);
+  }
+
+  /** Whether what was drawn for a question before is lost. */
+  renewed(question) {
+    return this.#memory.renewed(question);
+  }
+
   /** What will be sent for a question; null where it is left blank or not asked. */
   sent(question) {
     const before = this.before(question);
     if (before) return this.relevant(question) ? before : null;
     const value = this.value(question);
-    if (value === null || !this.relevant(question)) return null;
+    if (value === null || this.refused(question) || !this.relevant(question)) return null;
     return question.private && !whole(question, value) ? null : value;
   }
 

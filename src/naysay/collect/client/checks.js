@@ -7,7 +7,7 @@ const CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]|[\ud800-\udbff](?![\u
 
 /** What to say about the answer to a question; null where nothing is wrong. */
 export function problem(question, { answers, truths, texts }) {
-  if (!answers.relevant(question) || answers.before(question)) return null;
+  if (!answers.relevant(question) || answers.before(question) || answers.refused(question)) return null;
   const store = truths.store(question);
   const value = store.value(question);
   if (value === null) return question.required ? texts.say("wrong.required") : null;

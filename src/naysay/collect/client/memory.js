@@ -1,147 +1,255 @@
-// What this device remembers of a survey: what chance has prepared for every possible answer, never the answer itself.
+// What this device remembers of the surveys of a website. Readable are only marks: which private questions chance was
+// drawn for, and whether a message has left. What was drawn and what was sent lie in a sealed box. It is opened with a
+// key that the server forgets when the day is over: from then on nobody can read what is left on the device.
 //
-// For each private question and level the table of responses to *all* categories is drawn at once and kept. Answering
-// looks up. So nothing that a respondent does gives a second draw, and what is stored is the same for every truth.
+// For each private question and level the table of responses to *all* categories is drawn at once. Answering looks up.
+// So nothing that a respondent does gives a second draw, and what is stored is the same for every truth.
 
-import { categories, channel, draw, hexadecimal, shown } from "./randomize.js";
+import { categories, channel, draw, hex, hexadecimal, shown } from "./randomize.js";
+import { Sealer } from "./sealing.js";
 
 /** The memory of one survey, shared by all tabs of this browser. */
 export class Memory {
-  #key;
-  #inside = null; // the state itself, where the browser does not let the page store anything
-
-  constructor(hash) {
-    this.#key = `naysay:${hash}`;
-    if (!writable(this.#key)) this.#inside = {};
-  }
+  #item;
+  #own; // the survey's name behind a slash, which is no name that objects have by themselves
+  #questions;
+  #marks;
+  #sealer;
+  #text = null; // what was last read or written
+  #clear = { version: 2, questions: {}, surveys: {} };
+  #state = nothing();
+  #renewed = new Set();
 
   /** Whether a reload finds again what was drawn. */
-  get lasting() {
-    return this.#inside === null;
+  lasting = true;
+
+  /** Opens the memory of a survey with these private questions; throws where the server cannot be asked for a key. */
+  static async open(survey, hash, questions, key, address) {
+    const memory = new Memory();
+    // A preview is of one hash, so that a questionnaire can be changed and tried out again.
+    memory.#item = survey.preview ? `naysay:${hash}` : "naysay";
+    memory.#own = `/${survey.questionnaire.name}`;
+    memory.#questions = questions;
+    memory.#marks = await marks(questions);
+    memory.#sealer = await Sealer.of(key, address);
+    memory.lasting = writable(memory.#item);
+    await memory.#change(() => memory.#clear.box); // sealed anew, so that no number is sent twice
+    return memory;
   }
 
   /** The number of this submission, drawn once. */
   get id() {
-    return this.#state().id;
+    return this.#mine.id;
   }
 
   /** The bytes that the respondent has confirmed and that the server has not yet acknowledged. */
   get body() {
-    return this.#state().body ?? null;
+    return this.#mine.body ?? null;
   }
 
+  /** What was acknowledged; empty once that was deleted or cannot be read any more. */
   get receipt() {
-    return this.#state().receipt ?? null;
+    return this.#clear.surveys[this.#own]?.answered ? (this.#mine.receipt ?? {}) : null;
   }
 
   /** Calls back when another tab has sent, or has confirmed. */
   watch(settled) {
-    addEventListener("storage", (event) => {
-      if (event.key === this.#key && (this.receipt || this.body)) settled();
+    addEventListener("storage", async ({ key }) => {
+      if (key !== this.#item) return;
+      await this.#change(() => {});
+      if (this.receipt || this.body) settled();
     });
   }
 
-  /** Makes sure that there is a number for the submission, until it is sent. */
-  begin() {
-    return this.#change((state) => {
-      if (state.receipt) return;
-      state.version = 1;
-      state.id ??= hexadecimal(16);
-      state.prepared ??= {};
+  /** Until it is sent, makes sure that there is a number for the submission and, where it has begun, that all is drawn. */
+  begin(begun) {
+    return this.#change(() => {
+      if (!this.receipt) this.#mine.id ??= hexadecimal(16);
+      if (begun) this.#prepare();
     });
   }
 
-  /** Draws what each answer to these private questions would be sent as, unless that was drawn before. */
-  prepare(questions) {
-    return this.#change((state) => {
-      if (!state.prepared) return;
-      for (const question of questions) state.prepared[question.name] ??= prepared(question);
-    });
-  }
-
-  /** What would be sent for each category at a level, or the options to show; null before `prepare`. */
+  /** What would be sent for each category at a level, or the options to show; null before it has begun. */
   prepared(question, level, choice = null) {
-    const levels = this.#state().prepared?.[question.name]?.[String(level)];
+    const levels = this.#state.tables[this.#entry(question)]?.[String(level)];
     return (choice === null ? levels : levels?.[choice]) ?? null;
   }
 
   /** What was sent for a private question in a message that the server refused. */
   before(question) {
-    return this.#state().sent?.[question.name] ?? null;
+    return this.#state.sent[this.#entry(question)] ?? null;
+  }
+
+  /** Whether any answer to a private question would be a second draw. */
+  refused(question) {
+    return Boolean(question.private) && this.#entry(question) === null;
+  }
+
+  /** Whether chance was drawn anew, since what it had drawn before, and what never left, cannot be read any more. */
+  renewed(question) {
+    return this.#renewed.has(question.name);
   }
 
   /** Keeps the confirmed bytes: those of the tab that confirmed first. Beside them, tables would tell the truth. */
   async seal(body) {
-    await this.#change((state) => {
-      if (state.receipt || state.body) return;
-      state.body = body;
+    await this.#change(() => {
+      if (this.receipt || this.body) return;
+      this.#prepare();
       const { answers } = JSON.parse(body);
-      state.sent ??= {};
-      for (const name of Object.keys(state.prepared)) {
-        if (answers[name] === null) continue;
-        state.sent[name] = answers[name];
-        delete state.prepared[name];
-      }
+      for (const question of this.#questions) this.#leave(this.#entry(question), answers[question.name]);
+      this.#mine.body = body;
+      this.#clear.surveys[this.#own] = { confirmed: true };
     });
     return this.body;
   }
 
+  /** Keeps confirmed bytes readable while the server cannot be reached: when it is back, it may have no key for the box. */
+  wait() {
+    return this.#change(() => this.body && (this.#clear.surveys[this.#own].body = this.body));
+  }
+
   /** Lets go of confirmed bytes that the server has refused and did not store. */
   release() {
-    return this.#change((state) => delete state.body);
+    return this.#change(() => {
+      delete this.#mine.body;
+      delete this.#clear.surveys[this.#own].body;
+    });
   }
 
   /** Keeps the receipt and deletes everything else. */
   acknowledge(receipt) {
-    return this.#change((state) => {
-      delete state.body;
-      delete state.prepared;
-      delete state.sent;
-      state.receipt = receipt;
+    return this.#change(() => {
+      this.#clear.surveys[this.#own] = { confirmed: true, answered: true };
+      this.#state.surveys[this.#own] = { receipt };
+      for (const [key, { survey }] of Object.entries(this.#clear.questions))
+        if (survey === this.#own) this.#leave(key, null), delete this.#state.tables[key], delete this.#state.sent[key];
     });
   }
 
-  /** Deletes what was sent from this device; that something was sent stays, so that nobody answers twice. */
+  /** Deletes what was sent from this device; the marks stay, so that nobody answers twice. */
   forget() {
-    return this.#change((state) => (state.receipt = { ...state.receipt, content: null }));
+    return this.#change(() => delete this.#state.surveys[this.#own]);
   }
 
   /** Starts over after a preview, of which nothing was stored. */
   restart() {
-    return this.#change((state) => Object.keys(state).forEach((key) => delete state[key]));
+    return this.#change(() => {
+      [this.#clear.questions, this.#clear.surveys, this.#state] = [{}, {}, nothing()];
+    });
   }
 
   /** What this tab alone remembers until it is closed: the language and plain answers. */
   get tab() {
-    return (this.lasting && JSON.parse(sessionStorage.getItem(this.#key))) || {};
+    return (this.lasting && JSON.parse(sessionStorage.getItem(this.#item + this.#own))) || {};
   }
 
   set tab(content) {
     if (!this.lasting) return;
-    if (content) sessionStorage.setItem(this.#key, JSON.stringify(content));
-    else sessionStorage.removeItem(this.#key);
+    if (content) sessionStorage.setItem(this.#item + this.#own, JSON.stringify(content));
+    else sessionStorage.removeItem(this.#item + this.#own);
   }
 
-  #state() {
-    return this.#inside ?? JSON.parse(localStorage.getItem(this.#key)) ?? {};
+  get #mine() {
+    return (this.#state.surveys[this.#own] ??= {});
   }
 
+  /** The mark that a question has, by its name or by its words in any language; null where no one mark fits it. */
+  #mark({ name }) {
+    const { texts, design, twin } = this.#marks.get(name);
+    const own = this.#own + "/" + name;
+    const known = Object.entries(this.#clear.questions);
+    const alike = known.filter(([key, mark]) => key === own || mark.texts.some((text) => texts.includes(text)));
+    if (twin || alike.length > 1 || (alike.length && alike[0][1].design !== design)) return null;
+    return alike[0]?.[0] ?? own;
+  }
+
+  /** The same, null too where an answer has left and it is no longer known which. */
+  #entry(question) {
+    const key = question.private ? this.#mark(question) : null;
+    const owner = this.#clear.questions[key]?.survey;
+    const known = owner === this.#own && (key in this.#state.sent || key in this.#state.tables);
+    return this.#clear.surveys[owner]?.confirmed && !known ? null : key;
+  }
+
+  /** Draws what each answer to the private questions would be sent as, unless that was drawn before. */
+  #prepare() {
+    if (this.receipt) return;
+    for (const question of this.#questions) {
+      const key = this.#entry(question);
+      if (key === null || key in this.#state.sent) continue;
+      const { texts, design } = this.#marks.get(question.name);
+      const before = this.#clear.questions[key];
+      this.#clear.questions[key] = { survey: this.#own, design, texts: [...new Set([...(before?.texts ?? []), ...texts])] };
+      if (key in this.#state.tables) continue;
+      this.#state.tables[key] = prepared(question);
+      if (before) this.#renewed.add(question.name);
+    }
+  }
+
+  #leave(key, answer) {
+    if (key === null || answer === null || key in this.#state.sent) return;
+    this.#state.sent[key] = answer;
+    delete this.#state.tables[key];
+  }
+
+  /** Changes what is remembered, one tab after the other. What `edit` gives says that it is to be written anyway. */
   #change(edit) {
-    return navigator.locks.request(this.#key, () => {
-      const state = this.#state();
-      edit(state);
-      if (this.#inside === null) this.#write(state);
+    return navigator.locks.request(this.#item, async () => {
+      await this.#read();
+      const before = JSON.stringify([this.#clear, this.#state]);
+      if (edit() || before !== JSON.stringify([this.#clear, this.#state])) await this.#write();
     });
   }
 
-  #write(state) {
+  async #read() {
+    const text = this.lasting ? localStorage.getItem(this.#item) : null;
+    if (!text || text === this.#text) return; // or the browser was told to forget: this page goes on with what it has
+    const clear = JSON.parse(text);
+    const opened = clear.box ? await this.#sealer.open(clear.box) : nothing();
+    [this.#text, this.#clear, this.#state] = [text, clear, opened ?? this.#state];
+    const waiting = clear.surveys[this.#own]?.body;
+    if (opened || !waiting) return;
+    this.#mine.body = waiting;
+    for (const question of this.#questions) this.#leave(this.#mark(question), JSON.parse(waiting).answers[question.name]);
+  }
+
+  async #write() {
+    if (!this.lasting) return;
+    this.#clear.box = await this.#sealer.seal(this.#state);
+    this.#text = JSON.stringify(this.#clear);
     try {
-      localStorage.setItem(this.#key, JSON.stringify(state));
+      localStorage.setItem(this.#item, this.#text);
     } catch {
-      this.#inside = state; // full: the page goes on, and says that a reload would forget
+      this.lasting = false; // full: the page goes on, and says that a reload would forget
     }
   }
 }
+
+const nothing = () => ({ tables: {}, sent: {}, surveys: {} });
+
+/** By which a private question is known again under other names: its words in each language, and what draws it. */
+async function marks(questions) {
+  const [found, seen] = [new Map(), new Set()];
+  for (const { name, kind, label, choices, bins, private: { design, by_hand: byHand } } of questions) {
+    const texts = await Promise.all(Object.values(label).map((text) => digest(letters(text))));
+    const names = kind === "select_multiple" ? choices.map((choice) => choice.name) : bins?.map((bin) => [bin.name, bin.below]);
+    const drawn = JSON.stringify([kind, names, byHand, design.design], bare);
+    found.set(name, { texts, design: await digest(drawn), twin: texts.some((text) => seen.has(text)) });
+    for (const text of texts) seen.add(text);
+  }
+  return found;
+}
+
+const letters = (text) => text.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+
+const digest = async (text) => hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+
+const TOLD = ["name", "notes", "protocol", "alternatives", "yes_no"]; // of a design, and no part of how it draws
+
+const bare = (_, value) =>
+  value && typeof value === "object" && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).filter(([key]) => !TOLD.includes(key)).sort())
+    : value;
 
 function prepared(question) {
   const { design, by_hand: byHand } = question.private;

@@ -16,6 +16,8 @@ export function welcome({ texts, survey, hash, memory, answers, resumed, start }
     make("h1", { tabindex: "-1" }, texts.label(title)),
     make("p", { class: "about" }, texts.label(about)),
     !memory.lasting && make("p", { class: "warning" }, texts.say("welcome.forgetful")),
+    survey.preview && make("p", { class: "warning" }, texts.say("welcome.preview")),
+    make("p", { class: "hint" }, texts.say("welcome.shared")),
     resumed && make("p", { class: "notice" }, texts.say("welcome.resumed")),
     make("div", { class: "actions" }, button(texts.say("welcome.start"), start, { class: "main" })),
     make("h2", {}, texts.say("welcome.promised")),
@@ -71,7 +73,7 @@ function row(question, texts, answers, edit) {
 /** What is sent for a question, in words. */
 function spoken(question, texts, answers) {
   const sent = answers.sent(question);
-  if (sent === null) return [texts.say("review.blank")];
+  if (sent === null) return [texts.say(answers.refused(question) ? "asked.refused" : "review.blank")];
   if (!question.private) return plain(question, texts, sent);
   if (question.kind !== "select_multiple") return [inWords(question, texts, answers, sent.response)];
   return question.choices.map(

@@ -115,7 +115,9 @@ function ask(question, page, heading) {
     inputs.replaceChildren(type(question, inner, frame), clear(question, inner, fill, inputs));
   };
   const before = answers.before(question);
-  if (before) inputs.append(make("p", { class: "notice" }, texts.say("asked.before")));
+  const refused = answers.refused(question);
+  const fixed = before || refused;
+  if (fixed) inputs.append(make("p", { class: refused ? "warning" : "notice" }, texts.say(refused ? "asked.refused" : "asked.before")));
   else fill();
   let label = texts.label(question.label);
   const retitle = () => {
@@ -131,9 +133,10 @@ function ask(question, page, heading) {
     make(heading, { id: frame.title, class: "asked", tabindex: "-1" }, label, need(question, texts)),
     texts.plain(question.hint) && make("p", { id: frame.hint, class: "hint" }, texts.label(question.hint)),
     question.private && explanation(question, page),
-    question.private && !before && levels(question, page, () => (fill(), page.changed())),
+    question.private && !fixed && levels(question, page, () => (fill(), page.changed())),
     error,
-    question.private && !before && make("p", { class: "yours" }, texts.say("asked.yours")),
+    !fixed && answers.renewed(question) && make("p", { class: "notice" }, texts.say("asked.renewed")),
+    question.private && !fixed && make("p", { class: "yours" }, texts.say("asked.yours")),
     inputs,
     seen?.element,
   );

@@ -16,10 +16,11 @@ export function below(bound, source) {
   }
 }
 
+/** Bytes in hexadecimal. */
+export const hex = (bytes) => Array.from(new Uint8Array(bytes), (octet) => octet.toString(16).padStart(2, "0")).join("");
+
 /** `size` random bytes in hexadecimal. */
-export function hexadecimal(size, source = system) {
-  return Array.from(source(size), (octet) => octet.toString(16).padStart(2, "0")).join("");
-}
+export const hexadecimal = (size, source = system) => hex(source(size));
 
 /** The design that draws at this level: one of an offer of levels, one of several samples, or the design itself. */
 export function channel(design, level = null) {

@@ -3,14 +3,14 @@
 import { button, make } from "./elements.js";
 
 /** The receipt as text. */
-export function receiptText({ day, content }, { texts, survey, hash }) {
+export function receiptText({ day, content }, { texts, survey }) {
   const say = (key) => texts.say(`receipt.${key}`);
   const { title, name } = survey.questionnaire;
   return [
     say("heading"),
     "",
     `${say("survey")}: ${texts.plain(title)} (${name})`,
-    `${say("hash")}: ${hash}`,
+    `${say("hash")}: ${JSON.parse(content).survey}`,
     `${say("day")}: ${day}`,
     "",
     `${say("content")}:`,
@@ -54,9 +54,9 @@ export function receipt(page) {
     "div",
     { class: "receipt" },
     make("h1", { tabindex: "-1" }, texts.say("receipt.title")),
-    stored
+    day && (stored
       ? make("p", { class: "stored" }, texts.say("receipt.stored", { day: texts.day(day) }))
-      : make("p", { class: "warning" }, texts.say("receipt.preview"), " ", survey.preview && button(texts.say("receipt.anew"), anew)),
+      : make("p", { class: "warning" }, texts.say("receipt.preview"), " ", survey.preview && button(texts.say("receipt.anew"), anew))),
     make("p", {}, texts.label(survey.questionnaire.thanks)),
     content ? kept : make("p", {}, texts.say("receipt.forgotten")),
     told,

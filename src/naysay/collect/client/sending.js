@@ -54,7 +54,7 @@ export function delivery(bytes, { texts, memory, url, changed }) {
     underway = false;
     if (result.day) await memory.acknowledge({ ...result, content: bytes }).then(changed);
     else if (result.code) refused(result);
-    else waiting(result);
+    else await memory.wait(), waiting(result);
   }
   function waiting({ wait, reason }) {
     const kept = texts.say(memory.lasting ? "sending.safe" : "sending.unsafe");

@@ -14,18 +14,19 @@ import { flaw } from "./trust.js";
 import { Truths } from "./truths.js";
 import { naming } from "./privacy.js";
 import { step, stepsOf } from "./questions.js";
+import { hex } from "./randomize.js";
 
 const root = document.getElementById("page");
 const address = location.pathname.replace(/\/$/, "");
 
 /** The survey as it is taken on this device: where the respondent is, and what is shown there. */
 class Taking {
-  constructor(survey, hash) {
+  constructor(survey, hash, memory) {
     this.survey = survey;
     this.hash = hash;
-    this.memory = new Memory(hash);
-    this.answers = new Answers(survey, this.memory);
-    this.truths = new Truths(this.answers, this.memory);
+    this.memory = memory;
+    this.answers = new Answers(survey, memory);
+    this.truths = new Truths(this.answers, memory);
     this.steps = stepsOf(survey.questionnaire.items);
     this.resumed = Boolean(this.memory.tab.answers);
     this.place = -1; // −1 welcome, then the steps, then the review
@@ -82,7 +83,7 @@ class Taking {
 
   async #draw(moved) {
     const { memory, place, steps } = this;
-    await memory.begin(); // in case that the browser has been told to forget meanwhile
+    await memory.begin(place >= 0); // in case that the browser has been told to forget meanwhile
     if (memory.receipt || memory.body) this.truths.forget(); // what is sent is fixed
     const draw = memory.receipt ? this.#sent : memory.body ? this.#sending : place < 0 ? this.#welcome : place < steps.length ? this.#step : this.#review;
     const { content, progress, shown } = await draw.call(this);
@@ -98,7 +99,6 @@ class Taking {
   async #step() {
     const items = this.steps[this.place];
     const page = { ...this, changed: () => {} };
-    await this.memory.prepare(questions(items).filter((question) => question.private));
     const { element, check } = step(items, page);
     const next = () => check() && this.#go(this.#beside(1));
     element.append(this.#moves(button(this.texts.say("next"), next, { class: "main" })));
@@ -159,9 +159,6 @@ async function failed(why, where = "") {
   show(root, content, { texts });
 }
 
-const hashed = async (bytes) =>
-  Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)), (octet) => octet.toString(16).padStart(2, "0")).join("");
-
 /** The survey, of which nothing changes any more; null where it is none. */
 function read(bytes) {
   try {
@@ -178,7 +175,11 @@ async function open() {
   const bytes = await answer.arrayBuffer();
   const survey = read(bytes);
   const where = flaw(survey);
-  return where ? failed("broken", where) : new Taking(survey, await hashed(bytes)).start();
+  if (where) return failed("broken", where);
+  const hash = hex(await crypto.subtle.digest("SHA-256", bytes));
+  const asked = questions(survey.questionnaire.items).filter((question) => question.private);
+  const memory = await Memory.open(survey, hash, asked, answer.headers.get("naysay-key"), `${address}/key`).catch(() => null);
+  return memory ? new Taking(survey, hash, memory).start() : failed("missing");
 }
 
 open();

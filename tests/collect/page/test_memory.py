@@ -1,0 +1,314 @@
+"""One draw for each private answer leaves a device, whatever surveys, names and keys the server tells it of."""
+
+import json
+
+import pytest
+from browsing import ANSWERS, privates, remembered, serve
+from hostile import refused
+
+from naysay.collect.keys import Keys
+
+REFUSED = "cannot be answered privately on this device any more"
+RENEWED = "can no longer be read"
+LOOK = "Look at the answers again"
+
+
+def questions(form):
+    return {each["name"]: each for each in form["questionnaire"]["items"][0]["items"]}
+
+
+def spaced(form):
+    form["questionnaire"]["title"]["en"] += " "
+
+
+def relabeled(form):
+    for question in questions(form).values():
+        question["label"] = {"en": f"Tell us once more: {question['label']['en']}"}
+
+
+def renamed(form):
+    for name, question in questions(form).items():
+        question["name"] = f"{name}_2"
+        form["privacy"][f"{name}_2"] = form["privacy"].pop(name)
+    form["body_length"] += 1024
+
+
+def under_another_name(form):
+    form["questionnaire"]["name"] = "other"
+
+
+def under_other_names_in_other_letters(form):
+    renamed(form)
+    under_another_name(form)
+    for question in questions(form).values():
+        question["label"] = {"en": "  " + question["label"]["en"].upper().replace("?", " ?!\u200b")}
+
+
+def reordered(form):
+    for question in questions(form).values():
+        for node in nodes(question):
+            node["categories"].reverse()
+
+
+def weighted_otherwise(form):
+    for question in questions(form).values():
+        for node in nodes(question):
+            node.setdefault("notes", []).append("told about it")
+            if "columns" in node:
+                node["denominator"] *= 2
+                node["columns"] = [[2 * weight for weight in column] for column in node["columns"]]
+            else:
+                node["discards"] = node["discards"] % 2 + 1
+
+
+def with_fewer_levels(form):
+    for question in questions(form).values():
+        levels = question["private"]["design"]["design"].get("levels", [None])
+        if len(levels) > 1:
+            levels.pop(0)
+            form["privacy"][question["name"]].pop(0)
+
+
+def in_other_notes(form):
+    for question in questions(form).values():
+        for node in nodes(question):
+            node["notes"] = ["told about it"]
+
+
+def nodes(question):
+    design = question["private"]["design"]["design"]
+    return [entry["design"] for entry in design.get("levels", [])] or [design]
+
+
+def look_again(respondent):
+    respondent.page.get_by_role("button", name=LOOK).click()
+    respondent.page.locator("#confirm").wait_for()
+
+
+def told(body):
+    return json.loads(body)["answers"]
+
+
+@pytest.fixture
+def sent(respond, liar):
+    """Somebody whose message a server has refused, and what it had learned by then."""
+    liar.replies = [refused() for _ in range(9)]
+    respondent = respond("private", on=liar).start().to_review(ANSWERS)
+    respondent.page.locator("#confirm").click()
+    look_again(respondent)
+    return respondent, told(liar.bodies[0])
+
+
+def send_again(respondent, liar, answers=ANSWERS):
+    before = len(liar.bodies)
+    respondent.questions |= {f"{name}_2": each for name, each in respondent.questions.items()}
+    respondent.start().to_review(answers)
+    respondent.page.locator("#confirm").click()
+    look_again(respondent)
+    assert len(liar.bodies) == before + 1
+    return told(liar.bodies[-1])
+
+
+@pytest.mark.parametrize("change", [spaced, relabeled, in_other_notes])
+def test_a_new_hash_is_told_what_was_sent_before(sent, liar, change):
+    respondent, first = sent
+    for _ in range(2):
+        liar.tell(change)
+        again = send_again(respondent, liar, {**ANSWERS, "income": "below_1000", "smoking": "yes"})
+        assert again == first
+    assert json.loads(liar.bodies[1])["survey"] != json.loads(liar.bodies[0])["survey"]
+
+
+def test_four_refusals_and_four_hashes_buy_one_draw(sent, liar):
+    respondent, first = sent
+    for spaces in range(4):
+        liar.tell(lambda form, n=spaces: form["questionnaire"]["title"].update(en="Survey" + " " * n))
+        assert send_again(respondent, liar) == first
+    assert len({json.loads(body)["survey"] for body in liar.bodies}) == 5
+
+
+def test_a_question_under_another_name_is_told_what_was_sent_before(sent, liar):
+    respondent, first = sent
+    liar.tell(renamed)
+    assert send_again(respondent, liar) == {f"{name}_2": response for name, response in first.items()}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [under_another_name, under_other_names_in_other_letters, reordered, weighted_otherwise],
+)
+def test_another_survey_or_design_is_told_nothing_and_the_respondent_is_told_why(sent, liar, change):
+    respondent, first = sent
+    liar.tell(change)
+    respondent.start()
+    assert respondent.page.locator(".question .warning", has_text=REFUSED).count() == len(first)
+    assert not respondent.page.locator(".inputs input, .levels input").count()
+    assert set(send_again(respondent, liar).values()) == {None}
+    assert respondent.page.locator(".review dd", has_text=REFUSED).count() == len(first)
+
+
+def test_a_level_less_is_another_design(sent, liar):
+    respondent, first = sent
+    liar.tell(with_fewer_levels)
+    assert send_again(respondent, liar) == {**first, "income": None, "taxes": None, "rent": None}
+
+
+@pytest.mark.parametrize("language", ["de-DE", "es-ES", "ar"])
+def test_the_refusal_is_told_in_every_language(respond, liar, language):
+    from test_words import FOLDER
+
+    respondent = respond("private", on=liar, locale=language).start()
+    liar.tell(reordered)
+    told = respondent.start().page.locator(".question .warning").first.text_content()
+    assert f'refused: "{told}"' in (FOLDER / "words" / f"{language[:2]}.js").read_text(encoding="utf-8")
+
+
+def test_the_rest_of_a_changed_survey_can_be_answered(respond, liar):
+    respondent = respond("sample", on=liar).start().to_review(ANSWERS)
+
+    def change(form):
+        (group,) = (item for item in form["questionnaire"]["items"] if item["name"] == "personal")
+        (income,) = (item for item in group["items"] if item["name"] == "income")
+        for node in nodes(income):
+            node["categories"].reverse()
+
+    liar.tell(change)
+    respondent.start().to_review({"smoking": "no"}).confirm()  # plain answers are still there
+    answers = told(liar.bodies[-1])
+    assert answers["income"] is None
+    assert answers["smoking"] is not None
+    assert answers["age"] == 44
+
+
+def test_what_was_drawn_and_not_sent_is_used_by_a_changed_survey(respond, liar):
+    respondent = respond("private", on=liar).start().fill(ANSWERS)
+    before = respondent.previews()
+    for change in (spaced, relabeled, under_another_name):
+        liar.tell(change)
+        assert respondent.start().fill(ANSWERS).previews() == before
+
+
+def test_two_tabs_with_two_versions_share_one_draw(respond, liar):
+    first = respond("private", on=liar).start().fill(ANSWERS)
+    liar.tell(spaced)
+    second = respond("private", on=liar, within=first.page.context).start().fill(ANSWERS)
+    assert second.previews() == first.previews()
+
+
+def test_of_one_question_under_two_names_the_second_is_refused(respond, liar):
+    def twice(form):
+        items = form["questionnaire"]["items"][0]["items"]
+        copy = json.loads(json.dumps(items[0])) | {"name": "income_2"}
+        items.append(copy)
+        form["privacy"]["income_2"] = form["privacy"]["income"]
+        form["body_length"] += 1024
+
+    liar.tell(twice)
+    respondent = respond("private", on=liar).start()
+    assert respondent.page.locator(".question .warning", has_text=REFUSED).count() == 1
+    assert respondent.at("income_2").locator(".warning").count() == 1
+
+
+def test_after_the_receipt_is_deleted_another_survey_is_told_nothing(respond, liar):
+    respondent = respond("private", on=liar).start().to_review(ANSWERS).confirm()
+    respondent.page.get_by_role("button", name="Delete it from this device").click()
+    respondent.page.get_by_text("The receipt is deleted").wait_for()
+    assert respondent.open().page.get_by_text("The receipt is deleted").count() == 1
+    liar.tell(under_another_name)
+    respondent.start().to_review(ANSWERS).confirm()
+    assert set(told(liar.bodies[-1]).values()) == {None}
+
+
+def test_a_server_that_changes_its_key_after_a_refusal_is_told_nothing_more(sent, liar):
+    """What was sent cannot be read any more on the device; that it was sent can."""
+    respondent, first = sent
+    liar._app.state.service.keys = Keys()
+    respondent.start()
+    assert respondent.page.locator(".question .warning", has_text=REFUSED).count() == len(first)
+    assert set(send_again(respondent, liar).values()) == {None}
+
+
+def test_a_server_that_cannot_be_asked_for_a_key_has_lost_none(respond, liar):
+    respondent = respond("private", on=liar).start().fill(ANSWERS)
+    before = respondent.previews()
+    respondent.page.route("**/key", lambda route: route.abort(), times=1)
+    respondent.page.goto(respondent.address)
+    respondent.page.get_by_text("The survey could not be loaded.").wait_for()
+    respondent.page.get_by_role("button", name="Try again").click()
+    respondent.page.locator(".welcome").wait_for()
+    respondent.move(".welcome .actions .main")
+    assert respondent.fill(ANSWERS).previews() == before
+
+
+def test_without_a_key_the_page_draws_nothing(respond, liar):
+    respondent = respond("private", on=liar)
+    respondent.page.route(
+        "**/survey.json", lambda route: route.fulfill(response=route.fetch(), headers={"content-type": "text/json"})
+    )
+    respondent.open()
+    assert "could not be loaded" in respondent.page.locator("main").text_content()
+
+
+def test_no_number_that_a_device_sends_for_a_key_comes_twice(respond, liar):
+    respondent = respond("private", on=liar).start()
+    for _ in range(3):
+        respondent.start()
+    asked = [json.loads(each.post_data)["point"] for each in respondent.requests if each.url.endswith("/key")]
+    assert len(asked) == len(set(asked)) == 3
+    assert not any(request.url.endswith("/key") for request in respond("private", on=liar).start().requests)
+
+
+@pytest.fixture
+def restarting(tmp_path):
+    """Starts the same server again and again, on one port and one database."""
+    port, running = [0], []
+
+    def stop():
+        while running:
+            running.pop().__exit__(None, None, None)
+
+    def start():
+        stop()
+        running.append(serve([privates()], tmp_path, port=port[0]))
+        server = running[-1].__enter__()
+        port[0] = int(server.address.rpartition(":")[2])
+        return server
+
+    yield start
+    stop()
+
+
+def test_after_a_restart_of_the_server_chance_draws_anew_and_says_so(respond, restarting):
+    respondent = respond("private", on=restarting()).start().fill(ANSWERS)
+    server = restarting()
+    respondent.start()
+    assert respondent.page.locator(".question .notice", has_text=RENEWED).count() == len(
+        ANSWERS.keys() & set(respondent.asked())
+    )
+    drawn = respondent.fill(ANSWERS).previews()
+    assert respondent.start().fill(ANSWERS).previews() == drawn
+    assert not respondent.page.locator(".question .notice", has_text=RENEWED).count()  # this time it could be read
+    respondent.move().confirm()
+    assert remembered(respondent, server.keys)[0]["surveys"]["/private"] == {"confirmed": True, "answered": True}
+
+
+def test_after_a_restart_the_receipt_is_gone_and_nobody_answers_twice(respond, restarting):
+    respondent = respond("private", on=restarting()).start().to_review(ANSWERS).confirm()
+    restarting()
+    page = respondent.open().page
+    assert page.get_by_role("heading", name="Sent. Thank you.").count() == 1
+    assert page.get_by_text("can no longer be read").count() == 1
+    assert not page.locator("#receipt").count()
+
+
+def test_a_message_that_waits_outlives_the_server(respond, restarting):
+    respondent = respond("private", on=restarting()).start().to_review(ANSWERS)
+    shown = respondent.shown()
+    respondent.page.route("**/answers", lambda route: route.abort(), times=1)
+    respondent.page.locator("#confirm").click()
+    respondent.page.get_by_role("heading", name="Not yet sent").wait_for()
+    server = restarting()
+    respondent.page.goto(respondent.address)
+    respondent.page.locator("#receipt").wait_for()
+    assert set(respondent.bodies()) == {shown}
+    assert [json.loads(answers) for _, answers in server.store.replies("private").rows] == [told(shown)]
