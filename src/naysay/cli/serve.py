@@ -30,6 +30,12 @@ def command(
     rate: Annotated[
         int, typer.Option(min=0, help="Answers a minute from one address; 0 for any number. No address is kept.")
     ] = 600,
+    keys: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="In memory, such as /dev/shm/naysay: servers share the key of the day there."
+        ),
+    ] = None,
 ) -> None:
     """Serve surveys, and store what respondents send.
 
@@ -43,12 +49,14 @@ def command(
     """
     from naysay.collect import serving
     from naysay.collect.app import create_app
+    from naysay.collect.keys import Keys
     from naysay.questionnaire import load
 
+    shared = Keys(keys)
     forms = [load(path) for path in questionnaires or ()]
     with serving.bound(host, port) as listening, opened(db, data) as store:  # no survey is opened that is not served
         heard()
-        app = create_app(forms, store, each=rate)
+        app = create_app(forms, store, each=rate, keys=shared)
         names = [each.name for each in store.surveys() if each.closed is None]
         closed = sorted(set(app.state.service.catalog.surveys) - set(names))
         if closed:

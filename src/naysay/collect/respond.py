@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from naysay.collect.device.chance import anybody
-from naysay.collect.device.crowd import Sent, many, prepared
-from naysay.collect.device.memory import Memory
+from naysay.collect.device.crowd import Sent, many, opened, prepared
 from naysay.collect.device.people import People, checked
 from naysay.collect.device.post import Post, Refused, Undelivered, client
 from naysay.collect.device.surveys import Survey, fetch
@@ -116,7 +115,7 @@ def one(
     asked = survey.questionnaire
     given = {name: [cell] for name, cell in answers.items()} or {asked.questions[0].name: [None]}
     people = checked(asked, given, levels=levels)
-    memory = Memory(state, survey=survey.hash)
+    memory = opened(state, survey)
     try:
         known = memory.days([0])
         if known:

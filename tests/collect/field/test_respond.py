@@ -53,7 +53,7 @@ def test_what_is_kept_holds_no_truth_and_no_body_that_arrived(answered, question
     survey = answered(questionnaire)
     respond.one(survey, {"age": 33, "rare": "b", "party": "b", "drinks": 3}, state=tmp_path / "state")
     kept = b"".join(path.read_bytes() for path in tmp_path.glob("state*"))
-    assert survey.hash.encode() in kept
+    assert b"kinds" in kept
     assert not any(word in kept for word in (b'"age":33', b"rare", b"party", b"few"))
     assert (tmp_path / "state").stat().st_mode & 0o077 == 0
 
@@ -157,7 +157,7 @@ def test_an_interrupted_run_goes_on_with_what_was_drawn(answered, questionnaire,
 
     with pytest.raises(KeyboardInterrupt):
         respond.many(survey, people, concurrency=5, state=state, told=stop)
-    memory = Memory(state, survey=survey.hash)
+    memory = Memory(state, survey="kinds")
     waiting = memory.bodies(range(60))
     memory.close()
     assert waiting

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from naysay.collect.device import post
 from naysay.collect.device.answers import drawn
+from naysay.collect.device.marks import marks
 from naysay.collect.device.memory import Memory
 from naysay.collect.device.messages import message
 from naysay.collect.device.people import People
@@ -22,7 +24,7 @@ from naysay.errors import DataError
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     import httpx2
 
-__all__ = ["Sent", "many", "prepared"]
+__all__ = ["Sent", "many", "opened", "prepared"]
 
 _BATCH = 100  # people whose answers are drawn and kept together
 
@@ -73,18 +75,42 @@ class Prepared(NamedTuple):
     unasked: int
 
 
+def opened(state: Path | None, survey: Survey) -> Memory:
+    """The memory of a survey, in which its private questions are known again."""
+    memory = Memory(state, survey=survey.published.name)
+    try:
+        memory.admit(survey.hash, marks(survey.questionnaire))
+    except DataError:
+        memory.close()
+        raise
+    return memory
+
+
 def prepared(survey: Survey, people: People, memory: Memory, rows: range) -> Prepared:
     """The messages of these people: those that were drawn before as they are, the others drawn now and kept."""
     rows = rows[: max(0, people.size - rows.start)]
-    done, waiting = memory.days(rows), memory.bodies(rows)
+    done = memory.days(rows)
+    waiting = {row: _under(survey, body) for row, body in memory.bodies(rows).items()}
     fresh = [row for row in rows if row not in done and row not in waiting]
     said = drawn(survey.questionnaire, people.take(fresh))
     new = {
         row: message(survey.published, secrets.token_hex(16), answers)
         for row, answers in zip(fresh, said.answers, strict=True)
     }
-    memory.keep(new)
+    memory.keep(waiting | new)
     return Prepared(sorted((waiting | new).items()), len(done), said.unasked)
+
+
+def _under(survey: Survey, body: bytes) -> bytes:
+    """What was drawn, in a message under the hash that the survey has now."""
+    said = json.loads(body)
+    if said["survey"] == survey.hash:
+        return body
+    names = [question.name for question in survey.questionnaire.questions]
+    if list(said["answers"]) != names:
+        told = f"the survey {survey.published.name!r} asks other questions now than when its answers were drawn"
+        raise DataError(f"{told}; let it be served as it was, or keep new draws in another file")
+    return message(survey.published, said["id"], said["answers"])
 
 
 def _try(survey: Survey, people: People, memory: Memory) -> None:
@@ -135,7 +161,7 @@ def many(
     """
     if concurrency < 1:
         raise DataError(f"concurrency must be 1 or more; got {concurrency}")
-    memory = Memory(state, survey=survey.hash)
+    memory = opened(state, survey)
     try:
         _try(survey, people, memory)
         return waited(_sent(survey, people, memory, concurrency, patience, told, transport))

@@ -1,0 +1,93 @@
+"""By which a private question is known again in a changed survey: its words, and what draws its answers."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from dataclasses import dataclass
+from typing import Any
+
+from naysay.errors import DataError
+from naysay.questionnaire import Question, Questionnaire, SelectMultiple, canonical
+
+__all__ = ["Mark", "marks"]
+
+_TOLD = {"name", "notes", "protocol", "alternatives", "yes_no"}
+"""Fields of a design that are told about it and change no draw."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is remembered of a private question; hashes only.
+
+    Parameters
+    ----------
+    question : str
+        Its name in this survey.
+    texts : tuple of str
+        One for each language in which it is asked.
+    design : str
+        Of what draws its answers: categories, integers, levels, bins.
+    """
+
+    question: str
+    texts: tuple[str, ...]
+    design: str
+
+    @property
+    def name(self) -> str:
+        """The hash of its name."""
+        return _digest(self.question)
+
+
+def marks(questionnaire: Questionnaire) -> list[Mark]:
+    """The marks of all private questions.
+
+    Raises
+    ------
+    DataError
+        Two of them ask in the same words: the answers would be two draws for one question.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> [mark.question for mark in marks(sample())][:2]
+    ['income', 'smoking']
+    """
+    found: list[Mark] = []
+    seen: dict[str, str] = {}
+    for question in questionnaire.questions:
+        if getattr(question, "private", None) is None:
+            continue
+        texts = tuple(_digest(_letters(text)) for text in question.label.values())
+        twin = next((seen[text] for text in texts if text in seen), None)
+        if twin is not None:
+            told = f"{question.name} asks in the same words as {twin}, and would be a second draw for one question"
+            raise DataError(f"{told}; a private question says in its own label what it asks")
+        seen |= dict.fromkeys(texts, question.name)
+        found.append(Mark(question.name, texts, _design(question)))
+    return found
+
+
+def _design(question: Question) -> str:
+    form = question.model_dump(mode="json", by_alias=True)
+    private = form["private"]
+    names = [choice["name"] for choice in form["choices"]] if isinstance(question, SelectMultiple) else None
+    bins = [[each["name"], each["below"]] for each in form.get("bins") or ()]
+    return _digest(canonical([form["kind"], names, bins, private["by_hand"], _bare(private["design"]["design"])]))
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _bare(part) for name, part in value.items() if name not in _TOLD}
+    return [_bare(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _letters(text: str) -> str:
+    """Letters and digits alone, so that a blank more or less makes no new question."""
+    plain = unicodedata.normalize("NFKC", text).lower()
+    return "".join(each for each in plain if unicodedata.category(each)[0] in "LN")
+
+
+def _digest(content: str | bytes) -> str:
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
