@@ -63,7 +63,10 @@ def command(
 
 def heard() -> None:
     """Log what goes wrong, and counts, on stderr. No line holds an address, a header or an answer."""
+    from naysay.collect.connections import Throttle
+
     handler = logging.StreamHandler()
+    handler.addFilter(Throttle())
     handler.setFormatter(logging.Formatter("naysay: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("naysay").setLevel(logging.INFO)
