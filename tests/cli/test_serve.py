@@ -3,6 +3,7 @@ import json
 import logging
 import socket
 import sqlite3
+import stat
 import sys
 import threading
 import time
@@ -142,7 +143,9 @@ def answered(folder):
 
 
 def test_surveys_are_listed(naysay, asked, tmp_path):
-    assert json.loads(naysay("survey", "list", "--format", "json").out) == {"surveys": []}
+    Store(tmp_path / "empty.db").dispose()
+    listed = naysay("survey", "list", "--format", "json", "--db", f"sqlite:///{tmp_path}/empty.db")
+    assert json.loads(listed.out) == {"surveys": []}
     naysay("survey", "open", asked)
     answered(tmp_path)
     (found,) = json.loads(naysay("survey", "list", "--format", "json").out)["surveys"]
@@ -161,7 +164,21 @@ def test_a_survey_is_opened_closed_and_opened_again(naysay, asked):
     assert "counts as another" in err
 
 
+def test_only_what_opens_a_survey_makes_a_database(naysay, refused, asked, tmp_path):
+    for command in (("list",), ("close", "x"), ("delete", "x", "--yes"), ("open", "x"), ("renew", "x")):
+        for where in ((), ("--db", "sqlite:///typo.db"), ("--data", "typo")):
+            assert "there is no database " in refused("survey", *command, *where)
+    assert "there is no database " in refused("estimate", "--survey", "x", "--db", "sqlite:///typo.db")
+    assert [path.name for path in tmp_path.iterdir()] == [asked]
+
+
+def test_nobody_else_looks_into_the_folder(naysay, asked, tmp_path):
+    naysay("survey", "open", asked)
+    assert stat.S_IMODE((tmp_path / "naysay-data").stat().st_mode) == 0o700
+
+
 def test_names_that_are_not_there(naysay, refused, asked):
+    naysay("survey", "open", asked)
     for command in ("open", "close"):
         assert "there is no survey 'gone'" in refused("survey", command, "gone")
     assert "there is no survey 'gone'" in refused("survey", "delete", "gone", "--yes")

@@ -42,11 +42,13 @@ def test_the_policy_allows_what_is_published_and_nothing_else(preview, client):
     (found,) = re.findall(rb'<script type="importmap">(.*?)</script>', page.content)
     digest = base64.b64encode(hashlib.sha256(found).digest()).decode()
     policy = dict(each.split(" ", 1) for each in page.headers["content-security-policy"].split("; "))
-    assert policy["default-src"] == "'none'"
-    assert policy["script-src"] == f"'self' 'sha256-{digest}'"
-    assert policy["require-trusted-types-for"] == "'script'"
-    assert policy["trusted-types"] == "'none'"
-    assert (policy["form-action"], policy["base-uri"], policy["frame-ancestors"]) == ("'none'",) * 3
+    assert policy == {
+        "default-src": "'none'",
+        "script-src": f"'self' 'sha256-{digest}'",
+        **dict.fromkeys(("style-src", "img-src", "connect-src"), "'self'"),
+        **dict.fromkeys(("form-action", "base-uri", "frame-ancestors", "trusted-types"), "'none'"),
+        "require-trusted-types-for": "'script'",
+    }
     assert "unsafe" not in page.headers["content-security-policy"]
     modules = json.loads(found)["integrity"]
     assert modules == {
@@ -264,40 +266,49 @@ class Clock:
         return self.now
 
 
+def test_junk_from_one_address_takes_nothing_from_its_neighbors(run, client, published, answers, write_body):
+    """Three answers and three refusals a minute: what is junk beyond that is told to wait, and answers are taken."""
+    running = run([published], client=client, each=3, everybody=3)
+    junk = [running.post(b"{}").code for _ in range(20)] + [running.post(b"{}", name="none").code for _ in range(20)]
+    assert junk == ["malformed"] * 3 + ["busy"] * 37
+    assert [running.post(write_body(published, answers)).status for _ in range(4)] == [201, 201, 201, 429]
+    assert running.post(b"{}", address="192.0.2.2").code == "busy"  # all together have sent enough
+
+
 def test_rates_begin_again_each_minute_under_another_key():
     clock = Clock()
     rates = Rates(each=1, clock=clock)
-    assert [rates.wait("192.0.2.1") for _ in range(2)] == [0, 60]
+    assert [rates.take("192.0.2.1") for _ in range(2)] == [0, 60]
     key = rates._key
     clock.now = 59.5
-    assert rates.wait("192.0.2.1") == 1
+    assert rates.take("192.0.2.1") == 1
     clock.now = 60.0
-    assert rates.wait("192.0.2.1") == 0
+    assert rates.take("192.0.2.1") == 0
     assert rates._key != key
 
 
 def test_rates_hold_no_address():
     rates = Rates(each=100, all=100)
     for host in range(50):
-        rates.wait(f"203.0.113.{host}")
+        rates.take(f"203.0.113.{host}")
     held = [value for value in vars(rates).values() if isinstance(value, str | dict | list | set)]
     assert held == []
-    assert len(rates._counts) == limits.SLOTS
+    assert len(rates._taken) == limits.SLOTS
 
 
 def test_one_network_of_ipv6_is_one_sender():
     rates = Rates(each=1)
-    assert rates.wait("2001:db8::1") == 0
-    assert rates.wait("2001:db8::2") > 0
-    assert rates.wait("2001:db8:0:1::1") == 0
-    assert rates.wait("::ffff:192.0.2.7") == 0
-    assert rates.wait("192.0.2.7") > 0
-    assert rates.wait("a-socket") == 0
+    assert rates.take("2001:db8::1") == 0
+    assert rates.take("2001:db8::2") > 0
+    assert rates.take("2001:db8:0:1::1") == 0
+    assert rates.take("::ffff:192.0.2.7") == 0
+    assert rates.take("192.0.2.7") > 0
+    assert rates.take("a-socket") == 0
 
 
 def test_no_limit_is_no_limit():
     rates = Rates()
-    assert not any(rates.wait("192.0.2.1") for _ in range(1_000))
+    assert not any(rates.take("192.0.2.1") for _ in range(1_000))
 
 
 def test_every_refusal_is_described(preview):

@@ -13,7 +13,7 @@ import typer
 
 from naysay import _checks, estimate, files, privacy
 from naysay.cli import output
-from naysay.cli.database import DATA, FILE, Data, Database, opened
+from naysay.cli.database import DATA, Data, Database, opened
 from naysay.cli.options import Categories, Codes, Encoding, Separator, design_of
 from naysay.design import Answerable, Levels, Samples
 from naysay.errors import DataError
@@ -199,9 +199,7 @@ def _say_survey(
     format_: Literal["table", "json", "csv"],
 ) -> None:
     """Estimates of a survey: of one question, or of every private one in turn."""
-    if db is None and not (data / FILE).is_file():
-        raise DataError(f"there is no database in {str(data)!r}; name its folder with --data, or its address with --db")
-    with opened(db, data) as store:
+    with opened(db, data, "read") as store:
         replies = store.replies(survey)
     asked = response or list(replies.private)
     if not asked:

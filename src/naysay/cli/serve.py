@@ -46,7 +46,10 @@ def command(
     from naysay.questionnaire import load
 
     forms = [load(path) for path in questionnaires or ()]
-    with serving.bound(host, port) as listening, opened(db, data) as store:  # no survey is opened that is not served
+    with (
+        serving.bound(host, port) as listening,
+        opened(db, data, "make") as store,
+    ):  # no survey is opened that is not served
         heard()
         app = create_app(forms, store, each=rate)
         names = [each.name for each in store.surveys() if each.closed is None]

@@ -48,8 +48,9 @@ def open_survey(
     Example:
       naysay survey open survey.json
     """
-    with opened(db, data) as store:
-        if Path(survey).suffix and Path(survey).is_file():
+    is_file = bool(Path(survey).suffix) and Path(survey).is_file()
+    with opened(db, data, "make" if is_file else "change") as store:
+        if is_file:
             from naysay.collect import Published
             from naysay.questionnaire import load
 
@@ -73,7 +74,7 @@ def close(survey: Survey, db: Database = None, data: Data = DATA) -> None:
     Example:
       naysay survey close sample
     """
-    with opened(db, data) as store:
+    with opened(db, data, "change") as store:
         store.close(survey)
     output.say(f"{survey} is closed")
 
@@ -90,7 +91,7 @@ def survey_list(
     Example:
       naysay survey list --format json
     """
-    with opened(db, data) as store:
+    with opened(db, data, "read") as store:
         found = store.surveys()
     rows = [
         {
@@ -126,7 +127,7 @@ def delete(
     Example:
       naysay survey delete sample --yes
     """
-    with opened(db, data) as store:
+    with opened(db, data, "change") as store:
         replies = {each.name: each.replies for each in store.surveys()}.get(survey, 0)
         if not yes and not _confirmed(f"Delete {survey} with {replies:,} replies? "):
             raise DataError(f"{survey!r} was not deleted; confirm with y, or give --yes")

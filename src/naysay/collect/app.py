@@ -31,7 +31,7 @@ __all__ = ["EACH", "EVERYBODY", "Service", "create_app"]
 
 EACH = 600
 EVERYBODY = 60_000
-"""Submissions within a minute, from one address and from all. Many respondents may share an address."""
+"""Answers within a minute, from one address and from all. Many respondents may share an address."""
 
 # FastAPI would hand requests to any telemetry that the process is set up for, with addresses, user agents and bodies.
 _SILENT: TelemetryConfig = {
@@ -64,7 +64,7 @@ def create_app(
     client : Path or Client
         The respondent's page; a survey keeps the one that it was opened with.
     each, everybody : int
-        Submissions within a minute from one address and from all; 0 for any number.
+        Answers within a minute from one address and from all; 0 for any number. What is refused is counted apart.
     settle_every : float
         Seconds after which new answers are rewritten in random order.
 
@@ -193,17 +193,30 @@ class Service:
 
     async def answers(self, request: Request, name: str) -> Response:
         """Take the answers of one respondent; acknowledged when they are stored, and not before."""
-        wait = self._rates.wait(request.client.host if request.client else "")
-        if wait:
-            raise Refusal("busy", "too many answers come at once; send the same again later", retry_after=wait)
+        address = request.client.host if request.client else ""
+        _check_wait(self._rates.wait(address))
+        try:
+            reply = await self._read(request, name)
+        except Refusal:
+            _check_wait(self._rates.refuse(address))
+            raise
+        _check_wait(self._rates.take(address))
+        return _acknowledged(await asyncio.wrap_future(self.line.submit(reply)))
+
+    async def _read(self, request: Request, name: str) -> Reply:
+        """The reply that a request holds, checked."""
         survey = self._survey(name)
         _check_type(request)
         announced = request.headers.get("content-length")
         body = await body_of(request.stream(), announced=announced, most=survey.published.body_length)
         day = today()
         submission = survey.reader.read(body, today=day)
-        reply = Reply(name, survey.published.hash, submission.id, submission.text, day)
-        return _acknowledged(await asyncio.wrap_future(self.line.submit(reply)))
+        return Reply(name, survey.published.hash, submission.id, submission.text, day)
+
+
+def _check_wait(seconds: int) -> None:
+    if seconds:
+        raise Refusal("busy", "too many answers come at once; send the same again later", retry_after=seconds)
 
 
 def _check_type(request: Request) -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 __all__ = ["Connection", "Throttle", "room"]
 
@@ -28,6 +28,7 @@ class Connection(H11Protocol):
     """
 
     most = MOST
+    cycle: RequestResponseCycle | None  # type: ignore[assignment]  # as it is before the first request
     _deadline: asyncio.TimerHandle | None = None
     _since = 0.0
     _thrown = 0
@@ -64,7 +65,7 @@ class Connection(H11Protocol):
         """Give a request that has begun its own time."""
         before = self.cycle
         super().handle_events()
-        if self.cycle is not before and not self.cycle.response_complete:
+        if self.cycle is not before:
             self._until(REQUEST)
 
     def on_response_complete(self) -> None:
