@@ -11,7 +11,7 @@ import urllib.request
 
 import pytest
 
-from naysay.collect import Client, serving
+from naysay.collect import Client, Published, serving
 from naysay.collect.app import create_app
 from naysay.collect.storage import Reply, Store, today
 from naysay.questionnaire import sample
@@ -162,6 +162,17 @@ def test_a_survey_is_opened_closed_and_opened_again(naysay, asked):
     code, out, err = naysay("survey", "open", "sample")
     assert (code, "sample is open" in out) == (0, True)
     assert "counts as another" in err
+
+
+def test_a_survey_is_renewed_with_both_hashes(naysay, asked, tmp_path):
+    store = Store(tmp_path / "old.db")
+    old = Published.of(sample(), client=Client({"survey.html": b"<!doctype html>"}))
+    store.open(old)
+    store.dispose()
+    renew = ("survey", "renew", "sample", "--db", "sqlite:///old.db")
+    told = naysay(*renew).out.splitlines()
+    assert told == ["sample is renewed", f"hash before: {old.hash}", f"hash now:    {told[-1].split()[-1]}"]
+    assert naysay(*renew).out == f"sample has the page of this naysay already; its hash stays {told[-1].split()[-1]}\n"
 
 
 def test_only_what_opens_a_survey_makes_a_database(naysay, refused, asked, tmp_path):

@@ -1,4 +1,4 @@
-"""``naysay survey``: open, close, list and delete the surveys of a database."""
+"""``naysay survey``: open, renew, close, list and delete the surveys of a database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from naysay.cli import output
 from naysay.cli.database import DATA, Data, Database, opened
 from naysay.errors import DataError
 
-__all__ = ["app", "close", "delete", "group", "open_survey", "survey_list"]
+__all__ = ["app", "close", "delete", "group", "open_survey", "renew", "survey_list"]
 
 Survey = Annotated[str, typer.Argument(metavar="NAME", help="The name of the survey.")]
 
@@ -21,7 +21,7 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.callback(invoke_without_command=True)
 def group(context: typer.Context) -> None:
-    """Open, close, list and delete surveys.
+    """Open, renew, close, list and delete surveys.
 
     \b
     Example:
@@ -77,6 +77,25 @@ def close(survey: Survey, db: Database = None, data: Data = DATA) -> None:
     with opened(db, data, "change") as store:
         store.close(survey)
     output.say(f"{survey} is closed")
+
+
+@app.command("renew")
+def renew(survey: Survey, db: Database = None, data: Data = DATA) -> None:
+    """Give a survey the respondents' page of this naysay, which may have a mend that its own page lacks.
+
+    Questions, designs and replies stay. The hash is a new one; the page and receipts show the old one beside it.
+    Publish both. A server that runs on the database notices within a second.
+
+    \b
+    Example:
+      naysay survey renew sample
+    """
+    with opened(db, data, "change") as store:
+        before, after = store.published(survey).hash, store.renew(survey).hash
+    if after == before:
+        output.say(f"{survey} has the page of this naysay already; its hash stays {after}")
+        return
+    output.say(f"{survey} is renewed\nhash before: {before}\nhash now:    {after}")
 
 
 @app.command("list")

@@ -11,6 +11,7 @@ export function receiptText({ day, content }, { texts, survey, hash }) {
     "",
     `${say("survey")}: ${texts.plain(title)} (${name})`,
     `${say("hash")}: ${hash}`,
+    ...(survey.renewed ?? []).map((old) => `${texts.say("welcome.renewed")}: ${old}`),
     `${say("day")}: ${day}`,
     "",
     `${say("content")}:`,

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, delete, func, insert, select, text, u
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from naysay.collect.client import Client
+from naysay.collect.client import FOLDER, Client
 from naysay.collect.published import Published
 from naysay.collect.storage import migrations, tables
 from naysay.collect.storage.postgresql import PostgreSQL
@@ -158,6 +158,21 @@ class Store:
         if known is None:
             rows = [{"client": client.hash, "name": name, "content": data} for name, data in client.files.items()]
             connection.execute(insert(tables.client_file), rows)
+
+    def renew(self, name: str, *, client: Client | Path = FOLDER) -> Published:
+        """Give an open survey the client of this naysay, or another: it has a new hash, and names those before.
+
+        Replies stay; who has the page open with the client from before can still send.
+        """
+        before = self.published(name)
+        after = before.renewal(client)
+        if after is not before:
+            with self.engine.begin() as connection:
+                self._keep_client(connection, after.client)
+                kept = {key: value for key, value in _row(after).items() if key != "opened"}
+                connection.execute(update(tables.survey).filter_by(name=name, hash=before.hash).values(**kept))
+                _drop_unused_clients(connection)
+        return after
 
     def reopen(self, name: str) -> None:
         """Take answers to a closed survey again."""
