@@ -199,6 +199,8 @@ def _say_survey(
     format_: Literal["table", "json", "csv"],
 ) -> None:
     """Estimates of a survey: of one question, or of every private one in turn."""
+    from naysay.collect.repeated import cautioned
+
     with opened(db, data, "read") as store:
         replies = store.replies(survey)
     asked = response or list(replies.private)
@@ -206,7 +208,10 @@ def _say_survey(
         raise DataError(f"survey {survey!r} has no private question, so there is nothing to estimate")
     if len(asked) > 1 and format_ == "csv":
         raise DataError(f"csv holds one question; name it with --response: {_checks.shown(asked)}")
-    found = {name: _fits(replies.private[name], tally, how) for name, tally in _tallies(replies, asked, by).items()}
+    found = {}
+    for name, tally in _tallies(replies, asked, by).items():
+        fits = _fits(replies.private[name], tally, how)
+        found[name] = {group: cautioned(fit) for group, fit in fits.items()}
     if len(asked) == 1 and (response or format_ == "csv"):
         {"table": _table, "json": _json, "csv": _csv}[format_](found[asked[0]], by, told)
     elif format_ == "json":
