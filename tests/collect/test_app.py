@@ -62,6 +62,7 @@ def test_the_policy_allows_what_is_published_and_nothing_else(preview, client):
         ("GET", "/s/kinds"),
         ("GET", "/s/kinds/survey.json"),
         ("GET", "/health"),
+        ("GET", "/"),
         ("GET", "/threats"),
         ("GET", "/nothing"),
         ("PUT", "/s/kinds"),
@@ -167,8 +168,18 @@ def test_threats_are_told_in_every_language(preview):
     assert b"Threats" in preview.get("/threats?lang=xx").content
 
 
+def test_the_root_says_what_runs_here_and_lists_nothing(preview):
+    found = preview.get("/")
+    assert (found.status, found.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert b"open the link that you were sent" in found.content
+    for told in (b"kinds", b"Kinds", b"{{", b"<script"):
+        assert told not in found.content
+    for link in re.findall(r'href="(/[^"]*)"', found.content.decode()):
+        assert preview.get(link).status == 200 or link.endswith(".svg")
+
+
 def test_what_is_not_there(preview):
-    for path in ("/s/none", "/s/none/survey.json", "/nothing", "/client/0/survey.js", "/s/", "/", "/docs", "/redoc"):
+    for path in ("/s/none", "/s/none/survey.json", "/nothing", "/client/0/survey.js", "/s/", "/docs", "/redoc"):
         found = preview.get(path)
         assert (found.status, found.code) == (404, "unknown"), path
     assert preview.post(b"", name="none").code == "unknown"
@@ -325,6 +336,7 @@ def test_every_refusal_is_described(preview):
     assert set(codes) == set(STATUS) - {"wrong_method"}
     assert set(responses) == {*map(str, STATUS.values()), "200", "201"} - {"405"}
     assert set(told["paths"]) == {
+        "/",
         "/s/{name}",
         "/s/{name}/survey.json",
         "/s/{name}/answers",

@@ -18,7 +18,7 @@ import naysay
 from naysay.collect import schemas
 from naysay.collect.catalog import Catalog, Served
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.documents import threats
+from naysay.collect.documents import home, threats
 from naysay.collect.guard import Guard, refused
 from naysay.collect.limits import Rates, body_of
 from naysay.collect.published import Published
@@ -114,6 +114,7 @@ def create_app(
 
 def _route(app: FastAPI, service: Service) -> None:
     routes: list[tuple[str, Callable[..., Any], dict[str, Any]]] = [
+        ("/", service.home, schemas.HOME),
         ("/s/{name}", service.page, schemas.PAGE),
         ("/s/{name}/survey.json", service.survey, schemas.SURVEY),
         ("/client/{digest}/{file:path}", service.file, schemas.FILE),
@@ -135,14 +136,14 @@ class Service:
     line : Line
         Where replies go.
     client : Client
-        For the page on threats.
+        For the pages that belong to no survey.
     rates : Rates
     """
 
     def __init__(self, *, catalog: Catalog, line: Line, client: Client, rates: Rates) -> None:
         self.catalog = catalog
         self.line = line
-        self._threats = threats(client)
+        self._home, self._threats = home(client), threats(client)
         self._rates = rates
 
     @contextlib.asynccontextmanager
@@ -159,6 +160,10 @@ class Service:
         if found is None:
             raise Refusal("unknown", "there is no survey of this name")
         return found
+
+    async def home(self, request: Request) -> Response:
+        """What this server is, for whoever has no link."""
+        return self._home.response(request)
 
     async def page(self, request: Request, name: str) -> Response:
         """The respondent's page, the same for everybody."""

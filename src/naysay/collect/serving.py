@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import logging
 import signal
 import socket
@@ -16,7 +17,7 @@ from fastapi import FastAPI
 from naysay.collect.connections import Connection, room
 from naysay.errors import DataError
 
-__all__ = ["background", "bound", "serve", "url_of"]
+__all__ = ["background", "bound", "for_others", "serve", "url_of"]
 
 WAITING = 1_024  # connections that wait to be accepted
 GRACE = 20  # seconds for requests that run when the server is asked to stop
@@ -54,9 +55,15 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 def url_of(listening: socket.socket) -> str:
-    """The address of a socket as the beginning of a link."""
+    """The address of a socket as the beginning of a link that works on this computer."""
     host, port = listening.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # everywhere is no place to go to
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def for_others(listening: socket.socket) -> bool:
+    """Whether other computers can reach a socket, on which browsers draw nothing, since it has no HTTPS."""
+    return not ipaddress.ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback
 
 
 class _Server(uvicorn.Server):

@@ -25,7 +25,7 @@ def test_nothing_is_answered_against_the_description(tmp_path, published):
         for operation in operations:
             check(operation)
     store.dispose()
-    assert len(operations) == 6
+    assert len(operations) == 7
 
 
 def check(operation):
