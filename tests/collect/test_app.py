@@ -289,19 +289,19 @@ def test_junk_from_one_address_takes_nothing_from_its_neighbors(run, client, pub
 def test_rates_begin_again_each_minute_under_another_key():
     clock = Clock()
     rates = Rates(each=1, clock=clock)
-    assert [rates.take("192.0.2.1") for _ in range(2)] == [0, 60]
+    assert [rates.wait("192.0.2.1") for _ in range(2)] == [0, 60]
     key = rates._key
     clock.now = 59.5
-    assert rates.take("192.0.2.1") == 1
+    assert rates.wait("192.0.2.1") == 1
     clock.now = 60.0
-    assert rates.take("192.0.2.1") == 0
+    assert rates.wait("192.0.2.1") == 0
     assert rates._key != key
 
 
 def test_rates_hold_no_address():
     rates = Rates(each=100, all=100)
     for host in range(50):
-        rates.take(f"203.0.113.{host}")
+        rates.wait(f"203.0.113.{host}")
     held = [value for value in vars(rates).values() if isinstance(value, str | dict | list | set)]
     assert held == []
     assert len(rates._taken) == limits.SLOTS
@@ -309,17 +309,17 @@ def test_rates_hold_no_address():
 
 def test_one_network_of_ipv6_is_one_sender():
     rates = Rates(each=1)
-    assert rates.take("2001:db8::1") == 0
-    assert rates.take("2001:db8::2") > 0
-    assert rates.take("2001:db8:0:1::1") == 0
-    assert rates.take("::ffff:192.0.2.7") == 0
-    assert rates.take("192.0.2.7") > 0
-    assert rates.take("a-socket") == 0
+    assert rates.wait("2001:db8::1") == 0
+    assert rates.wait("2001:db8::2") > 0
+    assert rates.wait("2001:db8:0:1::1") == 0
+    assert rates.wait("::ffff:192.0.2.7") == 0
+    assert rates.wait("192.0.2.7") > 0
+    assert rates.wait("a-socket") == 0
 
 
 def test_no_limit_is_no_limit():
     rates = Rates()
-    assert not any(rates.take("192.0.2.1") for _ in range(1_000))
+    assert not any(rates.wait("192.0.2.1") for _ in range(1_000))
 
 
 def test_every_refusal_is_described(preview):

@@ -199,13 +199,13 @@ class Service:
     async def answers(self, request: Request, name: str) -> Response:
         """Take the answers of one respondent; acknowledged when they are stored, and not before."""
         address = request.client.host if request.client else ""
-        _check_wait(self._rates.wait(address))
+        _check_wait(self._rates.full(address))
         try:
             reply = await self._read(request, name)
         except Refusal:
             _check_wait(self._rates.refuse(address))
             raise
-        _check_wait(self._rates.take(address))
+        _check_wait(self._rates.wait(address))
         return _acknowledged(await asyncio.wrap_future(self.line.submit(reply)))
 
     async def _read(self, request: Request, name: str) -> Reply:

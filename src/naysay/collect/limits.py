@@ -39,7 +39,7 @@ class Rates:
     Examples
     --------
     >>> rates = Rates(each=1, clock=lambda: 0.0)
-    >>> rates.take("192.0.2.1"), rates.take("192.0.2.1"), rates.take("192.0.2.2")
+    >>> rates.wait("192.0.2.1"), rates.wait("192.0.2.1"), rates.wait("192.0.2.2")
     (0, 60, 0)
     """
 
@@ -55,19 +55,19 @@ class Rates:
         self._taken, self._refused = (array.array("L", bytes(SLOTS * array.array("L").itemsize)) for _ in range(2))
         self._total = 0
 
-    def wait(self, address: str) -> int:
+    def full(self, address: str) -> int:
         """Seconds after which an answer from this address may come again; 0 where it may come now."""
         slot = self._slot(address)
         over = (0 < self._each <= self._taken[slot]) or (0 < self._all <= self._total)
         return self._left() if over else 0
 
-    def take(self, address: str) -> int:
-        """Count an answer that is in order; seconds as `wait` says them, and then it is not counted."""
-        wait = self.wait(address)
-        if not wait:
+    def wait(self, address: str) -> int:
+        """Count an answer that is in order; seconds as `full` says them, and then it is not counted."""
+        seconds = self.full(address)
+        if not seconds:
             self._taken[self._slot(address)] += 1
             self._total += 1
-        return wait
+        return seconds
 
     def refuse(self, address: str) -> int:
         """Count a request that is refused; seconds to wait where there were too many of them."""
