@@ -270,6 +270,14 @@ def test_rates_are_limited_by_address_and_in_all(run, questionnaire, client, pub
     assert running.get("/s/kinds").status == 200
 
 
+def test_a_proxy_that_is_not_trusted_is_told_of_once(preview, published, answers, write_body, caplog):
+    for _ in range(3):
+        content = write_body(published, answers)
+        assert preview.post(content, headers={**JSON, "x-forwarded-for": "203.0.113.9"}).status == 201
+    assert caplog.text.count("set FORWARDED_ALLOW_IPS to its address") == 1
+    assert "203.0.113" not in caplog.text
+
+
 class Clock:
     now = 0.0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ from naysay.collect.writer import Line, Unstored, Writer
 from naysay.questionnaire import Questionnaire
 
 __all__ = ["EACH", "EVERYBODY", "Service", "create_app"]
+
+log = logging.getLogger("naysay.collect")
 
 EACH = 600
 EVERYBODY = 60_000
@@ -145,6 +148,7 @@ class Service:
         self.line = line
         self._home, self._threats = home(client), threats(client)
         self._rates = rates
+        self._told_proxy = False
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
@@ -199,6 +203,7 @@ class Service:
     async def answers(self, request: Request, name: str) -> Response:
         """Take the answers of one respondent; acknowledged when they are stored, and not before."""
         address = request.client.host if request.client else ""
+        self._tell_proxy(request)
         _check_wait(self._rates.full(address))
         try:
             reply = await self._read(request, name)
@@ -207,6 +212,15 @@ class Service:
             raise
         _check_wait(self._rates.wait(address))
         return _acknowledged(await asyncio.wrap_future(self.line.submit(reply)))
+
+    def _tell_proxy(self, request: Request) -> None:
+        """Log once that a proxy is not believed, which makes its respondents one address."""
+        if not self._told_proxy and "x-forwarded-for" in request.headers and request.client and request.client.port:
+            self._told_proxy = True  # uvicorn gives the port 0 to whom a trusted proxy names
+            log.warning(
+                "a proxy that is not trusted hands on answers, so that all of them count as one address; "
+                "if it is yours, set FORWARDED_ALLOW_IPS to its address"
+            )
 
     async def _read(self, request: Request, name: str) -> Reply:
         """The reply that a request holds, checked."""
