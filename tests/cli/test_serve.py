@@ -3,14 +3,18 @@ import json
 import logging
 import socket
 import sqlite3
+import stat
 import sys
 import threading
 import time
 import urllib.request
+from types import SimpleNamespace
 
 import pytest
+from sqlalchemy.engine import make_url
 
-from naysay.collect import Client, serving
+from naysay.cli import serve as serve_command
+from naysay.collect import Client, Published, serving
 from naysay.collect.app import create_app
 from naysay.collect.storage import Reply, Store, today
 from naysay.questionnaire import sample
@@ -104,6 +108,77 @@ def test_an_address_of_another_computer_is_refused(refused, asked, served):
     assert "cannot serve at 192.0.2.1:0" in refused("serve", asked, "--host", "192.0.2.1", "--port", 0)
 
 
+def test_starting_says_that_anyone_may_answer_any_number_of_times(naysay, asked, served):
+    told = naysay("serve", asked, "--port", 0).err
+    assert "note: sample: anyone who has the link can answer any number of times; 1 % of repeated or dishonest " in told
+    assert "moves a share by up to 5 percentage points" in told  # its design with a sink moves most
+    assert "any number of times" in " ".join(naysay("serve", "--help").out.split())
+
+
+def test_a_link_that_other_devices_cannot_use_is_told_of(naysay, asked, served):
+    for command in (("serve", asked), ("questionnaire", "preview", asked)):
+        ran = naysay(*command, "--port", 0, "--host", "0.0.0.0")
+        assert ran.out.startswith("http://127.0.0.1:")
+        assert "other devices need HTTPS" in ran.err
+        assert "other devices" not in naysay(*command, "--port", 0).err
+
+
+def test_in_a_container_a_proxy_is_asked_for(naysay, asked, served, monkeypatch, tmp_path):
+    def told(*words):
+        return "FORWARDED_ALLOW_IPS" in naysay("serve", asked, "--port", 0, *words).err
+
+    monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
+    monkeypatch.delenv("FORWARDED_ALLOW_IPS", raising=False)
+    monkeypatch.setattr(serve_command, "_CONTAINER", (str(tmp_path / "dockerenv"),))
+    assert not told()
+    (tmp_path / "dockerenv").touch()
+    assert told()
+    assert not told("--rate", 0)
+    monkeypatch.setenv("FORWARDED_ALLOW_IPS", "172.17.0.1")
+    assert not told()
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("postgresql://u@db.example/x", True),
+        ("postgresql://u@db.example/x?sslmode=require", True),
+        ("postgresql://u@db.example/x?sslmode=verify-full", False),
+        ("postgresql://u@localhost/x", False),
+        ("postgresql://u@/x?host=/run/postgresql", False),
+        ("sqlite:///x.db", False),
+    ],
+)
+def test_a_database_elsewhere_is_to_be_verified(address, told, monkeypatch):
+    opened = SimpleNamespace(engine=SimpleNamespace(url=make_url(address)))
+    monkeypatch.delenv("PGSSLMODE", raising=False)
+    found = list(serve_command._of_database(opened))
+    assert ["sslmode=verify-full" in line for line in found] == [True] * told
+
+
+def test_a_survey_with_an_older_page_is_told_of(naysay, tmp_path, served):
+    store = Store(tmp_path / "old.db")
+    store.open(Published.of(sample(), client=Client({"survey.html": b"<!doctype html>"})))
+    store.dispose()
+    serving = ("serve", "--db", "sqlite:///old.db", "--port", 0)
+    assert "naysay survey renew sample" in naysay(*serving).err
+    naysay("survey", "renew", "sample", "--db", "sqlite:///old.db")
+    assert "naysay survey renew sample" not in naysay(*serving).err
+
+
+def test_every_problem_of_a_questionnaire_has_a_line_of_its_own(naysay, tmp_path, served):
+    """Three problems were one line of 800 characters."""
+    form = sample().form()
+    form["items"] = [{**form["items"][0], "name": name} for name in ("a", "a", "1", "b", "b")]
+    (tmp_path / "bad.json").write_text(json.dumps(form))
+    code, _, err = naysay("serve", "bad.json", "--port", 0)
+    first, *problems = err.splitlines()
+    assert code == 2
+    assert first == f"naysay: bad.json cannot be fielded; {len(problems)} problems:"
+    assert len(problems) == 3
+    assert all(line.startswith("  error: ") for line in problems)
+
+
 def test_a_database_that_cannot_be_opened_is_told(refused, asked, tmp_path):
     (tmp_path / "folder").mkdir()
     assert "the database cannot be opened" in refused("serve", asked, "--db", "sqlite:///folder")
@@ -142,7 +217,9 @@ def answered(folder):
 
 
 def test_surveys_are_listed(naysay, asked, tmp_path):
-    assert json.loads(naysay("survey", "list", "--format", "json").out) == {"surveys": []}
+    Store(tmp_path / "empty.db").dispose()
+    listed = naysay("survey", "list", "--format", "json", "--db", f"sqlite:///{tmp_path}/empty.db")
+    assert json.loads(listed.out) == {"surveys": []}
     naysay("survey", "open", asked)
     answered(tmp_path)
     (found,) = json.loads(naysay("survey", "list", "--format", "json").out)["surveys"]
@@ -161,7 +238,32 @@ def test_a_survey_is_opened_closed_and_opened_again(naysay, asked):
     assert "counts as another" in err
 
 
+def test_a_survey_is_renewed_with_both_hashes(naysay, asked, tmp_path):
+    store = Store(tmp_path / "old.db")
+    old = Published.of(sample(), client=Client({"survey.html": b"<!doctype html>"}))
+    store.open(old)
+    store.dispose()
+    renew = ("survey", "renew", "sample", "--db", "sqlite:///old.db")
+    told = naysay(*renew).out.splitlines()
+    assert told == ["sample is renewed", f"hash before: {old.hash}", f"hash now:    {told[-1].split()[-1]}"]
+    assert naysay(*renew).out == f"sample has the page of this naysay already; its hash stays {told[-1].split()[-1]}\n"
+
+
+def test_only_what_opens_a_survey_makes_a_database(naysay, refused, asked, tmp_path):
+    for command in (("list",), ("close", "x"), ("delete", "x", "--yes"), ("open", "x"), ("renew", "x")):
+        for where in ((), ("--db", "sqlite:///typo.db"), ("--data", "typo")):
+            assert "there is no database " in refused("survey", *command, *where)
+    assert "there is no database " in refused("estimate", "--survey", "x", "--db", "sqlite:///typo.db")
+    assert [path.name for path in tmp_path.iterdir()] == [asked]
+
+
+def test_nobody_else_looks_into_the_folder(naysay, asked, tmp_path):
+    naysay("survey", "open", asked)
+    assert stat.S_IMODE((tmp_path / "naysay-data").stat().st_mode) == 0o700
+
+
 def test_names_that_are_not_there(naysay, refused, asked):
+    naysay("survey", "open", asked)
     for command in ("open", "close"):
         assert "there is no survey 'gone'" in refused("survey", command, "gone")
     assert "there is no survey 'gone'" in refused("survey", "delete", "gone", "--yes")

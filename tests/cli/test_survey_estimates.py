@@ -68,6 +68,22 @@ def test_without_a_question_all_private_ones_come_in_turn(naysay, data, replies)
     assert all(name in out for name in names)
 
 
+@pytest.mark.parametrize(
+    ("question", "points"), [("income", 4), ("smoking", 1.75), ("drugs/cocaine", 1.5), ("partners", 5)]
+)
+def test_every_estimate_says_what_a_few_dishonest_answers_would_move(naysay, data, question, points):
+    line = (
+        "anyone who has the link can answer any number of times: of every 100 answers, a single one that is repeated "
+        f"or dishonest moves a share by up to {points:g} percentage points"
+    )
+    assert line in json.loads(told(naysay, data, "--response", question, "--format", "json"))["warnings"]
+    assert line in " ".join(told(naysay, data, "--response", question).split())
+    csv = naysay("estimate", "--survey", "sample", "--data", data, "--response", question, "--format", "csv")
+    assert f"naysay: note: {line}" in csv.err
+    grouped = json.loads(told(naysay, data, "--response", question, "--by", "area", "--format", "json"))
+    assert all(line in each["warnings"] for each in grouped["groups"])
+
+
 def test_groups_come_from_a_plain_question(naysay, data, replies):
     found = json.loads(told(naysay, data, "--response", "smoking", "--by", "area", "--format", "json"))
     assert {each["group"] for each in found["groups"]} == {"city", "town", "country"}

@@ -404,16 +404,18 @@ def published_for_real(questionnaire):
 class Served:
     """``naysay serve`` in a process of its own."""
 
-    def __init__(self, folder, url):
+    def __init__(self, folder, url, *, files=None, arguments=("--rate", "0")):
         self._out = folder / f"{uuid.uuid4().hex}.txt"
-        command = [sys.executable, "-m", "naysay", "serve", "kinds.json", "--port", "0", "--rate", "0"]
+        command = [sys.executable, "-m", "naysay", "serve", "kinds.json", "--port", "0", *arguments]
+        if files is not None:
+            command = ["prlimit", f"--nofile={files}:{files}", *command]
         source = str(Path(naysay.__file__).parents[1])
         environment = {**os.environ, "NAYSAY_DB": url, "PYTHONUNBUFFERED": "1", "PYTHONPATH": source}
         with self._out.open("wb") as out:
             self.process = subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=subprocess.STDOUT)
         until(lambda: "/s/kinds" in self.output() or self.process.poll() is not None, seconds=60)
         assert self.process.poll() is None, self.output()
-        self.link = self.output().split()[0]
+        self.link = next(word for word in self.output().split() if word.startswith("http"))
 
     def output(self):
         return self._out.read_text()
@@ -427,8 +429,8 @@ def serve(tmp_path, questionnaire):
     (folder / "kinds.json").write_bytes(questionnaire.to_json())
     started = []
 
-    def start(url):
-        started.append(Served(folder, url))
+    def start(url, **how):
+        started.append(Served(folder, url, **how))
         return started[-1]
 
     yield start

@@ -43,11 +43,13 @@ def test_the_policy_allows_what_is_published_and_nothing_else(preview, client):
     (found,) = re.findall(rb'<script type="importmap">(.*?)</script>', page.content)
     digest = base64.b64encode(hashlib.sha256(found).digest()).decode()
     policy = dict(each.split(" ", 1) for each in page.headers["content-security-policy"].split("; "))
-    assert policy["default-src"] == "'none'"
-    assert policy["script-src"] == f"'self' 'sha256-{digest}'"
-    assert policy["require-trusted-types-for"] == "'script'"
-    assert policy["trusted-types"] == "'none'"
-    assert (policy["form-action"], policy["base-uri"], policy["frame-ancestors"]) == ("'none'",) * 3
+    assert policy == {
+        "default-src": "'none'",
+        "script-src": f"'self' 'sha256-{digest}'",
+        **dict.fromkeys(("style-src", "img-src", "connect-src"), "'self'"),
+        **dict.fromkeys(("form-action", "base-uri", "frame-ancestors", "trusted-types"), "'none'"),
+        "require-trusted-types-for": "'script'",
+    }
     assert "unsafe" not in page.headers["content-security-policy"]
     modules = json.loads(found)["integrity"]
     assert modules == {
@@ -61,6 +63,7 @@ def test_the_policy_allows_what_is_published_and_nothing_else(preview, client):
         ("GET", "/s/kinds"),
         ("GET", "/s/kinds/survey.json"),
         ("GET", "/health"),
+        ("GET", "/"),
         ("GET", "/threats"),
         ("GET", "/nothing"),
         ("PUT", "/s/kinds"),
@@ -173,8 +176,18 @@ def test_threats_are_told_in_every_language(preview):
     assert b"Threats" in preview.get("/threats?lang=xx").content
 
 
+def test_the_root_says_what_runs_here_and_lists_nothing(preview):
+    found = preview.get("/")
+    assert (found.status, found.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert b"open the link that you were sent" in found.content
+    for told in (b"kinds", b"Kinds", b"{{", b"<script"):
+        assert told not in found.content
+    for link in re.findall(r'href="(/[^"]*)"', found.content.decode()):
+        assert preview.get(link).status == 200 or link.endswith(".svg")
+
+
 def test_what_is_not_there(preview):
-    for path in ("/s/none", "/s/none/survey.json", "/nothing", "/client/0/survey.js", "/s/", "/", "/docs", "/redoc"):
+    for path in ("/s/none", "/s/none/survey.json", "/nothing", "/client/0/survey.js", "/s/", "/docs", "/redoc"):
         found = preview.get(path)
         assert (found.status, found.code) == (404, "unknown"), path
     assert preview.post(b"", name="none").code == "unknown"
@@ -265,11 +278,28 @@ def test_rates_are_limited_by_address_and_in_all(run, questionnaire, client, pub
     assert running.get("/s/kinds").status == 200
 
 
+def test_a_proxy_that_is_not_trusted_is_told_of_once(preview, published, answers, write_body, caplog):
+    for _ in range(3):
+        content = write_body(published, answers)
+        assert preview.post(content, headers={**JSON, "x-forwarded-for": "203.0.113.9"}).status == 201
+    assert caplog.text.count("set FORWARDED_ALLOW_IPS to its address") == 1
+    assert "203.0.113" not in caplog.text
+
+
 class Clock:
     now = 0.0
 
     def __call__(self):
         return self.now
+
+
+def test_junk_from_one_address_takes_nothing_from_its_neighbors(run, client, published, answers, write_body):
+    """Three answers and three refusals a minute: what is junk beyond that is told to wait, and answers are taken."""
+    running = run([published], client=client, each=3, everybody=3)
+    junk = [running.post(b"{}").code for _ in range(20)] + [running.post(b"{}", name="none").code for _ in range(20)]
+    assert junk == ["malformed"] * 3 + ["busy"] * 37
+    assert [running.post(write_body(published, answers)).status for _ in range(4)] == [201, 201, 201, 429]
+    assert running.post(b"{}", address="192.0.2.2").code == "busy"  # all together have sent enough
 
 
 def test_rates_begin_again_each_minute_under_another_key():
@@ -290,7 +320,7 @@ def test_rates_hold_no_address():
         rates.wait(f"203.0.113.{host}")
     held = [value for value in vars(rates).values() if isinstance(value, str | dict | list | set)]
     assert held == []
-    assert len(rates._counts) == limits.SLOTS
+    assert len(rates._taken) == limits.SLOTS
 
 
 def test_one_network_of_ipv6_is_one_sender():
@@ -322,6 +352,7 @@ def test_every_refusal_is_described(preview):
     assert set(codes) == set(STATUS) - {"wrong_method"}
     assert set(responses) == {*map(str, STATUS.values()), "200", "201"} - {"405"}
     assert set(told["paths"]) == {
+        "/",
         "/s/{name}",
         "/s/{name}/survey.json",
         "/s/{name}/answers",

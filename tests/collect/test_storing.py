@@ -85,6 +85,36 @@ def test_a_survey_keeps_its_client_when_naysay_has_a_newer_one(run, url, publish
     again.dispose()
 
 
+def test_a_survey_that_is_renewed_has_the_newer_client_and_names_both_hashes(
+    served, url, store, published, client, answers, write_body, until
+):
+    """Replies stay; who has the old page open can still send, and sent again it is the same submission."""
+    early, late = write_body(published, answers), write_body(published, answers)
+    assert served.post(early).status == 201
+    newer = Client({**client.files, "survey.js": b"export const version = 2;"})
+    other = Store(url)
+    after = other.renew("kinds", client=newer)
+    assert after.hash != published.hash
+    assert after.renewed == (published.hash,)
+    until(lambda: served.get("/s/kinds/survey.json").content == after.bytes)
+    assert f"/client/{newer.hash}/survey.js".encode() in served.get("/s/kinds").content
+    assert [served.post(content).status for content in (early, late)] == [200, 201]
+    assert served.post(write_body(after, answers)).status == 201
+    assert other.renew("kinds", client=newer) == after  # nothing to do
+    again = other.renew("kinds", client=client)
+    assert again.renewed == (after.hash, published.hash)
+    assert again.form["questionnaire"] == published.form["questionnaire"]
+    assert count(other) == 3
+    other.dispose()
+
+
+def test_a_survey_that_would_be_asked_in_another_form_is_not_renewed(store, published, client, monkeypatch):
+    store.open(published)
+    monkeypatch.setattr("naysay.collect.published.body_length", lambda _: 2_048)
+    with pytest.raises(ValueError, match="cannot be renewed: this naysay would ask it in another form"):
+        store.renew("kinds", client=Client({**client.files, "survey.js": b"2"}))
+
+
 def test_32_at_once_and_none_is_lost(served, store, published, answers, write_body):
     bodies = [write_body(published, {**answers, "age": 18 + number % 100}) for number in range(320)]
 

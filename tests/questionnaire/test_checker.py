@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from naysay import designs
 from naysay.errors import DataError
-from naysay.questionnaire import check, examine, load, of_form, sample
+from naysay.questionnaire import check, examine, lines, load, of_form, sample
 from naysay.questionnaire.checker import RULES
 
 ABC = ("a", "b", "c")
@@ -33,6 +33,10 @@ def select(name="q", names=ABC, **fields):
 
 def number(name="q", **fields):
     return {"kind": "integer", "name": name, "label": text(), **fields}
+
+
+def group(*items, **fields):
+    return {"kind": "group", "name": "group", "label": text(), "items": list(items), **fields}
 
 
 def bins(*ends):
@@ -223,6 +227,10 @@ WARNINGS = [
     ("languages", "items[0].label.fr", [number(label={"en": "A", "fr": "B"})]),
     ("wording", "items[0].label.en", [number(label=text("<script>alert(1)</script>"))]),
     ("validation", "items[0].constraint.message", [number(constraint={"expression": answer(".")})]),
+    ("skip_logic", "items[1].relevant", [SECRET, number(relevant=equals(sent("secret")))]),
+    ("skip_logic", "items[1].relevant", [SECRET, group(number(), relevant=apply("not", equals(sent("secret"))))]),
+    ("reveals", "items[0].private.design", [select(names=("yes", "no"), private=private(designs.warner(p=0.9999)))]),
+    ("reveals", "items[0].private.design", [select(private=private(designs.k_ary(ABC, epsilon=3.1)))]),
     ("reveals", "items[0].private.design", [select(private=private(designs.direct(ABC)))]),
     ("reveals", "items[0].private.design", [select(private=private(designs.negative_levels(ABC)))]),
     ("reveals", "items[0].private.design", [select(names=("yes", "no"), private=private(designs.mangat(p=0.7)))]),
@@ -304,7 +312,9 @@ def _of(rule, items):
 @pytest.mark.parametrize(
     "items",
     [
-        [SECRET, number(relevant=equals(sent("secret")))],
+        [SECRET, select(private=private(designs.negative(ABC)), relevant=equals(sent("secret")))],
+        [SECRET, {"kind": "note", "name": "n", "label": text(), "relevant": equals(sent("secret"))}],
+        [select(private=private(designs.k_ary(ABC, epsilon=3)))],
         [PLAIN, number(relevant=equals(answer("plain")), label=text("${plain}?"))],
         [number("a"), number("b", constraint={"expression": apply("<", answer("."), answer("a")), "message": text()})],
         [number("a", constraint={"expression": apply("<", answer("a"), answer(".")), "message": text()})],
@@ -438,3 +448,22 @@ def test_any_object_is_a_questionnaire_or_problems(form, items):
         examined = of_form(tried)
         assert (examined.questionnaire is None) == bool(examined.errors)
         assert all(isinstance(str(each), str) for each in examined.problems)
+
+
+def test_no_hint_leads_to_a_plain_question_behind_a_private_one():
+    """Whoever follows the advice and asks "how often?" behind the response to "were you?" learns who was."""
+    [problem] = found([SECRET, number("often", relevant=equals(answer("secret")))])
+    assert "sent(" not in str(problem)
+    [warned] = found([SECRET, number("often", relevant=equals(sent("secret")))])
+    assert "they tell who gave a true response to ${secret}" in str(warned)
+
+
+def test_both_options_stay_possible_is_never_said_without_the_odds():
+    items = [select("drug", names=("yes", "no"), private=private(designs.warner(p=0.9999)))]
+    [problem] = found(items)
+    assert "its ε is 9.21, and an answer changes the odds between two categories by up to 9,999 to 1" in str(problem)
+    form = {"naysay": "questionnaire", "version": 1, "name": "q", "title": text(), "languages": ["en"], "items": items}
+    told = lines(of_form(form).questionnaire)
+    possible = [line for line in told if "stay possible" in line]
+    assert possible
+    assert all("changes the odds between two categories by 1e+04 at most" in line for line in possible)

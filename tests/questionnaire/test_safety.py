@@ -158,7 +158,7 @@ def test_parts_of_one_name(tmp_path, refused):
         ("q.md", b"\xff\xfe\x00", "must be UTF-8"),
         ("q.csv", b"a,b\n" * 20_000, "at most 10,000 rows"),
         ("q.md", b"x" * 5_000_001, "at most 5,000,000 bytes"),
-        ("q.md", b"no table", "cannot read"),
+        ("q.md", b"no table", "its first column names no sheet"),
         ("q.md", b"| survey | |\n| | type |\n| | " + b"x" * 10_001 + b" |\n", "at most 10,000 characters"),
     ],
 )

@@ -556,3 +556,65 @@ def test_any_text_is_a_questionnaire_or_problems(tmp_path, template, lines, name
     except DataError:
         return
     assert (examined.questionnaire is None) == bool(examined.errors)
+
+
+SINKS = "type | name | label::English (en) | bind::naysay_design | bind::naysay_sink | bind::naysay_sink_label"
+
+
+def test_empty_sink_labels_stay_within_the_languages_of_the_questionnaire(form):
+    row = "select_one size | size | Size? | negative | huge |"
+    for header in (f"{SINKS}::English (en)", f"{SINKS}::Deutsch (de)"):
+        examined = form(survey(row, header=header))
+        assert examined.problems == ()
+        assert examined.questionnaire.languages == ("en",)
+        [response] = examined.questionnaire.items[0].private.responses.values()
+        assert response == {"en": "Nothing is ruled out"}
+
+
+def test_a_sink_without_words_in_the_language_is_told_of_at_its_column(form):
+    header = SINKS.replace("English (en)", "Français (fr)") + "::Français (fr)"
+    text = survey("select_one size | size | Taille ? | negative | huge |", header=header)
+    [problem] = form(text.replace("English (en)", "Français (fr)")).errors
+    assert "words must be there in every language; 'fr' is missing" in problem.message
+    assert problem.place.column == "bind::naysay_sink"
+
+
+def test_a_design_beside_sinks_is_told_of_at_its_own_column(form):
+    rows = [
+        "select_one size | size | Size? | negative | huge | None",
+        "select_one yn | x | Cheated? | crosswise(prevalence=1/4) | |",
+    ]
+    found = problems(form, *rows, header=f"{SINKS}::English (en)", severity="warning")
+    assert [(each.place.row, each.place.column) for each in found] == [(3, "bind::naysay_design")] * 2
+    assert ["same" in found[0].message, "different" in found[1].message] == [True, True]
+
+
+def merged(path, *ranges):
+    write_xlsform(sample(), path)
+    book = openpyxl.load_workbook(path)
+    for each in ranges:
+        book["survey"].merge_cells(each)
+    book.save(path)
+    return examine(path)
+
+
+def test_merged_cells_are_named_in_place_of_what_seems_to_be_missing(tmp_path):
+    found = merged(tmp_path / "a.xlsx", "A2:A4")
+    told = [str(each) for each in found.errors]
+    assert told[0].startswith("error: survey, row 2: the cells A2:A4 are merged (the text stands in the first cell")
+    assert not any("a row must have a type" in each or "pyxform" in each for each in told)
+
+
+def test_cells_that_are_merged_within_a_row_are_a_warning(tmp_path):
+    [told] = [each for each in merged(tmp_path / "a.xlsx", "G2:H2").problems if "merged" in each.message]
+    assert (told.severity, told.message) == ("warning", "the cells G2:H2 are merged")
+
+
+@pytest.mark.parametrize("content", ["a,b\n1,2\n", "survey\na,b\n1,2\n", ""])
+def test_a_file_of_answers_is_no_questionnaire_in_one_clear_line(tmp_path, content):
+    (tmp_path / "a.csv").write_text(content)
+    with pytest.raises(DataError) as refused:
+        examine(tmp_path / "a.csv")
+    told = str(refused.value)
+    assert told.startswith("'a.csv' is no questionnaire: its first column names no sheet (name the sheets survey,")
+    assert "Argument" not in told

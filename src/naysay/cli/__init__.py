@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = app(args=argv, prog_name="naysay", standalone_mode=False)
         sys.stdout.flush()
     except NaysayError as error:
-        output.complain(str(error))
+        output.complain(*getattr(error, "lines", (str(error),)))  # of a questionnaire a line for each problem
         return 2
     except typer.TyperException as error:
         output.complain(_usage(error))

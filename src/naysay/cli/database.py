@@ -6,7 +6,7 @@ import contextlib
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -27,16 +27,19 @@ Database = Annotated[
         metavar="URL",
         envvar="NAYSAY_DB",
         help="sqlite:///FILE or postgresql://USER@HOST/DATABASE; by default a file in the data folder. A password is "
-        "better given in the variable than on the command line.",
+        "better given in the variable than on the command line, with @ written as %40.",
     ),
 ]
 Data = Annotated[Path, typer.Option("--data", metavar="FOLDER", help="Where the SQLite file is, without --db.")]
 
 
+Mode = Literal["make", "change", "read"]
+
+
 @contextlib.contextmanager
-def opened(db: str | None, data: Path) -> Iterator[Store]:
-    """The database, its tables up to date, as long as the context lasts."""
-    store = _store(db, data)
+def opened(db: str | None, data: Path, mode: Mode) -> Iterator[Store]:
+    """The database as long as the context lasts: made where there is none, to be changed, or only read."""
+    store = _store(db, data, mode)
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
@@ -47,7 +50,7 @@ def opened(db: str | None, data: Path) -> Iterator[Store]:
         store.dispose()
 
 
-def _store(db: str | None, data: Path) -> Store:
+def _store(db: str | None, data: Path, mode: Mode) -> Store:
     try:
         from sqlalchemy.exc import SQLAlchemyError
 
@@ -57,9 +60,12 @@ def _store(db: str | None, data: Path) -> Store:
             f"this needs the extra collect ({error.name} is missing): pip install 'naysay[collect]'"
         ) from None
     try:
-        if db is None:
-            data.mkdir(parents=True, exist_ok=True)
-        return Store(data / FILE if db is None else db)
+        if db is None and mode == "make":
+            data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        elif db is None and not (data / FILE).is_file():
+            way_out = "name its folder with --data, or its address with --db; a server makes one: naysay serve"
+            raise DataError(f"there is no database in {str(data)!r}; {way_out}")
+        return Store(data / FILE if db is None else db, mode=mode)
     except OSError as error:
         raise DataError(f"cannot write to {str(error.filename or data)!r}: {error.strerror or error}") from None
     except SQLAlchemyError as error:

@@ -12,7 +12,7 @@ import typer
 
 from naysay import _checks, estimate, files, privacy
 from naysay.cli import output
-from naysay.cli.database import DATA, FILE, Data, Database, opened
+from naysay.cli.database import DATA, Data, Database, opened
 from naysay.cli.labels import with_labels
 from naysay.cli.options import Categories, Codes, Encoding, Separator, design_of
 from naysay.design import Answerable, Levels, Samples
@@ -205,16 +205,19 @@ def _say_survey(
     format_: Literal["table", "json", "csv"],
 ) -> None:
     """Estimates of a survey: of one question, or of every private one in turn."""
-    if db is None and not (data / FILE).is_file():
-        raise DataError(f"there is no database in {str(data)!r}; name its folder with --data, or its address with --db")
-    with opened(db, data) as store:
+    from naysay.collect.repeated import cautioned
+
+    with opened(db, data, "read") as store:
         replies = store.replies(survey)
     asked = response or list(replies.private)
     if not asked:
         raise DataError(f"survey {survey!r} has no private question, so there is nothing to estimate")
     if len(asked) > 1 and format_ == "csv":
         raise DataError(f"csv holds one question; name it with --response: {_checks.shown(asked)}")
-    found = {name: _fits(replies.private[name], tally, how) for name, tally in _tallies(replies, asked, by).items()}
+    found = {}
+    for name, tally in _tallies(replies, asked, by).items():
+        fits = _fits(replies.private[name], tally, how)
+        found[name] = {group: cautioned(fit) for group, fit in fits.items()}
     if len(asked) == 1 and (response or format_ == "csv"):
         {"table": _table, "json": _json, "csv": _csv}[format_](found[asked[0]], by, told)
     elif format_ == "json":

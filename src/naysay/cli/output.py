@@ -32,9 +32,9 @@ def note(text: str) -> None:
     sys.stderr.write(f"naysay: note: {_line(text)}\n")
 
 
-def complain(text: str) -> None:
-    """The error, in one line on stderr."""
-    sys.stderr.write(f"naysay: {_line(text)}\n")
+def complain(*texts: str) -> None:
+    """The error on stderr, in one line; or several, a line each."""
+    sys.stderr.write("naysay: " + "\n  ".join(map(_line, texts)) + "\n")
 
 
 def _line(text: str) -> str:

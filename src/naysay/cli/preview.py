@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from naysay.cli import output
-from naysay.cli.serve import Host, Port, heard
+from naysay.cli.serve import Host, Port, heard, of_host
 
 __all__ = ["preview"]
 
@@ -36,5 +36,7 @@ def preview(
     app = create_app([asked])
     with serving.bound(host, port) as listening:
         output.say(f"{serving.url_of(listening)}/s/{asked.name}")
+        for line in of_host(listening):
+            output.note(line)
         sys.stdout.flush()
         serving.serve(app, listening)

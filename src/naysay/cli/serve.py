@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
+import socket
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,9 +16,20 @@ from naysay.cli import output
 from naysay.cli.database import DATA, Data, Database, opened
 from naysay.errors import DataError
 
-__all__ = ["Host", "Port", "command", "heard"]
+if TYPE_CHECKING:  # the extra `collect` is imported where it is used
+    from naysay.collect import Published
+    from naysay.collect.storage import Store
 
-Host = Annotated[str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 is everywhere.")]
+__all__ = ["Host", "Port", "command", "heard", "of_host"]
+
+_CONTAINER = ("/.dockerenv", "/run/.containerenv")  # files that Docker and Podman put there
+
+Host = Annotated[
+    str,
+    typer.Option(
+        metavar="ADDRESS", help="Where to listen; 0.0.0.0 is everywhere, for a proxy: other devices need HTTPS."
+    ),
+]
 Port = Annotated[int, typer.Option(min=0, max=65_535, help="0 takes any free one.")]
 
 
@@ -42,6 +56,9 @@ def command(
     Open surveys in the database are served, too. An answer is acknowledged when it is stored. Stop with Ctrl+C: what
     has been sent is stored first.
 
+    Anyone who has the link can answer any number of times; there are no invitations yet. So keep the link among those
+    who are asked, and look at what a few dishonest answers would move: it is said at start, and with each estimate.
+
     \b
     Examples:
       naysay serve survey.json
@@ -54,24 +71,79 @@ def command(
 
     shared = Keys(keys)
     forms = [load(path) for path in questionnaires or ()]
-    with serving.bound(host, port) as listening, opened(db, data) as store:  # no survey is opened that is not served
+    with (
+        serving.bound(host, port) as listening,
+        opened(db, data, "make") as store,
+    ):  # no survey is opened that is not served
         heard()
         app = create_app(forms, store, each=rate, keys=shared)
         names = [each.name for each in store.surveys() if each.closed is None]
-        closed = sorted(set(app.state.service.catalog.surveys) - set(names))
+        served = app.state.service.catalog.surveys
+        closed = sorted(set(served) - set(names))
         if closed:
             output.note(f"closed, and not opened by serving: {', '.join(closed)}; see naysay survey open --help")
         if not names:
             raise DataError("there is no open survey to serve; name a questionnaire, as in naysay serve survey.json")
         for name in names:
             output.say(f"{serving.url_of(listening)}/s/{name}")
+        where = [*of_host(listening), *_of_proxy(rate), *_of_database(store)]
+        for line in [*(each for name in names for each in _of_survey(served[name].published)), *where]:
+            output.note(line)
         sys.stdout.flush()
         serving.serve(app, listening)
 
 
+def of_host(listening: socket.socket) -> Iterator[str]:
+    """That links over plain HTTP work on this computer alone."""
+    from naysay.collect.serving import for_others
+
+    if for_others(listening):
+        yield (
+            "other devices need HTTPS: without it their browsers draw nothing. The link above works on this computer; "
+            "put a proxy with a certificate before this server, and send respondents the proxy's https:// link"
+        )
+
+
+def _of_survey(published: Published) -> Iterator[str]:
+    """What a few dishonest answers move, and whether there is a newer page."""
+    from naysay.collect import Client, repeated
+    from naysay.collect.client import FOLDER
+
+    name, moved = published.name, repeated.moved(published.questionnaire)
+    each = f"; 1 % of repeated or dishonest answers moves a share by {moved}" if moved else ""
+    yield f"{name}: {repeated.OPEN_LINK}{each}"
+    if published.client.hash != Client.of(FOLDER).hash:
+        yield f"{name}: it keeps the page of another naysay; to give it the one of this: naysay survey renew {name}"
+
+
+def _of_proxy(rate: int) -> Iterator[str]:
+    """That in a container whatever stands outside has one address, that of the container's network."""
+    marked = any(Path(each).exists() for each in _CONTAINER) or "KUBERNETES_SERVICE_HOST" in os.environ
+    if marked and rate and "FORWARDED_ALLOW_IPS" not in os.environ:
+        yield (
+            f"this runs in a container: a proxy outside of it makes all respondents one address, with {rate:,} answers "
+            "a minute together; set FORWARDED_ALLOW_IPS to the address from which the proxy comes"
+        )
+
+
+def _of_database(store: Store) -> Iterator[str]:
+    """That nobody has made sure who the database on another computer is."""
+    url = store.engine.url
+    near = not url.host or url.host.startswith("/") or url.host in ("localhost", "127.0.0.1", "::1")
+    mode = url.query.get("sslmode", os.environ.get("PGSSLMODE"))
+    if not near and mode != "verify-full":
+        yield (
+            f"the database is on {url.host}, and nothing verifies that it is; add ?sslmode=verify-full to its address "
+            "(and sslrootcert=FILE where its certificate is your own)"
+        )
+
+
 def heard() -> None:
     """Log what goes wrong, and counts, on stderr. No line holds an address, a header or an answer."""
+    from naysay.collect.connections import Throttle
+
     handler = logging.StreamHandler()
+    handler.addFilter(Throttle())
     handler.setFormatter(logging.Formatter("naysay: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("naysay").setLevel(logging.INFO)

@@ -1,4 +1,4 @@
-"""``naysay survey``: open, close, list and delete the surveys of a database."""
+"""``naysay survey``: open, renew, close, list and delete the surveys of a database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from naysay.cli import output
 from naysay.cli.database import DATA, Data, Database, opened
 from naysay.errors import DataError
 
-__all__ = ["app", "close", "delete", "group", "open_survey", "survey_list"]
+__all__ = ["app", "close", "delete", "group", "open_survey", "renew", "survey_list"]
 
 Survey = Annotated[str, typer.Argument(metavar="NAME", help="The name of the survey.")]
 
@@ -21,7 +21,7 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.callback(invoke_without_command=True)
 def group(context: typer.Context) -> None:
-    """Open, close, list and delete surveys.
+    """Open, renew, close, list and delete surveys.
 
     \b
     Example:
@@ -48,8 +48,9 @@ def open_survey(
     Example:
       naysay survey open survey.json
     """
-    with opened(db, data) as store:
-        if Path(survey).suffix and Path(survey).is_file():
+    is_file = bool(Path(survey).suffix) and Path(survey).is_file()
+    with opened(db, data, "make" if is_file else "change") as store:
+        if is_file:
             from naysay.collect import Published
             from naysay.questionnaire import load
 
@@ -73,9 +74,28 @@ def close(survey: Survey, db: Database = None, data: Data = DATA) -> None:
     Example:
       naysay survey close sample
     """
-    with opened(db, data) as store:
+    with opened(db, data, "change") as store:
         store.close(survey)
     output.say(f"{survey} is closed")
+
+
+@app.command("renew")
+def renew(survey: Survey, db: Database = None, data: Data = DATA) -> None:
+    """Give a survey the respondents' page of this naysay, which may have a mend that its own page lacks.
+
+    Questions, designs and replies stay. The hash is a new one; the page and receipts show the old one beside it.
+    Publish both. A server that runs on the database notices within a second.
+
+    \b
+    Example:
+      naysay survey renew sample
+    """
+    with opened(db, data, "change") as store:
+        before, after = store.published(survey).hash, store.renew(survey).hash
+    if after == before:
+        output.say(f"{survey} has the page of this naysay already; its hash stays {after}")
+        return
+    output.say(f"{survey} is renewed\nhash before: {before}\nhash now:    {after}")
 
 
 @app.command("list")
@@ -90,7 +110,7 @@ def survey_list(
     Example:
       naysay survey list --format json
     """
-    with opened(db, data) as store:
+    with opened(db, data, "read") as store:
         found = store.surveys()
     rows = [
         {
@@ -126,7 +146,7 @@ def delete(
     Example:
       naysay survey delete sample --yes
     """
-    with opened(db, data) as store:
+    with opened(db, data, "change") as store:
         replies = {each.name: each.replies for each in store.surveys()}.get(survey, 0)
         if not yes and not _confirmed(f"Delete {survey} with {replies:,} replies? "):
             raise DataError(f"{survey!r} was not deleted; confirm with y, or give --yes")

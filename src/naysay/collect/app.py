@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import naysay
 from naysay.collect import schemas
 from naysay.collect.catalog import Catalog, Served
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.documents import threats
+from naysay.collect.documents import home, threats
 from naysay.collect.guard import Guard, refused
 from naysay.collect.keys import Keys
 from naysay.collect.limits import MINUTE, Rates, body_of
@@ -31,9 +32,11 @@ from naysay.questionnaire import Questionnaire
 
 __all__ = ["EACH", "EVERYBODY", "Service", "create_app"]
 
+log = logging.getLogger("naysay.collect")
+
 EACH = 600
 EVERYBODY = 60_000
-"""Submissions within a minute, from one address and from all. Many respondents may share an address."""
+"""Answers within a minute, from one address and from all. Many respondents may share an address."""
 
 _POINT = 142  # bytes of a request for a key
 
@@ -69,7 +72,7 @@ def create_app(
     client : Path or Client
         The respondent's page; a survey keeps the one that it was opened with.
     each, everybody : int
-        Submissions within a minute from one address and from all; 0 for any number.
+        Answers within a minute from one address and from all; 0 for any number. What is refused is counted apart.
     settle_every : float
         Seconds after which new answers are rewritten in random order.
     keys : Keys, optional
@@ -122,6 +125,7 @@ def create_app(
 
 def _route(app: FastAPI, service: Service) -> None:
     routes: list[tuple[str, Callable[..., Any], dict[str, Any]]] = [
+        ("/", service.home, schemas.HOME),
         ("/s/{name}", service.page, schemas.PAGE),
         ("/s/{name}/survey.json", service.survey, schemas.SURVEY),
         ("/client/{digest}/{file:path}", service.file, schemas.FILE),
@@ -144,7 +148,7 @@ class Service:
     line : Line
         Where replies go.
     client : Client
-        For the page on threats.
+        For the pages that belong to no survey.
     rates, openings : Rates
         Of answers, and of requests for a key.
     keys : Keys
@@ -157,9 +161,10 @@ class Service:
         self.catalog = catalog
         self.line = line
         self.keys = keys
-        self._threats = threats(client)
+        self._home, self._threats = home(client), threats(client)
         self._rates = rates
         self._openings = openings
+        self._told_proxy = False
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
@@ -183,6 +188,10 @@ class Service:
         if found is None:
             raise Refusal("unknown", "there is no survey of this name")
         return found
+
+    async def home(self, request: Request) -> Response:
+        """What this server is, for whoever has no link."""
+        return self._home.response(request)
 
     async def page(self, request: Request, name: str) -> Response:
         """The respondent's page, the same for everybody."""
@@ -219,7 +228,7 @@ class Service:
 
     async def key(self, request: Request, name: str) -> Response:
         """The keys of which one opens what a device has sealed today; nothing is kept of it."""
-        _check_rate(self._openings, request)
+        _check_wait(self._openings.wait(_address(request)))
         self._survey(name)
         _check_type(request)
         announced = request.headers.get("content-length")
@@ -232,21 +241,44 @@ class Service:
 
     async def answers(self, request: Request, name: str) -> Response:
         """Take the answers of one respondent; acknowledged when they are stored, and not before."""
-        _check_rate(self._rates, request)
+        address = _address(request)
+        self._tell_proxy(request)
+        _check_wait(self._rates.full(address))
+        try:
+            reply = await self._read(request, name)
+        except Refusal:
+            _check_wait(self._rates.refuse(address))
+            raise
+        _check_wait(self._rates.wait(address))
+        return _acknowledged(await asyncio.wrap_future(self.line.submit(reply)))
+
+    def _tell_proxy(self, request: Request) -> None:
+        """Log once that a proxy is not believed, which makes its respondents one address."""
+        if not self._told_proxy and "x-forwarded-for" in request.headers and request.client and request.client.port:
+            self._told_proxy = True  # uvicorn gives the port 0 to whom a trusted proxy names
+            log.warning(
+                "a proxy that is not trusted hands on answers, so that all of them count as one address; "
+                "if it is yours, set FORWARDED_ALLOW_IPS to its address"
+            )
+
+    async def _read(self, request: Request, name: str) -> Reply:
+        """The reply that a request holds, checked."""
         survey = self._survey(name)
         _check_type(request)
         announced = request.headers.get("content-length")
         body = await body_of(request.stream(), announced=announced, most=survey.published.body_length)
         day = today()
         submission = survey.reader.read(body, today=day)
-        reply = Reply(name, survey.published.hash, submission.id, submission.text, day)
-        return _acknowledged(await asyncio.wrap_future(self.line.submit(reply)))
+        return Reply(name, survey.published.hash, submission.id, submission.text, day)
 
 
-def _check_rate(rates: Rates, request: Request) -> None:
-    wait = rates.wait(request.client.host if request.client else "")
-    if wait:
-        raise Refusal("busy", "too many answers come at once; send the same again later", retry_after=wait)
+def _check_wait(seconds: int) -> None:
+    if seconds:
+        raise Refusal("busy", "too many answers come at once; send the same again later", retry_after=seconds)
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 def _check_type(request: Request) -> None:

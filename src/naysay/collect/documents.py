@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import brotli
 from starlette.requests import Request
@@ -18,7 +18,9 @@ from naysay.collect.client import TYPES, Client
 from naysay.collect.headers import policy_of
 from naysay.collect.published import Published
 
-__all__ = ["Document", "client_documents", "page", "survey_json", "threats"]
+__all__ = ["Document", "client_documents", "home", "page", "survey_json", "threats"]
+
+_HOME = Path(__file__).with_name("home.html")
 
 FOREVER = "max-age=31536000, immutable"
 FRESH = "no-cache"  # may be kept, and is asked for again each time
@@ -100,8 +102,17 @@ def threats(client: Client) -> dict[str, Document]:
     return {name.split(".")[1]: _page(client, name) for name in names}
 
 
+def home(client: Client) -> Document:
+    """What stands at the root: what this server is. Surveys are not listed; their names may tell what is asked."""
+    return _filled(client, _HOME.read_text(encoding="utf-8"))
+
+
 def _page(client: Client, name: str, *, survey: str = "") -> Document:
-    content = filled(client, client.files[name].decode(), survey=survey).encode()
+    return _filled(client, client.files[name].decode(), survey=survey)
+
+
+def _filled(client: Client, template: str, *, survey: str = "") -> Document:
+    content = filled(client, template, survey=survey).encode()
     headers = {"cache-control": FRESH, "content-security-policy": policy_of(content)}
     return Document(content, TYPES[".html"], headers)
 

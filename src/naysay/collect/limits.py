@@ -21,17 +21,18 @@ _PATIENCE = 30.0  # seconds for a body to arrive
 
 
 class Rates:
-    """How many requests came within a minute: from each address, as far as can be told, and from all.
+    """How many answers were taken within a minute, and how many were refused: from each address, and from all.
 
-    An address is hashed with a key that exists only in memory, and for one minute; what is kept is one counter in a
-    fixed row of counters. Two addresses may share a counter, so limits are to be generous.
+    What is refused is counted apart, so that junk from one address takes nothing from its neighbors. An address is
+    hashed with a key that exists only in memory, and for one minute; what is kept is one counter in a fixed row of
+    counters. Two addresses may share a counter, so limits are to be generous.
 
     Parameters
     ----------
     each : int
-        Requests within a minute from one address; 0 for any number.
+        Answers within a minute from one address, and as many refusals; 0 for any number.
     all : int
-        Requests within a minute from everybody; 0 for any number.
+        Answers within a minute from everybody; 0 for any number.
     clock : callable
         Seconds that only grow.
 
@@ -51,22 +52,35 @@ class Rates:
     def _renew(self) -> None:
         self._began = self._clock()
         self._key = secrets.token_bytes(32)
-        self._counts = array.array("L", bytes(SLOTS * array.array("L").itemsize))
+        self._taken, self._refused = (array.array("L", bytes(SLOTS * array.array("L").itemsize)) for _ in range(2))
         self._total = 0
 
-    def wait(self, address: str) -> int:
-        """Seconds after which a request from this address may come again; 0 where it may come now."""
-        if self._clock() - self._began >= MINUTE:
-            self._renew()
+    def full(self, address: str) -> int:
+        """Seconds after which an answer from this address may come again; 0 where it may come now."""
         slot = self._slot(address)
-        over = (0 < self._each <= self._counts[slot]) or (0 < self._all <= self._total)
-        if over:
-            return max(1, math.ceil(self._began + MINUTE - self._clock()))
-        self._counts[slot] += 1
-        self._total += 1
-        return 0
+        over = (0 < self._each <= self._taken[slot]) or (0 < self._all <= self._total)
+        return self._left() if over else 0
+
+    def wait(self, address: str) -> int:
+        """Count an answer that is in order; seconds as `full` says them, and then it is not counted."""
+        seconds = self.full(address)
+        if not seconds:
+            self._taken[self._slot(address)] += 1
+            self._total += 1
+        return seconds
+
+    def refuse(self, address: str) -> int:
+        """Count a request that is refused; seconds to wait where there were too many of them."""
+        slot = self._slot(address)
+        self._refused[slot] += 1
+        return self._left() if 0 < self._each < self._refused[slot] else 0
+
+    def _left(self) -> int:
+        return max(1, math.ceil(self._began + MINUTE - self._clock()))
 
     def _slot(self, address: str) -> int:
+        if self._clock() - self._began >= MINUTE:
+            self._renew()
         digest = hashlib.blake2b(_network(address).encode(), key=self._key, digest_size=8).digest()
         return int.from_bytes(digest) % SLOTS
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.lengths import body_length
+from naysay.errors import DataError
 from naysay.questionnaire import Questionnaire, canonical, of_form, statements, together
 
 __all__ = ["Published", "complaint"]
@@ -44,10 +46,18 @@ class Published:
     client: Client
 
     @classmethod
-    def of(cls, questionnaire: Questionnaire, *, client: Client | Path = FOLDER, preview: bool = False) -> Published:
+    def of(
+        cls,
+        questionnaire: Questionnaire,
+        *,
+        client: Client | Path = FOLDER,
+        preview: bool = False,
+        renewed: Sequence[str] = (),
+    ) -> Published:
         """The questionnaire as it is published with this client, or with the client in this folder.
 
-        A preview says so, and has a hash of its own: nobody takes it for the survey, nor the survey for a preview.
+        A preview says so, and has a hash of its own: nobody takes it for the survey, nor the survey for a preview. A
+        survey that was renewed names the hashes that it had before, the latest first.
         """
         files = Client.of(client) if isinstance(client, Path) else client
         content = {
@@ -59,6 +69,7 @@ class Published:
             "body_length": body_length(questionnaire),
             "client": files.integrity,
             **({"preview": True} if preview else {}),
+            **({"renewed": list(renewed)} if renewed else {}),
         }
         return cls(canonical(content), files)
 
@@ -87,6 +98,28 @@ class Published:
     def hash(self) -> str:
         """SHA-256 of the bytes, in hexadecimal: it stands on the page, in every body and on the receipt."""
         return hashlib.sha256(self.bytes).hexdigest()
+
+    @property
+    def renewed(self) -> tuple[str, ...]:
+        """The hashes that the survey had before it was renewed, the latest first."""
+        return tuple(self.form.get("renewed", ()))
+
+    def renewal(self, client: Client | Path = FOLDER) -> Published:
+        """The same survey with another client; itself where it has that client already.
+
+        Raises
+        ------
+        DataError
+            Where this version of naysay would write the questions in another way, or expect longer answers.
+        """
+        same = Published.of(self.questionnaire, client=client, renewed=self.renewed)
+        if same.bytes == self.bytes:
+            return self
+        if any(same.form[part] != self.form[part] for part in ("questionnaire", "body_length")):
+            raise DataError(
+                f"survey {self.name!r} cannot be renewed: this naysay would ask it in another form; close it"
+            )
+        return Published.of(self.questionnaire, client=client, renewed=(self.hash, *self.renewed))
 
     @property
     def body_length(self) -> int:

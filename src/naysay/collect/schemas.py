@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse
 
 from naysay.collect.refusals import STATUS
 
-__all__ = ["ANSWERS", "FILE", "HEALTH", "KEY", "PAGE", "SURVEY", "THREATS"]
+__all__ = ["ANSWERS", "FILE", "HEALTH", "HOME", "KEY", "PAGE", "SURVEY", "THREATS"]
 
 
 def _refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
@@ -63,6 +63,7 @@ _BODY = {
     "additionalProperties": False,
 }
 
+HOME: dict[str, Any] = {"response_class": HTMLResponse, "responses": {200: _HTML, **_UNCHANGED}}
 PAGE: dict[str, Any] = {
     "response_class": HTMLResponse,
     "responses": {200: _HTML, **_UNCHANGED, **_refusals("unknown")},

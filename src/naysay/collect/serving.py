@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import logging
 import signal
 import socket
@@ -13,10 +14,12 @@ from collections.abc import Iterator
 import uvicorn
 from fastapi import FastAPI
 
+from naysay.collect.connections import Connection, room
 from naysay.errors import DataError
 
-__all__ = ["background", "bound", "serve", "url_of"]
+__all__ = ["background", "bound", "for_others", "serve", "url_of"]
 
+WAITING = 1_024  # connections that wait to be accepted
 GRACE = 20  # seconds for requests that run when the server is asked to stop
 
 
@@ -41,7 +44,7 @@ def bound(host: str, port: int) -> socket.socket:
             if sys.platform != "win32":  # where it would let two servers share a port
                 found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             found.bind(address)
-            found.listen(1_024)
+            found.listen(WAITING)
         except OSError:
             found.close()
             raise
@@ -52,13 +55,24 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 def url_of(listening: socket.socket) -> str:
-    """The address of a socket as the beginning of a link."""
+    """The address of a socket as the beginning of a link that works on this computer."""
     host, port = listening.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # everywhere is no place to go to
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def for_others(listening: socket.socket) -> bool:
+    """Whether other computers can reach a socket, on which browsers draw nothing, since it has no HTTPS."""
+    return not ipaddress.ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback
 
 
 class _Server(uvicorn.Server):
     """A server that waits no longer for connections when it is interrupted twice, and still stores what it has."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(WAITING)  # asyncio let no more wait than it accepts in one go
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)
@@ -68,9 +82,12 @@ class _Server(uvicorn.Server):
 
 def _server(app: FastAPI) -> _Server:
     """A server that logs no request; what is forwarded by a proxy is believed as uvicorn's settings say."""
+    most = room()
     return _Server(
         uvicorn.Config(
             app,
+            http=type("Connection", (Connection,), {"most": most}),
+            backlog=max(1, most // 4),  # accepted in one go; some goes pass before the first of them can be dropped
             access_log=False,
             log_config=None,
             server_header=False,

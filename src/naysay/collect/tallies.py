@@ -32,7 +32,7 @@ def replies(db: str | Path, survey: str) -> Replies:
     Raises
     ------
     DataError
-        No such database, or no such survey in it.
+        No such database, no such survey in it, or one that another version of naysay made. Nothing is changed.
 
     Examples
     --------
@@ -43,9 +43,7 @@ def replies(db: str | Path, survey: str) -> Replies:
     """
     from naysay.collect.storage import Store
 
-    if "://" not in str(db) and not Path(db).is_file():
-        raise DataError(f"there is no database {str(db)!r}; a server makes one: naysay serve")
-    store = Store(db)
+    store = Store(db, mode="read")
     try:
         return store.replies(survey)
     finally:

@@ -11,6 +11,7 @@ from naysay.estimate.groups import Differences, differences
 from naysay.estimate.independence import IndependenceTest, independence_test
 from naysay.estimate.intervals import Intervals
 from naysay.estimate.levels import Comparison, pooled, stratified
+from naysay.estimate.leverage import leverage
 from naysay.estimate.likelihood import maximum_likelihood
 from naysay.estimate.moments import moments
 from naysay.estimate.negative import nstops, nstops_i, nstops_ii
@@ -27,6 +28,7 @@ __all__ = [
     "differences",
     "goodness_of_fit",
     "independence_test",
+    "leverage",
     "maximum_likelihood",
     "moments",
     "noncompliance_band",

@@ -20,6 +20,7 @@ RULES: tuple[Rule, ...] = (
     text_rules.scales,
     text_rules.piping,
     logic_rules.conditions,
+    logic_rules.behind_sent,
     logic_rules.constraints,
     privacy_rules.designs_fit,
     privacy_rules.levels,

@@ -12,10 +12,10 @@ from naysay.questionnaire.problems import Problem
 from naysay.questionnaire.questionnaire import Questionnaire
 from naysay.questionnaire.walk import Entry, expressions, nodes, private_of_item
 
-__all__ = ["conditions", "constraints"]
+__all__ = ["behind_sent", "conditions", "constraints"]
 
 _MANY = 200  # questions; the nearest of more takes long to find
-_SENT = "branch on what is sent, as sent(${{{0}}}), on a plain answer, or not at all"
+_ASK_ALL = "ask everybody, or branch on a plain answer"
 
 
 def conditions(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
@@ -71,7 +71,7 @@ def _plain(asked: Entry, entry: Entry, path: str) -> Iterator[Problem]:
             message = f"what is accepted must not depend on the private answer ${{{name}}}"
             reason = "which answers pass would tell her true answer"
         rule = "skip_logic" if path.endswith(".relevant") else "validation"
-        yield Problem(rule, message, reason, _SENT.format(name), path=path)
+        yield Problem(rule, message, reason, _ASK_ALL, path=path)
     if isinstance(asked.item, Grid):
         message = f"a condition must not refer to the grid ${{{name}}}"
         reason = "its answer is one choice for each row, which compares with nothing"
@@ -87,6 +87,32 @@ def _sent(asked: Entry, path: str) -> Iterator[Problem]:
         message = f"sent() must not be of the select multiple ${{{name}}}"
         reason = "it sends one response for each choice"
         yield Problem("references", message, reason, "ask a select one, or branch on something else", path=path)
+
+
+def behind_sent(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+    """A plain question behind a response is a warning: what people say there tells whose response was true.
+
+    Whose forced "yes" brings them to "How often?" answers "never", and everybody else tells the truth about the first.
+    """
+    for entry in walked:
+        if isinstance(entry.item, Note | Group) or private_of_item(entry.item) is not None:
+            continue
+        for outer in walked:
+            if outer.order <= entry.order <= outer.last and outer.item.relevant is not None:
+                for node in nodes(outer.item.relevant):
+                    if isinstance(node, Sent):
+                        yield _behind_sent(entry.item.name, node.of, f"{outer.path}.relevant")
+
+
+def _behind_sent(name: str, private: str, path: str) -> Problem:
+    return Problem(
+        "skip_logic",
+        f"the plain question {name!r} is asked after some responses to ${{{private}}} only",
+        f"its answers are sent as they are; they tell who gave a true response to ${{{private}}}, and who a random one",
+        f"ask {name!r} of everybody, make it private, or leave it out",
+        "warning",
+        path=path,
+    )
 
 
 def constraints(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:

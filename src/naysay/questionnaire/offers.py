@@ -74,7 +74,7 @@ def private_of(
     if len(names) > _MOST_CATEGORIES:
         raise DesignError(f"a private question must have at most {_MOST_CATEGORIES} categories; got {len(names):,}")
     if sink:
-        return _with_sink(names, design, levels, sink, words or _SINK)
+        return _with_sink(names, design, levels, sink, _SINK if words is None else words)
     offered = [each.strip() for each in levels.split(",") if each.strip()]
     chosen = [each for each in offered if each != COIN]
     base = _base(names, design, chosen) if design or chosen else None
@@ -84,6 +84,18 @@ def private_of(
     if COIN in offered:
         offer[COIN] = by_hand_design(names)
     return _form(designs.levels(offer), by_hand=[COIN] if COIN in offered else [])
+
+
+def sink_words(languages: Sequence[str]) -> dict[str, str]:
+    """What respondents read for a sink where the author wrote nothing, in those of the languages that are known.
+
+    Examples
+    --------
+    >>> sink_words(("en-GB", "fr"))
+    {'en-GB': 'Nothing is ruled out'}
+    """
+    known = {language: language.partition("-")[0].lower() for language in languages}
+    return {language: _SINK[base] for language, base in known.items() if base in _SINK}
 
 
 def _form(design: Answerable, **fields: Any) -> dict[str, Any]:

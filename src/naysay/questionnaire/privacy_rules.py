@@ -22,6 +22,8 @@ from naysay.responses import Labels, Pair
 
 __all__ = ["bins", "by_hand", "categories", "designs_fit", "levels", "words"]
 
+_MOST_EPSILON = 3.0  # odds of 20 to 1; more is a warning
+
 
 def _offers(walked: Sequence[Entry]) -> Iterator[tuple[Entry, Private, Answerable]]:
     """Private questions whose design can be read and is about their categories."""
@@ -79,7 +81,7 @@ def _unfit(entry: Entry, private: Private) -> Iterator[Problem]:
 
 
 def levels(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
-    """A level that reveals the answer says so, one that tells nothing too, and the most private come first."""
+    """A level that reveals the answer, or nearly, says so, one that tells nothing too; the most private come first."""
     for entry, private, offer in _offers(walked):
         path = f"{entry.path}.private.design"
         for level, name in zip(private.levels, offer.levels, strict=True):
@@ -109,6 +111,7 @@ def words(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Pro
 
 def _told(design: Design, called: str, path: str) -> Iterator[Problem]:
     few, many = privacy.still_possible(design)
+    epsilon = privacy.epsilon(design)
     if many == 1 and len(design.categories) == 2 and not (np.diagonal(design.matrix) > 0).any():
         message = f"{called} rules one of two categories out, which reveals the other"
         reason = "a negative survey needs three categories or more"
@@ -118,7 +121,13 @@ def _told(design: Design, called: str, path: str) -> Iterator[Problem]:
         reason = "one category stays possible; the page says so where it is chosen"
         way_out = "leave it out where nobody should tell her answer"
         yield Problem("reveals", f"{called} {what}", reason, way_out, "warning", path=path)
-    elif privacy.epsilon(design) == 0:
+    elif _MOST_EPSILON < epsilon < math.inf:
+        odds = f"an answer changes the odds between two categories by up to {math.exp(epsilon):,.0f} to 1"
+        message = f"{called} protects little: its ε is {epsilon:.3g}, and {odds}"
+        reason = "all categories stay possible, but one of them is nearly certain"
+        way_out = f"leave more to chance, until ε is {_MOST_EPSILON:g} or less (odds of 20 to 1)"
+        yield Problem("reveals", message, reason, way_out, "warning", path=path)
+    elif epsilon == 0:
         message = f"{called} tells nothing"
         reason = "the response does not depend on the answer, so nothing can be estimated"
         yield Problem("designs", message, reason, "take a design that tells something", path=path)

@@ -120,10 +120,10 @@ class QuestionnaireError(DataError):
 
     def __init__(self, source: str, problems: Sequence[Problem]) -> None:
         errors = [each for each in problems if each.severity == "error"]
-        listed = "".join(f"\n  {each}" for each in errors)
         counted = _checks.several(len(errors), "problem", "problems")
-        super().__init__(f"{source} cannot be fielded; {counted}:{listed}")
         self.problems = tuple(problems)
+        self.lines = (f"{source} cannot be fielded; {counted}:", *map(str, errors))
+        super().__init__("\n  ".join(self.lines))
 
 
 def of_validation(error: ValidationError, path: str = "") -> list[Problem]:

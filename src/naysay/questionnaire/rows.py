@@ -9,7 +9,7 @@ from naysay import _checks
 from naysay.errors import DataError, DesignError
 from naysay.questionnaire import types
 from naysay.questionnaire.columns import Columns
-from naysay.questionnaire.offers import YES_NO, bins_of, private_of
+from naysay.questionnaire.offers import YES_NO, bins_of, private_of, sink_words
 from naysay.questionnaire.parsing import parse_expression
 from naysay.questionnaire.problems import Place, Problem
 
@@ -22,10 +22,11 @@ _FIELDS = {
     "name": "name", "label": "label", "hint": "hint", "relevant": "relevant", "constraint": "constraint",
     "constraint.expression": "constraint", "constraint.message": "constraint_message", "required": "required",
     "kind": "type", "private": "naysay_design", "private.by_hand": "naysay_levels", "bins": "naysay_bins",
-    "private.responses": "naysay_sink_label", "low": "naysay_range", "high": "naysay_range",
+    "low": "naysay_range", "high": "naysay_range",
     "low_label": "naysay_low_label", "high_label": "naysay_high_label", "max_length": "naysay_max_length",
     "lines": "naysay_lines",
 }  # fmt: skip
+_WORDS = ("naysay_sink_label", "naysay_sink", "naysay_design")  # what has words for responses, or asks for some
 _PRIVACY = ("naysay_design", "naysay_levels", "naysay_sink")
 _MOST_LIKERT = 21
 
@@ -67,7 +68,8 @@ class Rows:
 
     def head(self, number: int, row: Row, path: str) -> dict[str, Any]:
         """What every row may have: name, texts, and when it is asked."""
-        self.places.update(self.columns.places(path, number, _FIELDS))
+        worded = next(name for name in _WORDS if name == "naysay_design" or self._filled(row, name))
+        self.places.update(self.columns.places(path, number, _FIELDS | {"private.responses": worded}))
         head: dict[str, Any] = {"name": self.columns.text(row, "name"), "label": self.columns.label(row, "label")}
         head["hint"] = self.columns.label(row, "hint")
         relevant = self._expression(number, row, "relevant")
@@ -99,6 +101,9 @@ class Rows:
             self._unused(number, "parameters", f"parameters of {text!r} are not used: leave them out")
         item |= self._extras(number, row, item["kind"])
         return item | self._private(number, row, item)
+
+    def _filled(self, row: Row, meaning: str) -> bool:
+        return bool(self.columns.text(row, meaning) or self.columns.label(row, meaning))
 
     def _asked(self, number: int, row: Row) -> dict[str, Any]:
         asked: dict[str, Any] = {"required": self._required(number, row)}
@@ -223,7 +228,7 @@ class Rows:
 
     def _offer(self, number: int, row: Row, meaning: str, categories: Sequence[str]) -> dict[str, Any]:
         cells = {name.removeprefix("naysay_"): self.columns.text(row, name) for name in _PRIVACY}
-        words = self.columns.label(row, "naysay_sink_label") or None
+        words = self.columns.label(row, "naysay_sink_label") or sink_words(self.languages)
         try:
             return {"private": private_of(categories, **cells, words=words)}
         except (DesignError, DataError) as error:

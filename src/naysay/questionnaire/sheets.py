@@ -36,10 +36,13 @@ class Sheet:
         The header.
     rows : tuple of (int, {column: text})
         The number of each row that is not empty, counted from the header as 1, and its cells that are not empty.
+    merged : tuple of (str, int, int)
+        Ranges of merged cells, such as ``A3:A5``, with their first and last row.
     """
 
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[int, Mapping[str, str]], ...] = ()
+    merged: tuple[tuple[str, int, int], ...] = ()
 
 
 def read_sheets(path: str | Path) -> dict[str, Sheet]:
@@ -73,8 +76,8 @@ def read_sheets(path: str | Path) -> dict[str, Sheet]:
         raise DataError(f"{path.name!r} holds a workbook, not text; name it .xlsx")
     else:
         _check_text(path.name, content)
-    read = _definition(path.name, content, suffix)
-    return {name: _sheet(path.name, read, name) for name in ("survey", "choices", "settings")}
+    read, merged = _definition(path.name, content, suffix), _merged(content) if suffix == ".xlsx" else {}
+    return {name: _sheet(path.name, read, name, merged.get(name, ())) for name in ("survey", "choices", "settings")}
 
 
 def _is_workbook(content: bytes) -> bool:
@@ -169,10 +172,32 @@ def _definition(name: str, content: bytes, suffix: str) -> object:
     try:
         return get_xlsform(io.BytesIO(content.removeprefix(b"\xef\xbb\xbf")), file_type=suffix)
     except Exception as error:  # of a broken workbook openpyxl raises nearly anything
+        if suffix != ".xlsx":
+            way_out = "name the sheets survey, choices and settings there, or save the workbook as .xlsx"
+            raise DataError(f"{name!r} is no questionnaire: its first column names no sheet ({way_out})") from None
         raise DataError(f"cannot read {name!r}: {' '.join(str(error).split()) or type(error).__name__}") from None
 
 
-def _sheet(name: str, read: object, sheet: str) -> Sheet:
+_Merged = tuple[tuple[str, int, int], ...]
+
+
+def _merged(content: bytes) -> dict[str, _Merged]:
+    """The merged cells of each sheet, whose texts stand in the first of them only."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if not any(b"mergeCell" in archive.read(part) for part in archive.namelist()):
+            return {}
+    from openpyxl import load_workbook
+
+    book = load_workbook(io.BytesIO(content))
+    return {
+        sheet.title.strip().lower(): tuple(
+            (each.coord, each.min_row, each.max_row) for each in sheet.merged_cells.ranges
+        )
+        for sheet in book.worksheets
+    }
+
+
+def _sheet(name: str, read: object, sheet: str, merged: _Merged) -> Sheet:
     header = getattr(read, f"{sheet}_header", None) or []
     columns = tuple(str(column) for column in (header[0] if header else {}))
     repeated = {column for column in columns if columns.count(column) > 1}
@@ -189,4 +214,4 @@ def _sheet(name: str, read: object, sheet: str) -> Sheet:
         (number, {str(column): str(text).strip() for column, text in row.items() if column and str(text).strip()})
         for number, row in enumerate(getattr(read, sheet, None) or [], start=2)
     )
-    return Sheet(columns, tuple((number, row) for number, row in rows if row))
+    return Sheet(columns, tuple((number, row) for number, row in rows if row), merged)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from naysay.questionnaire.columns import Columns, columns_of, tag_of
 from naysay.questionnaire.problems import Place, Problem
@@ -70,7 +70,9 @@ def read_xlsform(path: str | Path) -> Draft:
     columns = {name: columns_of(sheet, name, default=default) for name, sheet in sheets.items()}
     for each in columns.values():
         draft.problems += each.problems
-    _settings(draft, columns["settings"], *settings, languages=_languages(columns, default), stem=Path(path).stem)
+    _settings(
+        draft, columns["settings"], *settings, languages=_languages(columns, sheets, default), stem=Path(path).stem
+    )
     lists = _lists(draft, columns["choices"], sheets["choices"])
     if not sheets["survey"].rows:
         message = "the sheet 'survey' must hold the questions, a row each"
@@ -81,7 +83,25 @@ def read_xlsform(path: str | Path) -> Draft:
     rows_known = {each.place.row for each in draft.problems if each.place and each.severity == "error"}
     told = upstream_problems(sheets, columns["survey"])
     draft.problems += [each for each in told if each.place is None or each.place.row not in rows_known - {None}]
+    _tell_merged(draft, sheets)
     return draft
+
+
+def _tell_merged(draft: Draft, sheets: Mapping[str, Sheet]) -> None:
+    """Name merged cells, in place of what seems to be missing in their rows."""
+    for name, sheet in sheets.items():
+        for cells, first, last in sheet.merged:
+            rows = range(first, last + 1)
+            if last > first:
+                draft.problems = [
+                    each
+                    for each in draft.problems
+                    if not (each.place and each.place.sheet == name and each.place.row in rows)
+                ]
+            reason = "the text stands in the first cell, and the others are empty"
+            told = Problem("cells", f"the cells {cells} are merged", reason, "unmerge them, and fill in each")
+            severity: Literal["error", "warning"] = "error" if last > first else "warning"
+            draft.problems.append(replace(told, severity=severity, place=Place(name, first)))
 
 
 def _language_problems(named: str, sheets: Mapping[str, Sheet], number: int) -> list[Problem]:
@@ -107,9 +127,16 @@ def _unnamed(sheets: Mapping[str, Sheet]) -> Place | None:
     return None
 
 
-def _languages(columns: Mapping[str, Columns], default: str) -> list[str]:
-    """The languages of any text, the default one first."""
-    found = [language for each in columns.values() for headers in each.translated.values() for language in headers]
+def _languages(columns: Mapping[str, Columns], sheets: Mapping[str, Sheet], default: str) -> list[str]:
+    """The languages of labels and titles, and of other texts that are there; the default one first."""
+    filled = {(name, header) for name, sheet in sheets.items() for _, row in sheet.rows for header in row}
+    found = [
+        language
+        for name, each in columns.items()
+        for meaning, headers in each.translated.items()
+        for language, header in headers.items()
+        if meaning in ("label", "form_title") or (name, header) in filled
+    ]
     return sorted(dict.fromkeys(found or [default]), key=lambda language: language != default)
 
 

@@ -28,6 +28,7 @@ export function welcome({ texts, survey, hash, memory, answers, resumed, start }
     make("h2", {}, texts.say("welcome.hash")),
     make("p", {}, make("code", { id: "hash", class: "bytes", dir: "ltr" }, hash)),
     make("p", { class: "hint" }, texts.say("welcome.hashWhy")),
+    ...(survey.renewed ?? []).map((old) => make("p", { class: "hint" }, texts.say("welcome.renewed"), ": ", make("code", { class: "bytes", dir: "ltr" }, old))),
     texts.plain(contact) && make("h2", {}, texts.say("welcome.contact")),
     make("p", {}, texts.label(contact)),
   );

@@ -11,6 +11,7 @@ export function receiptText({ day, content }, { texts, survey }) {
     "",
     `${say("survey")}: ${texts.plain(title)} (${name})`,
     `${say("hash")}: ${JSON.parse(content).survey}`,
+    ...(survey.renewed ?? []).map((old) => `${texts.say("welcome.renewed")}: ${old}`),
     `${say("day")}: ${day}`,
     "",
     `${say("content")}:`,

@@ -27,15 +27,27 @@ class PostgreSQL:
 
     def engine(self, url: URL) -> Engine:
         """Connections that are tried before they are used, and do not wait for a server that is gone."""
-        return create_engine(
-            url.set(drivername="postgresql+psycopg"),
-            hide_parameters=True,
-            pool_pre_ping=True,
-            connect_args={"connect_timeout": 5, "tcp_user_timeout": 20_000, "options": _OPTIONS},
-        )
+        return _engine(url, _OPTIONS)
+
+    def reader(self, url: URL) -> Engine:
+        """Connections that only read."""
+        return _engine(url, f"{_OPTIONS} -c default_transaction_read_only=on")
+
+    def missing(self, url: URL) -> str | None:
+        """None: PostgreSQL makes no database because somebody mistypes its name."""
+        return None
 
     def settle(self, engine: Engine) -> None:
         """Rewrite all replies in the order of their ids, in one transaction."""
         with engine.begin() as connection:
             for statement in _SETTLE:
                 connection.execute(text(statement))
+
+
+def _engine(url: URL, options: str) -> Engine:
+    return create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        hide_parameters=True,
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": 5, "tcp_user_timeout": 20_000, "options": options},
+    )

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import logging
+import stat
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
@@ -13,6 +18,9 @@ from naysay.errors import DataError
 
 __all__ = ["SQLite"]
 
+log = logging.getLogger("naysay.collect")
+
+_READING = ("query_only = ON", "busy_timeout = 5000")
 _PRAGMAS = (
     "journal_mode = WAL",
     "synchronous = FULL",  # an acknowledged answer survives a power cut
@@ -29,12 +37,25 @@ class SQLite:
 
     def engine(self, url: URL) -> Engine:
         """Connections that write in one transaction at a time, durably, and wipe what they delete."""
-        if url.database and url.database != ":memory:":
-            Path(url.database).touch(mode=0o600)  # SQLite gives its other files the same rights
+        if not _in_memory(url):
+            _make_private(Path(str(url.database)))
         engine = create_engine(url, hide_parameters=True, connect_args={"check_same_thread": False})
-        event.listen(engine, "connect", _prepare)
+        event.listen(engine, "connect", lambda connection, _: _prepare(connection, _PRAGMAS))
         event.listen(engine, "begin", _begin)
         return engine
+
+    def reader(self, url: URL) -> Engine:
+        """Connections that only read, and wait for nobody who writes."""
+        path = quote(str(Path(str(url.database)).absolute()))
+        url = URL.create("sqlite", database=f"file:{path}", query={"mode": "ro", "uri": "true"})
+        engine = create_engine(url, hide_parameters=True, connect_args={"check_same_thread": False})
+        event.listen(engine, "connect", lambda connection, _: _prepare(connection, _READING))
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+        return engine
+
+    def missing(self, url: URL) -> str | None:
+        """The file of a database that is not there; SQLite would make it."""
+        return None if _in_memory(url) or Path(str(url.database)).exists() else str(url.database)
 
     def settle(self, engine: Engine) -> None:
         """Rewrite the file in the order of the ids and empty the log of recent writes.
@@ -53,10 +74,33 @@ class SQLite:
             )
 
 
-def _prepare(connection: Any, _: Any) -> None:
+def _in_memory(url: URL) -> bool:
+    return not url.database or url.database == ":memory:"
+
+
+def _make_private(path: Path) -> None:
+    """Let nobody else read or write the file, and the two that SQLite has beside it with the same rights."""
+    if not path.exists():
+        path.touch(mode=0o600)
+        return
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if not mode & 0o077 or sys.platform == "win32":
+        return
+    told = f"others on this computer could open {str(path)!r} (mode {mode:04o})"
+    try:
+        for each in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+            if each.exists():
+                each.chmod(0o600)
+    except OSError as error:
+        log.warning("%s, and still can: %s; chmod 600 it", told, error.strerror)
+    else:
+        log.warning("%s; now only its owner can", told)
+
+
+def _prepare(connection: Any, pragmas: Sequence[str]) -> None:
     connection.isolation_level = None  # transactions begin where the engine says so
     cursor = connection.cursor()
-    for pragma in _PRAGMAS:
+    for pragma in pragmas:
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from sqlalchemy import Connection, Engine, delete, func, insert, select, text, update
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from naysay.collect.client import Client
+from naysay.collect.client import FOLDER, Client
 from naysay.collect.published import Published
 from naysay.collect.storage import migrations, tables
 from naysay.collect.storage.postgresql import PostgreSQL
@@ -64,6 +64,8 @@ class _Backend(Protocol):
     fresh_id: str
 
     def engine(self, url: URL) -> Engine: ...
+    def reader(self, url: URL) -> Engine: ...
+    def missing(self, url: URL) -> str | None: ...
     def settle(self, engine: Engine) -> None: ...
 
 
@@ -71,12 +73,15 @@ _BACKENDS: dict[str, type[_Backend]] = {"sqlite": SQLite, "postgresql": PostgreS
 
 
 class Store:
-    """A database of surveys and replies; opening it brings its tables up to date.
+    """A database of surveys and replies.
 
     Parameters
     ----------
     url : str
         ``sqlite:///naysay.db``, ``postgresql://user@host/database``, or the path of an SQLite file.
+    mode : "make", "change" or "read"
+        Whether the file is made if there is none; both others take only one that is there. To make or to change
+        brings the tables up to date. To read changes nothing, and waits for nobody who writes.
 
     Raises
     ------
@@ -94,12 +99,19 @@ class Store:
     ()
     """
 
-    def __init__(self, url: str | Path) -> None:
+    def __init__(self, url: str | Path, *, mode: Literal["make", "change", "read"] = "make") -> None:
         address = _address(url)
         self._backend = _BACKENDS[address.get_backend_name()]()
-        self.engine = self._backend.engine(address)
-        with self.engine.begin() as connection:
-            migrations.upgrade(connection)
+        missing = None if mode == "make" else self._backend.missing(address)
+        if missing is not None:
+            raise DataError(f"there is no database {missing!r}; a server makes one: naysay serve")
+        self.engine = self._backend.reader(address) if mode == "read" else self._backend.engine(address)
+        try:
+            with self._reading() if mode == "read" else self.engine.begin() as connection:
+                (migrations.check if mode == "read" else migrations.upgrade)(connection)
+        except Exception:
+            self.engine.dispose()
+            raise
 
     def open(self, published: Published, *, replace: bool = False) -> None:
         """Publish a survey and take answers to it; one that asks the same stays as it is, open or closed.
@@ -146,6 +158,21 @@ class Store:
         if known is None:
             rows = [{"client": client.hash, "name": name, "content": data} for name, data in client.files.items()]
             connection.execute(insert(tables.client_file), rows)
+
+    def renew(self, name: str, *, client: Client | Path = FOLDER) -> Published:
+        """Give an open survey the client of this naysay, or another: it has a new hash, and names those before.
+
+        Replies stay; who has the page open with the client from before can still send.
+        """
+        before = self.published(name)
+        after = before.renewal(client)
+        if after is not before:
+            with self.engine.begin() as connection:
+                self._keep_client(connection, after.client)
+                kept = {key: value for key, value in _row(after).items() if key != "opened"}
+                connection.execute(update(tables.survey).filter_by(name=name, hash=before.hash).values(**kept))
+                _drop_unused_clients(connection)
+        return after
 
     def reopen(self, name: str) -> None:
         """Take answers to a closed survey again."""
@@ -249,8 +276,13 @@ class Store:
 
 
 def _address(url: str | Path) -> URL:
+    text = str(url) if "://" in str(url) else f"sqlite:///{url}"
+    if text.startswith("postgres://"):  # as many hosts write it
+        text = f"postgresql://{text.removeprefix('postgres://')}"
+    if not text.startswith("sqlite") and text.count("@") > 1:  # or a part of the password is taken for the host
+        raise DataError("the address of the database has several @; write each @ of a password as %40")
     try:
-        address = make_url(str(url) if "://" in str(url) else f"sqlite:///{url}")
+        address = make_url(text)
         known = address.get_backend_name() in _BACKENDS
     except (ArgumentError, ValueError):
         known = False

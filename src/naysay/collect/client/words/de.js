@@ -14,6 +14,7 @@ export default {
     more: "Weitere Versprechen",
     hash: "Fingerabdruck dieser Umfrage",
     hashWhy: "Er steht für alle Fragen und für den Code dieser Seite. Er ist für alle gleich, die dasselbe gefragt werden, und steht später auf Ihrer Quittung.",
+    renewed: "Fingerabdruck, bevor diese Seite ausgebessert wurde",
     together: "Alle privaten Antworten zusammen",
     contact: "Fragen?",
     threats: "Wovor das schützt und wovor nicht",

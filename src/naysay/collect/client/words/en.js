@@ -14,6 +14,7 @@ export default {
     more: "More promises",
     hash: "Fingerprint of this survey",
     hashWhy: "It stands for all questions and for the code of this page. It is the same for everyone who is asked the same, and it will be on your receipt.",
+    renewed: "Fingerprint before this page was mended",
     together: "All private answers together",
     contact: "Questions?",
     threats: "What this protects against, and what it cannot",

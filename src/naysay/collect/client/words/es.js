@@ -14,6 +14,7 @@ export default {
     more: "Más promesas",
     hash: "Huella de esta encuesta",
     hashWhy: "Representa todas las preguntas y el código de esta página. Es la misma para quienes reciben las mismas preguntas y figurará en su recibo.",
+    renewed: "Huella antes de que se corrigiera esta página",
     together: "Todas las respuestas privadas juntas",
     contact: "¿Preguntas?",
     threats: "De qué protege esto y de qué no",

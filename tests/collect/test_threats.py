@@ -1,0 +1,139 @@
+"""What docs/threats.md says: each row names a test that is there, and what does not hold is shown not to hold."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+from naysay import designs
+from naysay.collect import Client, Published, documents
+from naysay.collect.app import create_app
+from naysay.collect.serving import background
+from naysay.collect.storage import Reply, today
+from naysay.questionnaire import Questionnaire, canonical, load, sample, write_xlsform
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+@pytest.mark.parametrize("page", ["threats.md", "respondent.md"])
+def test_every_test_that_the_docs_name_is_there(page):
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", (DOCS / page).read_text(encoding="utf-8"))
+    assert len(named) >= 8
+    for path, test in named:
+        assert (ROOT / path).is_file(), path
+        assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), (path, test)
+
+
+def test_every_row_of_the_threats_names_its_test():
+    tables = (DOCS / "threats.md").read_text(encoding="utf-8").split("## The server, the interviewer, the device")[1]
+    rows = [line for line in tables.partition("\n## ")[0].splitlines() if line.startswith("| ")]
+    told = [row for row in rows if not row.startswith("| who |")]
+    assert len(told) > 12
+    assert all("`tests/" in row or row.endswith("| none can be |") for row in told)
+
+
+@pytest.fixture
+def approved(tmp_path):
+    """The survey that the board has approved, whose questionnaire it has as a workbook."""
+    write_xlsform(sample(), tmp_path / "survey.xlsx")
+    return Published.of(load(tmp_path / "survey.xlsx"))
+
+
+@pytest.fixture
+def compared(tmp_path, approved):
+    """What the commands of docs/crime.md print for a survey at a link."""
+    commands = re.findall(r"^    ((?:curl|comm|python) .*)$", (DOCS / "crime.md").read_text(encoding="utf-8"), re.M)
+    assert len(commands) == 5
+
+    def run(link):
+        script = "\n".join(commands).replace("https://survey.example.org/s/survey", link)
+        script = script.replace("python -c", f"{shlex.quote(sys.executable)} -c")
+        run = ["bash", "-euo", "pipefail", "-c", script]
+        ran = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout.splitlines()
+
+    return run
+
+
+def test_the_commands_that_compare_hashes_agree(compared, approved):
+    with background(create_app([approved])) as server:
+        assert compared(f"{server}/s/sample") == [f"{approved.hash}  -", approved.hash]
+
+
+def test_the_commands_that_compare_hashes_find_a_survey_that_was_changed(compared, approved):
+    """Another design, or another line of code for everybody, has another hash."""
+    form = approved.questionnaire.form()
+    smoking = next(each for item in form["items"] for each in item.get("items", ()) if each["name"] == "smoking")
+    smoking["private"]["design"] = json.loads(designs.warner(p=0.99).to_json())
+    other = Published.of(Questionnaire.model_validate(form))
+    longer = Client({**approved.client.files, "survey.js": approved.client.files["survey.js"] + b"\n"})
+    for changed in (other, Published.of(approved.questionnaire, client=longer)):
+        assert changed.hash != approved.hash
+        with background(create_app([changed])) as server:
+            assert compared(f"{server}/s/sample") == [f"{changed.hash}  -", approved.hash]
+
+
+def test_the_commands_that_compare_hashes_find_a_page_that_loads_something_else(compared, approved, monkeypatch):
+    lie = '<script type="module" src="/x.js" integrity="sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="></script>'
+    truth = documents.filled
+    monkeypatch.setattr(documents, "filled", lambda *given, **named: truth(*given, **named) + lie)
+    with background(create_app([approved])) as server:
+        assert "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=" in compared(f"{server}/s/sample")
+
+
+def test_who_counts_requests_sees_who_took_part_and_when(published_for_real, answers, write_body):
+    """One line a request, as a proxy's log has it: an address, a moment, and that somebody answered."""
+    seen = []
+    app = create_app([Published.of(published_for_real.questionnaire)])
+
+    async def counting(scope, receive, send):
+        if scope["type"] == "http":
+            seen.append((scope["client"][0], time.time(), scope["method"]))
+        await app(scope, receive, send)
+
+    with background(counting) as server:
+        link = f"{server}/s/kinds"
+        urllib.request.urlopen(link).close()
+        content = write_body(published_for_real, answers)
+        headers = {"content-type": "application/json"}
+        urllib.request.urlopen(urllib.request.Request(f"{link}/answers", content, headers)).close()
+    assert [(address, method) for address, _, method in seen] == [("127.0.0.1", "GET"), ("127.0.0.1", "POST")]
+
+
+def test_a_receipt_and_a_database_together_tell_what_was_sent_until_the_survey_is_closed(
+    store, published, answers, write_body
+):
+    """The receipt holds the message, and that its number; the number is the key of the row until it is replaced."""
+    receipt = json.loads(write_body(published, answers))
+    store.open(published)
+    store.add([Reply("kinds", published.hash, receipt["id"], canonical(answers).decode(), today())])
+
+    def found():
+        with store.engine.connect() as connection:
+            asked = text("SELECT answers FROM reply WHERE id = :id")
+            return connection.execute(asked, {"id": receipt["id"]}).scalar()
+
+    assert json.loads(found()) == receipt["answers"]
+    store.close("kinds")
+    assert found() is None
+
+
+def test_whoever_has_the_seed_undoes_the_randomization():
+    coins = designs.warner(p=0.7)
+    truth = np.random.default_rng(1).choice(["yes", "no"], 200)
+    said = coins.randomize(truth, rng=np.random.default_rng(2016)).texts()
+    both = [coins.randomize([each] * 200, rng=np.random.default_rng(2016)).texts() for each in ("yes", "no")]
+    guessed = ["yes" if yes == heard else "no" for heard, yes, no in zip(said, *both, strict=True) if yes != no]
+    known = [each for each, yes, no in zip(truth, *both, strict=True) if yes != no]
+    assert len(known) > 50  # of the others the seed tells nothing: their answer was the same either way
+    assert guessed == known
