@@ -77,6 +77,17 @@ def test_where_two_answers_matter_the_score_interval_is_agresti_and_coulls(count
     assert score_bounds(fit, 0.95).clip(0, 1) == pytest.approx(fit.interval(method="agresti_coull"), abs=1e-9)
 
 
+@pytest.mark.parametrize("solution", ["mean", "least_squares"])
+@pytest.mark.parametrize("method", ["score", "profile", "wald"])
+def test_the_interval_is_that_of_the_solution_that_was_asked_for(solution, method):
+    survey = designs.kuk(p=(0.7, 0.4), draws=5)
+    expected = np.rint(1_000 * survey.matrix @ [0.36, 0.64]).astype(int)
+    fit = estimate.moments(survey, survey.tally(count=expected), solution=solution)
+    low, high = fit.interval(method=method)[0]
+    assert (low + high) / 2 == pytest.approx(fit.proportions[0], abs=0.002)
+    assert high - low == pytest.approx(2 * 1.96 * fit.standard_errors[0], rel=0.2)
+
+
 def test_weights_that_leave_the_worth_of_few_answers_are_told():
     survey = designs.negative(tuple("abcd"))
     said = list("abcd") * 15

@@ -334,7 +334,8 @@ def _extremes(fit: Estimate) -> Floats:
     for part in fit.tally.parts:
         if not part.n:
             continue
-        mapping, space = linear_map(part.design), part.design.space
+        mapping = linear_map(part.design, fit.indicators.solution if fit.indicators else None)
+        space = part.design.space
         if mapping.structure == "closed form":
             possible = np.array([mapping.constant, mapping.constant + np.diagonal(mapping.slope)])
         else:
