@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naysay import designs, estimate
+from naysay.design import mix
 from naysay.estimate.intervals import degrees_of_freedom
 from naysay.estimate.linear import Indicators
 from naysay.estimate.profile import likelihood_profile, mean_profile, simplex_profile
@@ -75,6 +76,28 @@ def test_where_two_answers_matter_the_score_interval_is_agresti_and_coulls(count
     survey = designs.negative(tuple("abcde"), discards=k)
     fit = estimate.moments(survey, survey.tally(count=counts[: survey.space.size]))
     assert score_bounds(fit, 0.95).clip(0, 1) == pytest.approx(fit.interval(method="agresti_coull"), abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [24, 36, 48, 60, 123])
+def test_a_category_that_nobody_named_has_the_interval_of_no_answers_out_of_n(n):
+    """The binomial variance of no answers is rounding, and says nothing of how many answers there were."""
+    survey = mix((2, designs.direct(tuple("abcde"))), (1, designs.uniform(tuple("abcde"))))
+    tally = survey.tally(count=[n - 19, 10, 6, 3, 0])
+    z = 1.959963984540054
+    share = (z**2 / 2) / (n + z**2)
+    highest = (share + z * np.sqrt(share * (1 - share) / (n + z**2)) - 1 / 15) / (2 / 3)
+    for fit in (estimate.moments(survey, tally), estimate.maximum_likelihood(survey, tally)):
+        assert fit.interval(method="agresti_coull")[4, 1] == pytest.approx(max(highest, 0), abs=1e-9)
+
+
+def test_levels_chosen_by_category_are_not_thought_more_alike_than_their_answers():
+    """Nearly all are in one category and at one open level; the few at other levels are of other categories."""
+    choice = designs.negative_levels(tuple("abcdef"))
+    rng = np.random.default_rng(8)
+    truth = np.repeat(list("abcdef"), [700, 12, 12, 12, 12, 12])
+    level = np.where(truth == "a", 4, rng.integers(1, 3, len(truth)))
+    fit = estimate.stratified(choice, choice.tally(choice.randomize(truth, level=level, rng=rng)))
+    assert (np.ptp(fit.interval(), axis=1)[0]) > 0.95 * 2 * 1.96 * fit.standard_errors[0]
 
 
 @pytest.mark.parametrize("solution", ["mean", "least_squares"])

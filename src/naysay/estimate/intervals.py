@@ -211,14 +211,14 @@ def _ends(shares: BinomialShares, below: Floats, above: Floats) -> Floats:
 
 
 def _effective_size(shares: BinomialShares) -> Floats:
-    """Answers that an unweighted sample of equal precision would have, (t,)."""
+    """Unweighted answers that would be as precise, (t,): Kish's number, fewer where weights go with the answers."""
     terms = shares.terms
     kish = terms.weight.sum() ** 2 / terms.weight_squared.sum()
-    variance = np.diagonal(terms.covariance("population")) * (terms.n - 1) / max(terms.n, 1)
-    binomial = shares.share * (1 - shares.share) * (shares.high - shares.low) ** 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        size = binomial / variance
-    return np.where(np.isfinite(size) & (size > 0), size, kish)
+    linearized = np.diagonal(terms.covariance("population")) * (terms.n - 1) / max(terms.n, 1)
+    plain = shares.share * (1 - shares.share) * (shares.high - shares.low) ** 2 / kish
+    told = plain > 1e-9 * np.abs(shares.high - shares.low) / kish  # of answers that nobody gave, rounding is left
+    ratio = np.divide(linearized, plain, out=np.ones_like(plain), where=told)
+    return np.asarray(kish / np.maximum(ratio, 1.0))
 
 
 def _file_score(shares: BinomialShares, z: float) -> Floats:

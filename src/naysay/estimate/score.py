@@ -67,8 +67,10 @@ def score_bounds(fit: Estimate, confidence: float) -> Floats:
     spread = np.array([z**2 * effective / each.part.effective for z, each in zip(mixing, parts, strict=True)])
     variance = _variance(means.squares, shares, mixing, spread, file=fit.target == "file")
     size, quantile = np.full(len(equal), effective), scipy.stats.norm.ppf(0.5 + confidence / 2) ** 2
+    if fit.indicators is not None and len(parts) > 1:
+        size = size / _choosing(parts, means, mixing, variance, file=fit.target == "file")
     if fit.tally.weighted:
-        size = effective / np.maximum(_weighting(fit, parts, means, mixing), 1.0)
+        size = size / np.maximum(_weighting(fit, parts, means, mixing), 1.0)
         quantile = scipy.stats.f.ppf(confidence, 1, max(effective - 1, 1.0))
     return _ends(means.mean, size, variance, float(quantile))
 
@@ -213,6 +215,20 @@ def _variance(squares: Floats, shares: Floats, mixing: Floats, spread: Floats, *
     constant = spread @ (apart * members + (1 - apart) * among)
     slope = spread @ (members - among) - (1.0 if file else 0.0)
     return np.array([constant, slope, np.full(t, (1.0 if file else 0.0) - spread.sum())])
+
+
+def _choosing(parts: list[_Answers], means: _Means, mixing: Floats, variance: Floats, *, file: bool) -> Floats:
+    """The variance that the answers show over the one that the levels' proportions imply, (t,), no less than 1.
+
+    Where people choose their level by their category, few answers at a level say little about who they are; drawn
+    toward the common proportions they may look more alike than their answers do.
+    """
+    constant, slope, curvature = variance
+    mean = np.clip(means.mean, 0.0, 1.0)
+    modeled = constant + slope * mean + curvature * mean**2
+    squares = np.sum([z * (each.share @ u**2) for z, each, u in zip(mixing, parts, means.u, strict=True)], axis=0)
+    shown = squares - (means.mean if file else means.mean**2)
+    return np.asarray(np.maximum(np.divide(shown, modeled, out=np.ones_like(shown), where=modeled > 0), 1.0))
 
 
 def _weighting(fit: Estimate, parts: list[_Answers], means: _Means, mixing: Floats) -> Floats:
