@@ -74,7 +74,7 @@ def test_without_a_question_all_private_ones_come_in_turn(naysay, data, replies)
 def test_every_estimate_says_what_a_few_dishonest_answers_would_move(naysay, data, question, points):
     line = (
         "anyone who has the link can answer any number of times: of every 100 answers, a single one that is repeated "
-        f"or dishonest moves a share by up to {points:g} percentage points"
+        f"or dishonest moves a share by up to {points:g} percentage points (by moments)"
     )
     assert line in json.loads(told(naysay, data, "--response", question, "--format", "json"))["warnings"]
     assert line in " ".join(told(naysay, data, "--response", question).split())

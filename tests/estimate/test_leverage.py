@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from naysay import NotEstimable, designs, estimate
+from naysay.tally import Part, Tally
 
 FIVE = ("a", "b", "c", "d", "e")
 OFFERED = [
@@ -58,3 +59,16 @@ def test_responses_that_are_too_many_to_list_are_bounded():
 def test_a_design_that_tells_nothing_has_no_leverage():
     with pytest.raises(NotEstimable):
         estimate.leverage(designs.custom(np.full((2, 2), 0.5), categories=("yes", "no")))
+
+
+def test_it_is_of_moments_and_maximum_likelihood_may_move_more():
+    design = designs.negative(FIVE, discards=2)
+    moved = []
+    honest = design.matrix @ np.array([0.6, 0.4, 0.0, 0.0, 0.0])
+    for bad in np.eye(len(honest)):
+        counts = [np.round(100_000 * shares).astype(int) for shares in (honest, 0.99 * honest + 0.01 * bad)]
+        tallies = [Tally((Part.of(design, design.space.listing(), count=count),)) for count in counts]
+        before, after = (estimate.maximum_likelihood(design, tally).proportions for tally in tallies)
+        moved.append(np.abs(after - before).max())
+    assert max(moved) == pytest.approx(0.0295, abs=5e-4)  # as the page on threats says, not 0.02
+    assert estimate.leverage(design) == pytest.approx(0.02)

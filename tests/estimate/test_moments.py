@@ -198,6 +198,17 @@ def test_by_default_the_design_chooses_the_smaller_variance_whatever_was_answere
         np.testing.assert_array_equal(chosen.proportions, named.proportions)
 
 
+@pytest.mark.parametrize("method", ["score", "wald", "profile", "bootstrap"])
+@pytest.mark.parametrize("solution", ["mean", "least_squares"])
+def test_intervals_and_bands_read_the_answers_by_the_solution_that_was_asked_for(solution, method):
+    survey = designs.kuk(p=(0.8, 0.3), draws=5)
+    tally = survey.tally(range(6), count=[9, 2, 60, 11, 40, 30])  # so that the two solutions lie far apart
+    fit = estimate.moments(survey, tally, solution=solution)
+    assert fit.interval(method=method).mean(axis=1) == pytest.approx(fit.proportions, abs=0.01)
+    assert estimate.noncompliance_band(fit, share=0.0)[:, 0] == pytest.approx(fit.proportions)
+    assert estimate.probability_band(fit, designs=[survey])[:, 1] == pytest.approx(fit.proportions)
+
+
 @pytest.mark.parametrize(
     ("survey", "solution", "message"),
     [

@@ -36,7 +36,7 @@ def moved(questionnaire: Questionnaire) -> str:
     --------
     >>> from naysay.questionnaire import sample
     >>> moved(sample())
-    'up to ... percentage points'
+    'up to ... percentage points (by moments)'
     """
     private = [getattr(question, "private", None) for question in questionnaire.questions]
     designs = [each.offer for each in private if each is not None]
@@ -50,4 +50,4 @@ def _points(designs: Iterable[Answerable]) -> str:
             most = max(most, leverage(design))
         except NotEstimable:  # of which nothing is estimated
             continue
-    return f"{100 * most:.3g} percentage points"
+    return f"{100 * most:.3g} percentage points (by moments)"  # likelihood may move more, see `leverage`

@@ -133,7 +133,7 @@ class _Read(NamedTuple):
             shares, steps = design.shares, slopes(design, [part.design for part in parts], sizes / sizes.sum())
         else:
             shares = tuple(Share(category, (category,)) for category in design.categories)
-            steps = (linear_map(parts[0].design).slope,)
+            steps = (linear_map(parts[0].design, fit.solution).slope,)
         centre = np.full(len(kinds), 1 / len(kinds))
         moved = (
             step @ (mean - p.design.expected_statistic @ centre)
@@ -210,7 +210,7 @@ def _estimated(fit: Estimate, design: Answerable) -> Floats:
     ]
     if isinstance(design, Samples):
         return shares_of_means(design, fit.tally, means)
-    estimated: Floats = linear_map(design.channel())(means[0])
+    estimated: Floats = linear_map(design.channel(), fit.solution)(means[0])
     return estimated
 
 

@@ -173,7 +173,7 @@ def binomial_shares(fit: Estimate) -> BinomialShares | None:
     if isinstance(fit.design, Levels | Samples) or len(fit.tally.parts) != 1:
         return None
     design = fit.tally.parts[0].design
-    mapping = linear_map(design)
+    mapping = linear_map(design, fit.solution)
     if mapping.structure == "closed form":
         low, high = mapping.constant, mapping.constant + np.diagonal(mapping.slope)
     elif isinstance(design, Table):
@@ -334,8 +334,7 @@ def _extremes(fit: Estimate) -> Floats:
     for part in fit.tally.parts:
         if not part.n:
             continue
-        mapping = linear_map(part.design, fit.indicators.solution if fit.indicators else None)
-        space = part.design.space
+        mapping, space = linear_map(part.design, fit.solution), part.design.space
         if mapping.structure == "closed form":
             possible = np.array([mapping.constant, mapping.constant + np.diagonal(mapping.slope)])
         else:

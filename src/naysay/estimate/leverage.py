@@ -17,6 +17,9 @@ def leverage(design: Answerable, *, share: float = 0.01) -> float:
     r of them is chosen at will, category j moves from π_j to (1 - r) π_j + r u_j, so by r · max(max u, 1 - min u) at
     most, over all categories, responses and levels. A direct question moves by r; the more private a design, the more.
 
+    Maximum likelihood weighs answers by what it estimates. Where a design has more responses than categories, it can
+    move more than this: in our trials up to 1.6 times as far.
+
     Parameters
     ----------
     design : Design or Levels

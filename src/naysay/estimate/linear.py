@@ -6,7 +6,7 @@ designs and levels. B is chosen by structure (closed form, inverse, or least squ
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -56,15 +56,12 @@ class Indicators:
     count : (distinct,) float
     weight, weight_squared : (distinct,) float
         Sums of survey weights and of their squares; the count where there are none.
-    solution : str, optional
-        Which of several unbiased maps made them, where one was asked for.
     """
 
     u: Floats
     count: Floats
     weight: Floats
     weight_squared: Floats
-    solution: str | None = None
 
     @property
     def n(self) -> float:
@@ -81,9 +78,7 @@ class Indicators:
         heavy = self.weight > 0
         if heavy.all():
             return self
-        return Indicators(
-            self.u[heavy], self.count[heavy], self.weight[heavy], self.weight_squared[heavy], self.solution
-        )
+        return Indicators(self.u[heavy], self.count[heavy], self.weight[heavy], self.weight_squared[heavy])
 
     def covariance(self, target: str) -> Floats:
         """Estimated covariance of the mean (t, t), linearized where there are weights.
@@ -236,8 +231,7 @@ def check_rank(expected: Floats, categories: tuple[Any, ...]) -> None:
 
 def indicators(tally: Tally, solution: str | None = None) -> Indicators:
     """The unbiased indicators of all distinct answers of a tally, over all its parts."""
-    every = stacked([part_indicators(part, solution) for part in tally.parts if part.n])
-    return replace(every, solution=solution).with_weight()
+    return stacked([part_indicators(part, solution) for part in tally.parts if part.n]).with_weight()
 
 
 def part_indicators(part: Part, solution: str | None = None) -> Indicators:

@@ -82,6 +82,7 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population", sol
         standard_error_kind=kind,
         warnings=tuple(reservations(terms.mean, tally, np.diagonal(terms.covariance(target)), inside=inside)),
         indicators=terms,
+        solution=solution,
     )
 
 

@@ -120,6 +120,8 @@ class Estimate:
         Reservations, printed with the numbers.
     indicators : Indicators, optional
         For means of unbiased indicators.
+    solution : {"mean", "least_squares"}, optional
+        The unbiased map that was asked for by name; intervals and bands read the answers by the same one.
     maximum : Maximum, optional
         For likelihood methods: the certificate.
     path : (iterations + 1, t) float, optional
@@ -151,6 +153,7 @@ class Estimate:
     standard_error_kind: str
     warnings: tuple[StatisticalWarning, ...] = ()
     indicators: Indicators | None = field(default=None, repr=False)
+    solution: str | None = field(default=None, repr=False)
     maximum: Maximum | None = field(default=None, repr=False)
     path: Floats | None = field(default=None, repr=False)
     level_weights: Mapping[Any, float] | None = field(default=None, repr=False)

@@ -62,7 +62,7 @@ def score_bounds(fit: Estimate, confidence: float) -> Floats:
     if fit.maximum is not None:
         means, shares = _efficient(parts, mixing, near), np.tile(near, (len(parts), 1))
     else:
-        means = _unbiased(parts, mixing, near, solution=fit.indicators.solution if fit.indicators else None)
+        means = _unbiased(parts, mixing, near, fit.solution)
         shares = _shares(parts, means, near) if fit.level_weights is None else np.tile(near, (len(parts), 1))
     spread = np.array([z**2 * effective / each.part.effective for z, each in zip(mixing, parts, strict=True)])
     variance = _variance(means.squares, shares, mixing, spread, file=fit.target == "file")
@@ -160,7 +160,7 @@ def _efficient(parts: list[_Answers], mixing: Floats, reference: Floats) -> _Mea
     return _means(parts, mixing, u, possible, reference)._replace(variance=float(np.trace(covariance)))
 
 
-def _unbiased(parts: list[_Answers], mixing: Floats, reference: Floats, *, solution: str | None) -> _Means:
+def _unbiased(parts: list[_Answers], mixing: Floats, reference: Floats, solution: str | None) -> _Means:
     """The indicators of moments, each part's own."""
     u, possible = [], []
     for each in parts:

@@ -27,8 +27,6 @@ LISTED = 5_000
 """Responses up to which a sample is compared response by response."""
 
 _RARE = 0.5  # expected answers below which responses are pooled; with it tests held their size in random sparse surveys
-
-
 _MANY = 5  # answers per response, or per four categories' worth of them, that a likelihood ratio needs for its χ²
 
 

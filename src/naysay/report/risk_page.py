@@ -123,7 +123,11 @@ def _intruder(found: RiskTable, identifications: Sequence[Sequence[Identificatio
             prose=True,
         ),
         _table("How often an attempt succeeds", ("quasi-identifier", *SCENARIOS), success),
-        _text(f"{_DASH}: too few people stand out, or nearly, for the number to mean anything.", small=True),
+        _text(
+            f"{_DASH}: too few people stand out, or nearly, for the number to mean anything. An acquaintance succeeds"
+            " at least so often; what she cannot exceed is the higher number of a right pick, below.",
+            small=True,
+        ),
     ]
     return [*parts, *_judged(rows, identifications)]
 

@@ -122,7 +122,7 @@ export class Memory {
       this.#clear.surveys[this.#own] = { confirmed: true, answered: true };
       this.#state.surveys[this.#own] = { receipt };
       for (const [key, { survey }] of Object.entries(this.#clear.questions))
-        if (survey === this.#own) this.#leave(key, null), delete this.#state.tables[key], delete this.#state.sent[key];
+        if (survey === this.#own) delete this.#state.tables[key], delete this.#state.sent[key];
     });
   }
 
