@@ -215,10 +215,12 @@ def _effective_size(shares: BinomialShares) -> Floats:
     terms = shares.terms
     kish = terms.weight.sum() ** 2 / terms.weight_squared.sum()
     variance = np.diagonal(terms.covariance("population")) * (terms.n - 1) / max(terms.n, 1)
-    binomial = shares.share * (1 - shares.share) * (shares.high - shares.low) ** 2
+    share_variance = shares.share * (1 - shares.share)
+    binomial = share_variance * (shares.high - shares.low) ** 2
     with np.errstate(divide="ignore", invalid="ignore"):
         size = binomial / variance
-    return np.where(np.isfinite(size) & (size > 0), size, kish)
+    some = share_variance > 1e-9  # else what is divided is rounding
+    return np.where(some & np.isfinite(size) & (size > 0), size, kish)
 
 
 def _file_score(shares: BinomialShares, z: float) -> Floats:
