@@ -77,6 +77,24 @@ def test_where_two_answers_matter_the_score_interval_is_agresti_and_coulls(count
     assert score_bounds(fit, 0.95).clip(0, 1) == pytest.approx(fit.interval(method="agresti_coull"), abs=1e-9)
 
 
+def test_a_category_that_nobody_named_is_not_certain_by_rounding():
+    survey = designs.k_ary(tuple("abcde"), epsilon=3.0)
+    for counts in ([57, 0, 33, 1, 11], [40, 0, 30, 20, 11], [29, 0, 0, 0, 1], [9, 7, 4, 0, 0]):
+        fit = estimate.moments(survey, survey.tally(count=counts))
+        assert fit.interval() == pytest.approx(fit.interval(method="score"), abs=1e-9)
+
+
+def test_responses_too_many_to_list_leave_the_score_interval_its_coverage():
+    labels, rng = tuple(f"c{number}" for number in range(20)), np.random.default_rng(20)
+    survey, shares = designs.negative(labels, discards=10), np.r_[0.9, np.full(19, 0.1 / 19)]
+    hits = []
+    for _ in range(30):
+        truth = rng.choice(labels, size=60, p=shares)
+        bounds = estimate.maximum_likelihood(survey, survey.tally(survey.randomize(truth, rng=rng))).interval()
+        hits.append((bounds[:, 0] <= shares) & (shares <= bounds[:, 1]))
+    assert np.mean(hits, axis=0).min() > 0.8  # .50 where the answers that came stood for all
+
+
 def test_weights_that_leave_the_worth_of_few_answers_are_told():
     survey = designs.negative(tuple("abcd"))
     said = list("abcd") * 15

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from naysay.design.drawing import GeneratorSource
 from naysay.estimate.information import inverse
 from naysay.estimate.linear import linear_map
 from naysay.estimate.result import Estimate
@@ -31,7 +32,8 @@ __all__ = ["score_bounds"]
 
 Floats = NDArray[np.float64]
 
-_LARGEST_LISTING = 400_000  # responses × categories above which the answers that came stand for all
+_LARGEST_LISTING = 400_000  # responses × categories above which responses drawn by the design stand for all
+_SEED = 0  # of these draws, so that a printed interval can be printed again
 
 
 def score_bounds(fit: Estimate, confidence: float) -> Floats:
@@ -77,27 +79,43 @@ def score_bounds(fit: Estimate, confidence: float) -> Floats:
 class _Answers:
     """The answers of one part, and all that it could have held.
 
+    The weights of efficient indicators must not follow the noise of the answers. So where the possible responses are
+    too many to list, others that the design draws stand for them, and the answers that came only where one of two
+    questions was left out.
+
     Parameters
     ----------
     part : Part
     rows : (distinct, t) float
         Likelihood rows of the answers that came.
+    codes : (responses, width) int
+        All possible responses, or those that stand for them.
     possible : (responses, t) float
-        Likelihood rows of all possible responses, or of those that came where these are too many to list.
-    listed : bool
+        Their likelihood rows.
+    mass : (responses,) float, or None
+        How many responses each stands for; None where these are the answers that came.
     """
 
     part: Part
     rows: Floats
+    codes: NDArray[np.int64]
     possible: Floats
-    listed: bool
+    mass: Floats | None
 
     @classmethod
     def of(cls, part: Part) -> _Answers:
-        space, rows = part.design.space, part.design.rows(part.codes)
-        listed = space.listable and space.size * rows.shape[1] <= _LARGEST_LISTING
-        listed = listed and not np.isnan(space.statistic(part.codes)).any()  # NaN: one of two questions was answered
-        return cls(part, rows, part.design.rows(space.listing()) if listed else rows, listed)
+        design: Any = part.design
+        space, rows = design.space, design.rows(part.codes)
+        if np.isnan(space.statistic(part.codes)).any():  # one of two questions was answered
+            return cls(part, rows, part.codes, rows, None)
+        t = rows.shape[1]
+        if space.listable and space.size * t <= _LARGEST_LISTING:
+            codes = space.listing()
+            return cls(part, rows, codes, design.rows(codes), np.ones(len(codes)))
+        source = GeneratorSource(np.random.default_rng(_SEED))
+        codes = design.draw(np.arange(_LARGEST_LISTING // t) % t, source)  # each category as often
+        possible = design.rows(codes)
+        return cls(part, rows, codes, possible, 1 / (possible.mean(axis=1) * len(codes)))
 
     @cached_property
     def share(self) -> Floats:
@@ -109,9 +127,8 @@ class _Answers:
 
         Answers that came stand for all by their share over their chance under the reference proportions.
         """
-        if self.listed:
-            return np.asarray(self.possible.T @ values)
-        return np.asarray(self.possible.T @ (values * (self.share / (self.rows @ reference))[:, None]))
+        mass = self.share / (self.rows @ reference) if self.mass is None else self.mass
+        return np.asarray(self.possible.T @ (values * mass[:, None]))
 
 
 class _Means(NamedTuple):
@@ -164,7 +181,7 @@ def _unbiased(parts: list[_Answers], mixing: Floats, reference: Floats) -> _Mean
     for each in parts:
         mapping, space = linear_map(each.part.design), each.part.design.space
         u.append(mapping(space.statistic(each.part.codes)))
-        possible.append(mapping(space.statistic(space.listing())) if each.listed else u[-1])
+        possible.append(mapping(space.statistic(each.codes)))
     return _means(parts, mixing, u, possible, reference)
 
 
