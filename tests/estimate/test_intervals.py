@@ -12,11 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naysay import designs, estimate
+from naysay.design.drawing import GeneratorSource
 from naysay.estimate.intervals import degrees_of_freedom
 from naysay.estimate.linear import Indicators
 from naysay.estimate.profile import likelihood_profile, mean_profile, simplex_profile
 from naysay.estimate.score import score_bounds
 from naysay.estimate.solver import maximize
+from naysay.responses.spaces import MISSING
+from naysay.tally import Part, Tally
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SPEC = importlib.util.spec_from_file_location("coverage_benchmark", BENCHMARKS / "coverage.py")
@@ -93,6 +96,18 @@ def test_responses_too_many_to_list_leave_the_score_interval_its_coverage():
         bounds = estimate.maximum_likelihood(survey, survey.tally(survey.randomize(truth, rng=rng))).interval()
         hits.append((bounds[:, 0] <= shares) & (shares <= bounds[:, 1]))
     assert np.mean(hits, axis=0).min() > 0.8  # .50 where the answers that came stood for all
+
+
+def test_a_question_left_out_keeps_the_coverage_of_the_score_interval():
+    survey, rng = designs.warner(p=0.7) * designs.k_ary(("a", "b", "c"), epsilon=1.5), np.random.default_rng(6)
+    shares, hits = np.array([0.5, 0.2, 0.1, 0.1, 0.1, 0]), []
+    for _ in range(300):
+        codes = survey.draw(rng.choice(6, 30, p=shares), GeneratorSource(rng))
+        codes[np.arange(9), rng.integers(0, 2, 9)] = MISSING
+        tally = Tally((Part.of(survey, codes, count=np.ones(30, dtype=np.int64)),))
+        bounds = estimate.maximum_likelihood(survey, tally).interval()
+        hits.append((bounds[:, 0] <= shares) & (shares <= bounds[:, 1]))
+    assert np.mean(hits, axis=0).min() > 0.92  # .87 where the answers that came stood for all
 
 
 def test_weights_that_leave_the_worth_of_few_answers_are_told():
