@@ -270,7 +270,7 @@ _FAMILIES = {
     "Gaussian": _gaussian,
     "negative levels": _negative_levels,
     "levels": _levels,
-    "k-ary": lambda rng: designs.k_ary(_labels(rng), epsilon=round(rng.uniform(0.3, 3), 1)),
+    "k-ary": lambda rng: designs.k_ary(_labels(rng), epsilon=round(rng.uniform(0.3, 5), 1)),
     "mixture": _mixture,
     "any matrix": _custom,
     "forced": _forced,
@@ -304,6 +304,7 @@ def _found(
 
 
 _RARE = (0.9, 0.05, 0.02, 0.015, 0.01, 0.005)
+_TWENTY = designs.negative(tuple("abcdefghijklmnopqrst"), discards=10)
 _SIX, _EIGHT = (designs.negative(tuple("abcdefgh"[:t]), discards=2) for t in (6, 8))
 _TWO_LEVELS = designs.negative_levels(tuple("abcd"), most=2)
 _THREE_LEVELS = designs.negative_levels(tuple("abcd"))
@@ -315,6 +316,15 @@ FOUND_WRONG = {
     "the same, n = 1,000": _found(_SIX, _RARE, 1_000, 0.936),
     "eight categories, pairs, one of .9; n = 500": _found(_EIGHT, (*_RARE[:-1], 0.003, 0.001, 0.001), 500, 0.736),
     "eight equal categories, pairs; n = 60": _found(_EIGHT, np.full(8, 1 / 8), 60, 0.89),
+    "twenty categories, ten ruled out, one of .9; n = 60": _found(
+        _TWENTY, np.r_[0.9, np.full(19, 0.1 / 19)], 60, 0.497
+    ),
+    "k-ary, twenty categories, ε = 4; n = 30": _found(
+        designs.k_ary(tuple("abcdefghijklmnopqrst"), epsilon=4),
+        0.5 ** np.arange(20) / sum(0.5 ** np.arange(20)),
+        30,
+        0.713,
+    ),
     "pooled, two levels, t = 4; n = 120": _found(
         _TWO_LEVELS, (0.9, 0.06, 0.03, 0.01), 120, 0.693, estimator="pooled", preferences=(0.5, 0.5)
     ),

@@ -87,7 +87,8 @@ def fitted(cell: Cell, tally: estimate.Estimate) -> estimate.Estimate:
 def cramer_rao(cell: Cell) -> float:
     """Mean width of intervals at the Cramér-Rao bound, if it is known: a likelihood, all shares above 0, no weights."""
     likely = cell.estimator in ("maximum_likelihood", "pooled") and cell.target == "population" and not cell.weights
-    if not likely or isinstance(cell.design, Samples) or cell.shares.min() <= 0:
+    listed = all(cell.design.channel(level).space.listable for level in cell.design.levels)
+    if not (likely and listed) or isinstance(cell.design, Samples) or cell.shares.min() <= 0:
         return np.nan
     chosen = np.ones(1) if cell.preferences is None else cell.preferences[0]
     total = np.zeros((len(cell.shares),) * 2)

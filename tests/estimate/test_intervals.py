@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 
 from naysay import designs, estimate
 from naysay.design import mix
+from naysay.design.drawing import GeneratorSource
 from naysay.estimate.intervals import degrees_of_freedom
 from naysay.estimate.linear import Indicators
 from naysay.estimate.profile import likelihood_profile, mean_profile, simplex_profile
 from naysay.estimate.score import score_bounds
 from naysay.estimate.solver import maximize
+from naysay.responses.spaces import MISSING
+from naysay.tally import Part, Tally
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SPEC = importlib.util.spec_from_file_location("coverage_benchmark", BENCHMARKS / "coverage.py")
@@ -109,6 +112,36 @@ def test_the_interval_is_that_of_the_solution_that_was_asked_for(solution, metho
     low, high = fit.interval(method=method)[0]
     assert (low + high) / 2 == pytest.approx(fit.proportions[0], abs=0.002)
     assert high - low == pytest.approx(2 * 1.96 * fit.standard_errors[0], rel=0.2)
+
+
+def test_a_category_that_nobody_named_is_not_certain_by_rounding():
+    survey = designs.k_ary(tuple("abcde"), epsilon=3.0)
+    for counts in ([57, 0, 33, 1, 11], [40, 0, 30, 20, 11], [29, 0, 0, 0, 1], [9, 7, 4, 0, 0]):
+        fit = estimate.moments(survey, survey.tally(count=counts))
+        assert fit.interval() == pytest.approx(fit.interval(method="score"), abs=1e-9)
+
+
+def test_responses_too_many_to_list_leave_the_score_interval_its_coverage():
+    labels, rng = tuple(f"c{number}" for number in range(20)), np.random.default_rng(20)
+    survey, shares = designs.negative(labels, discards=10), np.r_[0.9, np.full(19, 0.1 / 19)]
+    hits = []
+    for _ in range(30):
+        truth = rng.choice(labels, size=60, p=shares)
+        bounds = estimate.maximum_likelihood(survey, survey.tally(survey.randomize(truth, rng=rng))).interval()
+        hits.append((bounds[:, 0] <= shares) & (shares <= bounds[:, 1]))
+    assert np.mean(hits, axis=0).min() > 0.8  # .50 where the answers that came stood for all
+
+
+def test_a_question_left_out_keeps_the_coverage_of_the_score_interval():
+    survey, rng = designs.warner(p=0.7) * designs.k_ary(("a", "b", "c"), epsilon=1.5), np.random.default_rng(6)
+    shares, hits = np.array([0.5, 0.2, 0.1, 0.1, 0.1, 0]), []
+    for _ in range(300):
+        codes = survey.draw(rng.choice(6, 30, p=shares), GeneratorSource(rng))
+        codes[np.arange(9), rng.integers(0, 2, 9)] = MISSING
+        tally = Tally((Part.of(survey, codes, count=np.ones(30, dtype=np.int64)),))
+        bounds = estimate.maximum_likelihood(survey, tally).interval()
+        hits.append((bounds[:, 0] <= shares) & (shares <= bounds[:, 1]))
+    assert np.mean(hits, axis=0).min() > 0.92  # .87 where the answers that came stood for all
 
 
 def test_weights_that_leave_the_worth_of_few_answers_are_told():

@@ -16,22 +16,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from naysay.design.drawing import GeneratorSource
 from naysay.estimate.information import inverse
 from naysay.estimate.linear import linear_map
 from naysay.estimate.result import Estimate
+from naysay.responses.spaces import MISSING
 from naysay.tally import Part
 
 __all__ = ["score_bounds"]
 
 Floats = NDArray[np.float64]
 
-_LARGEST_LISTING = 400_000  # responses × categories above which the answers that came stand for all
+_LARGEST_LISTING = 400_000  # responses × categories above which responses drawn by the design stand for all
+_SEED = 0  # of these draws, so that a printed interval can be printed again
 
 
 def score_bounds(fit: Estimate, confidence: float) -> Floats:
@@ -62,7 +65,7 @@ def score_bounds(fit: Estimate, confidence: float) -> Floats:
     if fit.maximum is not None:
         means, shares = _efficient(parts, mixing, near), np.tile(near, (len(parts), 1))
     else:
-        means = _unbiased(parts, mixing, near, fit.solution)
+        means = _unbiased(parts, mixing, fit.solution)
         shares = _shares(parts, means, near) if fit.level_weights is None else np.tile(near, (len(parts), 1))
     spread = np.array([z**2 * effective / each.part.effective for z, each in zip(mixing, parts, strict=True)])
     variance = _variance(means.squares, shares, mixing, spread, file=fit.target == "file")
@@ -79,41 +82,55 @@ def score_bounds(fit: Estimate, confidence: float) -> Floats:
 class _Answers:
     """The answers of one part, and all that it could have held.
 
+    The weights of efficient indicators must not follow the noise of the answers. So where the possible responses are
+    too many to list, others that the design draws stand for them. Where one of two questions was left out, the possible
+    responses leave it out as often; whoever leaves it out is taken to be like the others, as in the likelihood.
+
     Parameters
     ----------
     part : Part
     rows : (distinct, t) float
         Likelihood rows of the answers that came.
+    codes : (responses, width) int
+        All possible responses, or those that stand for them.
     possible : (responses, t) float
-        Likelihood rows of all possible responses, or of those that came where these are too many to list.
-    listed : bool
+        Their likelihood rows.
+    chances : (responses, t) float
+        Chance of each, times the responses that it stands for.
     """
 
     part: Part
     rows: Floats
+    codes: NDArray[np.int64]
     possible: Floats
-    listed: bool
+    chances: Floats
 
     @classmethod
     def of(cls, part: Part) -> _Answers:
-        space, rows = part.design.space, part.design.rows(part.codes)
-        listed = space.listable and space.size * rows.shape[1] <= _LARGEST_LISTING
-        listed = listed and not np.isnan(space.statistic(part.codes)).any()  # NaN: one of two questions was answered
-        return cls(part, rows, part.design.rows(space.listing()) if listed else rows, listed)
+        design: Any = part.design
+        space, rows = design.space, design.rows(part.codes)
+        t = rows.shape[1]
+        if space.listable and space.size * t <= _LARGEST_LISTING:
+            codes = space.listing()
+            chances = design.rows(codes)
+        else:
+            source = GeneratorSource(np.random.default_rng(_SEED))
+            codes = design.draw(np.arange(max(_LARGEST_LISTING // t, 2 * t)) % t, source)  # each category as often
+            chances = design.rows(codes)
+            chances = chances / (chances.mean(axis=1, keepdims=True) * len(codes))
+        patterns, place = np.unique(part.codes == MISSING, axis=0, return_inverse=True)
+        often = np.bincount(place.ravel(), part.weight) / part.weight.sum()
+        codes = np.vstack([np.where(pattern, MISSING, codes) for pattern in patterns])
+        return cls(part, rows, codes, design.rows(codes), np.vstack([chances * share for share in often]))
 
     @cached_property
     def share(self) -> Floats:
         """Each answer's share of the part's weight, (distinct,)."""
         return np.asarray(self.part.weight / self.part.weight.sum())
 
-    def expected(self, values: Floats, reference: Floats) -> Floats:
-        """Σ_y P(y | i) values(y), (t, …), over the possible responses.
-
-        Answers that came stand for all by their share over their chance under the reference proportions.
-        """
-        if self.listed:
-            return np.asarray(self.possible.T @ values)
-        return np.asarray(self.possible.T @ (values * (self.share / (self.rows @ reference))[:, None]))
+    def expected(self, values: Floats) -> Floats:
+        """Σ_y P(y | i) values(y), (t, …), over the possible responses."""
+        return np.asarray(self.chances.T @ values)
 
 
 class _Means(NamedTuple):
@@ -152,28 +169,28 @@ def _efficient(parts: list[_Answers], mixing: Floats, reference: Floats) -> _Mea
         return np.asarray(np.divide(rows, fitted, out=np.ones_like(rows), where=fitted > 0))
 
     information = np.sum(
-        [z * each.expected(ratios(each.possible), reference) for z, each in zip(mixing, parts, strict=True)], axis=0
+        [z * each.expected(ratios(each.possible)) for z, each in zip(mixing, parts, strict=True)], axis=0
     )
     covariance = inverse(information)
     u = [reference + (ratios(each.rows) - 1) @ covariance for each in parts]
     possible = [reference + (ratios(each.possible) - 1) @ covariance for each in parts]
-    return _means(parts, mixing, u, possible, reference)._replace(variance=float(np.trace(covariance)))
+    return _means(parts, mixing, u, possible)._replace(variance=float(np.trace(covariance)))
 
 
-def _unbiased(parts: list[_Answers], mixing: Floats, reference: Floats, solution: str | None) -> _Means:
+def _unbiased(parts: list[_Answers], mixing: Floats, solution: str | None) -> _Means:
     """The indicators of moments, each part's own."""
     u, possible = [], []
     for each in parts:
         mapping, space = linear_map(each.part.design, solution), each.part.design.space
         u.append(mapping(space.statistic(each.part.codes)))
-        possible.append(mapping(space.statistic(space.listing())) if each.listed else u[-1])
-    return _means(parts, mixing, u, possible, reference)
+        possible.append(mapping(space.statistic(each.codes)))
+    return _means(parts, mixing, u, possible)
 
 
-def _means(parts: list[_Answers], mixing: Floats, u: list[Floats], possible: list[Floats], reference: Floats) -> _Means:
+def _means(parts: list[_Answers], mixing: Floats, u: list[Floats], possible: list[Floats]) -> _Means:
     """Means of the indicators `u`, whose values at all possible responses are known."""
     mean = np.sum([z * (each.share @ own) for z, each, own in zip(mixing, parts, u, strict=True)], axis=0)
-    squares = np.array([each.expected(values**2, reference) for each, values in zip(parts, possible, strict=True)])
+    squares = np.array([each.expected(values**2) for each, values in zip(parts, possible, strict=True)])
     return _Means(mean, u, squares, variance=np.nan)
 
 
