@@ -169,6 +169,13 @@ def test_both_ways_out_of_yes_and_no_in_other_words_lead_to_the_same(naysay, tmp
     assert codes["proportions"] == named["proportions"] == pytest.approx([(1 / 3 - 0.3) / 0.4, (0.7 - 1 / 3) / 0.4])
 
 
+@pytest.mark.parametrize("command", ["estimate", "randomize"])
+def test_a_column_that_a_labelled_file_lacks_is_named_with_those_it_has(refused, tmp_path, command):
+    labelled(tmp_path, [1, 2], {1: "Ja", 2: "Nein"})
+    words = ("--response", "Q", "--design", "warner(p=0.7)", *(("--out", "p.csv") if command == "randomize" else ()))
+    assert "there is no column 'Q'; the columns are 'q'" in refused(command, "x.sav", *words)
+
+
 def test_labels_are_named_where_truth_is_randomized(refused, tmp_path):
     labelled(tmp_path, [1, 2], {1: "Ja", 2: "Nein"})
     words = ("--response", "q", "--design", "warner(p=0.7)", "--out", "p.csv")

@@ -340,3 +340,9 @@ def test_areas_grow_paler_from_who_is_alone_to_who_is_not_and_stand_apart_in_gra
     assert np.all(np.diff([gray(color) for color in dark[:3]]) < -0.05)
     assert set(FILLS) == set(risk_charts.CLASSES)
     assert not set(FILLS) & set(INKS)
+
+
+def test_respondents_are_they(page):
+    assert "find their record" in page
+    assert "that they took part" in page
+    assert "her record" not in page

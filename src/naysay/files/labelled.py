@@ -45,9 +45,10 @@ def scan_labelled(path: Path, *, encoding: str | None, codes: bool | Collection[
 
 
 def labels_of(path: Path, name: str, *, encoding: str | None) -> dict[str, str]:
-    """The labels of one variable by code as text, in the order of the codes."""
+    """The labels of one variable by code as text, in the order of the codes; none where there is no such variable."""
     told = _File(path, _encoding(path, encoding), _library(path)).told()
-    labels = variables(told, system=kind(path), codes=False)[name].labels
+    known = variables(told, system=kind(path), codes=False)
+    labels = known[name].labels if name in known else {}
     return {code if isinstance(code, str) else shown(code): labels[code] for code in sorted(labels)}
 
 

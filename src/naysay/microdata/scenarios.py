@@ -96,7 +96,7 @@ SCENARIOS: Mapping[str, Scenario] = MappingProxyType(
             Scenario(
                 "acquaintance",
                 "curiosity about one person, or a grudge",
-                "knows the key variables of a friend, neighbor or colleague, and that she took part",
+                "knows the key variables of a friend, neighbor or colleague, and that they took part",
                 "that one person",
                 "prosecutor",
             ),

@@ -94,9 +94,9 @@ def lead(found: RiskTable) -> list[str]:
     named = " and ".join(keys[:2])
     return [
         "Names and addresses may be gone from a file, and still somebody who knows a few things about a person, such"
-        f" as {named}, may find her record, and with it everything else she told. This report says how many people that"
-        " concerns, on which combinations of things, and what could be done. It is meant for those who decide whether a"
-        " file is released, and in what form.",
+        f" as {named}, may find their record, and with it everything else they told. This report says how many people"
+        " that concerns, on which combinations of things, and what could be done. It is meant for those who decide"
+        " whether a file is released, and in what form.",
         "It holds counts of people only. No answer of anybody stands in it.",
     ]
 

@@ -210,3 +210,17 @@ def in_english_alone(route):
     content["questionnaire"]["languages"] = ["en"]
     content["questionnaire"]["title"] = {"en": "A sample survey"}
     route.fulfill(json=content)
+
+
+def test_the_message_on_a_receipt_runs_from_left_to_right_below_arabic(respond):
+    page = respond("private", locale="ar", **PHONE).start().answer("income", "to_3000").to_review({}).confirm().page
+    brace, name = page.evaluate("""() => {
+        const text = document.querySelector("#receipt").firstChild, start = text.data.indexOf("{");
+        return [start, start + 2].map((at) => {
+            const range = new Range();
+            range.setStart(text, at);
+            range.setEnd(text, at + 1);
+            return range.getBoundingClientRect().left;
+        });
+    }""")
+    assert brace < name
