@@ -57,7 +57,7 @@ def under_other_names_in_other_letters(asked):
     renamed(asked)
     under_another_name(asked)
     for question in questions(asked).values():
-        question["label"] = {"en": "  " + question["label"]["en"].upper().replace("?", " ?!\u200b")}
+        question["label"] = {"en": "  " + question["label"]["en"].upper().replace("?", " ?!\u200b\u3164")}
 
 
 def reordered(asked):

@@ -27,12 +27,15 @@ export async function send(url, bytes) {
   } catch {
     return { wait: 0, reason: "offline" };
   }
-  const content = await answer.json().catch(() => ({}));
-  if (answer.ok && content.day) return { day: content.day, stored: content.stored };
+  const content = (await answer.json().catch(() => null)) ?? {};
+  if (answer.ok && day(content.day)) return { day: content.day, stored: content.stored };
   if (answer.ok || answer.status >= 500 || [408, 429].includes(answer.status))
     return { wait: Number(answer.headers.get("retry-after")) || 0, reason: "unavailable" };
-  return { code: content.error?.code ?? String(answer.status), message: content.error?.message ?? "" };
+  return { code: content.error?.code || String(answer.status), message: content.error?.message ?? "" };
 }
+
+/** Whether a server gave a day that there is. */
+const day = (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && Number.isFinite(Date.parse(text));
 
 const PAUSES = [3, 6, 12, 30, 60]; // seconds between tries, unless the server names a longer pause
 
