@@ -300,6 +300,20 @@ def test_after_a_restart_the_receipt_is_gone_and_nobody_answers_twice(respond, r
     assert not page.locator("#receipt").count()
 
 
+def test_a_message_that_waited_and_was_refused_is_readable_no_more(respond, liar):
+    stored = "JSON.stringify({...localStorage})"
+    liar.replies = [refused("unavailable", 503), refused("closed_for_now")]
+    respondent = respond("private", on=liar).start().to_review(ANSWERS)
+    shown = json.loads(respondent.shown())
+    respondent.page.locator("#confirm").click()
+    respondent.page.get_by_role("heading", name="Not yet sent").wait_for()
+    assert shown["id"] in respondent.page.evaluate(stored)
+    respondent.page.get_by_role("button", name="Try again now").click()
+    respondent.page.get_by_role("button", name=LOOK).click()
+    respondent.page.locator(".welcome, .step, #confirm").first.wait_for()
+    assert shown["id"] not in respondent.page.evaluate(stored)
+
+
 def test_a_message_that_waits_outlives_the_server(respond, restarting):
     respondent = respond("private", on=restarting()).start().to_review(ANSWERS)
     shown = respondent.shown()

@@ -127,9 +127,9 @@ class Taking {
   }
 
   #sending() {
-    const { texts, memory } = this;
+    const { texts, memory, survey } = this;
     const url = `${address}/answers`;
-    return delivery(memory.body, { texts, memory, url, changed: () => this.#draw(true) });
+    return delivery(memory.body, { texts, memory, url, preview: survey.preview, changed: () => this.#draw(true) });
   }
 
   #sent() {
