@@ -233,6 +233,18 @@ VECTORS = [
     ("a question of which nothing is stated", f"{PRIVACY}.smoking", ([PRIVACY, "smoking"],)),
     ("less together", "together", (["together", "bits"], 1)),
     ("together a finite ε", "together", (["together", "epsilon"], 9)),
+    # lists for texts, and what is shown as it stands
+    ("a kind in a list", "items[3]", (at(3, "kind"), ["text"])),
+    ("a note in a list", "items[0]", (at(0, "kind"), ["note"])),
+    ("a kind of design in a list", "items[4]", (design(4, "kind"), ["table"])),
+    ("a function in a list", "items[3]", (at(3, "relevant"), calls(["or"], asks("age")))),
+    ("responses in lists", "items[4]", (design(4, "responses"), [["yes"], ["no"]])),
+    ("a label without a language", "items[4]", (at(4, "label"), "Smoking?")),
+    ("a language in a list", WHOLE, (["questionnaire", "languages", 0], ["en"])),
+    ("a language that is none", WHOLE, (["questionnaire", "languages", 0], "no language")),
+    ("a hash before that is a sentence", "renewed", (["renewed"], ["approved by the ethics board"])),
+    ("hashes before that are no list", "renewed", (["renewed"], "0" * 64)),
+    ("a hash before", None, (["renewed"], ["0" * 64])),
     ("ε that is more than the integers give", None, ([PRIVACY, "smoking", 0, "epsilon"], 1)),
     ("ε for which nothing is promised", None, ([PRIVACY, "smoking", 0, "epsilon"], None)),
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ from naysay.questionnaire import Questionnaire, canonical, of_form, statements, 
 __all__ = ["Published", "complaint"]
 
 Content = bytes  # in the class below, `bytes` is a field
+_HASH = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,8 @@ def complaint(form: Any) -> str | None:
     """
     try:
         known = (form["naysay"], form["version"]) == ("survey", 1) and type(form["body_length"]) is int
+        before = form.get("renewed", [])
+        known &= type(before) is list and all(_HASH.fullmatch(each) for each in before)
         examined = of_form(form["questionnaire"])
         if examined.questionnaire is not None and known:
             return _understated(form, examined.questionnaire)

@@ -25,7 +25,7 @@ def test_nothing_is_answered_against_the_description(tmp_path, published):
         for operation in operations:
             check(operation)
     store.dispose()
-    assert len(operations) == 7
+    assert len(operations) == 8
 
 
 def check(operation):

@@ -199,3 +199,45 @@ def test_an_answer_that_tells_a_lot_is_said_to(respond, liar):
     assert f"all options stay possible. {lot}" in respondent.at("smoking").locator(".preview").text_content()
     assert "tells a lot" not in respondent.at("taxes").text_content()
     assert "Nobody can tell" in respondent.at("taxes").text_content()
+
+
+@pytest.mark.parametrize("said", [None, {"day": "2026-99-99"}, {"day": "soon"}, {"day": 20261120}, {"day": "2026-11-20", "stored": False}], ids=str)
+def test_what_is_no_acknowledgment_is_not_taken_for_one(respond, liar, said):
+    liar.replies = [(201, said)]
+    respondent = respond("private", on=liar).start().to_review(ANSWERS)
+    shown = respondent.shown()
+    respondent.page.locator("#confirm").click()
+    respondent.page.get_by_role("heading", name="Not yet sent").wait_for()
+    respondent.page.get_by_role("button", name="Try again now").click()
+    respondent.page.locator("#receipt").wait_for()
+    assert [body.decode() for body in liar.bodies] == [shown, shown]
+
+
+def test_a_refusal_without_a_reason_is_one(respond, liar):
+    liar.replies = [refused("")]
+    respondent = respond("private", on=liar).start().to_review(ANSWERS)
+    respondent.page.locator("#confirm").click()
+    respondent.page.get_by_text("This message was not stored.").wait_for()
+
+
+def without_room(form):
+    form["body_length"] = 1
+
+
+def without_choices(form):
+    form["questionnaire"]["items"].append({"kind": "ranking", "name": "rank", "label": {"en": "?"}})
+
+
+@pytest.mark.parametrize("change", [without_room, without_choices])
+def test_a_page_that_breaks_says_so(respond, liar, change):
+    liar.tell(change)
+    respondent = respond("private", on=liar).start().fill(ANSWERS).move()
+    assert "could not be loaded" in respondent.page.locator("main").text_content()
+    assert not liar.bodies
+
+
+def test_what_passes_for_a_preview_says_so_before_anything_is_sent(respond, liar):
+    liar.tell(lambda form: form.update(preview=True))
+    respondent = respond("private", on=liar).start().to_review(ANSWERS)
+    assert respondent.page.locator(".review .warning", has_text="Do not give your true answers").count() == 1
+    assert not liar.bodies

@@ -57,7 +57,7 @@ def under_other_names_in_other_letters(asked):
     renamed(asked)
     under_another_name(asked)
     for question in questions(asked).values():
-        question["label"] = {"en": "  " + question["label"]["en"].upper().replace("?", " ?!\u200b")}
+        question["label"] = {"en": "  " + question["label"]["en"].upper().replace("?", " ?!\u200b\u3164")}
 
 
 def reordered(asked):
@@ -298,6 +298,20 @@ def test_after_a_restart_the_receipt_is_gone_and_nobody_answers_twice(respond, r
     assert page.get_by_role("heading", name="Sent. Thank you.").count() == 1
     assert page.get_by_text("can no longer be read").count() == 1
     assert not page.locator("#receipt").count()
+
+
+def test_a_message_that_waited_and_was_refused_is_readable_no_more(respond, liar):
+    stored = "JSON.stringify({...localStorage})"
+    liar.replies = [refused("unavailable", 503), refused("closed_for_now")]
+    respondent = respond("private", on=liar).start().to_review(ANSWERS)
+    shown = json.loads(respondent.shown())
+    respondent.page.locator("#confirm").click()
+    respondent.page.get_by_role("heading", name="Not yet sent").wait_for()
+    assert shown["id"] in respondent.page.evaluate(stored)
+    respondent.page.get_by_role("button", name="Try again now").click()
+    respondent.page.get_by_role("button", name=LOOK).click()
+    respondent.page.locator(".welcome, .step, #confirm").first.wait_for()
+    assert shown["id"] not in respondent.page.evaluate(stored)
 
 
 def test_a_message_that_waits_outlives_the_server(respond, restarting):

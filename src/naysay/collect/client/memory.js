@@ -240,7 +240,7 @@ async function marks(questions) {
   return found;
 }
 
-const letters = (text) => text.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+const letters = (text) => text.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{N}]|\p{Default_Ignorable_Code_Point}/gu, "");
 
 const digest = async (text) => hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 

@@ -44,6 +44,7 @@ export function review(bytes, { texts, answers, edit, confirm, problems }) {
     "div",
     { class: "review" },
     make("h1", { tabindex: "-1" }, title),
+    answers.survey.preview && make("p", { class: "warning" }, texts.say("welcome.preview")),
     make("p", {}, texts.say("review.lead")),
     make("h2", { id: "exact-title" }, texts.say("review.exact")),
     // The blanks at the end are part of it: the text of this element is the message.

@@ -27,17 +27,20 @@ export async function send(url, bytes) {
   } catch {
     return { wait: 0, reason: "offline" };
   }
-  const content = await answer.json().catch(() => ({}));
-  if (answer.ok && content.day) return { day: content.day, stored: content.stored };
+  const content = (await answer.json().catch(() => null)) ?? {};
+  if (answer.ok && day(content.day)) return { day: content.day, stored: content.stored };
   if (answer.ok || answer.status >= 500 || [408, 429].includes(answer.status))
     return { wait: Number(answer.headers.get("retry-after")) || 0, reason: "unavailable" };
-  return { code: content.error?.code ?? String(answer.status), message: content.error?.message ?? "" };
+  return { code: content.error?.code || String(answer.status), message: content.error?.message ?? "" };
 }
+
+/** Whether a server gave a day that there is. */
+const day = (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && Number.isFinite(Date.parse(text));
 
 const PAUSES = [3, 6, 12, 30, 60]; // seconds between tries, unless the server names a longer pause
 
 /** The page while bytes are being sent: tries until they are acknowledged or refused. */
-export function delivery(bytes, { texts, memory, url, changed }) {
+export function delivery(bytes, { texts, memory, url, preview, changed }) {
   const heading = make("h1", { tabindex: "-1" }, texts.say("sending.title"));
   const told = make("div", { role: "status", class: "told" });
   const again = button(texts.say("sending.retry"), () => attempt(), { class: "main", hidden: true });
@@ -52,9 +55,9 @@ export function delivery(bytes, { texts, memory, url, changed }) {
     again.hidden = true;
     const result = await send(url, bytes);
     underway = false;
-    if (result.day) await memory.acknowledge({ ...result, content: bytes }).then(changed);
+    if (result.day && (result.stored || preview)) await memory.acknowledge({ ...result, content: bytes }).then(changed);
     else if (result.code) refused(result);
-    else await memory.wait(), waiting(result);
+    else await memory.wait(), waiting({ wait: 0, reason: "unavailable", ...result });
   }
   function waiting({ wait, reason }) {
     const kept = texts.say(memory.lasting ? "sending.safe" : "sending.unsafe");

@@ -81,7 +81,10 @@ class Taking {
 
   #asks = (place) => this.steps[place].some((item) => this.answers.asks(item));
 
-  async #draw(moved) {
+  /** Draws the page anew. What breaks is said: it must not stand there as it was. */
+  #draw = (moved) => this.#drawn(moved).catch(() => failed("missing"));
+
+  async #drawn(moved) {
     const { memory, place, steps } = this;
     await memory.begin(place >= 0); // in case that the browser has been told to forget meanwhile
     if (memory.receipt || memory.body) this.truths.forget(); // what is sent is fixed
@@ -124,9 +127,9 @@ class Taking {
   }
 
   #sending() {
-    const { texts, memory } = this;
+    const { texts, memory, survey } = this;
     const url = `${address}/answers`;
-    return delivery(memory.body, { texts, memory, url, changed: () => this.#draw(true) });
+    return delivery(memory.body, { texts, memory, url, preview: survey.preview, changed: () => this.#draw(true) });
   }
 
   #sent() {
@@ -179,7 +182,7 @@ async function open() {
   const hash = hex(await crypto.subtle.digest("SHA-256", bytes));
   const asked = questions(survey.questionnaire.items).filter((question) => question.private);
   const memory = await Memory.open(survey, hash, asked, answer.headers.get("naysay-key"), `${address}/key`).catch(() => null);
-  return memory ? new Taking(survey, hash, memory).start() : failed("missing");
+  return memory ? new Taking(survey, hash, memory).start().catch(() => failed("missing")) : failed("missing");
 }
 
 open();

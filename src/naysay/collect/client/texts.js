@@ -26,7 +26,7 @@ export function preferred(offered, wished) {
 export class Texts {
   /** The texts of a language; of the page's own words, only that language is loaded. */
   static async in(language, questionnaire) {
-    const spoken = base(language) in NAMES ? base(language) : "en";
+    const spoken = Object.hasOwn(NAMES, base(language)) ? base(language) : "en";
     const { default: words } = await import(`./words/${spoken}.js`);
     return new Texts(language, questionnaire, words);
   }

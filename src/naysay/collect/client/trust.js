@@ -6,6 +6,7 @@ import { quotient, offered, together } from "./measures.js";
 import { channel, chances, products, space } from "./randomize.js";
 
 const LIMIT = 2 ** 53;
+const HASH = /^[0-9a-f]{64}$/;
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const CODE = /^-?[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 const WHOLE = "naysay version name title about contact thanks languages items";
@@ -40,6 +41,8 @@ export function flaw(survey) {
     must(survey.naysay === "survey" && survey.version === 1 && Number.isSafeInteger(survey.body_length));
     asked(survey.questionnaire, at);
     const questions = walked(survey.questionnaire.items).map(([item]) => item);
+    at.path = "renewed";
+    must((survey.renewed ?? []).every((old) => typeof old === "string" && HASH.test(old)));
     stated(survey, questions.filter((question) => question.private), at);
     return null;
   } catch {
@@ -53,6 +56,8 @@ function must(held) {
 
 const only = (object, fields) => must(Object.keys(object).every((name) => fields.split(" ").includes(name)));
 const same = (one, other) => must(JSON.stringify(one) === JSON.stringify(other));
+const among = (table, key) => must(typeof key === "string" && Object.hasOwn(table, key)); // a list of one text reads as it
+const simple = (values) => must(values.every((value) => ["string", "number", "boolean"].includes(typeof value)));
 const distinct = (names) => must(new Set(names).size === names.length);
 const whole = (number, least, most = LIMIT) => must(Number.isInteger(number) && least <= number && number <= most);
 const named = (name, pattern) => must(pattern.test(name) && !name.startsWith("__") && !(name in Object.prototype));
@@ -65,7 +70,7 @@ function asked(questionnaire, at) {
   must(questionnaire.naysay === "questionnaire" && questionnaire.version === 1);
   only(questionnaire, WHOLE);
   const { title, about = {}, contact = {}, thanks = {}, languages } = questionnaire;
-  must(languages.length);
+  must(languages.length && languages.every((tag) => typeof tag === "string" && Intl.getCanonicalLocales(tag)));
   says([title, about, contact, thanks], new Map());
   const [items, before] = [walked(questionnaire.items), new Map()];
   const columns = new Set(["day", ...items.flatMap(([{ name, private: how }]) => (how?.design?.design?.levels ? [`${name}_level`] : []))]);
@@ -83,7 +88,7 @@ function asked(questionnaire, at) {
 
 function one(item, before) {
   const { kind, name, label, hint = {}, relevant, constraint, private: how } = item;
-  must(Object.hasOwn(FIELDS, kind));
+  among(FIELDS, kind);
   only(item, `kind name label hint relevant ${kind === "note" || kind === "group" ? "" : "required constraint"} ${FIELDS[kind]}`);
   named(name, NAME);
   if (relevant) condition(relevant, before, false);
@@ -102,6 +107,7 @@ function one(item, before) {
 
 /** Texts repeat no answer but a plain one that was given before. */
 function says(labels, before) {
+  must(labels.every((label) => typeof label === "object" && !Array.isArray(label)));
   for (const text of labels.flatMap(Object.values))
     for (const [, name] of text.matchAll(/\$\{([^}]*)\}/g)) plain(before.get(name.trim()));
 }
@@ -115,7 +121,8 @@ function condition(node, before, own) {
   else if (kind === "sent") must(before.get(of).private && before.get(of).kind !== "select_multiple");
   else if (kind === "answer") of === "." ? must(own) : (plain(before.get(of)), must(before.get(of).kind !== "grid"));
   else {
-    must(kind === "apply" && Object.hasOwn(ARGUMENTS, op));
+    must(kind === "apply");
+    among(ARGUMENTS, op);
     whole(args.length, ...ARGUMENTS[op]);
     for (const each of args) condition(each, before, own);
   }
@@ -153,8 +160,9 @@ function ascending(ends) {
 /** A design that can be drawn for these categories; gives its responses as text, so that they can be compared. */
 function drawn(node, names) {
   const { kind, categories, discards, weights } = node;
-  must(Object.hasOwn(NODES, kind));
+  among(NODES, kind);
   only(node, `kind name notes protocol alternatives ${NODES[kind]}`);
+  simple([...(categories ?? []), ...(node.responses ?? [])]);
   if (categories) same(categories.map(String), names);
   if (discards !== undefined) whole(discards, 1, names.length - 1);
   for (const weight of weights ?? []) whole(weight, 1);

@@ -83,10 +83,13 @@ def _bare(value: Any) -> Any:
     return [_bare(part) for part in value] if isinstance(value, list | tuple) else value
 
 
+_UNSEEN = "\u115f\u1160\u3164\uffa0"  # letters that fill a place, and show nothing
+
+
 def _letters(text: str) -> str:
-    """Letters and digits alone, so that a blank more or less makes no new question."""
+    """Letters and digits that are seen, so that a blank more or less makes no new question."""
     plain = unicodedata.normalize("NFKC", text).lower()
-    return "".join(each for each in plain if unicodedata.category(each)[0] in "LN")
+    return "".join(each for each in plain if unicodedata.category(each)[0] in "LN" and each not in _UNSEEN)
 
 
 def _digest(content: str | bytes) -> str:
