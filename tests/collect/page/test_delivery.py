@@ -185,7 +185,7 @@ def test_no_server_can_make_a_survey_a_preview_afterwards(ready):
     body = json.dumps({"stored": False, "day": "2026-11-20"})
     ready.page.route("**/answers", lambda route: route.fulfill(status=201, content_type="application/json", body=body))
     ready.page.locator("#confirm").click()
-    ready.page.get_by_text("nothing was stored").wait_for()
+    ready.page.get_by_text("cannot store answers at the moment").wait_for()
     assert not ready.page.get_by_role("button", name="Start again").count()
 
 

@@ -201,7 +201,11 @@ def test_an_answer_that_tells_a_lot_is_said_to(respond, liar):
     assert "Nobody can tell" in respondent.at("taxes").text_content()
 
 
-@pytest.mark.parametrize("said", [None, {"day": "2026-99-99"}, {"day": "soon"}, {"day": 20261120}, {"day": "2026-11-20", "stored": False}], ids=str)
+@pytest.mark.parametrize(
+    "said",
+    [None, {"day": "2026-99-99"}, {"day": "soon"}, {"day": 20261120}, {"day": "2026-11-20", "stored": False}],
+    ids=str,
+)
 def test_what_is_no_acknowledgment_is_not_taken_for_one(respond, liar, said):
     liar.replies = [(201, said)]
     respondent = respond("private", on=liar).start().to_review(ANSWERS)
@@ -236,8 +240,12 @@ def test_a_page_that_breaks_says_so(respond, liar, change):
     assert not liar.bodies
 
 
-def test_what_passes_for_a_preview_says_so_before_anything_is_sent(respond, liar):
+def test_what_passes_for_a_preview_is_told_no_draw(respond, liar):
+    """Each version of a preview is drawn anew, so that a server could ask for as many draws as it needs."""
     liar.tell(lambda form: form.update(preview=True))
     respondent = respond("private", on=liar).start().to_review(ANSWERS)
-    assert respondent.page.locator(".review .warning", has_text="Do not give your true answers").count() == 1
+    assert respondent.page.locator(".review .warning", has_text="it sends nothing").count() == 1
+    respondent.confirm()
+    assert "nothing was sent" in respondent.page.locator("main").text_content()
     assert not liar.bodies
+    assert not any(request.method == "POST" and request.url.endswith("/answers") for request in respondent.requests)

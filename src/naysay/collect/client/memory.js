@@ -131,7 +131,7 @@ export class Memory {
     return this.#change(() => delete this.#state.surveys[this.#own]);
   }
 
-  /** Starts over after a preview, of which nothing was stored. */
+  /** Starts over after a preview, which sends nothing. */
   restart() {
     return this.#change(() => {
       [this.#clear.questions, this.#clear.surveys, this.#state] = [{}, {}, nothing()];

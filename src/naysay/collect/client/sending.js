@@ -10,7 +10,7 @@ export function body(survey, hash, id, answers) {
   return JSON.stringify({ ...content, padding: " ".repeat(missing) });
 }
 
-/** Sends the bytes once: {day, stored} where they are taken (a preview stores nothing), {wait, reason} to try again later, {code, message} if refused. */
+/** Sends the bytes once: {day, stored} where they are taken, {wait, reason} to try again later, {code, message} if refused. */
 export async function send(url, bytes) {
   let answer;
   try {
@@ -53,7 +53,8 @@ export function delivery(bytes, { texts, memory, url, preview, changed }) {
     clearTimeout(timer);
     say("sending.title", texts.say("sending.busy"));
     again.hidden = true;
-    const result = await send(url, bytes);
+    // A preview draws anew for each version of a questionnaire. Sent, these draws would tell the truth together.
+    const result = preview ? { day: new Date().toISOString().slice(0, 10) } : await send(url, bytes);
     underway = false;
     if (result.day && (result.stored || preview)) await memory.acknowledge({ ...result, content: bytes }).then(changed);
     else if (result.code) refused(result);

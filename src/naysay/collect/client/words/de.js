@@ -20,7 +20,7 @@ export default {
     threats: "Wovor das schützt und wovor nicht",
     resumed: "Ihre offenen Antworten sind noch da. Private Antworten werden nirgends aufbewahrt: Bitte geben Sie sie noch einmal.",
     shared: "Wenn andere dieses Gerät benutzen, öffnen Sie diese Seite in einem privaten Fenster: Schließen Sie es, bleibt hier nichts davon. Antworten Sie dann in einem Zug; noch einmal geöffnet, wüsste die Seite nichts davon.",
-    preview: "Das ist eine Vorschau zum Ausprobieren. Geben Sie nicht Ihre wahren Antworten.",
+    preview: "Das ist eine Vorschau zum Ausprobieren: Sie sendet nichts.",
     forgetful: "In diesem Browser darf sich die Seite nichts merken. Bitte füllen Sie alles aus, ohne neu zu laden: Danach würde der Zufall neu ziehen.",
   },
 
@@ -161,7 +161,7 @@ export default {
   receipt: {
     title: "Gesendet. Vielen Dank.",
     stored: "Ihre Antworten wurden am {day} gespeichert.",
-    preview: "Das ist eine Vorschau: Nichts wurde gespeichert.",
+    preview: "Das ist eine Vorschau: Nichts wurde gesendet.",
     anew: "Von vorn beginnen",
     keep: "Das ist Ihre Quittung: Sie zeigt, was gesendet wurde. Dieses Gerät kann sie bis zum Ende des Tages zeigen; speichern Sie sie, wenn Sie sie behalten möchten. Wer sie liest, kann Ihre Antworten wiedererkennen.",
     heading: "Quittung",

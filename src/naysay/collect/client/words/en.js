@@ -20,7 +20,7 @@ export default {
     threats: "What this protects against, and what it cannot",
     resumed: "Your plain answers are still here. Private answers are not kept anywhere: please give them again.",
     shared: "If others use this device, open this page in a private window: when you close it, nothing of it remains here. Answer in one go then; reopened, the page would know nothing of it.",
-    preview: "This is a preview for trying out. Do not give your true answers.",
+    preview: "This is a preview for trying out: it sends nothing.",
     forgetful: "This browser does not let the page remember anything. Please finish without reloading: after a reload, chance would be drawn anew.",
   },
 
@@ -161,7 +161,7 @@ export default {
   receipt: {
     title: "Sent. Thank you.",
     stored: "Your answers were stored on {day}.",
-    preview: "This is a preview: nothing was stored.",
+    preview: "This is a preview: nothing was sent.",
     anew: "Start again",
     keep: "This is your receipt: it shows what was sent. This device can show it until the end of the day; save it if you want to keep it. Whoever reads it can recognize your answers.",
     heading: "Receipt",

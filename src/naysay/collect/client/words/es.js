@@ -20,7 +20,7 @@ export default {
     threats: "De qué protege esto y de qué no",
     resumed: "Sus respuestas abiertas siguen aquí. Las privadas no se guardan en ninguna parte: por favor, delas otra vez.",
     shared: "Si otras personas usan este dispositivo, abra esta página en una ventana privada: al cerrarla, aquí no queda nada de ella. Responda entonces de una vez; abierta de nuevo, la página no sabría nada de ello.",
-    preview: "Esto es una vista previa para probar. No dé sus respuestas verdaderas.",
+    preview: "Esto es una vista previa para probar: no envía nada.",
     forgetful: "Este navegador no permite que la página recuerde nada. Por favor, termine sin recargar: después el azar volvería a sortear.",
   },
 
@@ -161,7 +161,7 @@ export default {
   receipt: {
     title: "Enviado. Gracias.",
     stored: "Sus respuestas se guardaron el {day}.",
-    preview: "Esto es una vista previa: no se ha guardado nada.",
+    preview: "Esto es una vista previa: no se ha enviado nada.",
     anew: "Empezar de nuevo",
     keep: "Este es su recibo: muestra lo que se envió. Este dispositivo puede mostrarlo hasta el final del día; guárdelo si quiere conservarlo. Quien lo lea puede reconocer sus respuestas.",
     heading: "Recibo",
