@@ -161,6 +161,11 @@ def test_an_unknown_label_is_named_with_the_nearest_known_one(label, hint):
     assert caught.value.row == 2
 
 
+def test_several_categories_where_one_is_taken_are_told_to_be_several():
+    with pytest.raises(ValueError, match=r"it names 2 and the design takes one \(discards=2 would take them\)"):
+        designs.negative(("low", "middle", "high", "none")).tally(["low", "middle;none"])
+
+
 def test_very_long_labels_are_cut_in_messages():
     with pytest.raises(AnswerError) as caught:
         Labels(("x" * 10_000, "y" * 10_000)).encode(["z" * 10_000])

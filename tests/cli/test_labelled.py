@@ -144,7 +144,11 @@ def labelled(folder, codes, labels, **more):
             "the sensitive one first, --categories Ja,Nein or --categories Nein,Ja",
         ),
         ({0: "Nein", 1: "Ja"}, "warner(p=0.7)", "take 1 as yes and 0 as no with --codes, or with --categories Ja,Nein"),
-        ({1: "Ja", 2: "Nein", 3: "Weiß nicht"}, "warner(p=0.7)", "name the two that the design is about with"),
+        (
+            {1: "Ja", 2: "Nein", 3: "Weiß nicht"},
+            "warner(p=0.7)",
+            "or two for a yes-or-no design, the sensitive one first",
+        ),
         ({1: "Ja", 2: "Nein"}, "crosswise(prevalence=1/4)", "recode them as 'same', 'different'"),
         ({0: "Nein", 1: "Ja"}, "crosswise(prevalence=1/4)", "add --codes"),
         (

@@ -193,6 +193,13 @@ def test_what_is_not_there(preview):
     assert preview.post(b"", name="none").code == "unknown"
 
 
+def test_a_mistyped_link_shows_a_browser_a_page_to_read(preview):
+    found = preview.get("/s/none", accept="text/html,*/*")
+    assert (found.status, found.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert b"open the link that you were sent" in found.content
+    assert b"none" not in found.content
+
+
 @pytest.mark.parametrize(("method", "path"), [("PUT", "/health"), ("GET", "/s/kinds/answers"), ("POST", "/s/kinds")])
 def test_methods_that_an_address_does_not_take(preview, method, path):
     found = preview.ask(method, path)

@@ -49,7 +49,7 @@ def _way_out(asked: Answerable, labels: Mapping[str, str], *, several: bool) -> 
         return f"take 1 as yes and 0 as no with --codes, or with --categories {_quoted([labels['1'], labels['0']])}"
     if len(names) == 2:
         return f"name the sensitive one first, --categories {_quoted(names)} or --categories {_quoted(names[::-1])}"
-    return "name the two that the design is about with --categories, the sensitive one first"
+    return f"name them all with --categories {_quoted(names)}, or two for a yes-or-no design, the sensitive one first"
 
 
 def _quoted(names: Sequence[str]) -> str:

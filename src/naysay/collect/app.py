@@ -194,7 +194,11 @@ class Service:
         return self._home.response(request)
 
     async def page(self, request: Request, name: str) -> Response:
-        """The respondent's page, the same for everybody."""
+        """The respondent's page, the same for everybody; in a browser, a mistyped link leads to the first page."""
+        if name not in self.catalog.surveys and "text/html" in request.headers.get("accept", ""):
+            response = self._home.response(request)
+            response.status_code = 404
+            return response
         return self._survey(name).page.response(request)
 
     async def survey(self, request: Request, name: str) -> Response:

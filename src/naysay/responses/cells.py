@@ -99,5 +99,8 @@ def unknown_label(
     found = list(dict.fromkeys(str(value)[:80] for value in values))
     others = f"; found beside it: {_checks.shown(found[1:], 8)}" if len(found) > 1 else ""
     known = _checks.nearest(values[0], labels) + (" (or yes and no, true and false, 1 and 0)" if words else "")
+    several = [part.strip() for part in found[0].split(";")]
+    if len(several) > 1 and set(several) <= {str(label) for label in labels}:
+        known = f"it names {len(several)} and the design takes one (discards={len(several)} would take them)"
     problem = f"is {found[0]!r}, which is not a {what} here; {known}{others}"
     return AnswerError(problem, row=row, total=total, value=values[0])
