@@ -105,11 +105,9 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str =
     ):
         raise DataError("non-compliance is assessed for designs that report one label")
     found = _Read.of(fit)
-    ends = [
-        [found.extreme(place, found.moves(answers, share, noncompliers), sign) for sign in (-1, 1)]
-        for answers in behaviors(fit.design).values() or [_random]
-        for place in range(len(fit.categories))
-    ]
+    ways = [found.moves(answers, share, noncompliers) for answers in behaviors(fit.design).values() or [_random]]
+    places = range(len(fit.categories))
+    ends = [[found.extreme(place, moves, sign) for sign in (-1, 1)] for moves in ways for place in places]
     by_way = np.array(ends).reshape(-1, len(fit.categories), 2)
     return _hull([*by_way[..., 0], *by_way[..., 1]])
 

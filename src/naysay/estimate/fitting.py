@@ -99,6 +99,8 @@ def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
         or any(not isinstance(p.design, Design) or p.design.space.size > score_tests.LISTED for p in parts)
     ):
         return None
+    if sum(part.design.space.size - 1 for part in parts) < len(design.categories):
+        return None  # as many proportions as answers tell, and a long search for them where there are many
     rows, weights, _ = evidence(tally)
     proportions = maximize(rows, weights).proportions
     pearson, df = score_tests.misfit(score_tests.scores(parts, proportions))
