@@ -224,9 +224,18 @@ def test_scenarios_are_multiplied_out(naysay, write):
         "register=1",
     )
     found = told(naysay, *words)["quasi_identifiers"][0]["identification"]
-    assert found["acquaintance"] == {"attempt": 0.5, "success": 0.5, "probability": 0.25}
+    assert found["acquaintance"] == {
+        "attempt": 0.5,
+        "success": 0.5,
+        "probability": 0.25,
+        "success_at_most": 0.5,
+        "probability_at_most": 0.25,
+    }
     assert found["register"]["success"] == pytest.approx(20 / 10_000)
     assert "Pr(identification) = 0.5 × 0.5 = 0.25" in naysay("risk", *words).out
+    write("gap.csv", "a,b", "1,1", "1,", "2,1", "2,2", "2,2")
+    gaps = ("gap.csv", "--keys", "a,b", "--population", "100", "--attempt", "acquaintance=0.5")
+    assert " at least, and " in naysay("risk", *gaps).out
     write("b.csv", "a", "1", "2", "2")
     few = ("b.csv", "--keys", "a", "--population", "100", "--attempt", "demonstration=0.5")
     assert told(naysay, *few)["quasi_identifiers"][0]["identification"]["demonstration"]["success"] is None

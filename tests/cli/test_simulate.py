@@ -81,7 +81,7 @@ def test_people_who_do_as_they_like(naysay):
 
 def test_the_usual_interval(naysay):
     out = naysay("simulate", *COINS, "--interval", "usual", "--target", "file").out
-    assert "intervals: agresti_coull" in out
+    assert "intervals: score" in out
 
 
 def test_a_page(naysay, tmp_path):

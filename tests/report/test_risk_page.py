@@ -121,7 +121,7 @@ def test_the_tables_are_those_of_the_json(parts, page):
         low, high = (share(two[name]) for name in ("informed_least", "informed_most"))
         pick = low if low == high else f"{low} to {high}"
         assert m[1:] == [*counts, *shares, pick, share(None if two["theta_withheld"] else two["theta"], 3)]
-        assert hit[1] == low
+        assert hit[1] == pick
         assert k[0] == m[0] == hit[0]
         assert k[0].startswith(" + ".join(row["keys"]))
 
@@ -159,7 +159,9 @@ def test_the_combinations_contributions_and_recodings_are_those_of_the_json(part
     ]
     judged = shown["With the probability that somebody tries, as it was judged"][1:]
     first = parts["identifications"][0][0]
-    assert judged[0][1:] == ["0.25", share(first.success), share(first.probability, 4)]
+    shown = [(first.success, first.most, 2), (first.probability, first.highest, 4)]
+    assert first.most > first.success
+    assert judged[0][1:] == ["0.25", *(f"{share(low, places)} to {share(high, places)}" for low, high, places in shown)]
     assert len(judged) == 6
 
 

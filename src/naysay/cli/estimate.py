@@ -97,7 +97,10 @@ def command(
         typer.Option(help="Of maximum likelihood; observed by default, sandwich with weights."),
     ] = None,
     noncompliance: Annotated[
-        float, typer.Option(metavar="SHARE", help="Of those who may not comply, for the band of two-category designs.")
+        float,
+        typer.Option(
+            metavar="SHARE", help="Of those who may not comply, for the band of designs that report one label."
+        ),
     ] = printing.NONCOMPLIANCE,
     noncompliers: Annotated[
         Literal["anyone", "alike"],

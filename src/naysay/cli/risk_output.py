@@ -98,10 +98,9 @@ def _searched(found: Found) -> None:
 def _identification(found: Identification) -> str:
     if found.probability != found.probability:
         return f"Pr(success | attempt) is withheld or undefined for this file; it would be {found.scenario.basis}"
-    return (
-        f"Pr(identification) = {found.attempt:.3g} × {found.success:.3g} = {found.probability:.3g}; "
-        f"Pr(success | attempt) is {found.scenario.basis}"
-    )
+    least = f"Pr(identification) = {found.attempt:.3g} × {found.success:.3g} = {found.probability:.3g}"
+    most = f" at least, and {found.highest:.3g} at most" if found.most > found.success else ""
+    return f"{least}{most}; Pr(success | attempt) is {found.scenario.basis}"
 
 
 def json(told: Told) -> None:
@@ -114,6 +113,8 @@ def json(told: Told) -> None:
                     "attempt": each.attempt,
                     "success": printing.number(each.success),
                     "probability": printing.number(each.probability),
+                    "success_at_most": printing.number(each.most),
+                    "probability_at_most": printing.number(each.highest),
                 }
                 for each in tried
             }

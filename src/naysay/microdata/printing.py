@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from naysay.microdata.diversity import Diversity
-from naysay.microdata.informed import Informed
 from naysay.microdata.population import FEWEST, Theta
 from naysay.microdata.risk import Listwise, Matches, QuasiIdentifier, RiskTable
 from naysay.microdata.weighted import Weighted
@@ -102,13 +101,13 @@ def _matches(rows: Sequence[QuasiIdentifier]) -> Table:
 
 def _match_cells(part: Matches) -> list[str]:
     counts = [f"{number:,}" for number in (part.sizes.records, *_counts(part))]
-    shares = [_share(part.pr_su), _share(part.sizes.inverse), spanned(part.informed, _share)]
+    shares = [_share(part.pr_su), _share(part.sizes.inverse), spanned(part.informed.least, part.informed.most, _share)]
     return [*counts, *shares, *theta_cells(part.theta)]
 
 
-def spanned(found: Informed, written: Callable[[float], str]) -> str:
+def spanned(least: float, most: float, written: Callable[[float], str]) -> str:
     """At least and at most, or one number where both are written alike."""
-    low, high = written(found.least), written(found.most)
+    low, high = written(least), written(most)
     return low if low == high else f"{low} to {high}"
 
 

@@ -54,6 +54,10 @@ class Scenario:
         """Pr(success | attempt) on a quasi-identifier; NaN where the file does not determine it."""
         return _READINGS[self.reading][0](row)
 
+    def most(self, row: QuasiIdentifier) -> float:
+        """What Pr(success | attempt) cannot exceed, where the file tells only a lower bound; else as `success`."""
+        return row.matches.informed.most if self.reading == "prosecutor" else self.success(row)
+
     @property
     def basis(self) -> str:
         """What the probability of success is, in words."""
@@ -132,17 +136,26 @@ class Identification:
     attempt : float
         Pr(attempt), as it was judged.
     success : float
-        Pr(success | attempt), from the file; NaN where the file does not determine it.
+        Pr(success | attempt), from the file; NaN where the file does not determine it. Of an acquaintance it is what
+        such an intruder achieves at least.
+    most : float
+        What Pr(success | attempt) cannot exceed.
     """
 
     scenario: Scenario
     attempt: float
     success: float
+    most: float
 
     @property
     def probability(self) -> float:
         """Pr(attempt) · Pr(success | attempt); NaN where success is undetermined."""
         return self.attempt * self.success
+
+    @property
+    def highest(self) -> float:
+        """What the probability cannot exceed."""
+        return self.attempt * self.most
 
 
 def scenario(name: str | Scenario) -> Scenario:
@@ -190,8 +203,8 @@ def identification(row: QuasiIdentifier, name: str | Scenario, *, attempt: float
     >>> people = {"age": [40, 36, 36, 23], "gender": ["f", "m", "m", "m"]}
     >>> (row,) = microdata.risk_table(people, [["age", "gender"]], population=1_000).quasi_identifiers
     >>> found = microdata.identification(row, "acquaintance", attempt=0.1)
-    >>> found.success, round(found.probability, 4)
-    (0.75, 0.075)
+    >>> found.success, round(found.probability, 4), round(found.highest, 4)
+    (0.75, 0.075, 0.075)
 
     Notes
     -----
@@ -200,7 +213,7 @@ def identification(row: QuasiIdentifier, name: str | Scenario, *, attempt: float
     journalist.
     """
     found = scenario(name)
-    return Identification(found, probability(attempt), found.success(row))
+    return Identification(found, probability(attempt), found.success(row), found.most(row))
 
 
 def probability(attempt: Any) -> float:

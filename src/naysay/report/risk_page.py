@@ -109,7 +109,10 @@ def _facts(found: RiskTable, search: Search | None) -> list[tuple[str, str]]:
 
 def _intruder(found: RiskTable, identifications: Sequence[Sequence[Identification]]) -> list[Part]:
     rows = found.quasi_identifiers
-    success = [[label(row), *(percent(each.success(row)) for each in SCENARIOS.values())] for row in rows]
+    success = [
+        [label(row), *(spanned(each.success(row), each.most(row), percent) for each in SCENARIOS.values())]
+        for row in rows
+    ]
     parts = [
         _text(
             "An intruder is anybody who looks for a person in the file. She is assumed to know the following about that"
@@ -124,8 +127,8 @@ def _intruder(found: RiskTable, identifications: Sequence[Sequence[Identificatio
         ),
         _table("How often an attempt succeeds", ("quasi-identifier", *SCENARIOS), success),
         _text(
-            f"{_DASH}: too few people stand out, or nearly, for the number to mean anything. An acquaintance succeeds"
-            " at least so often; what she cannot exceed is the higher number of a right pick, below.",
+            f"{_DASH}: too few people stand out, or nearly, for the number to mean anything. Two numbers are the least"
+            " that such an intruder achieves and the most that anybody can.",
             small=True,
         ),
     ]
@@ -136,7 +139,12 @@ def _judged(rows: Sequence[QuasiIdentifier], identifications: Sequence[Sequence[
     """The table of attempts as they were judged, if any were."""
     tries = [(label(row), each) for row, tried in zip(rows, identifications, strict=False) for each in tried]
     cells = [
-        (f"{name}, {each.scenario.name}", f"{each.attempt:g}", percent(each.success), percent(each.probability, 4))
+        (
+            f"{name}, {each.scenario.name}",
+            f"{each.attempt:g}",
+            spanned(each.success, each.most, percent),
+            spanned(each.probability, each.highest, lambda share: percent(share, 4)),
+        )
         for name, each in tries
     ]
     names = ("quasi-identifier and scenario", "somebody tries", "she succeeds then", "both")
@@ -172,7 +180,7 @@ def _kept(row: QuasiIdentifier) -> list[str]:
 def _every(row: QuasiIdentifier) -> list[str]:
     part, sizes = row.matches, row.matches.sizes
     counts = [f"{value:,}" for value in (sizes.records, sizes.unique, sizes.below_5, sizes.below_10)]
-    shares = [percent(part.pr_su), percent(sizes.inverse), spanned(part.informed, percent)]
+    shares = [percent(part.pr_su), percent(sizes.inverse), spanned(part.informed.least, part.informed.most, percent)]
     return [label(row), *counts, *shares, _theta(part.theta)]
 
 

@@ -126,7 +126,7 @@ def _of_row(row: QuasiIdentifier, n: int) -> str:
     if sizes.records:
         text += (
             " Somebody who knows that a person took part, and these things about them, picks the right record"
-            f" {spanned(row.matches.informed, _times)} times in 100."
+            f" {spanned(row.matches.informed.least, row.matches.informed.most, _times)} times in 100."
         )
     return text
 
