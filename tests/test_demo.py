@@ -160,8 +160,8 @@ def test_a_second_run_takes_the_place_of_the_first(tmp_path, one_question):
     (tmp_path / "mine.txt").write_text("kept", encoding="utf-8")
     for _ in range(2):
         run(tmp_path)
-    assert collect.replies(tmp_path / "demo.db", "demo").frame.height == 40
     assert sorted(path.name for path in tmp_path.iterdir()) == ["demo.db", "mine.txt", "report.html"]
+    assert collect.replies(tmp_path / "demo.db", "demo").frame.height == 40
 
 
 def test_it_stays_open_to_be_answered(tmp_path, one_question):

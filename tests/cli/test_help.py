@@ -122,7 +122,7 @@ def sample_server(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("words", EXAMPLES, ids=" ".join)
 def test_every_example_runs(naysay, survey, quick_demo, quick_server, request, words):
-    if words[:2] in (["survey", "close"], ["survey", "delete"]):
+    if words[:2] in (["survey", "list"], ["survey", "close"], ["survey", "delete"], ["survey", "renew"]):
         quick_server()
     if words[:1] == ["respond"] or "--survey" in words:
         request.getfixturevalue("sample_server")

@@ -53,9 +53,14 @@ def test_every_error_is_listed_and_the_exit_code_is_2(naysay, write):
     assert [each["row"] for each in problems if each["rule"] != "pyxform"] == [2, 3]
 
 
-def test_converting_a_bad_one_says_all_in_one_line(refused, write):
+def test_converting_a_bad_one_says_one_problem_a_line(naysay, write):
     write("bad.md", *BAD.splitlines())
-    assert "'image'" in refused("questionnaire", "convert", "bad.md", "out.json")
+    code, out, err = naysay("questionnaire", "convert", "bad.md", "out.json")
+    assert (code, out) == (2, "")
+    headline, *problems = err.splitlines()
+    assert headline == "naysay: bad.md cannot be fielded; 3 problems:"
+    assert len(problems) == 3
+    assert "'image'" in problems[0]
 
 
 @pytest.mark.parametrize(
