@@ -206,10 +206,20 @@ def test_texts_that_a_survey_lacks_in_a_language_are_marked_with_theirs(respond)
 
 
 def in_english_alone(route):
-    content = route.fetch().json()
-    content["questionnaire"]["languages"] = ["en"]
-    content["questionnaire"]["title"] = {"en": "A sample survey"}
-    route.fulfill(json=content)
+    given = route.fetch()
+    content = given.json()
+    languages = set(content["questionnaire"]["languages"])
+
+    def kept(value):
+        if isinstance(value, list):
+            return [kept(each) for each in value]
+        if isinstance(value, dict):
+            texts = "en" in value and set(value) <= languages
+            return {name: kept(each) for name, each in value.items() if not texts or name == "en"}
+        return value
+
+    content["questionnaire"] = kept(content["questionnaire"]) | {"languages": ["en"]}
+    route.fulfill(json=content, headers={"naysay-key": given.headers["naysay-key"]})
 
 
 def test_the_message_on_a_receipt_runs_from_left_to_right_below_arabic(respond):
