@@ -90,7 +90,7 @@ def matched(rows: Sequence[QuasiIdentifier], names: Sequence[str] | None = None)
         *(
             f"| {name} | {part.sizes.records:,} | {part.sizes.unique:,} | {part.sizes.below_5:,} | "
             f"{part.sizes.below_10:,} | {part.pr_su:.4f} | {part.sizes.inverse:.4f} | "
-            f"{printing.spanned(part.informed, '{:.4f}'.format)} | {text(part.theta)} |"
+            f"{printing.spanned(part.informed.least, part.informed.most, '{:.4f}'.format)} | {text(part.theta)} |"
             for row, name in zip(rows, names or [" + ".join(row.keys) for row in rows], strict=True)
             for part in [row.matches]
         ),
