@@ -89,7 +89,7 @@ DESIGNS = [
 @given(seed=st.integers(0, 2**32 - 1), share=st.floats(0, 0.5), part=st.floats(0, 1))
 def test_the_truth_lies_in_the_band_whoever_does_not_comply(survey, seed, share, part):
     rng, fewer = np.random.default_rng(seed), part * share
-    cells = len(survey.kinds)
+    cells = len(survey.cells)
     complying, others = (rng.dirichlet(np.full(cells, rng.choice([0.1, 1.0]))) for _ in range(2))
     others = np.eye(cells)[rng.integers(cells)] if rng.random() < 0.5 else others  # such as carriers only
     truth = (1 - fewer) * complying + fewer * others

@@ -122,10 +122,10 @@ def _population(design: Answerable, text: str, column: str | None, count: str | 
     if count is not None:
         raise DataError("--count is for a file of true answers; name their column with --column")
     if text[:1].isdigit() or text[:1] in (".", "-"):
-        return simulate.shares(numbers(text, "--population"), design.kinds)
+        return simulate.shares(numbers(text, "--population"), design.cells)
     if Path(text).suffix and Path(text).is_file():
         raise DataError(f"--population {text!r} is a file; name the column of the true answers with --column")
-    return simulate.population(text, design.kinds)
+    return simulate.population(text, design.cells)
 
 
 def _of_file(design: Answerable, path: Path, column: str, count: str | None) -> Population:
@@ -134,7 +134,7 @@ def _of_file(design: Answerable, path: Path, column: str, count: str | None) -> 
     with files.readable(path):
         frame = files.as_text(frame, [column])
         if count is None:
-            return simulate.column(frame, column, categories=design.kinds)
+            return simulate.column(frame, column, categories=design.cells)
         frame = files.as_numbers(frame, count, what="counts")
         summed = frame.group_by(column).agg(pl.col(count).sum()).collect()
     known = {label: people for label, people in summed.iter_rows() if label is not None}

@@ -13,7 +13,8 @@ from naysay.design.drawing import RULES, ByteSource
 from naysay.design.form import load, read
 from naysay.design.offer import Levels
 from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step
-from naysay.design.stacked import Samples, Share
+from naysay.design.shares import Share
+from naysay.design.stacked import Samples
 from naysay.design.steps import protocols
 
 __all__ = [

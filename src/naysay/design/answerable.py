@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.design.drawing import RULES
 from naysay.design.protocol import Protocol
+from naysay.design.shares import Share
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Labels, Responses, Space, cells_of
 from naysay.tally import Tally
@@ -66,14 +67,43 @@ class Answerable(ABC):
     def levels(self) -> tuple[Any, ...]:
         """The levels that a respondent may choose from; ``(None,)`` when there is no choice."""
 
+    assigned_by: ClassVar[str] = "nobody"
+    """Who puts a respondent under one of the parts: nobody where there is one, the respondent, or the researcher."""
+
     @property
-    def kinds(self) -> tuple[Any, ...]:
-        """The kinds of people that its channels tell apart: the categories, or the cells of several samples."""
+    def parts(self) -> dict[Any, Design]:
+        """The channels by name, of which each answer comes through one; ``{None: channel}`` where there is one only."""
+        return {name: self.channel(name) for name in self.levels}
+
+    @property
+    def cells(self) -> tuple[Any, ...]:
+        """The kinds of people that the channels tell apart: the categories, unless samples tell finer ones apart."""
         return self.categories
 
-    def proportions_of(self, kinds: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The proportions of the categories, (t,), where people are distributed over the kinds like this."""
-        return kinds
+    # Fields of designs whose cells are finer; a cached property gives way to a field, a property would not.
+    @cached_property
+    def shares(self) -> tuple[Share, ...]:
+        """The categories, in order, as shares of the cells."""
+        return tuple(Share(category, (category,)) for category in self.categories)
+
+    @cached_property
+    def nuisance(self) -> tuple[Share, ...]:
+        """What is estimated beside the categories, as shares of the cells."""
+        return ()
+
+    @cached_property
+    def measures_compliance(self) -> bool:
+        """Whether the nuisance parameters say how many people do not comply."""
+        return False
+
+    @property
+    def finer(self) -> bool:
+        """Whether the cells are other than the categories, or something is estimated beside them."""
+        return self.cells != self.categories or bool(self.nuisance)
+
+    def proportions_of(self, cells: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The proportions of the categories, (t,), where people are distributed over the cells like this."""
+        return cells
 
     @abstractmethod
     def channel(self, level: Any = None) -> Design:

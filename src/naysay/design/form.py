@@ -13,7 +13,8 @@ from naysay.design.answerable import Answerable
 from naysay.design.channels import Subset, Table, TwoOption, WeightedSubset
 from naysay.design.exact import flag, integer
 from naysay.design.offer import Levels
-from naysay.design.stacked import Samples, Share
+from naysay.design.shares import Share
+from naysay.design.stacked import Samples
 from naysay.errors import DesignError
 from naysay.tally.stored import register_reader
 

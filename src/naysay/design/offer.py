@@ -47,6 +47,7 @@ class Levels(Several):
     """
 
     kind: ClassVar[str] = "levels"
+    assigned_by: ClassVar[str] = "respondent"
     noun = "level"
     unknown = "not on offer"
     needed = "answers to an offer of levels need `level`: the level that each respondent chose"

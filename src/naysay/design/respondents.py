@@ -44,7 +44,7 @@ def choice(design: Answerable, preferences: ArrayLike | None = None) -> Floats:
     array([[0.25, 0.25, 0.25],
            [0.75, 0.75, 0.75]])
     """
-    levels, t = len(design.levels), len(design.kinds)
+    levels, t = len(design.levels), len(design.cells)
     if preferences is None:
         return np.full((levels, t), 1 / levels)
     if not isinstance(design, Levels | Samples):

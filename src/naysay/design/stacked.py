@@ -7,7 +7,7 @@ are *cells*. Every sample is a design over the same cells; what is estimated are
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,47 +18,11 @@ from naysay.design.answerable import Answerable
 from naysay.design.base import check_channel
 from naysay.design.drawing import Source, source_of
 from naysay.design.several import Several, shared_space
+from naysay.design.shares import Share
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Responses
 
-__all__ = ["Samples", "Share"]
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share of cells: Σ c over `of`, divided by Σ c over `among`.
-
-    Parameters
-    ----------
-    name : label
-        A category, or what a nuisance parameter is called.
-    of : tuple of label
-        Cells of the numerator.
-    among : tuple of label, optional
-        Cells of the denominator, which holds `of`; all cells by default.
-
-    Examples
-    --------
-    >>> Share("truthful", ("a",), among=("a", "c")).weights(("a", "b", "c"))
-    (array([1., 0., 0.]), array([1., 0., 1.]))
-    """
-
-    name: Any
-    of: tuple[Any, ...]
-    among: tuple[Any, ...] = ()
-
-    def weights(self, cells: Sequence[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Numerator and denominator as 0 and 1 over the cells, (cells,) each."""
-        known = set(cells)
-        if not self.of or not {*self.of, *self.among} <= known or (self.among and not set(self.of) <= set(self.among)):
-            raise DesignError(f"the share {self.name!r} must be of cells among {_checks.shown(cells)}; got {self.of}")
-        above = np.array([cell in self.of for cell in cells], dtype=float)
-        below = np.array([not self.among or cell in self.among for cell in cells], dtype=float)
-        return above, below
-
-    def form(self) -> dict[str, Any]:
-        """The share as a JSON object."""
-        return {"share": self.name, "of": list(self.of), "among": list(self.among)}
+__all__ = ["Samples"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -88,7 +52,7 @@ class Samples(Several):
     ((1, 2), ('honest yes', 'honest no', 'cheater'))
     """
 
-    shares: tuple[Share, ...]
+    shares: tuple[Share, ...] = field()
     nuisance: tuple[Share, ...] = ()
     measures_compliance: bool = False
     kind: ClassVar[str] = "samples"
@@ -147,12 +111,12 @@ class Samples(Several):
         return self.designs[0].categories
 
     @property
-    def kinds(self) -> tuple[Any, ...]:
-        return self.cells
+    def assigned_by(self) -> str:  # type: ignore[override]
+        return "nobody" if self.single else "researcher"
 
-    def proportions_of(self, kinds: NDArray[np.float64]) -> NDArray[np.float64]:
+    def proportions_of(self, cells: NDArray[np.float64]) -> NDArray[np.float64]:
         weights = (share.weights(self.cells) for share in self.shares)
-        return np.array([above @ kinds / (below @ kinds) for above, below in weights])
+        return np.array([above @ cells / (below @ cells) for above, below in weights])
 
     @property
     def single(self) -> bool:

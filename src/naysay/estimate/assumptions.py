@@ -125,7 +125,7 @@ class _Read(NamedTuple):
     def of(cls, fit: Estimate) -> _Read:
         design, parts = fit.design, tuple(answering(fit.tally))
         means = tuple(np.asarray(p.weight @ p.design.space.statistic(p.codes) / p.weight.sum()) for p in parts)
-        kinds: Sequence[object] = design.kinds
+        kinds: Sequence[object] = design.cells
         if isinstance(design, Samples):
             sizes = np.array([part.n for part in parts], dtype=float)
             shares, steps = design.shares, slopes(design, [part.design for part in parts], sizes / sizes.sum())

@@ -164,7 +164,7 @@ def asked(
     """The question, checked at the door."""
     if not isinstance(design, Answerable):
         raise DataError(f"a design is needed first; got {type(design).__name__}")
-    pi = _checks.probability_vector(proportions, len(design.kinds), what="proportions")
+    pi = _checks.probability_vector(proportions, len(design.cells), what="proportions")
     known = _OFFER if isinstance(design, Levels) else _ONE
     named = known[0] if estimator is None else estimator
     named = _SAME.get(named, named) if isinstance(design, Levels) else named

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,7 @@ class Subsets(Space):
     labels: tuple[Any, ...]
     least: int
     most: int
+    sets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", _checks.categories(self.labels))

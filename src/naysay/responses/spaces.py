@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,15 @@ class Space(ABC):
     """What may be reported. Subclasses say how reports are encoded and what their linear statistic is."""
 
     labels: tuple[Any, ...]
+
+    answers: ClassVar[int] = 1
+    """How many questions one response answers."""
+
+    one_label: ClassVar[bool] = False
+    """Whether a response is one of the labels."""
+
+    sets: ClassVar[bool] = False
+    """Whether a response is a set of labels."""
 
     @property
     @abstractmethod
@@ -106,6 +115,7 @@ class Labels(Space):
 
     labels: tuple[Any, ...]
     yes_no: bool = field(default=False, compare=False)
+    one_label: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", _checks.categories(self.labels, least=1, what="responses"))
@@ -225,6 +235,7 @@ class Pair(Space):
 
     first: Space
     second: Space
+    answers: ClassVar[int] = 2
 
     @property
     def labels(self) -> tuple[Any, ...]:  # type: ignore[override]

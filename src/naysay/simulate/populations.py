@@ -77,7 +77,7 @@ class Population:
             Categories that are not those of the design.
         """
         own = {_checks.label(label): place for place, label in enumerate(self.categories)}
-        asked = [_checks.label(label) for label in design.kinds]
+        asked = [_checks.label(label) for label in design.cells]
         strange = [label for label in own if label not in asked]
         if strange:
             raise DataError(
@@ -85,7 +85,7 @@ class Population:
                 f"{_checks.nearest(strange[0], asked)}"
             )
         found = [self.proportions[own[label]] if label in own else 0.0 for label in asked]
-        return Population(design.kinds, np.array(found), self.name)
+        return Population(design.cells, np.array(found), self.name)
 
 
 Categories = Sequence[Any] | int

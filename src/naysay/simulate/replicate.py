@@ -315,9 +315,9 @@ def _runs(names: Sequence[str], done: Sequence[tuple[One, ...]]) -> Mapping[str,
 
 def _population(design: Answerable, people: Any) -> Population:
     if isinstance(people, str):
-        people = population(people, design.kinds)
+        people = population(people, design.cells)
     if not isinstance(people, Population):
-        people = shares(people, design.kinds)
+        people = shares(people, design.cells)
     found: Population = people
     return found.of(design)
 

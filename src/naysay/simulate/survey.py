@@ -65,8 +65,8 @@ class Survey:
         channels = [self.design.channel(level) for level in self.design.levels]
         if not all(each.space.listable for each in channels) or sum(each.space.size for each in channels) > _LISTED:
             return None
-        stated = self.behavior.stated(self.design.kinds)
-        silent = self.behavior.silent(self.design.kinds)
+        stated = self.behavior.stated(self.design.cells)
+        silent = self.behavior.silent(self.design.cells)
         cells = []
         for place, (level, channel) in enumerate(zip(self.design.levels, channels, strict=True)):
             codes = channel.space.listing()
@@ -103,12 +103,12 @@ class Survey:
 
     def _people(self, rng: np.random.Generator) -> list[Part]:
         """Parts of a survey that is drawn person by person."""
-        t = len(self.design.kinds)
+        t = len(self.design.cells)
         held = self._file if self.target == "file" else rng.multinomial(self.n, self.population.proportions)
         truth = np.repeat(np.arange(t), held)
         level = _picked(self.preferences, truth, rng)
-        silent = rng.random(self.n) < self.behavior.silent(self.design.kinds)[truth]
-        stated = _picked(self.behavior.stated(self.design.kinds), truth, rng)
+        silent = rng.random(self.n) < self.behavior.silent(self.design.cells)[truth]
+        stated = _picked(self.behavior.stated(self.design.cells), truth, rng)
         noise = rng.random(self.n) < self.behavior.at_random
         parts, source = [], GeneratorSource(rng)
         for place, name in enumerate(self.design.levels):
