@@ -42,6 +42,16 @@ str(fit)
 """The way of one answer, from the device to what is printed."""
 
 
+WATCHED = """
+import sys
+seen = set()
+def spy(frame, event, _):
+    code = frame.f_code
+    if event == "call" and "/naysay/" in code.co_filename and not code.co_name.startswith("<module"):
+        seen.add(code.co_filename)
+"""
+
+
 class Module:
     """One file of the package, parsed."""
 
@@ -71,10 +81,16 @@ def code_lines(module: Module) -> int:
             bodies += [[each] for each in node.body[1:]]
         for body in bodies:
             first = body[0] if body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
                 said |= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
     lines = module.text.splitlines()
-    return sum(bool(line.strip()) and not line.strip().startswith("#") and at not in said for at, line in enumerate(lines, 1))
+    return sum(
+        bool(line.strip()) and not line.strip().startswith("#") and at not in said for at, line in enumerate(lines, 1)
+    )
 
 
 def imports(module: Module, names: set[str]) -> set[str]:
@@ -124,7 +140,10 @@ def class_questions(modules: dict[str, Module]) -> list[tuple[str, int, str]]:
             continue
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
-                asked = {each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "") for each in ast.walk(node.args[1])}
+                asked = {
+                    each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "")
+                    for each in ast.walk(node.args[1])
+                }
                 found += [(module.name, node.lineno, each) for each in sorted(asked & classes)]
     return found
 
@@ -136,14 +155,19 @@ def lists_of_estimators(modules: dict[str, Module]) -> list[str]:
         for node in ast.walk(module.tree):
             if not isinstance(node, ast.Dict | ast.Tuple | ast.List | ast.Set | ast.Subscript):
                 continue
-            words = Counter(
-                each.value if isinstance(each, ast.Constant) else each.id if isinstance(each, ast.Name) else each.attr
-                for each in ast.walk(node)
-                if (isinstance(each, ast.Constant) and isinstance(each.value, str)) or isinstance(each, ast.Name | ast.Attribute)
-            )
-            if len(ESTIMATORS & set(words)) >= 3 and not public_list(module, node):
+            words = {word(each) for each in ast.walk(node)}
+            if len(ESTIMATORS & words) >= 3 and not public_list(module, node):
                 found.add(module.name)
     return sorted(found)
+
+
+def word(node: ast.AST) -> object:
+    """The name or text that a node is, if it is one."""
+    return (
+        getattr(node, "value", None)
+        if isinstance(node, ast.Constant)
+        else getattr(node, "attr", getattr(node, "id", None))
+    )
 
 
 def public_list(module: Module, node: ast.AST) -> bool:
@@ -186,15 +210,12 @@ def private_functions(modules: dict[str, Module]) -> tuple[int, int]:
 
 def opened(root: Path) -> int:
     """Files of the package in which a line runs between `randomize` and `print(fit)`, beyond their definitions."""
-    code = (
-        "import sys; seen=set()\n"
-        "def spy(frame, event, _):\n"
-        "    name = frame.f_code.co_filename\n"
-        "    if event == 'call' and '/naysay/' in name and not frame.f_code.co_name.startswith('<module'): seen.add(name)\n"
-        f"{ANSWER.strip()}\n"  # once unwatched: what is loaded or cached on first use is no station of an answer
-        f"sys.setprofile(spy)\n{ANSWER.partition('income =')[1]}{ANSWER.partition('income =')[2].strip()}\nsys.setprofile(None)\n"
-        "print(len(seen)); print(*sorted(seen), file=sys.stderr)"
-    )
+    begun = ANSWER.index("income =")
+    code = f"""{WATCHED}{ANSWER}
+sys.setprofile(spy)
+{ANSWER[begun:]}
+sys.setprofile(None)
+print(len(seen))"""  # once unwatched: what is loaded or kept on first use is no station of an answer
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=of(root))
     return int(run.stdout.split()[-1])
 

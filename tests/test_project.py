@@ -15,7 +15,9 @@ ROOT = Path(__file__).parents[1]
 SCRIPTS = sorted((ROOT / "scripts").iterdir())
 
 EXTRAS = {
-    "collect": "alembic argon2-cffi brotli cryptography fastapi httpx2 jinja2 lark openpyxl psycopg pyxform sqlalchemy uvicorn",
+    "collect": (
+        "alembic argon2-cffi brotli cryptography fastapi httpx2 jinja2 lark openpyxl psycopg pyxform sqlalchemy uvicorn"
+    ),
     "files": "openpyxl pyarrow pyreadstat",
     "plots": "altair jinja2 vl-convert-python",
     "regression": "formulaic",

@@ -8,28 +8,14 @@ from pathlib import Path
 import pytest
 
 import naysay as package
-from naysay.cli import (
-    demo,
-    design,
-    estimate,
-    panel,
-    plan,
-    preview,
-    questionnaire,
-    randomize,
-    reproduce,
-    respond,
-    risk,
-    root,
-    serve,
-    simulate,
-    survey,
-)
+from naysay.cli import demo, design, estimate, plan, randomize, reproduce, root, simulate
 from naysay.collect import respond as responding
 from naysay.collect.app import create_app
+from naysay.collect.commands import preview, questionnaire, respond, serve, survey
 from naysay.collect.serving import background, bound
 from naysay.collect.storage import Store
 from naysay.designs import FAMILIES
+from naysay.microdata.commands import panel, risk
 from naysay.questionnaire import sample
 
 HELP = {
@@ -100,8 +86,8 @@ def test_every_command_has_help_with_an_example(naysay, command):
 def quick_server(monkeypatch, naysay):
     """A server that ends as soon as it has begun, and a survey to be closed or deleted."""
     monkeypatch.setattr("naysay.collect.serving.serve", lambda *_: None)
-    monkeypatch.setattr("naysay.cli.serve.heard", lambda: None)
-    monkeypatch.setattr("naysay.cli.preview.heard", lambda: None)
+    monkeypatch.setattr("naysay.collect.commands.serve.heard", lambda: None)
+    monkeypatch.setattr("naysay.collect.commands.preview.heard", lambda: None)
     monkeypatch.setattr("naysay.collect.serving.bound", lambda host, _: bound(host, 0))
     return lambda: naysay("survey", "open", "survey.json")
 

@@ -63,5 +63,5 @@ def test_without_the_plots_nothing_is_begun(refused, monkeypatch):
     def missing(module):
         raise command.pages.ExtraMissing(f"the report needs {module}")
 
-    monkeypatch.setattr("naysay.cli.pages.need", missing)
+    monkeypatch.setattr("naysay.console.pages.need", missing)
     assert "the report needs altair" in refused(*COINS, "--out", "here")

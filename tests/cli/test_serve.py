@@ -13,9 +13,9 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy.engine import make_url
 
-from naysay.cli import serve as serve_command
 from naysay.collect import Client, Published, serving
 from naysay.collect.app import create_app
+from naysay.collect.commands import serve as serve_command
 from naysay.collect.storage import Reply, Store, today
 from naysay.questionnaire import sample
 

@@ -13,27 +13,27 @@ from typing import Annotated
 import typer
 
 import naysay
-from naysay.cli import output
-from naysay.cli.loading import Place, group_of
+from naysay.console import output
+from naysay.console.loading import Place, group_of
 from naysay.errors import NaysayError
 
 __all__ = ["app", "main"]
 
 COMMANDS = {
-    "estimate": Place("estimate"),
-    "simulate": Place("simulate"),
-    "plan": Place("plan"),
-    "randomize": Place("randomize"),
-    "risk": Place("risk"),
-    "designs": Place("design", "catalog"),
-    "serve": Place("serve"),
-    "respond": Place("respond"),
-    "demo": Place("demo"),
-    "reproduce": Place("reproduce"),
-    "panel": Place("panel", "group"),
-    "design": Place("design", "group"),
-    "questionnaire": Place("questionnaire", "group"),
-    "survey": Place("survey", "group"),
+    "estimate": Place("cli.estimate"),
+    "simulate": Place("cli.simulate"),
+    "plan": Place("cli.plan"),
+    "randomize": Place("cli.randomize"),
+    "risk": Place("microdata.commands.risk"),
+    "designs": Place("cli.design", "catalog"),
+    "serve": Place("collect.commands.serve"),
+    "respond": Place("collect.commands.respond"),
+    "demo": Place("cli.demo"),
+    "reproduce": Place("cli.reproduce"),
+    "panel": Place("microdata.commands.panel", "group"),
+    "design": Place("cli.design", "group"),
+    "questionnaire": Place("collect.commands.questionnaire", "group"),
+    "survey": Place("collect.commands.survey", "group"),
 }
 
 app = typer.Typer(cls=group_of(COMMANDS), rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)

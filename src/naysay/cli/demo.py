@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from naysay.cli import output
 from naysay.cli.samples import write_samples
+from naysay.console import output
 from naysay.errors import DataError
 
 __all__ = ["command"]

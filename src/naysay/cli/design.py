@@ -11,8 +11,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from naysay import _checks, designs, privacy
-from naysay.cli import output
-from naysay.cli.options import Categories, design_of
+from naysay.console import output
+from naysay.console.options import Categories, design_of
 from naysay.design import Answerable, Design, Levels, Samples, protocols
 from naysay.design.steps import parts
 from naysay.errors import DataError, DesignError, NotEstimable

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 
 from naysay import _checks, estimate, files, privacy
-from naysay.cli import output
-from naysay.cli.database import DATA, Data, Database, opened
-from naysay.cli.labels import with_labels
-from naysay.cli.options import Categories, Codes, Encoding, Separator, design_of
+from naysay.collect.commands.database import DATA, Data, Database, opened
+from naysay.console import output
+from naysay.console.labels import with_labels
+from naysay.console.options import Categories, Codes, Encoding, Separator, design_of
 from naysay.design import Answerable, Levels, Samples
 from naysay.errors import DataError
 from naysay.estimate import Estimate, printing

@@ -15,9 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from naysay import _checks, planning, privacy
-from naysay.cli import output, pages
-from naysay.cli.options import Categories, design_of
-from naysay.cli.people import PREFERENCES, numbers, preferences_of
+from naysay.console import output, pages
+from naysay.console.options import Categories, design_of
+from naysay.console.people import PREFERENCES, numbers, preferences_of
 from naysay.design import Answerable, Levels
 from naysay.errors import DataError
 from naysay.planning import Comparison, Liars, printing

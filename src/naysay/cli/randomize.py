@@ -11,9 +11,9 @@ import polars as pl
 import typer
 
 from naysay import _checks, files, frames, privacy
-from naysay.cli import output
-from naysay.cli.labels import with_labels
-from naysay.cli.options import Categories, Codes, DesignText, Encoding, File, Separator, design_of, record_text
+from naysay.console import output
+from naysay.console.labels import with_labels
+from naysay.console.options import Categories, Codes, DesignText, Encoding, File, Separator, design_of, record_text
 from naysay.design import Answerable, Levels
 from naysay.errors import AnswerError, DataError
 from naysay.responses import JOINER, Pair, Responses, Subsets

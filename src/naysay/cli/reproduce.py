@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from naysay.cli import output, pages
+from naysay.console import output, pages
 from naysay.errors import DataError
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import typer
 from rich.console import Console
 
 from naysay import files, simulate
-from naysay.cli import output, pages
-from naysay.cli.options import Categories, DesignText, design_of
-from naysay.cli.people import PREFERENCES, labeled, listed, numbers, preferences_of
+from naysay.console import output, pages
+from naysay.console.options import Categories, DesignText, design_of
+from naysay.console.people import PREFERENCES, labeled, listed, numbers, preferences_of
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.report import study_page

@@ -5,10 +5,31 @@ application (`naysay.collect.app`), the database (`naysay.collect.storage`) and 
 need the extra ``collect``.
 """
 
-from naysay.collect.client import Client
-from naysay.collect.published import Published
-from naysay.collect.refusals import Refusal
-from naysay.collect.submission import Reader, Submission
-from naysay.collect.tallies import replies, tally
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from naysay._lazy import loader
+
+if TYPE_CHECKING:  # loaded when first asked for, so that a command's help does not wait for it
+    from naysay.collect.client import Client
+    from naysay.collect.published import Published
+    from naysay.collect.refusals import Refusal
+    from naysay.collect.submission import Reader, Submission
+    from naysay.collect.tallies import replies, tally
 
 __all__ = ["Client", "Published", "Reader", "Refusal", "Submission", "replies", "tally"]
+
+if not TYPE_CHECKING:  # a type checker would take any name for one that is there
+    __getattr__, __dir__ = loader(
+        __name__,
+        {
+            "Client": "naysay.collect.client",
+            "Published": "naysay.collect.published",
+            "Refusal": "naysay.collect.refusals",
+            "Reader": "naysay.collect.submission",
+            "Submission": "naysay.collect.submission",
+            "replies": "naysay.collect.tallies",
+            "tally": "naysay.collect.tallies",
+        },
+    )

@@ -7,6 +7,7 @@ import contextlib
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from fastapi.responses import JSONResponse, Response
 from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 
-import naysay
 from naysay.collect import schemas
 from naysay.collect.catalog import Catalog, Served
 from naysay.collect.client import FOLDER, Client
@@ -105,7 +105,7 @@ def create_app(
     app = FastAPI(
         title="naysay",
         summary="Surveys in which the true answer never leaves the respondent's device.",
-        version=naysay.__version__,
+        version=version("naysay"),
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

@@ -11,7 +11,8 @@ import typer
 
 from naysay import _checks
 from naysay import questionnaire as questionnaires
-from naysay.cli import output, preview
+from naysay.collect.commands import preview
+from naysay.console import output
 from naysay.errors import DataError
 from naysay.questionnaire import Examined, Questionnaire, write_xlsform
 

@@ -12,9 +12,9 @@ import pytest
 from naysay import microdata
 from naysay.errors import DataError
 from naysay.microdata.recodings import everywhere
-from naysay.report import risk_charts
+from naysay.microdata.report import charts as risk_charts
+from naysay.microdata.report.page import risk_html
 from naysay.report.inks import FILLS, INKS
-from naysay.report.risk_page import risk_html
 
 PLANTED = ("Zwollezee", "Appelscha-Noord", "vuurtorenwachter", "klokkenluider", "19713", "19684", "<script>alert(7)")
 NAMES = ("<b>town</b>", "job", "born", "sex")

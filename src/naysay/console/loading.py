@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections import UserDict
-from importlib import import_module, util
+from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
@@ -12,16 +13,18 @@ from typer.core import TyperCommand, TyperGroup
 
 __all__ = ["Place", "group_of"]
 
+PACKAGE = Path(__file__).parents[1]
+
 
 class Place(NamedTuple):
-    """Where a command is: a module of ``naysay.cli``, and the function that does it; that of a group is ``group``."""
+    """Where a command is: a module of the package, and the function that does it; that of a group is ``group``."""
 
     module: str
     function: str = "command"
 
     def loaded(self, name: str) -> Any:
         """The command, after importing its module."""
-        module = import_module(f"naysay.cli.{self.module}")
+        module = import_module(f"naysay.{self.module}")
         if self.function == "group":
             found: Any = typer.main.get_group(module.app)
         else:
@@ -33,9 +36,8 @@ class Place(NamedTuple):
 
     def summary(self) -> str:
         """The first paragraph of its docstring, read from the source so that nothing is imported."""
-        spec = util.find_spec(f"naysay.cli.{self.module}")
-        source: Any = spec.loader if spec else None
-        body = ast.parse(source.get_source(f"naysay.cli.{self.module}")).body
+        source = PACKAGE.joinpath(*self.module.split(".")).with_suffix(".py")
+        body = ast.parse(source.read_text(encoding="utf-8")).body
         functions = (node for node in body if isinstance(node, ast.FunctionDef) and node.name == self.function)
         return (ast.get_docstring(next(functions)) or "").partition("\n\n")[0]
 

@@ -15,8 +15,8 @@ from typing import Any, Literal
 import polars as pl
 
 from naysay import files
-from naysay.cli import lines
 from naysay.errors import DataError
+from naysay.microdata.commands import lines
 
 __all__ = ["EngineName", "Source"]
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from naysay import _checks, files
-from naysay.cli.options import record_text
+from naysay.console.options import record_text
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.responses import Pair

@@ -10,11 +10,11 @@ import polars as pl
 import typer
 
 from naysay import _checks, files
-from naysay.cli import keys as written
-from naysay.cli import output
-from naysay.cli.options import Encoding, Separator
+from naysay.console import output
+from naysay.console.options import Encoding, Separator
 from naysay.errors import DataError
 from naysay.microdata import panel
+from naysay.microdata.commands import keys as written
 from naysay.responses import JOINER
 
 __all__ = ["app", "birthdays", "generate", "group", "merge"]

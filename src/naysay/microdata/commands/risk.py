@@ -15,14 +15,15 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from naysay import files, microdata
-from naysay.cli import keys as written
-from naysay.cli import output, pages, risk_output, risk_search
-from naysay.cli.engines import EngineName, Source
-from naysay.cli.options import Codes, Encoding, File, Separator
-from naysay.cli.risk_output import Told
+from naysay.console import output, pages
+from naysay.console.options import Codes, Encoding, File, Separator
 from naysay.errors import DataError
 from naysay.microdata import Form, Joined, Keys
-from naysay.report import risk_page
+from naysay.microdata.commands import keys as written
+from naysay.microdata.commands import risk_output, risk_search
+from naysay.microdata.commands.engines import EngineName, Source
+from naysay.microdata.commands.risk_output import Told
+from naysay.microdata.report import page as risk_page
 
 __all__ = ["command"]
 

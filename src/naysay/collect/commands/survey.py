@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
-from naysay.cli import output
-from naysay.cli.database import DATA, Data, Database, opened
+from naysay.collect.commands.database import DATA, Data, Database, opened
+from naysay.console import output
 from naysay.errors import DataError
 
 __all__ = ["app", "close", "delete", "group", "open_survey", "renew", "survey_list"]

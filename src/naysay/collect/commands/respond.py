@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from naysay import files
-from naysay.cli import output
-from naysay.cli.options import Codes, Encoding, Separator
 from naysay.collect import respond
 from naysay.collect.respond import People, Sent, Survey
+from naysay.console import output
+from naysay.console.options import Codes, Encoding, Separator
 from naysay.errors import DataError
 
 __all__ = ["command"]

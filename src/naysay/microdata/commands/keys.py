@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable, Sequence
 
 from naysay import _checks
-from naysay.cli.options import design_of
+from naysay.console.options import design_of
 from naysay.errors import DataError
 from naysay.microdata import Between, Either, Form, Joined, Privatized
 

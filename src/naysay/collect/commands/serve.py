@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from naysay.cli import output
-from naysay.cli.database import DATA, Data, Database, opened
+from naysay.collect.commands.database import DATA, Data, Database, opened
+from naysay.console import output
 from naysay.errors import DataError
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from naysay.cli import output
-from naysay.cli.serve import Host, Port, heard, of_host
+from naysay.collect.commands.serve import Host, Port, heard, of_host
+from naysay.console import output
 
 __all__ = ["preview"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from naysay import microdata
-from naysay.cli import output
+from naysay.console import output
 from naysay.errors import DataError
 from naysay.microdata import Contributions, Keys, Recodings, Search
 from naysay.microdata.recodings import everywhere

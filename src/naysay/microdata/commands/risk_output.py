@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 
 from naysay import files
-from naysay.cli import output
-from naysay.cli.options import record_text
-from naysay.cli.risk_search import Found
+from naysay.console import output
+from naysay.console.options import record_text
 from naysay.microdata import Identification, Keys, RiskTable, StandOut, printing
+from naysay.microdata.commands.risk_search import Found
 
 __all__ = ["Told", "csv", "json", "table", "write"]
 

@@ -19,10 +19,11 @@ from naysay.microdata import (
     Theta,
 )
 from naysay.microdata.printing import label, reservations, spanned
+from naysay.microdata.report import charts, words
+from naysay.microdata.report.words import percent
 from naysay.microdata.search_printing import unfinished
-from naysay.report import page, risk_charts, risk_words
+from naysay.report import page
 from naysay.report.page import Section
-from naysay.report.risk_words import percent
 
 __all__ = ["risk_html"]
 
@@ -73,7 +74,7 @@ def risk_html(
     True
     """
     sections = [
-        Section("In short", _render([_list(risk_words.short(found, search, recodings))])),
+        Section("In short", _render([_list(words.short(found, search, recodings))])),
         Section("What is assumed about the intruder", _render(_intruder(found, identifications))),
         Section("Who stands out", _render(_standing(found))),
         Section("Missing and uncertain answers", _render(_gaps(found, keys))),
@@ -84,13 +85,13 @@ def risk_html(
         sections.append(Section("What each key adds", _render(_added(contributions))))
     if recodings is not None and recodings.recodings:
         sections.append(Section("What coarser values would change", _render(_coarser(recodings))))
-    sections.append(Section("What these numbers do not say", _render([_list(risk_words.LIMITS)])))
+    sections.append(Section("What these numbers do not say", _render([_list(words.LIMITS)])))
     return page.html(
         title,
         sections,
-        lead=risk_words.lead(found),
+        lead=words.lead(found),
         facts=_facts(found, search),
-        footnotes=risk_words.GLOSSARY,
+        footnotes=words.GLOSSARY,
         flow=True,
     )
 
@@ -122,7 +123,7 @@ def _intruder(found: RiskTable, identifications: Sequence[Sequence[Identificatio
         _table(
             "Three kinds of intruder",
             ("scenario", "what drives her", "what she has", "whom she looks for", "how likely she is to be right"),
-            risk_words.scenarios(),
+            words.scenarios(),
             prose=True,
         ),
         _table("How often an attempt succeeds", ("quasi-identifier", *SCENARIOS), success),
@@ -152,7 +153,7 @@ def _judged(rows: Sequence[QuasiIdentifier], identifications: Sequence[Sequence[
 
 
 def _standing(found: RiskTable) -> list[Part]:
-    plot = _plot(lambda size, room: risk_charts.alone(found, size=size, room=room))
+    plot = _plot(lambda size, room: charts.alone(found, size=size, room=room))
     rows = found.quasi_identifiers
     kept = ("quasi-identifier", "set aside", "kept", "k=1", "k<5", "k<10", "share alone", "of all", "mean 1/k", "θ")
     every = ("quasi-identifier", "people", "m=1", "m<5", "m<10", "share", "mean 1/m", "right pick", "θ")
@@ -195,11 +196,11 @@ def _gaps(found: RiskTable, keys: Keys | None) -> list[Part]:
             "People skip questions, or are not asked them. For k those with a missing or uncertain key are set aside,"
             " as counted above. For m a missing answer counts as the policy of its key says."
         ),
-        *(_text(risk_words.RULES[rule]) for rule in rules),
+        *(_text(words.RULES[rule]) for rule in rules),
     ]
     if keys is not None:
         rows = [
-            [name, risk_words.POLICIES[policy], f"{values:,}", f"{missing:,}", f"{uncertain:,}"]
+            [name, words.POLICIES[policy], f"{values:,}", f"{missing:,}", f"{uncertain:,}"]
             for name, policy, values, missing, uncertain in _described(keys)
         ]
         names = ("key", "a missing answer", "values", "people without", "with several possible")
@@ -222,7 +223,7 @@ def _described(keys: Keys) -> list[tuple[str, str, int, int, int]]:
 
 def _searched(search: Search) -> list[Part]:
     keys = f"{len(search.keys.columns)} keys"
-    stand = risk_words.STAND[search.measure]
+    stand = words.STAND[search.measure]
     parts = [
         _text(
             f"All combinations of up to {search.size} of {keys} were looked for: {search.asked:,}. More keys can only"
@@ -231,11 +232,11 @@ def _searched(search: Search) -> list[Part]:
             " combination of each length."
         ),
         *([_text(f"{unfinished(search)}.")] if search.left else []),
-        _plot(lambda size, _: risk_charts.growth(search, size=size)),
+        _plot(lambda size, _: charts.growth(search, size=size)),
         _table(
             "By the number of keys", ("keys", "combinations", f"worst: {stand}", "on"), _lengths(search), prose=True
         ),
-        _plot(lambda size, room: risk_charts.ranking(search, size=size, room=room)),
+        _plot(lambda size, room: charts.ranking(search, size=size, room=room)),
     ]
     rows = [_combination(place, each, search) for place, each in enumerate(search.combinations[:_ROWS], start=1)]
     on_m, on_k = ([], []) if search.population is None else (["θ on m"], ["θ on k"])
@@ -266,11 +267,11 @@ def _combination(place: int, each: Combination, search: Search) -> list[str]:
 def _added(told: Contributions) -> list[Part]:
     rows = [[each.key, percent(each.alone), percent(each.last), percent(each.averaged)] for each in told.keys]
     names = ("key", "alone", "last", "on average")
-    stand = risk_words.STAND[told.measure]
+    stand = words.STAND[told.measure]
     return [
-        _text(risk_words.added(told.measure)),
+        _text(words.added(told.measure)),
         _text(f"On all keys together {percent(told.every)} of the people {stand}."),
-        _plot(lambda size, room: risk_charts.added(told, size=size, room=room)),
+        _plot(lambda size, room: charts.added(told, size=size, room=room)),
         _table(f"Added to the share of people who {stand}", names, rows),
         _text(f"On average: over combinations of up to {told.size} keys.", small=True),
     ]
@@ -289,7 +290,7 @@ def _coarser(told: Recodings) -> list[Part]:
         ]
         for each in told.recodings[:_ROWS]
     ]
-    names = ("change", "values now", "then", "m=1", "k=1", f"fewer {risk_words.STAND[told.measure]}")
+    names = ("change", "values now", "then", "m=1", "k=1", f"fewer {words.STAND[told.measure]}")
     return [
         _text(
             f"What would happen on {' + '.join(before.keys)} if one key were published less exactly, the others as they"

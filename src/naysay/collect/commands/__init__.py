@@ -1,0 +1,1 @@
+"""The commands of a survey in the field: ``naysay questionnaire``, ``serve``, ``survey`` and ``respond``."""

@@ -1,0 +1,1 @@
+"""What the commands of all wings share: how designs and files are written as options, and what is printed where."""

@@ -1,0 +1,1 @@
+"""The commands on files of people: ``naysay risk`` and ``naysay panel``."""
