@@ -1,0 +1,39 @@
+"""Numbers as JSON can hold them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+__all__ = ["number", "plain"]
+
+
+def number(value: float) -> float | None:
+    """A JSON number; None where it is undefined or infinite.
+
+    Examples
+    --------
+    >>> number(0.5), number(float("nan"))
+    (0.5, None)
+    """
+    return float(value) if math.isfinite(value) else None
+
+
+def plain(value: Any) -> Any:
+    """A value of arrays, tuples and numbers as lists and JSON numbers; undefined numbers are None.
+
+    Examples
+    --------
+    >>> plain({"shares": np.array([0.25, np.nan]), "names": ("a", 1)})
+    {'shares': [0.25, None], 'names': ['a', 1]}
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return number(value) if isinstance(value, float) else value

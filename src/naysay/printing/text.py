@@ -1,0 +1,105 @@
+"""Content as plain text, for consoles and notebooks."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from functools import singledispatch
+from typing import TYPE_CHECKING
+
+from naysay.printing.content import Chart, Content, Facts, Heading, Note, Points, Sentence, Table
+
+if TYPE_CHECKING:  # loaded with a first table
+    from rich.table import Table as Grid
+
+__all__ = ["WIDTH", "text"]
+
+WIDTH = 120
+"""Letters in a line of a table."""
+
+
+def text(content: Iterable[Content], *, width: int = WIDTH) -> str:
+    """The content as lines; a table has an empty line before its caption and after its last row.
+
+    Parameters
+    ----------
+    content : iterable of Content
+    width : int
+        Letters in a line of a table; sentences are never wrapped.
+
+    Examples
+    --------
+    >>> from naysay.printing import Column, Note, Sentence, Table
+    >>> table = Table((Column("name", words=True), Column("share")), (("a", "0.25"), ("b", "0.75")))
+    >>> print(text([Sentence("Two categories"), table, Note("made up")]))
+    Two categories
+    <BLANKLINE>
+    name  share
+    a      0.25
+    b      0.75
+    <BLANKLINE>
+    note: made up
+    """
+    blocks: list[list[str]] = [[]]
+    for each in content:
+        lines = _lines(each, width)
+        if isinstance(each, Table):
+            blocks += [lines, []]
+        else:
+            blocks[-1] += lines
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+@singledispatch
+def _lines(part: Content, width: int) -> list[str]:
+    raise TypeError(f"no content is a {type(part).__name__}")
+
+
+@_lines.register(Heading | Sentence)
+def _(part: Heading | Sentence, width: int) -> list[str]:
+    return part.text.splitlines()
+
+
+@_lines.register
+def _(part: Note, width: int) -> list[str]:
+    return [f"note: {part.text}"]
+
+
+@_lines.register
+def _(part: Points, width: int) -> list[str]:
+    return list(part.items)
+
+
+@_lines.register
+def _(part: Facts, width: int) -> list[str]:
+    return [f"{term}: {value}" for term, value in part.pairs]
+
+
+@_lines.register
+def _(part: Chart, width: int) -> list[str]:
+    return []
+
+
+@_lines.register
+def _(part: Table, width: int) -> list[str]:
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(file=out, width=width, color_system=None, legacy_windows=False).print(_grid(part))
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    return [part.caption, *lines] if part.caption else lines
+
+
+def _grid(table: Table) -> Grid:
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    grid = Grid(show_edge=False, pad_edge=False, box=None, header_style="bold")
+    for column in table.columns:
+        if column.words:
+            grid.add_column(column.name, overflow="fold", max_width=column.width)
+        else:
+            grid.add_column(column.name, justify="right", no_wrap=True)
+    for row in table.rows:
+        grid.add_row(*(Text(str(cell)) for cell in row))  # Text: what users wrote is no markup
+    return grid
