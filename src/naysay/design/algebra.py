@@ -16,7 +16,7 @@ from naysay import _checks
 from naysay.design.answerable import Answerable, Truth
 from naysay.design.base import Design, check_channel
 from naysay.design.drawing import Source
-from naysay.design.exact import LIMIT, as_fraction, rounded
+from naysay.design.exact import LIMIT, as_fraction, integer, rounded
 from naysay.errors import DesignError
 from naysay.responses import Codes, Labels, Margins, Pair, columns_of
 
@@ -79,6 +79,9 @@ class Mixture(Design):
     weights: tuple[int, ...]
     components: tuple[Design, ...]
     kind: ClassVar[str] = "mixture"
+    rule: ClassVar[str] = (
+        "Draw u below the sum of the weights; the component is the first whose running sum exceeds u; draw from it."
+    )
 
     def __post_init__(self) -> None:
         first, *others = (check_channel(component, "a component of a mix") for component in self.components)
@@ -124,6 +127,18 @@ class Mixture(Design):
         parts = zip(self._shares, self.components, strict=True)
         return _checks.read_only(np.asarray(sum(share * component.expected_statistic for share, component in parts)))
 
+    @classmethod
+    def of_form(cls, node: dict[str, Any]) -> Mixture:
+        parts = tuple(check_channel(component, "a component of a mix") for component in node["components"])
+        weights = tuple(integer(weight) for weight in node["weights"])
+        return cls(
+            categories=parts[0].categories,
+            space=parts[0].space,
+            weights=weights,
+            components=parts,
+            name=node.get("name", ""),
+        )
+
     def form(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
@@ -140,6 +155,7 @@ class Then(Design):
     first: Design
     second: Design
     kind: ClassVar[str] = "then"
+    rule: ClassVar[str] = "Draw from first; its response, by position, is the truth of second; draw from second."
 
     @classmethod
     def of(cls, first: Answerable, second: Answerable) -> Then:
@@ -165,6 +181,10 @@ class Then(Design):
     def expected_statistic(self) -> NDArray[np.float64]:
         return _checks.read_only(self.second.expected_statistic @ self.first.matrix)
 
+    @classmethod
+    def of_form(cls, node: dict[str, Any]) -> Then:
+        return cls.of(node["first"], node["second"])
+
     def form(self) -> dict[str, Any]:
         return {"kind": self.kind, "name": self.name, "first": self.first.form(), "second": self.second.form()}
 
@@ -187,6 +207,7 @@ class Product(Design):
     second: Design
     space: Pair
     kind: ClassVar[str] = "product"
+    rule: ClassVar[str] = "Draw from first, then from second; categories are numbered i * (categories of second) + j."
 
     @classmethod
     def of(cls, first: Answerable, second: Answerable) -> Product:
@@ -219,6 +240,10 @@ class Product(Design):
     def expected_statistic(self) -> NDArray[np.float64]:
         return _checks.read_only(np.kron(self.first.expected_statistic, self.second.expected_statistic))
 
+    @classmethod
+    def of_form(cls, node: dict[str, Any]) -> Product:
+        return cls.of(node["first"], node["second"])
+
     def form(self) -> dict[str, Any]:
         return {"kind": self.kind, "name": self.name, "first": self.first.form(), "second": self.second.form()}
 
@@ -241,6 +266,7 @@ class Both(Design):
     second: Design
     space: Margins
     kind: ClassVar[str] = "both"
+    rule: ClassVar[str] = "Draw from first, then from second, both times with the same truth."
 
     @classmethod
     def of(cls, first: Answerable, second: Answerable) -> Both:
@@ -266,6 +292,10 @@ class Both(Design):
     def expected_statistic(self) -> NDArray[np.float64]:
         return _checks.read_only(np.vstack([self.first.expected_statistic, self.second.expected_statistic]))
 
+    @classmethod
+    def of_form(cls, node: dict[str, Any]) -> Both:
+        return cls.of(node["first"], node["second"])
+
     def form(self) -> dict[str, Any]:
         return {"kind": self.kind, "name": self.name, "first": self.first.form(), "second": self.second.form()}
 
@@ -276,10 +306,3 @@ def _known(design: Design, codes: Codes) -> NDArray[np.float64]:
     rows = np.ones((len(codes), len(design.categories)))
     rows[known] = design.rows(codes[known])
     return rows
-
-
-def mixture_of_form(weights: Sequence[int], components: Sequence[Answerable], name: str) -> Mixture:
-    """A mixture from its stored parts."""
-    parts = tuple(check_channel(component, "a component of a mix") for component in components)
-    first = parts[0]
-    return Mixture(categories=first.categories, space=first.space, weights=tuple(weights), components=parts, name=name)

@@ -24,12 +24,15 @@ from naysay.tally.counting import counted, counts_of, group_order, in_group, of_
 if TYPE_CHECKING:  # a design is something that can be answered
     from naysay.design.base import Design
 
-__all__ = ["Answerable", "Truth", "unnamed"]
+__all__ = ["KINDS", "NUMBERS", "Answerable", "Truth", "unnamed"]
 
 Truth = NDArray[np.int64]
 
+KINDS: dict[str, type[Answerable]] = {}
+"""Every kind of design by the name of its JSON form; a class enters when it is defined with a `kind`."""
+
 _TOLD = ("name", "notes", "protocol", "alternatives")  # fields that change no answer
-_NUMBERS = ("columns",)  # fields that hold many numbers, and nothing that only tells
+NUMBERS = ("columns",)  # fields that hold many numbers, and nothing that only tells
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -61,6 +64,21 @@ class Answerable(ABC):
 
     kind: ClassVar[str]
     """Name of the JSON form."""
+
+    rule: ClassVar[str] = ""
+    """How an answer is drawn, in words, for clients in other languages."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "kind" in vars(cls):
+            KINDS[cls.kind] = cls
+            if cls.rule:
+                RULES[cls.kind] = cls.rule
+
+    @classmethod
+    @abstractmethod
+    def of_form(cls, node: dict[str, Any]) -> Answerable:
+        """The design that a JSON object describes, checked again; what it is made of is read already."""
 
     @property
     @abstractmethod
@@ -288,14 +306,15 @@ class Answerable(ABC):
         >>> float(twice.matrix[0, 0].round(4))
         0.82
         """
-        from naysay.design.algebra import Then  # the algebra is built on designs
-
-        return Then.of(self, after)
+        return self._made_into("then", after)
 
     def __mul__(self, other: object) -> Design:
-        from naysay.design.algebra import Product
+        return self._made_into("product", other) if isinstance(other, Answerable) else NotImplemented
 
-        return Product.of(self, other) if isinstance(other, Answerable) else NotImplemented
+    def _made_into(self, kind: str, other: Answerable) -> Design:
+        """A design of this and another; the algebra, which stands above, is found by its name."""
+        made = KINDS[kind].of_form({"first": self, "second": other})
+        return made.channel()
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The design as JSON text, with the rules by which any client draws the same answers."""
@@ -335,5 +354,5 @@ def unnamed(node: Any) -> Any:
     """A design's JSON form without what only tells about it."""
     if isinstance(node, dict):
         told = {key: value for key, value in node.items() if key not in _TOLD}
-        return {key: value if key in _NUMBERS else unnamed(value) for key, value in told.items()}
+        return {key: value if key in NUMBERS else unnamed(value) for key, value in told.items()}
     return [unnamed(value) for value in node] if isinstance(node, list) else node

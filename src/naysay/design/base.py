@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay.design import protocol
 from naysay.design.answerable import Answerable, Truth
 from naysay.design.drawing import Source, source_of
+from naysay.design.exact import labels_of
+from naysay.design.form import read
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Pair, Responses
 
@@ -28,7 +32,8 @@ class Design(Answerable):
     sum to one; rows are responses. Make one with a family of `naysay.designs`, combine with `mix`, ``a.then(b)`` and
     ``a * b``, read one back with `Design.from_json`.
 
-    Subclasses give three things: `rows` (the likelihood), `draw` (the sampler) and `form` (the JSON).
+    A subclass gives `rows` (the likelihood), `draw` (the sampler), its fields, and the `rule` by which clients in
+    other languages draw; its JSON is read from its fields.
 
     Examples
     --------
@@ -51,6 +56,33 @@ class Design(Answerable):
     @abstractmethod
     def draw(self, truth: Truth, source: Source) -> Codes:
         """Codes of one response for each true category, none missing."""
+
+    @classmethod
+    def of(cls, *_: Any, **fields: Any) -> Self:
+        """The design with these fields; a class whose space follows from them makes it here."""
+        return cls(**fields)
+
+    @classmethod
+    def _own(cls) -> list[str]:
+        """The fields that the class adds to those of every design; they are what its JSON says beside the labels."""
+        shared = {each.name for each in dataclasses.fields(Design)}
+        return [each.name for each in dataclasses.fields(cls) if each.name not in shared]
+
+    def form(self) -> dict[str, Any]:
+        told = {"kind": self.kind, "name": self.name, "notes": list(self.notes), "categories": list(self.categories)}
+        own = {name: getattr(self, name) for name in self._own()}
+        listed = {name: list(value) if isinstance(value, tuple) else value for name, value in own.items()}
+        return told | listed | self._told()
+
+    @classmethod
+    def of_form(cls, node: dict[str, Any]) -> Self:
+        return cls.of(
+            categories=node["categories"],
+            **{name: labels_of([node[name]])[0] for name in cls._own()},  # a tuple is a list in JSON
+            name=node.get("name", ""),
+            notes=tuple(node.get("notes", ())),
+            protocol=protocol.read(node.get("protocol")),
+        )
 
     @property
     def exchangeable(self) -> bool:
@@ -170,8 +202,6 @@ class Design(Answerable):
     @staticmethod
     def from_json(text: str | Mapping[str, Any]) -> Answerable:
         """The design that `to_json` wrote, checked again from its integers."""
-        from naysay.design.form import read
-
         return read(text)
 
 

@@ -23,6 +23,11 @@ from naysay.responses import WORD, Codes, Labels, Subsets
 
 __all__ = ["Subset", "Table", "TwoOption", "WeightedSubset"]
 
+_TABLE = (
+    "Draw u below the denominator. In the column of the true category add up the weights from the first row on; the "
+    "response is the first row whose running sum exceeds u."
+)
+_SET = "The response is the set of discarded categories; as text, in the order of the categories, joined by ';'."
 _ROUNDED = Fraction(1, 2**50)  # what rounding to a denominator of 2**53 may change
 
 
@@ -39,6 +44,7 @@ class Table(Design):
     weights: NDArray[np.int64]
     space: Labels
     kind: ClassVar[str] = "table"
+    rule: ClassVar[str] = _TABLE
 
     def __post_init__(self) -> None:
         _checks.categories(self.categories)
@@ -168,10 +174,17 @@ class Subset(Design):
     truthful: bool = True
     space: Subsets
     kind: ClassVar[str] = "subset"
+    rule: ClassVar[str] = (
+        "With t categories, truth x and k to discard: visit x+1, x+2, ... (modulo t, x itself left out). At each visit "
+        "draw an integer below the number of categories not yet visited, this one included; discard this one if the "
+        "integer is less than the number still to be discarded. If truthful is false, visit 0, 1, ..., t-1 instead. "
+        + _SET
+    )
 
     def __post_init__(self) -> None:
         t = len(self.categories)
-        if not 1 <= self.discards <= t - 1:
+        flag(self.truthful)
+        if not 1 <= integer(self.discards) <= t - 1:
             raise DesignError(f"discards must lie between 1 and {t - 1} for {t} categories; got {self.discards}")
 
     @classmethod
@@ -216,27 +229,6 @@ class Subset(Design):
             np.fill_diagonal(expected, 0.0)
         return _checks.read_only(expected)
 
-    def form(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "name": self.name,
-            "notes": list(self.notes),
-            "categories": list(self.categories),
-            "discards": self.discards,
-            "truthful": self.truthful,
-        } | self._told()
-
-    @classmethod
-    def of_form(cls, node: dict[str, Any]) -> Subset:
-        return cls.of(
-            node["categories"],
-            integer(node["discards"]),
-            truthful=flag(node["truthful"]),
-            name=node.get("name", ""),
-            notes=tuple(node.get("notes", ())),
-            protocol=protocol.read(node.get("protocol")),
-        )
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class WeightedSubset(Design):
@@ -256,10 +248,15 @@ class WeightedSubset(Design):
     weights: tuple[int, ...]
     space: Subsets
     kind: ClassVar[str] = "weighted_subset"
+    rule: ClassVar[str] = (
+        "Visit 0, 1, ..., t-1 without x. Let c be the number still to be discarded and e(c, S) the sum over the "
+        "c-subsets of S of the products of their weights (e(0, S) = 1). Draw an integer below e(c, this and the rest); "
+        "discard this one if the integer is less than its weight times e(c-1, the rest). " + _SET
+    )
 
     def __post_init__(self) -> None:
         t = len(self.categories)
-        if not 1 <= self.discards <= t - 1:
+        if not 1 <= integer(self.discards) <= t - 1:
             raise DesignError(f"discards must lie between 1 and {t - 1} for {t} categories; got {self.discards}")
         if len(self.weights) != t or min(self.weights) < 1:
             raise DesignError(f"weights must be {t} positive integers, one a category; got {self.weights}")
@@ -336,27 +333,6 @@ class WeightedSubset(Design):
                     rest = [w[m] for m in range(t) if m not in (i, j)]
                     expected[i, j] = w[i] * symmetric_sums(rest, self.discards)[self.discards - 1] / self._totals[j]
         return _checks.read_only(expected)
-
-    def form(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "name": self.name,
-            "notes": list(self.notes),
-            "categories": list(self.categories),
-            "discards": self.discards,
-            "weights": list(self.weights),
-        } | self._told()
-
-    @classmethod
-    def of_form(cls, node: dict[str, Any]) -> WeightedSubset:
-        return cls.of(
-            node["categories"],
-            integer(node["discards"]),
-            node["weights"],
-            name=node.get("name", ""),
-            notes=tuple(node.get("notes", ())),
-            protocol=protocol.read(node.get("protocol")),
-        )
 
 
 def symmetric_sums(weights: Sequence[int], k: int) -> list[int]:

@@ -18,41 +18,14 @@ from naysay.errors import DataError
 
 __all__ = ["RULES", "ByteSource", "GeneratorSource", "Source", "source_of", "system"]
 
-_TABLE = (
-    "Draw u below the denominator. In the column of the true category add up the weights from the first row on; the "
-    "response is the first row whose running sum exceeds u."
-)
-_SET = "The response is the set of discarded categories; as text, in the order of the categories, joined by ';'."
-
 RULES = {
     "integer": (
         "To draw an integer below N: if N = 1 the integer is 0 and no byte is read. Otherwise let b be the number of "
         "bits of N - 1, read ceil(b / 8) bytes, take them as one big-endian number, clear all but its lowest b bits; "
         "if the result is N or more, discard it and read afresh."
     ),
-    "table": _TABLE,
-    "two_option": _TABLE,
-    "subset": (
-        "With t categories, truth x and k to discard: visit x+1, x+2, ... (modulo t, x itself left out). At each visit "
-        "draw an integer below the number of categories not yet visited, this one included; discard this one if the "
-        "integer is less than the number still to be discarded. If truthful is false, visit 0, 1, ..., t-1 instead. "
-        + _SET
-    ),
-    "weighted_subset": (
-        "Visit 0, 1, ..., t-1 without x. Let c be the number still to be discarded and e(c, S) the sum over the "
-        "c-subsets of S of the products of their weights (e(0, S) = 1). Draw an integer below e(c, this and the rest); "
-        "discard this one if the integer is less than its weight times e(c-1, the rest). " + _SET
-    ),
-    "mixture": (
-        "Draw u below the sum of the weights; the component is the first whose running sum exceeds u; draw from it."
-    ),
-    "then": "Draw from first; its response, by position, is the truth of second; draw from second.",
-    "product": "Draw from first, then from second; categories are numbered i * (categories of second) + j.",
-    "both": "Draw from first, then from second, both times with the same truth.",
-    "levels": "Draw from the design of the level that the respondent chose.",
-    "samples": "Draw from the design of the sample that the respondent is in; null is the name of an only sample.",
 }
-"""How to draw each kind of design, in words, for clients in other languages."""
+"""How to draw each kind of design, in words, for clients in other languages; each kind adds its own rule."""
 
 
 class Source(Protocol):

@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 
 from naysay.errors import DesignError
 
-__all__ = ["LIMIT", "as_fraction", "flag", "integer", "odds_within", "rounded", "table_weights", "whole_weights"]
+__all__ = [
+    "LIMIT",
+    "as_fraction",
+    "flag",
+    "integer",
+    "labels_of",
+    "odds_within",
+    "rounded",
+    "table_weights",
+    "whole_weights",
+]
 
 LIMIT = 2**53
 """Largest denominator: integers up to here are exact in every language's floating point."""
@@ -68,6 +78,17 @@ def flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise DesignError(f"a flag of a design's JSON must be true or false; got {value!r}")
     return value
+
+
+def labels_of(labels: Any) -> tuple[Any, ...]:
+    """Labels as they were before JSON made lists of tuples.
+
+    Examples
+    --------
+    >>> labels_of(["a", ["b", 1]])
+    ('a', ('b', 1))
+    """
+    return tuple(labels_of(label) if isinstance(label, list) else label for label in labels)
 
 
 def table_weights(matrix: Sequence[Sequence[Any]], *, columns: Sequence[Any]) -> NDArray[np.int64]:

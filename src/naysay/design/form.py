@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from naysay.design.algebra import Both, Product, Then, mixture_of_form
-from naysay.design.answerable import Answerable
-from naysay.design.channels import Subset, Table, TwoOption, WeightedSubset
-from naysay.design.exact import flag, integer
-from naysay.design.offer import Levels
-from naysay.design.shares import Share
-from naysay.design.stacked import Samples
+from naysay.design.answerable import KINDS, NUMBERS, Answerable
+from naysay.design.exact import labels_of
 from naysay.errors import DesignError
 from naysay.tally.stored import register_reader
 
@@ -96,78 +91,27 @@ def load(path: str | Path) -> Answerable:
 def of_node(node: Any) -> Answerable:
     """The design that one object of the tree describes."""
     try:
-        labels = {key: _labels(node[key]) for key in ("categories", "responses") if key in node}
-        design = _KINDS[node["kind"]]({**node, **labels})
-        ends = tuple(of_node(end) for end in node.get("alternatives", ()))
+        kind = KINDS[node["kind"]]
+        made = {key: value if key in NUMBERS else _made(value) for key, value in node.items()}
+        labels = {key: labels_of(made[key]) for key in ("categories", "responses") if key in made}
+        design = kind.of_form({**made, **labels})
+        ends = tuple(made.get("alternatives", ()))
         return replace(design, alternatives=ends) if ends else design
     except DesignError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, ArithmeticError, RecursionError) as error:
-        kind = node.get("kind") if isinstance(node, Mapping) else node
+        named = node.get("kind") if isinstance(node, Mapping) else node
         raise DesignError(
-            f"a design's JSON must be of a known kind ({', '.join(_KINDS)}) with its fields complete; "
-            f"got kind {kind!r} and stumbled over {error!r}"
+            f"a design's JSON must be of a known kind ({', '.join(KINDS)}) with its fields complete; "
+            f"got kind {named!r} and stumbled over {error!r}"
         ) from None
 
 
-def _labels(labels: Any) -> tuple[Any, ...]:
-    """Labels as they were before JSON made lists of tuples."""
-    return tuple(_labels(label) if isinstance(label, list) else label for label in labels)
+def _made(value: Any) -> Any:
+    """A field of the JSON, with a design in place of every object that describes one."""
+    if isinstance(value, Mapping):
+        return of_node(value) if "kind" in value else {key: _made(each) for key, each in value.items()}
+    return [_made(each) for each in value] if isinstance(value, list) else value
 
-
-def _mixture(node: Any) -> Answerable:
-    parts = [of_node(part) for part in node["components"]]
-    return mixture_of_form([integer(weight) for weight in node["weights"]], parts, node.get("name", ""))
-
-
-def _then(node: Any) -> Answerable:
-    return Then.of(of_node(node["first"]), of_node(node["second"]))
-
-
-def _product(node: Any) -> Answerable:
-    return Product.of(of_node(node["first"]), of_node(node["second"]))
-
-
-def _both(node: Any) -> Answerable:
-    return Both.of(of_node(node["first"]), of_node(node["second"]))
-
-
-def _levels(node: Any) -> Answerable:
-    offer = {entry["level"]: of_node(entry["design"]) for entry in node["levels"]}
-    if len(offer) != len(node["levels"]):
-        raise DesignError("the levels of an offer must differ")
-    return Levels.of(offer, name=node.get("name", ""), notes=tuple(node.get("notes", ())))
-
-
-def _samples(node: Any) -> Answerable:
-    samples = {_key(entry["sample"]): of_node(entry["design"]) for entry in node["samples"]}
-    if len(samples) != len(node["samples"]):
-        raise DesignError("the samples of a design must differ")
-    shares, nuisance = ([_share(entry) for entry in node[field]] for field in ("shares", "nuisance"))
-    told = {"name": node.get("name", ""), "notes": tuple(node.get("notes", ()))}
-    compliance = flag(node["measures_compliance"])
-    return Samples.of(samples, shares=shares, nuisance=nuisance, measures_compliance=compliance, **told)
-
-
-def _share(node: Any) -> Share:
-    return Share(_key(node["share"]), _labels(node["of"]), _labels(node["among"]))
-
-
-def _key(label: Any) -> Any:
-    return _labels(label) if isinstance(label, list) else label
-
-
-_KINDS: dict[str, Callable[[Any], Answerable]] = {
-    "table": Table.of_form,
-    "two_option": TwoOption.of_form,
-    "subset": Subset.of_form,
-    "weighted_subset": WeightedSubset.of_form,
-    "mixture": _mixture,
-    "then": _then,
-    "product": _product,
-    "levels": _levels,
-    "samples": _samples,
-    "both": _both,
-}
 
 register_reader(of_node)

@@ -47,6 +47,7 @@ class Levels(Several):
     """
 
     kind: ClassVar[str] = "levels"
+    rule: ClassVar[str] = "Draw from the design of the level that the respondent chose."
     assigned_by: ClassVar[str] = "respondent"
     noun = "level"
     unknown = "not on offer"
@@ -111,6 +112,13 @@ class Levels(Several):
         else:
             raise DataError("give the levels or preferences over them, not both")
         return self.drawn(places, chosen, source)
+
+    @classmethod
+    def of_form(cls, node: dict[str, Any]) -> Levels:
+        offer = {entry["level"]: entry["design"] for entry in node["levels"]}
+        if len(offer) != len(node["levels"]):
+            raise DesignError("the levels of an offer must differ")
+        return cls.of(offer, name=node.get("name", ""), notes=tuple(node.get("notes", ())))
 
     def form(self) -> dict[str, Any]:
         return {

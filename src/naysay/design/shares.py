@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay.design.exact import labels_of
 from naysay.errors import DesignError
 
 __all__ = ["Share"]
@@ -46,6 +47,11 @@ class Share:
         above = np.array([cell in self.of for cell in cells], dtype=float)
         below = np.array([not self.among or cell in self.among for cell in cells], dtype=float)
         return above, below
+
+    @classmethod
+    def of_form(cls, node: dict[str, Any]) -> Share:
+        """The share that a JSON object describes."""
+        return cls(labels_of([node["share"]])[0], labels_of(node["of"]), labels_of(node["among"]))
 
     def form(self) -> dict[str, Any]:
         """The share as a JSON object."""

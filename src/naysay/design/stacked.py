@@ -17,6 +17,7 @@ from naysay import _checks
 from naysay.design.answerable import Answerable
 from naysay.design.base import check_channel
 from naysay.design.drawing import Source, source_of
+from naysay.design.exact import flag, labels_of
 from naysay.design.several import Several, shared_space
 from naysay.design.shares import Share
 from naysay.errors import DataError, DesignError
@@ -56,6 +57,9 @@ class Samples(Several):
     nuisance: tuple[Share, ...] = ()
     measures_compliance: bool = False
     kind: ClassVar[str] = "samples"
+    rule: ClassVar[str] = (
+        "Draw from the design of the sample that the respondent is in; null is the name of an only sample."
+    )
     noun = "sample"
     unknown = "no sample of this design"
     needed = "answers of several samples need `sample`: the sample that each respondent was in"
@@ -176,6 +180,21 @@ class Samples(Several):
         else:
             raise DataError("give the samples or an allocation to them, not both")
         return self.drawn(places, chosen, source)
+
+    @classmethod
+    def of_form(cls, node: dict[str, Any]) -> Samples:
+        # A sample may be named by a tuple, which JSON wrote as a list.
+        samples = {labels_of([entry["sample"]])[0]: entry["design"] for entry in node["samples"]}
+        if len(samples) != len(node["samples"]):
+            raise DesignError("the samples of a design must differ")
+        return cls.of(
+            samples,
+            shares=[Share.of_form(entry) for entry in node["shares"]],
+            nuisance=[Share.of_form(entry) for entry in node["nuisance"]],
+            measures_compliance=flag(node["measures_compliance"]),
+            name=node.get("name", ""),
+            notes=tuple(node.get("notes", ())),
+        )
 
     def form(self) -> dict[str, Any]:
         return {
