@@ -254,7 +254,7 @@ def test_what_is_no_design():
 def test_a_kind_of_design_that_nobody_registered():
     class Strange(Answerable):
         levels = (None,)
-        channel = form = level_named = encode = codes_at = likelihood = None
+        channel = form = of_form = level_named = encode = codes_at = likelihood = None
 
     strange = Strange(categories=("a", "b"), space=designs.direct(("a", "b")).space, name="strange()")
     with pytest.raises(DataError, match="no variance is known for strange"):

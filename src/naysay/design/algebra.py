@@ -139,6 +139,14 @@ class Mixture(Design):
             name=node.get("name", ""),
         )
 
+    def _second_moments(self) -> NDArray[np.float64] | None:
+        each = [component.second_moments for component in self.components]
+        known = [moments for moments in each if moments is not None]
+        if len(known) < len(each):
+            return None
+        total = sum(weight * moments for weight, moments in zip(self.weights, known, strict=True))
+        return np.asarray(total) / sum(self.weights)
+
     def form(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
@@ -185,6 +193,10 @@ class Then(Design):
     def of_form(cls, node: dict[str, Any]) -> Then:
         return cls.of(node["first"], node["second"])
 
+    def _second_moments(self) -> NDArray[np.float64] | None:
+        last = self.second.second_moments
+        return None if last is None else np.asarray(np.tensordot(self.first.matrix.T, last, axes=1))
+
     def form(self) -> dict[str, Any]:
         return {"kind": self.kind, "name": self.name, "first": self.first.form(), "second": self.second.form()}
 
@@ -218,6 +230,10 @@ class Product(Design):
         return cls(categories=pairs, space=Pair(first.space, second.space), first=first, second=second, name=name)
 
     @property
+    def factors(self) -> tuple[Design, ...]:
+        return (*self.first.factors, *self.second.factors)
+
+    @property
     def exchangeable(self) -> bool:
         return self.first.exchangeable and self.second.exchangeable
 
@@ -243,6 +259,14 @@ class Product(Design):
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Product:
         return cls.of(node["first"], node["second"])
+
+    def _second_moments(self) -> NDArray[np.float64] | None:
+        one, two = self.first.second_moments, self.second.second_moments
+        if one is None or two is None:
+            return None
+        size = one.shape[1] * two.shape[1]
+        both = np.einsum("iab,jcd->ijacbd", one, two)
+        return np.asarray(both.reshape(len(self.categories), size, size))
 
     def form(self) -> dict[str, Any]:
         return {"kind": self.kind, "name": self.name, "first": self.first.form(), "second": self.second.form()}

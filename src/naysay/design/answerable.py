@@ -88,6 +88,9 @@ class Answerable(ABC):
     assigned_by: ClassVar[str] = "nobody"
     """Who puts a respondent under one of the parts: nobody where there is one, the respondent, or the researcher."""
 
+    several: ClassVar[bool] = False
+    """Whether its channels have names, by which results are told; a single design is its own channel."""
+
     @property
     def parts(self) -> dict[Any, Design]:
         """The channels by name, of which each answer comes through one; ``{None: channel}`` where there is one only."""

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Pair, Responses
 
 __all__ = ["Design", "check_channel"]
+
+_FEW = 20_000  # responses that are listed for a sum; beyond them a closed form is quicker
+_ENTRIES = 30_000_000  # of an array of second moments
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -88,6 +91,72 @@ class Design(Answerable):
     def exchangeable(self) -> bool:
         """Whether one response stands for all: its probability depends only on its being compatible with the truth."""
         return False
+
+    tabular: ClassVar[bool] = False
+    """Whether the chances of all responses, labels each, are kept as integers."""
+
+    @property
+    def factors(self) -> tuple[Design, ...]:
+        """The designs of questions that one person is asked, each randomized on its own; only itself where it is one.
+
+        Categories and responses are tuples of theirs, and likelihoods multiply, so that ε and bits add.
+        """
+        return (self,)
+
+    # A design that shows options has a field of this name; a cached property gives way to a field.
+    @cached_property
+    def shown(self) -> int | None:
+        """How many categories a respondent is shown, to reject one; None where that is not what people do."""
+        return None
+
+    def integers(self, codes: Codes) -> NDArray[np.int64] | None:
+        """Integers (n, t) in proportion to `rows`; None where the design does not keep its chances so."""
+        return None
+
+    @cached_property
+    def even_mean(self) -> tuple[float, float] | None:
+        """(α, β) where the mean of the linear statistic is αI + β11ᵀ and its sum is constant; None where it is not.
+
+        Then the unbiased indicator of category j is (T_j - β) / α, and nothing has to be inverted.
+        """
+        expected, t = self.expected_statistic, len(self.categories)
+        if len(expected) != t or t < 2 or not self.space.constant_sum:
+            return None
+        beta, alpha = expected[0, 1], expected[0, 0] - expected[0, 1]
+        even = np.allclose(expected, alpha * np.eye(t) + beta, rtol=0, atol=1e-15)
+        return (float(alpha), float(beta)) if even else None
+
+    @property
+    def listed(self) -> bool:
+        """Whether sums over responses go through all of them; more than these are too slow to list."""
+        return self.space.listable and self.space.size <= _FEW
+
+    @cached_property
+    def second_moments(self) -> NDArray[np.float64] | None:
+        """E[T Tᵀ | X = j] of the linear statistic T for each category j, (t, d, d).
+
+        None where there are too many responses to list and no closed form does without, or where it is too large.
+        """
+        if len(self.expected_statistic) ** 2 * len(self.categories) > _ENTRIES:
+            return None
+        return self._second_moments()
+
+    def _second_moments(self) -> NDArray[np.float64] | None:
+        if not self.listed:
+            return None
+        codes = self.space.listing()
+        statistic = self.space.statistic(codes)
+        return np.asarray(np.einsum("yj,ya,yb->jab", self.rows(codes), statistic, statistic, optimize=True))
+
+    def guessed(self, prior: NDArray[np.float64]) -> float:
+        """How often the likeliest category after a response is the true one, Σ_y max_j π_j P(y | j).
+
+        Raises
+        ------
+        DesignError
+            Where there are too many responses to list, and no closed form does without.
+        """
+        return float((self.rows(self.space.listing()) * prior).max(axis=1).sum())
 
     def impossible(self, codes: Codes) -> NDArray[np.bool_]:
         """Whether no category at all could give each of these responses, (n,)."""

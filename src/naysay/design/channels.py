@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
@@ -45,6 +45,7 @@ class Table(Design):
     space: Labels
     kind: ClassVar[str] = "table"
     rule: ClassVar[str] = _TABLE
+    tabular: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _checks.categories(self.categories)
@@ -90,6 +91,9 @@ class Table(Design):
 
     def rows(self, codes: Codes) -> NDArray[np.float64]:
         return self._probabilities[codes[:, 0]]
+
+    def integers(self, codes: Codes) -> NDArray[np.int64]:
+        return self.weights[codes[:, 0]]
 
     def draw(self, truth: Truth, source: Source) -> Codes:
         drawn = source.below(self.denominator, len(truth))
@@ -144,7 +148,7 @@ class TwoOption(Table):
     It remembers how many were shown, so that the band of estimates over all ways of choosing can be computed.
     """
 
-    shown: int
+    shown: int = field()  # required, although the base has a value of that name
     kind: ClassVar[str] = "two_option"
 
     def form(self) -> dict[str, Any]:
@@ -228,6 +232,28 @@ class Subset(Design):
         if self.truthful:
             np.fill_diagonal(expected, 0.0)
         return _checks.read_only(expected)
+
+    def _second_moments(self) -> NDArray[np.float64]:
+        """k(k-1)/(m(m-1)) off the diagonal and k/m on it, for m candidates; 0 where one of the two is the true one."""
+        t, k, m = len(self.categories), self.discards, self._candidates
+        joint = np.full((t, t), k * (k - 1) / (m * (m - 1)) if m > 1 else 0.0)
+        np.fill_diagonal(joint, k / m)
+        every = np.tile(joint, (t, 1, 1))
+        if self.truthful:
+            places = np.arange(t)
+            every[places, places, :] = 0.0
+            every[places, :, places] = 0.0
+        return every
+
+    def guessed(self, prior: NDArray[np.float64]) -> float:
+        """Σ_r π_(r) C(t - r, k - r + 1) / C(t - 1, k), the categories ranked from the likeliest on.
+
+        The r-th likeliest category is the best guess if those before it are ruled out and it is not.
+        """
+        if not self.truthful:
+            return float(prior.max())
+        t, k, ranked = len(prior), self.discards, np.sort(prior)[::-1]
+        return math.fsum(ranked[r] * math.comb(t - r - 1, k - r) for r in range(k + 1)) / math.comb(t - 1, k)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -333,6 +359,20 @@ class WeightedSubset(Design):
                     rest = [w[m] for m in range(t) if m not in (i, j)]
                     expected[i, j] = w[i] * symmetric_sums(rest, self.discards)[self.discards - 1] / self._totals[j]
         return _checks.read_only(expected)
+
+    def _second_moments(self) -> NDArray[np.float64]:
+        """w_a w_b e_{k-2}(w without a, b, j) / e_k(w without j) for two false categories a and b."""
+        w, k, t = self.weights, self.discards, len(self.weights)
+        every = np.zeros((t, t, t))
+        for j in range(t):
+            every[j][np.diag_indices(t)] = self.expected_statistic[:, j]
+            for a in range(t):
+                for b in range(a) if k > 1 and a != j else ():
+                    if b != j:
+                        rest = [weight for place, weight in enumerate(w) if place not in (a, b, j)]
+                        joint = w[a] * w[b] * symmetric_sums(rest, k - 2)[-1] / self._totals[j]
+                        every[j, a, b] = every[j, b, a] = joint
+        return every
 
 
 def symmetric_sums(weights: Sequence[int], k: int) -> list[int]:

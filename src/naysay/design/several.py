@@ -94,6 +94,7 @@ class Several(Answerable):
     names: tuple[Any, ...]
     designs: tuple[Design, ...]
 
+    several: ClassVar[bool] = True
     noun: ClassVar[str]
     """What one of the names is: a level, a sample."""
     unknown: ClassVar[str]

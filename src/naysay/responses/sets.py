@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -66,6 +66,10 @@ class Subsets(Space):
     @property
     def size(self) -> int:
         return sum(math.comb(len(self.labels), size) for size in range(self.least, self.most + 1))
+
+    @property
+    def constant_sum(self) -> bool:
+        return self.least == self.most
 
     @cached_property
     def _single(self) -> Labels:
@@ -178,6 +182,17 @@ class Subsets(Space):
         membership = np.zeros((len(sets), t), dtype=bool)
         for row, members in enumerate(sets):
             membership[row, list(members)] = True
+        return self.pack(membership)
+
+    def at_random(self, n: int, below: Callable[[int, int], NDArray[np.int64]]) -> Codes:
+        if not self.constant_sum:
+            return super().at_random(n, below)
+        t = len(self.labels)
+        needed = np.full(n, self.least, dtype=np.int64)
+        membership = np.zeros((n, t), dtype=bool)
+        for place in range(t):  # take each with chance (still needed) / (still to come)
+            membership[:, place] = below(t - place, n) < needed
+            needed -= membership[:, place]
         return self.pack(membership)
 
     def form(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -36,6 +37,11 @@ class Space(ABC):
 
     sets: ClassVar[bool] = False
     """Whether a response is a set of labels."""
+
+    @property
+    def constant_sum(self) -> bool:
+        """Whether the linear statistic of every response has the same sum."""
+        return self.one_label
 
     @property
     @abstractmethod
@@ -92,6 +98,23 @@ class Space(ABC):
                 "and the estimators work without the list"
             )
         return self._all_codes()
+
+    def at_random(self, n: int, below: Callable[[int, int], NDArray[np.int64]]) -> Codes:
+        """Codes of n responses, each response equally often.
+
+        Parameters
+        ----------
+        n : int
+        below : callable
+            ``below(bound, size)`` gives that many integers, each uniform on 0 … bound - 1.
+
+        Raises
+        ------
+        DesignError
+            Where there are too many responses to list, and drawing takes the list.
+        """
+        codes = self.listing()
+        return np.asarray(codes[below(len(codes), n)])
 
 
 @dataclass(frozen=True)
