@@ -155,7 +155,7 @@ def lies():
 
 def rests_on(page):
     """What stands under "What the estimate rests on", line by line."""
-    listed = re.search(r'<ul class="notes checks">(.*?)</ul>', page, re.DOTALL)
+    listed = re.search(r'What the estimate rests on</h3>\s*<ul class="notes">(.*?)</ul>', page, re.DOTALL)
     return [html.unescape(line) for line in re.findall(r'<li><bdi dir="auto">(.*?)</bdi></li>', listed[1])]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from naysay.errors import DataError, NaysayError
-from naysay.report.extra import ExtraMissing, need
+from naysay.printing.extra import ExtraMissing, need
 
 __all__ = ["check", "drawable", "write"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["Bar", "Chart", "Column", "Content", "Facts", "Heading", "Note", "Points", "Sentence", "Table"]
+__all__ = ["Bar", "Chart", "Column", "Content", "Facts", "Heading", "Marked", "Note", "Points", "Sentence", "Table"]
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,10 @@ class Note:
 
 @dataclass(frozen=True)
 class Points:
-    """Sentences, one below the other."""
+    """Sentences, one below the other; small where they only explain."""
 
     items: tuple[str, ...]
+    small: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,17 @@ class Bar:
 
     text: str
     share: float
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A cell that stands out on a page, by the style of its role, such as ``wrong``."""
+
+    text: str
+    role: str
 
     def __str__(self) -> str:
         return self.text
@@ -83,7 +95,7 @@ class Table:
     Parameters
     ----------
     columns : tuple of Column
-    rows : tuple of tuple of (str or Bar)
+    rows : tuple of tuple of (str, Bar or Marked)
     caption : str
         What the table shows, in one line above it.
     apart : int
@@ -91,7 +103,7 @@ class Table:
     """
 
     columns: tuple[Column, ...]
-    rows: tuple[tuple[str | Bar, ...], ...]
+    rows: tuple[tuple[str | Bar | Marked, ...], ...]
     caption: str = ""
     apart: int = 0
 
@@ -103,7 +115,8 @@ class Chart:
     Parameters
     ----------
     draw : callable
-        SVG text for a width in pixels and a number of letters in a line of labels.
+        SVG text for a width in pixels and a number of letters in a line of labels; of several images, one after the
+        other.
     """
 
     draw: Callable[[int, int], str]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from naysay.design import Design, Levels
+from naysay.design import Answerable, Design
 from naysay.errors import DesignError
 from naysay.privacy.measures import each_level, epsilon, information, still_possible
 
@@ -96,7 +96,7 @@ def _reason(value: float, possible: tuple[int, int]) -> str:
     return f"an answer changes the odds between two categories by {math.exp(value):.3g} at most"
 
 
-def choosing(choice: Levels) -> float:
+def choosing(choice: Answerable) -> float:
     """Bits that level and answer together can tell about a person, at most, however she chooses her level.
 
     The level tells log₂ (levels) at most, and the answer at level k at most its capacity, bounded by
@@ -121,8 +121,8 @@ def choosing(choice: Levels) -> float:
     >>> round(choosing(designs.negative_levels(tuple("abcdefgh"), most=2)), 3)
     1.415
     """
-    if not isinstance(choice, Levels):
-        raise DesignError(f"only an offer of levels is chosen from; got {getattr(choice, 'name', choice)!s}")
+    if choice.assigned_by != "respondent":
+        raise DesignError(f"only an offer of levels is chosen from; got {choice.name}")
     most = max(_capacity(choice.channel(level)) for level in choice.levels)
     return min(math.log2(len(choice.categories)), math.log2(len(choice.levels)) + most)
 

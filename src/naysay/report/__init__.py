@@ -5,8 +5,8 @@ page; `html` puts a page together from sections such as `estimate_section`; `pos
 extra ``plots`` and raise `ExtraMissing` without.
 """
 
+from naysay.printing.extra import ExtraMissing
 from naysay.report import charts
-from naysay.report.extra import ExtraMissing
 from naysay.report.flowcharts import flowchart
 from naysay.report.page import Section, estimate_html, estimate_section, html
 from naysay.report.posteriors import posterior

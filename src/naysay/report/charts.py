@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from naysay.printing.extra import need
 from naysay.report import finish, labels
-from naysay.report.extra import need
 from naysay.report.inks import INKS
 
 __all__ = ["Mark", "convergence", "differences", "dots"]

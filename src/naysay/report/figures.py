@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from naysay.report import page
+from naysay.printing import Chart, Column, Content, Points, Table
 from naysay.report.inks import INKS
 from naysay.report.page import Section
 
-__all__ = ["PHONE", "WIDE", "dark", "section"]
-
-WIDE, PHONE = 760, 340
-"""Widths, in pixels, at which images are drawn for a page."""
+__all__ = ["dark", "section"]
 
 
 def dark(svg: str) -> str:
@@ -61,7 +58,8 @@ def section(
     >>> section("Spread", names=("design", "s.d."), rows=[("two coins", "0.066")]).heading
     'Spread'
     """
-    drawn = [(plot(WIDE), plot(PHONE)) for plot in plots]
-    return Section(
-        heading, page._render("study.html", plots=drawn, names=names, rows=rows, caption=heading, notes=notes)
-    )
+    content: list[Content] = [Chart(lambda size, _, plot=plot: plot(size)) for plot in plots]  # type: ignore[misc]
+    if rows:
+        columns = (Column(names[0], words=True), *map(Column, names[1:]))
+        content.append(Table(columns, tuple(map(tuple, rows)), heading))
+    return Section(heading, [*content, *([Points(tuple(notes), small=True)] if notes else [])])

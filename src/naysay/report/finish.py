@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from naysay.report.extra import need
+from naysay.printing.extra import need
 from naysay.report.inks import FILLS, INKS
 
 __all__ = ["accessible", "apart", "drawn"]

@@ -4,42 +4,60 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from naysay import privacy
-from naysay.design import Levels
+from naysay import printing, privacy
 from naysay.errors import DataError
-from naysay.estimate import Estimate, Intervals, printing
+from naysay.estimate import Estimate, Intervals
+from naysay.estimate import printing as estimates
 from naysay.estimate.digits import decimals_of, reliable_errors, reliable_nuisance, shown
 from naysay.estimate.intervals import nuisance_intervals
 from naysay.estimate.result import is_pooled
+from naysay.printing import Bar, Chart, Column, Content, Facts, Heading, Marked, Note, Points, Sentence, Table
+from naysay.printing.html import PHONE, template
 from naysay.report import charts, labels
-from naysay.report.extra import need
 from naysay.report.inks import FILLS, INKS
 
 __all__ = ["Section", "estimate_html", "estimate_section", "html"]
 
-_PARTS = {"levels": "level", "samples": "sample"}
+_PARTS = {"respondent": "level", "researcher": "sample"}
+"""What the parts of a design are called, by who assigns them."""
+
+_render = functools.partial(template, "naysay.report")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Section:
-    """One part of a page.
+    r"""One part of a page.
 
     Parameters
     ----------
     heading : str
-    body : str
-        HTML, where what users wrote is escaped.
+    body : str or iterable of Content
+        HTML, where what users wrote is escaped; or content, which becomes HTML.
+
+    Raises
+    ------
+    ExtraMissing
+        With content, and without the extra ``plots``.
+
+    Examples
+    --------
+    >>> from naysay.printing import Sentence
+    >>> Section("Who", [Sentence("<all>")]).body
+    '<p>&lt;all&gt;</p>\n'
     """
 
     heading: str
     body: str
+
+    def __init__(self, heading: str, body: str | Iterable[Content]) -> None:
+        object.__setattr__(self, "heading", heading)
+        object.__setattr__(self, "body", body if isinstance(body, str) else printing.html(body))
 
 
 def html(
@@ -98,7 +116,7 @@ def estimate_html(
     truth: ArrayLike | None = None,
     title: str | None = None,
     confidence: float = 0.95,
-    noncompliance: float = printing.NONCOMPLIANCE,
+    noncompliance: float = estimates.NONCOMPLIANCE,
 ) -> str:
     """One estimate as a whole page: plot, numbers, what they rest on, privacy and reservations.
 
@@ -134,7 +152,7 @@ def estimate_section(
     truth: ArrayLike | None = None,
     heading: str | None = None,
     confidence: float = 0.95,
-    noncompliance: float = printing.NONCOMPLIANCE,
+    noncompliance: float = estimates.NONCOMPLIANCE,
 ) -> Section:
     """One estimate as a part of a page, to stand beside others.
 
@@ -175,47 +193,38 @@ def estimate_section(
         )
     found = fit.intervals(confidence)
     title = heading or fit.tally.question or "Estimate"
-    body = _render(
-        "estimate.html",
-        plots=_plots(fit, found, true, title),
-        steps=None if fit.path is None else charts.convergence(fit.path, fit.categories, title=f"{title}: convergence"),
-        columns=_columns(fit, found, true),
-        names=[labels.full(category) for category in fit.categories],
-        nuisance=[labels.full(name) for name in fit.nuisance],
-        told=_told(fit, found),
-        checks=[_sentence(line) for line in printing.checks(fit, noncompliance)],
-        test=None if fit.comparison is None else str(fit.comparison.test),
-        privacy=_privacy(fit),
-        bits=math.log2(max(told.categories for told in fit.privacy.values())),
-        parts=_PARTS[fit.design.kind] if len(fit.privacy) > 1 else "",
-        choosing=privacy.choosing(fit.design) if isinstance(fit.design, Levels) else None,
-        notes=printing.reservations(fit, found),
-    )
-    return Section(title, body)
+    content = [
+        _shares(fit, found, true, title),
+        *_numbers(fit, found, true),
+        *_convergence(fit, title),
+        *_checks(fit, noncompliance),
+        *_privacy(fit),
+        *(Note(text) for text in estimates.reservations(fit, found)),
+        _facts(fit, found),
+    ]
+    return Section(title, content)
 
 
-def _plots(
-    fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None, title: str
-) -> tuple[list[str], list[str]]:
-    """Images for a wide page, side by side, and for a phone, below each other."""
+def _shares(fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None, title: str) -> Chart:
+    """The shares, and beside them (on a phone below) how far they lie from the truth where it is known."""
     marks = [charts.Mark("estimate", _short(fit), fit.proportions, found.bounds)]
     if fit.comparison is not None:
         other = fit.comparison.beside(fit)
         marks.append(charts.Mark("pooled", _short(other), other.proportions))
-    shares = f"{title}: shares with {confidence_name(found)}"
+    shares = functools.partial(charts.dots, fit.categories, title=f"{title}: shares with {confidence_name(found)}")
     if truth is None:
-        return [charts.dots(fit.categories, marks, title=shares)], [
-            charts.dots(fit.categories, marks, title=shares, size=340, room=17)
-        ]
-    all_marks = [charts.Mark("truth", "truth", truth), *marks]
-    distance = f"{title}: distance from the truth"
-    return [
-        charts.dots(fit.categories, all_marks, title=shares, size=600),
-        charts.differences(fit.categories, marks, truth, title=distance, size=320, labeled=False),
-    ], [
-        charts.dots(fit.categories, all_marks, title=shares, size=340, room=17),
-        charts.differences(fit.categories, marks, truth, title=distance, size=340, room=17),
-    ]
+        return Chart(lambda size, room: shares(marks, size=min(size, 640), room=room))
+    every = [charts.Mark("truth", "truth", truth), *marks]
+    apart = functools.partial(
+        charts.differences, fit.categories, marks, truth, title=f"{title}: distance from the truth"
+    )
+
+    def both(size: int, room: int) -> str:
+        if (size, room) == PHONE:
+            return shares(every, size=size, room=room) + apart(size=size, room=room)
+        return shares(every, size=600) + apart(size=320, labeled=False)
+
+    return Chart(both)
 
 
 def _short(fit: Estimate) -> str:
@@ -223,49 +232,81 @@ def _short(fit: Estimate) -> str:
     return "pooled" if is_pooled(fit) else fit.method.partition(" (")[0]
 
 
-class _Column(NamedTuple):
-    name: str
-    cells: list[str]
-    role: str = ""
+def _numbers(fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None) -> list[Content]:
+    """The table, shares in percent to two digits of their standard error, and what its reader must know."""
+    columns = _columns(fit, found, truth)
+    names = [labels.full(name) for name in (*fit.categories, *fit.nuisance)]
+    cells = [[*each, *[""] * (len(names) - len(each))] for _, each in columns]
+    rows = tuple(zip(names, *cells, strict=True))
+    named = (Column("category", words=True), *(column for column, _ in columns))
+    told: list[Content] = [Table(named, rows, "Shares in percent", apart=len(fit.nuisance))]
+    if fit.nuisance:
+        told.append(Sentence("Below the line: what the design tells beside the categories.", small=True))
+    if fit.comparison is not None:
+        text = (
+            f"{_sentence(str(fit.comparison.test))}. A small p says that who chose which level goes with the category; "
+            "then only the stratified estimate stands. A large p is no proof of the contrary."
+        )
+        told.append(Sentence(text, small=True))
+    return told
 
 
-def _columns(fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None) -> list[_Column]:
-    """The table, column by column; shares in percent, to two digits of their standard error."""
-    low, high = found.bounds.T
+def _columns(
+    fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None
+) -> list[tuple[Column, Sequence[str | Marked]]]:
+    """Each column, and as many of its cells as it has."""
     cells = functools.partial(_percents, places=max(decimals_of(fit) - 2, 0))
 
     def ranges(low: NDArray[np.float64], high: NDArray[np.float64]) -> list[str]:
         return [f"{start} to {end}" for start, end in zip(cells(low), cells(high), strict=True)]
 
-    columns = [] if truth is None else [_Column("truth", cells(truth), "truth")]
     more = np.array([value.value for value in fit.nuisance.values()])
     errors = np.array([*reliable_errors(fit), *reliable_nuisance(fit).values()])
     ends = nuisance_intervals(fit, confidence=found.confidence, method=found.method)
     bounds = np.array(list(ends.values())).reshape(-1, 2)
-    columns += [
-        _Column(_short(fit), cells(fit.proportions) + cells(more), "estimate"),
-        _Column("s.e.", cells(errors)),
-        _Column(confidence_name(found, many=False), ranges(low, high) + ranges(*bounds.T)),
+    error = Column("s.e.")
+    columns: list[tuple[Column, Sequence[str | Marked]]] = [
+        (Column(_short(fit), role="estimate"), cells(fit.proportions) + cells(more)),
+        (error, cells(errors)),
+        (Column(confidence_name(found, many=False)), ranges(*found.bounds.T) + ranges(*bounds.T)),
     ]
     if truth is not None:
-        columns.append(_Column("holds the truth", ["yes" if yes else "no" for yes in holds(found, truth)], "holds"))
+        inside = ["yes" if yes else Marked("no", "wrong") for yes in holds(found, truth)]
+        columns = [
+            (Column("truth", role="truth"), cells(truth)),
+            *columns,
+            (Column("holds the truth", role="holds"), inside),
+        ]
     if fit.comparison is not None:
         other = fit.comparison.beside(fit)
         columns += [
-            _Column(_short(other), cells(other.proportions), "pooled"),
-            _Column("s.e.", cells(reliable_errors(other))),
-            _Column("stratified − pooled", cells(fit.comparison.difference)),
-            _Column("s.e.", cells(fit.comparison.standard_errors)),
+            (Column(_short(other), role="pooled"), cells(other.proportions)),
+            (error, cells(reliable_errors(other))),
+            (Column("stratified − pooled"), cells(fit.comparison.difference)),
+            (error, cells(fit.comparison.standard_errors)),
         ]
     if fit.unbounded is not None:
         columns += [
-            _Column("moments, without bounds", cells(fit.unbounded.proportions)),
-            _Column("s.e.", cells(fit.unbounded.standard_errors)),
+            (Column("moments, without bounds"), cells(fit.unbounded.proportions)),
+            (error, cells(fit.unbounded.standard_errors)),
         ]
     if fit.sensitivity is not None:
-        columns.append(_Column("band over all preferences", ranges(*fit.sensitivity.T)))
-    rows = len(fit.categories) + len(fit.nuisance)
-    return [column._replace(cells=column.cells + [""] * (rows - len(column.cells))) for column in columns]
+        columns.append((Column("band over all preferences"), ranges(*fit.sensitivity.T)))
+    return columns
+
+
+def _convergence(fit: Estimate, title: str) -> list[Content]:
+    if fit.path is None:
+        return []
+    draw: Callable[..., str] = functools.partial(
+        charts.convergence, fit.path, fit.categories, title=f"{title}: convergence"
+    )
+    return [Heading("Convergence"), Chart(lambda size, _: draw(size=min(size, 640)))]
+
+
+def _checks(fit: Estimate, noncompliance: float) -> list[Content]:
+    lines = tuple(_sentence(line) for line in estimates.checks(fit, noncompliance))
+    return [Heading("What the estimate rests on"), Points(lines, small=True)] if lines else []
 
 
 def _sentence(text: str) -> str:
@@ -286,63 +327,55 @@ def _percents(values: NDArray[np.float64], *, places: int) -> list[str]:
     return [shown(value, places).replace("-", "−") for value in (100 * values).tolist()]
 
 
-def _told(fit: Estimate, found: Intervals) -> list[tuple[str, str]]:
-    """How the numbers came about, in terms and words."""
+def _facts(fit: Estimate, found: Intervals) -> Facts:
+    """How the numbers came about."""
     missing = f", {fit.missing:,} missing" if fit.missing else ", none missing"
-    told = [
-        ("Design", fit.design.name or fit.design.kind),
-        ("Answers", f"{fit.n:,}{missing}"),
-        ("Target", f"the {fit.target}"),
-        ("Method", fit.method),
-        ("Standard errors", fit.standard_error_kind),
-        ("Intervals", f"{100 * found.confidence:.4g} %, {found.method.replace('_', '-')}"),
-    ]
-    if fit.tally.weighted:
-        told.insert(2, ("Sum of weights", f"{fit.tally.weight:,.6g}"))
-    return told
-
-
-class _Told(NamedTuple):
-    """What an answer at a level tells, for the table of privacy."""
-
-    level: str
-    chosen: str
-    left: str
-    possible: float
-    bits: str
-    share: float
-    epsilon: str
-    words: str
-
-
-def _privacy(fit: Estimate) -> list[_Told]:
-    chosen = {str(level): part.n for level, part in fit.tally.by_level.items()}
-    result = []
-    for level, told in fit.privacy.items():
-        few, many = told.still_possible
-        most = math.log2(told.categories)
-        result.append(
-            _Told(
-                level="" if level is None else labels.full(level),
-                chosen=f"{fit.n if level is None else chosen.get(str(level), 0):,}",
-                left=f"{few if few == many else f'{few} to {many}'} of {told.categories}",
-                possible=few / told.categories,
-                bits="–" if math.isnan(told.bits) else f"{told.bits:.2f}",
-                share=0.0 if math.isnan(told.bits) else min(1.0, told.bits / most),
-                epsilon="∞" if math.isinf(told.epsilon) else "–" if math.isnan(told.epsilon) else f"{told.epsilon:.3g}",
-                words="; ".join((told.reason, *told.notes)),
-            )
+    weights = [("Sum of weights", f"{fit.tally.weight:,.6g}")] if fit.tally.weighted else []
+    return Facts(
+        (
+            ("Design", fit.design.name or fit.design.kind),
+            ("Answers", f"{fit.n:,}{missing}"),
+            *weights,
+            ("Target", f"the {fit.target}"),
+            ("Method", fit.method),
+            ("Standard errors", fit.standard_error_kind),
+            ("Intervals", f"{100 * found.confidence:.4g} %, {found.method.replace('_', '-')}"),
         )
-    return result
-
-
-def _render(name: str, **values: Any) -> str:
-    jinja = need("jinja2")
-    environment = jinja.Environment(
-        loader=jinja.PackageLoader("naysay.report", "templates"),
-        autoescape=True,
-        undefined=jinja.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
     )
-    return str(environment.get_template(name).render(values))
+
+
+def _privacy(fit: Estimate) -> list[Content]:
+    """What an answer gives away, part by part where the design has several."""
+    several = len(fit.privacy) > 1
+    chosen = {str(level): part.n for level, part in fit.tally.by_level.items()}
+    rows = []
+    for level, told in fit.privacy.items():
+        people = f"{fit.n if level is None else chosen.get(str(level), 0):,}"
+        rows.append((*([labels.full(level)] if several else []), people, *_given_away(told)))
+    most = math.log2(max(told.categories for told in fit.privacy.values()))
+    names = ("people", "categories left", f"bits, of {most:.2f}", "ε")
+    first = [Column(_PARTS[fit.design.assigned_by], words=True)] if several else []
+    columns = (*first, *(Column(name) for name in names), Column("in words", words=True))
+    caption = "From this answer alone, if every category was equally likely before"
+    content: list[Content] = [Heading("What an answer gives away"), Table(columns, tuple(rows), caption)]
+    if fit.design.assigned_by == "respondent":
+        text = (
+            "Choosing a level tells something of its own where the choice goes with the category; level and answer "
+            f"together tell {privacy.choosing(fit.design):.2f} bits at most."
+        )
+        content.append(Sentence(text, small=True))
+    return content
+
+
+def _given_away(told: privacy.Statement) -> tuple[str | Bar, ...]:
+    few, many = told.still_possible
+    left = f"{few if few == many else f'{few} to {many}'} of {told.categories}"
+    unknown = math.isnan(told.bits)
+    return (
+        Bar(left, few / told.categories),
+        Bar(
+            "–" if unknown else f"{told.bits:.2f}", 0.0 if unknown else min(1.0, told.bits / math.log2(told.categories))
+        ),
+        "∞" if math.isinf(told.epsilon) else "–" if math.isnan(told.epsilon) else f"{told.epsilon:.3g}",
+        "; ".join((told.reason, *told.notes)),
+    )

@@ -10,8 +10,8 @@ import numpy as np
 
 from naysay.errors import DataError
 from naysay.planning import Comparison, Option
+from naysay.printing.extra import need
 from naysay.report import finish, labels
-from naysay.report.extra import need
 from naysay.report.inks import INKS
 
 __all__ = ["MEASURES", "errors", "tradeoff"]

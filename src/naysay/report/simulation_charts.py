@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from naysay.errors import DataError
+from naysay.printing.extra import need
 from naysay.report import charts, finish, labels
-from naysay.report.extra import need
 from naysay.report.inks import INKS
 from naysay.simulate import Simulation
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from naysay.planning import Comparison
 from naysay.planning import printing as plans
-from naysay.report import labels, page, planning_charts, simulation_charts
-from naysay.report.page import Section
+from naysay.printing import Chart, Column, Content, Points, Table
+from naysay.report import labels, planning_charts, simulation_charts
+from naysay.report.page import Section, html
 from naysay.simulate import Simulation, Summary
 from naysay.simulate import printing as simulations
 
 __all__ = ["comparison_html", "simulation_html"]
-
-_PHONE = 340
-
-Plot = tuple[str, str]
 
 
 def comparison_html(found: Comparison, *, title: str = "Designs beside one another") -> str:
@@ -40,21 +37,17 @@ def comparison_html(found: Comparison, *, title: str = "Designs beside one anoth
     True
     """
     drawn = [
-        _both(lambda size, measure=measure: planning_charts.tradeoff(found, measure=measure, size=size))  # type: ignore[misc]
+        Chart(lambda size, _, measure=measure: planning_charts.tradeoff(found, measure=measure, size=size))  # type: ignore[misc]
         for measure in planning_charts.MEASURES
         if _varies(found, measure)
     ]
-    names, rows = plans.cells(found)
-    told = plans.above(found)
-    return page.html(
-        title,
-        [
-            _section("Error and number of respondents", [_both(lambda size: planning_charts.errors(found, size=size))]),
-            *([_section("Precision against privacy", drawn)] if drawn else []),
-            _section("The numbers", [], names, rows, "Standard errors and privacy of one answer", plans.below(found)),
-        ],
-        lead=[f"{line}." for line in told],
-    )
+    table = _table(*plans.cells(found), "Standard errors and privacy of one answer")
+    sections = [
+        Section("Error and number of respondents", [Chart(lambda size, _: planning_charts.errors(found, size=size))]),
+        *([Section("Precision against privacy", drawn)] if drawn else []),
+        Section("The numbers", [table, Points(tuple(plans.below(found)), small=True)]),
+    ]
+    return html(title, sections, lead=[f"{line}." for line in plans.above(found)])
 
 
 def _varies(found: Comparison, measure: str) -> bool:
@@ -87,41 +80,31 @@ def simulation_html(found: Simulation, *, title: str = "A survey, tried many tim
     >>> simulation_html(found).startswith("<!doctype html>")
     True
     """
-    sections = [_section(f"Estimates: {summary.estimator}", *_estimator(found, summary)) for summary in found.summaries]
     drawn = [
-        _both(lambda size, name=name: simulation_charts.measure(found, name, size=size, room=_room(size)))  # type: ignore[misc]
+        Chart(lambda size, room, name=name: simulation_charts.measure(found, name, size=size, room=room))  # type: ignore[misc]
         for name in ("bias", "rmse", "coverage", "width")
     ]
-    told = [f"{line}." for line in simulations.heading(found)]
     marks = "Lines at the marks: two Monte Carlo errors to both sides."
-    compared = _section("Measures, estimator by estimator", drawn, notes=[marks, *simulations.notes(found)])
-    return page.html(title, [compared, *sections], lead=told, facts=[(f"{found.replicates:,}", "surveys")])
+    compared: list[Content] = [*drawn, Points((marks, *simulations.notes(found)), small=True)]
+    sections = [
+        Section("Measures, estimator by estimator", compared),
+        *(Section(f"Estimates: {each.estimator}", _estimator(found, each)) for each in found.summaries),
+    ]
+    told = [f"{line}." for line in simulations.heading(found)]
+    return html(title, sections, lead=told, facts=[(f"{found.replicates:,}", "surveys")])
 
 
-def _estimator(found: Simulation, summary: Summary) -> tuple[list[Plot], list[str], list[list[str]], str]:
-    """Plot, names, rows and caption of one estimator."""
-    plot = _both(lambda size: simulation_charts.spread(found, summary.estimator, size=size, room=_room(size)))
+def _estimator(found: Simulation, summary: Summary) -> list[Content]:
+    """The plot and the numbers of one estimator."""
+    name = summary.estimator
     names, rows = simulations.cells(found, summary)
     rows = [[labels.full(category), *row[1:]] for category, row in zip(found.categories, rows, strict=True)]
-    return [plot], names, rows, f"{summary.estimator}, each number with its Monte Carlo error"
+    return [
+        Chart(lambda size, room: simulation_charts.spread(found, name, size=size, room=room)),
+        _table(names, rows, f"{name}, each number with its Monte Carlo error"),
+    ]
 
 
-def _room(size: int) -> int:
-    return 17 if size == _PHONE else 26
-
-
-def _both(draw: Callable[[int], str]) -> Plot:
-    """An image for a wide page, and one for a phone."""
-    return draw(760), draw(_PHONE)
-
-
-def _section(
-    heading: str,
-    plots: Sequence[Plot],
-    names: Sequence[str] = (),
-    rows: Sequence[Sequence[str]] = (),
-    caption: str = "",
-    notes: Sequence[str] = (),
-) -> Section:
-    body = page._render("study.html", plots=plots, names=names, rows=rows, caption=caption, notes=notes)
-    return Section(heading, body)
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> Table:
+    columns = (Column(names[0], words=True), *map(Column, names[1:]))
+    return Table(columns, tuple(map(tuple, rows)), caption)

@@ -11,9 +11,9 @@ from naysay.errors import DataError
 from naysay.microdata import Contributions, RiskTable, Search
 from naysay.microdata.printing import label
 from naysay.microdata.sizes import Sizes
+from naysay.printing.extra import need
 from naysay.report import charts, finish, labels
 from naysay.report.charts import Mark
-from naysay.report.extra import need
 from naysay.report.inks import FILLS, INKS
 
 __all__ = ["CLASSES", "added", "alone", "growth", "ranking"]

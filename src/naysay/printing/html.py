@@ -1,0 +1,69 @@
+"""Content as HTML, for pages."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
+
+from naysay.printing.content import Bar, Content, Table
+from naysay.printing.extra import need
+
+__all__ = ["PHONE", "WIDE", "html", "template"]
+
+WIDE, PHONE = (760, 26), (340, 17)
+"""Pixels and letters in a line of labels, for which charts are drawn: on a wide screen, and on a phone."""
+
+
+def html(content: Iterable[Content]) -> str:
+    """The content as HTML, where what users wrote is escaped; charts are drawn for wide screens and for phones.
+
+    Parameters
+    ----------
+    content : iterable of Content
+
+    Raises
+    ------
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> from naysay.printing import Note, Sentence
+    >>> print(html([Sentence("1 < 2", small=True), Note("made up")]))
+    <p class="small">1 &lt; 2</p>
+    <ul class="notes">
+    <li>made up</li>
+    </ul>
+    <BLANKLINE>
+    """
+    runs = [(kind.__name__, list(parts)) for kind, parts in itertools.groupby(content, type)]
+    return template("naysay.printing", "content.html", runs=runs, kinds=_kinds, wide=WIDE, phone=PHONE)
+
+
+def template(package: str, name: str, **values: Any) -> str:
+    """A template of a package, filled in; values are escaped."""
+    return str(_environment(need("jinja2"), package).get_template(name).render(values))
+
+
+@functools.cache
+def _environment(jinja: ModuleType, package: str) -> Any:
+    return jinja.Environment(
+        loader=jinja.PackageLoader(package, "templates"),
+        autoescape=True,
+        undefined=jinja.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _kinds(table: Table) -> list[str]:
+    """The style of each column: bars, words, or that of its role; the words that name rows need none."""
+    first = table.rows[0] if table.rows else [""] * len(table.columns)
+    kinds = [
+        "bar" if isinstance(cell, Bar) else "words" if column.words else column.role
+        for column, cell in zip(table.columns, first, strict=True)
+    ]
+    return ["" if table.columns[0].words else kinds[0], *kinds[1:]]
