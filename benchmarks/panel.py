@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
@@ -20,6 +21,9 @@ import polars as pl
 
 from naysay import microdata
 from naysay.microdata import panel
+
+sys.path.append(str(Path(__file__).parents[1]))
+from reproductions.panel import BACKGROUND, Panel, generate
 
 BORN = ["year_of_birth", "gender"]
 MONTH = ["year_of_birth", "month_of_birth", "gender"]
@@ -46,9 +50,9 @@ def lines(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return "\n".join("| " + " | ".join(str(cell) for cell in row) + " |" for row in told) + "\n"
 
 
-def keyed(made: panel.Panel) -> tuple[panel.Merged, pl.DataFrame]:
+def keyed(made: Panel) -> tuple[panel.Merged, pl.DataFrame]:
     """The merged panel with months of birth and composites beside it."""
-    merged = panel.merge_waves(made.waves, background=panel.BACKGROUND)
+    merged = panel.merge_waves(made.waves, background=BACKGROUND)
     table = panel.month_of_birth(made.background).beside(merged.table)
     for name, parts in COMPOSITES.items():
         columns = [each for each in table.columns if each.startswith(parts)]
@@ -56,7 +60,7 @@ def keyed(made: panel.Panel) -> tuple[panel.Merged, pl.DataFrame]:
     return merged, table
 
 
-def against_the_paper(made: panel.Panel, merged: panel.Merged, table: pl.DataFrame) -> str:
+def against_the_paper(made: Panel, merged: panel.Merged, table: pl.DataFrame) -> str:
     """Every number that survives in the paper's text, and the generated panel's."""
     asked = [[*BORN, "occupation"], [*MONTH, "occupation"], [*BORN, *WORK, "income_class"], [*BORN, *LIFE, "language"]]
     asked += [["year_of_birth"], ["income"], [*MONTH, *WORK, "income_class"]]
@@ -90,7 +94,7 @@ def against_the_paper(made: panel.Panel, merged: panel.Merged, table: pl.DataFra
     return lines(("", "paper", "generated"), rows)
 
 
-def what_adds(made: panel.Panel, table: pl.DataFrame) -> str:
+def what_adds(made: Panel, table: pl.DataFrame) -> str:
     """Uniqueness of year of birth and gender with one more key, and with the month of birth beside it."""
     asked = [keys for name in OTHERS for keys in ([*BORN, name], [*MONTH, name])]
     found = microdata.risk_table(table, asked, population=made.population).quasi_identifiers
@@ -103,7 +107,7 @@ def what_adds(made: panel.Panel, table: pl.DataFrame) -> str:
     return lines(heads, rows)
 
 
-def what_dates_add(made: panel.Panel, table: pl.DataFrame) -> str:
+def what_dates_add(made: Panel, table: pl.DataFrame) -> str:
     """How many more match only themselves once the moment of a change is known."""
     rows = []
     for name, (variable, to) in EVENTS.items():
@@ -125,7 +129,7 @@ def what_dates_add(made: panel.Panel, table: pl.DataFrame) -> str:
     return lines(heads, rows)
 
 
-def how_sure(made: panel.Panel, kept: pl.Series) -> str:
+def how_sure(made: Panel, kept: pl.Series) -> str:
     """Candidates for the month of birth by the changes alone, and with all that an intruder has."""
     ways = {
         "changes of age": {},
@@ -153,7 +157,7 @@ def timed(work: Callable[[], Any], repeats: int = 3) -> tuple[Any, float]:
 
 def speed(waves: int = 60, people: int = 20_000) -> str:
     """Seconds for waves × people, beside pandas."""
-    made = panel.generate(respondents=12_500, background_only=people - 12_500, waves=waves)
+    made = generate(respondents=12_500, background_only=people - 12_500, waves=waves)
     everybody = made.background.filter(wave=made.background["wave"][0]).height
     grid = full(made.background, waves, people)
     pandas = grid.to_pandas()
@@ -166,7 +170,7 @@ def speed(waves: int = 60, people: int = 20_000) -> str:
     born, months = timed(lambda: panel.month_of_birth(grid))
     _, bounds = timed(lambda: panel.month_of_birth(grid, bounds=True, year_of_birth="year_of_birth"))
     _, dates = timed(lambda: panel.when_changed(grid, "occupation"))
-    _, making = timed(panel.generate, repeats=1)
+    _, making = timed(generate, repeats=1)
     rows = [
         ("merge_waves, one long polars frame", f"{whole:.2f}"),
         (f"merge_waves, {waves} frames", f"{files:.2f}"),
@@ -208,7 +212,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=here / "panel.md")
     parser.add_argument("--speed", type=Path, default=here / "panel_speed.md")
     asked = parser.parse_args()
-    made = panel.generate()
+    made = generate()
     merged, table = keyed(made)
     told = {
         "The paper and the generated panel": against_the_paper(made, merged, table),

@@ -6,7 +6,7 @@ from pathlib import Path
 from naysay import __version__
 from naysay.report.inks import INKS
 
-sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+sys.path[:0] = [str(Path(__file__).parent / "_extensions"), str(Path(__file__).parents[1])]  # and reproductions
 
 project = "naysay"
 author = "The naysay developers"

@@ -1,4 +1,4 @@
-"""Run what the pages of this site show, and write what came out back into them: ``python docs/renew.py``.
+"""Run what the pages of this site show, and write what came out back into them: ``python docs/renew.py [PAGE …]``.
 
 A page is renewed by running it from top to bottom in an empty folder. ``python`` blocks share one namespace, and what
 follows a ``>>>`` is replaced by what Python answered. In ``console`` blocks what follows a ``$`` is replaced by what
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,8 @@ from naysay.cli import app, main
 from naysay.designs import ASSUMPTIONS, FAMILIES, SOURCES
 
 DOCS = Path(__file__).parent
+sys.path.append(str(DOCS.parent))
+REPRODUCTIONS = ["python", "-m", "reproductions"]
 COMMAND = "python docs/renew.py"
 
 BLOCK = re.compile(r"^```(python|console|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -125,8 +127,7 @@ def _console(source: str, place: str) -> str:
     out = []
     for line in asked:
         words = shlex.split(line.replace("\\\n", " ")[2:])
-        _, told = _naysay(words[1:]) if words[0] == "naysay" else _tool(words, place)
-        out.append(line + "\n" + told)
+        out.append(line + "\n" + _ran(words, place)[1])
     return "".join(out)
 
 
@@ -135,9 +136,7 @@ def _shell(source: str, place: str) -> str:
         words = shlex.split(line.replace("\\\n", " "), comments=True)
         if not words or words[0].startswith(_SHOWN_ONLY):
             continue
-        if words[0] != "naysay":
-            raise ValueError(f"{place}: {words[0]!r} is not run here")
-        code, told = _naysay(words[1:])
+        code, told = _ran(words, place)
         if code:
             raise ValueError(f"{place}: {line!r} exits with {code}: {told}")
     return source
@@ -148,21 +147,27 @@ def _lines(source: str) -> list[str]:
     return re.findall(r"(?:[^\n]*\\\n)*[^\n]*(?=\n)", source)
 
 
-def _naysay(arguments: list[str]) -> tuple[int, str]:
+def _ran(words: list[str], place: str) -> tuple[int, str]:
     """The exit code of a command and what a terminal shows of it."""
-    screen = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
-    with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
-        code = main(arguments)
-    screen.flush()
-    written = screen.detach()
-    return code, written.getvalue().decode()  # type: ignore[attr-defined]
+    if words[0] == "naysay":
+        return _shown(main, words[1:])
+    if words[:3] == REPRODUCTIONS:
+        from reproductions.__main__ import main as reproduce
 
-
-def _tool(words: list[str], place: str) -> tuple[int, str]:
+        return _shown(reproduce, words[3:])
     if words[0] not in _TOOLS:
         raise ValueError(f"{place}: {words[0]!r} is not run here; only naysay, {', '.join(_TOOLS)}")
     ran = subprocess.run(words, check=True, capture_output=True, text=True)
     return ran.returncode, ran.stdout
+
+
+def _shown(command: Callable[[list[str]], int], arguments: list[str]) -> tuple[int, str]:
+    screen = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
+        code = command(arguments)
+    screen.flush()
+    written = screen.detach()
+    return code, written.getvalue().decode()  # type: ignore[attr-defined]
 
 
 @contextlib.contextmanager
@@ -179,10 +184,10 @@ def _columns() -> Iterator[None]:
             os.environ["COLUMNS"] = before
 
 
-def renew() -> int:
-    """Renew every page in its place, with its pictures; how many files changed."""
+def renew(names: Sequence[str] = ()) -> int:
+    """Renew every page, or those named, in its place, with its pictures; how many files changed."""
     changed = 0
-    for page in pages():
+    for page in [page for page in pages() if not names or page.name in names]:
         text = page.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
             files = {page: renewed(text, page.name, Path(folder)), **pictures(Path(folder))}
@@ -195,4 +200,4 @@ def renew() -> int:
 
 
 if __name__ == "__main__":
-    renew()
+    renew(sys.argv[1:])

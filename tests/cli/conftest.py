@@ -7,8 +7,9 @@ import pytest
 
 from naysay import designs
 from naysay.cli import main
-from naysay.microdata.panel import BACKGROUND, generate, merge_waves
+from naysay.microdata.panel import merge_waves
 from naysay.questionnaire import sample, write_xlsform
+from reproductions.panel import BACKGROUND, generate
 
 CATEGORIES = ("low", "middle", "high", "none")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import naysay as package
-from naysay.cli import demo, design, estimate, plan, randomize, reproduce, root, simulate
+from naysay.cli import demo, design, estimate, plan, randomize, root, simulate
 from naysay.collect import respond as responding
 from naysay.collect.app import create_app
 from naysay.collect.commands import preview, questionnaire, respond, serve, survey
@@ -28,7 +28,6 @@ HELP = {
     "panel": panel.group,
     "panel merge": panel.merge,
     "panel birthdays": panel.birthdays,
-    "panel generate": panel.generate,
     "design": design.group,
     "design show": design.show,
     "designs": design.catalog,
@@ -45,7 +44,6 @@ HELP = {
     "survey list": survey.survey_list,
     "survey delete": survey.delete,
     "demo": demo.command,
-    "reproduce": reproduce.command,
 }
 
 

@@ -1,4 +1,4 @@
-"""The command line: one subcommand for each thing to do, from ``naysay demo`` to ``naysay reproduce``.
+"""The command line: one subcommand for each thing to do, from ``naysay estimate`` to ``naysay survey``.
 
 Exit codes: 0 done, 1 a bug (with its traceback), 2 the user's input (with one line on stderr), 130 interrupted.
 """
@@ -29,7 +29,6 @@ COMMANDS = {
     "serve": Place("collect.commands.serve"),
     "respond": Place("collect.commands.respond"),
     "demo": Place("cli.demo"),
-    "reproduce": Place("cli.reproduce"),
     "panel": Place("microdata.commands.panel", "group"),
     "design": Place("cli.design", "group"),
     "questionnaire": Place("collect.commands.questionnaire", "group"),
@@ -59,13 +58,17 @@ def root(
         output.say(context.get_help())
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, *, commands: typer.Typer = app, name: str = "naysay") -> int:
     """The exit code of one command.
 
     Parameters
     ----------
     argv : sequence of str, optional
-        What follows ``naysay`` on the command line; by default that of this process.
+        The words that follow the name on the command line; by default those of this process.
+    commands : Typer
+        The commands that there are.
+    name : str
+        How they are called on the command line.
 
     Examples
     --------
@@ -75,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     output.encodable()
     try:
-        code = app(args=argv, prog_name="naysay", standalone_mode=False)
+        code = commands(args=argv, prog_name=name, standalone_mode=False)
         sys.stdout.flush()
     except NaysayError as error:
         output.complain(*getattr(error, "lines", (str(error),)))  # of a questionnaire a line for each problem

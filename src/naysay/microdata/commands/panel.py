@@ -1,4 +1,4 @@
-"""``naysay panel``: waves merged to one row a respondent, months of birth, and a panel to try everything on."""
+"""``naysay panel``: waves merged to one row for each respondent, and months of birth."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from naysay.microdata import panel
 from naysay.microdata.commands import keys as written
 from naysay.responses import JOINER
 
-__all__ = ["app", "birthdays", "generate", "group", "merge"]
+__all__ = ["app", "birthdays", "group", "merge"]
 
 Waves = Annotated[
     list[Path], typer.Argument(metavar="FILE…", help="Waves and modules: CSV, Parquet, JSON lines, SPSS, Stata.")
@@ -41,7 +41,7 @@ def group(context: typer.Context) -> None:
 
     \b
     Example:
-      naysay panel generate --out panel --respondents 300 --background-only 200
+      naysay panel birthdays background.csv --out birthdays.csv
     """
     if context.invoked_subcommand is None:
         output.say(context.get_help())
@@ -150,51 +150,6 @@ def birthdays(
         output.note(f"{contradictions}: {found.contradictions.height:,} respondents with their ages; keep it safe")
     _tell(found, format_)
     output.note(f"{out}: {table.height:,} respondents")
-
-
-@app.command("generate")
-def generate(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where its files go.")],
-    respondents: Annotated[int, typer.Option(metavar="N", help="Members who answer for themselves.")] = 10_997,
-    background_only: Annotated[int, typer.Option(metavar="N", help="Members known by proxy only.")] = 6_927,
-    population: Annotated[int, typer.Option(metavar="N", help="People from whom they are sampled.")] = 16_700_000,
-    waves: Annotated[int, typer.Option(metavar="N", help="Months.")] = 60,
-    start: Annotated[str, typer.Option(metavar="MONTH", help="The first month.")] = "2007-11",
-    gaps: Annotated[float, typer.Option(metavar="P", help="The chance of a household to miss a wave.")] = 0.005,
-    seed: Annotated[int, typer.Option(min=0, help="The same number gives the same panel.")] = 1,
-    kind: Annotated[Literal["csv", "parquet"], typer.Option(help="The kind of its files.")] = "csv",
-    force: Force = False,
-) -> None:
-    """Make up a panel of which the truth is known.
-
-    Writes the background waves, the modules, and truth: everybody as they are, with the date of birth and the months
-    in which things changed. By default a panel of the size, and with the gaps, of the one in Mulder's paper.
-
-    \b
-    Examples:
-      naysay panel generate --out panel --respondents 300 --background-only 200
-      naysay panel generate --out small --respondents 90 --background-only 60 \\
-          --waves 24 --kind parquet --seed 7
-    """
-    made = panel.generate(
-        respondents=respondents,
-        background_only=background_only,
-        population=population,
-        waves=waves,
-        start=start,
-        gaps=gaps,
-        rng=seed,
-    )
-    tables = {"background": made.background, **made.modules, "truth": made.truth}
-    paths = {name: out / f"{name}.{kind}" for name in tables}
-    try:
-        out.mkdir(exist_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot make the folder {str(out)!r}: {error.strerror or error}") from None
-    _check_out(list(paths.values()), (), force=force)
-    for name, path in paths.items():
-        files.write(tables[name], path)
-        output.say(f"{path}: {tables[name].height:,} rows")
 
 
 def _tables(

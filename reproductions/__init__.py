@@ -4,9 +4,9 @@
 folder. Seeds are fixed, so that the same numbers come out again.
 """
 
-from naysay.reproduce.result import Check, Measured, Picture, Reproduction, Table
-from naysay.reproduce.sources import SOURCES, Source, reproduce
-from naysay.reproduce.writing import to_html, write
+from reproductions.result import Check, Measured, Picture, Reproduction, Table
+from reproductions.sources import SOURCES, Source, reproduce
+from reproductions.writing import to_html, write
 
 __all__ = [
     "SOURCES",

@@ -16,11 +16,11 @@ from naysay import designs, estimate
 from naysay.design import Design, Levels
 from naysay.estimate import Estimate
 from naysay.report import charts
-from naysay.reproduce.esponda2016 import QUESTIONS, SOURCE, Question
-from naysay.reproduce.result import Check, Measured, Picture, Reproduction, Table
-from naysay.reproduce.setting import Setting
 from naysay.simulate import Simulation
 from naysay.tally import Tally
+from reproductions.esponda2016 import QUESTIONS, SOURCE, Question
+from reproductions.result import Check, Measured, Picture, Reproduction, Table
+from reproductions.setting import Setting
 
 __all__ = ["run"]
 

@@ -20,9 +20,9 @@ from naysay import designs, planning, simulate
 from naysay.data import gvu_counts
 from naysay.design import Design, Levels
 from naysay.report import charts, pair
-from naysay.reproduce.result import Cell, Check, Measured, Picture, Reproduction, Table
-from naysay.reproduce.setting import Setting, largest, ratio_of_spreads
 from naysay.simulate import Population, Simulation
+from reproductions.result import Cell, Check, Measured, Picture, Reproduction, Table
+from reproductions.setting import Setting, largest, ratio_of_spreads
 
 __all__ = ["QUESTIONS", "Question", "run"]
 

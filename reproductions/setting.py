@@ -11,8 +11,8 @@ from rich.console import Console
 
 from naysay import simulate
 from naysay.design import Answerable
-from naysay.reproduce.result import Measured
 from naysay.simulate import Population, Simulation
+from reproductions.result import Measured
 
 __all__ = ["Setting", "largest", "ratio_of_spreads"]
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from naysay.reproduce.result import Cell, Check, Measured, Reproduction, Table
+from reproductions.result import Cell, Check, Measured, Reproduction, Table
 
 __all__ = ["cells", "check_cells", "heading", "remarks", "table_text", "to_markdown", "to_text"]
 

@@ -12,9 +12,9 @@ from rich.console import Console
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.reproduce import bao2013, errata, esponda2006, esponda2016, randomized_file, two_coins
-from naysay.reproduce.result import Reproduction
-from naysay.reproduce.setting import Setting
+from reproductions import bao2013, errata, esponda2006, esponda2016, randomized_file, two_coins
+from reproductions.result import Reproduction
+from reproductions.setting import Setting
 
 __all__ = ["SEED", "SOURCES", "Source", "reproduce"]
 

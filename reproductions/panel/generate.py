@@ -11,9 +11,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from naysay.errors import DataError
-from naysay.microdata.panel import society
 from naysay.microdata.panel.months import month_texts, one_month
-from naysay.microdata.panel.people import Changing, Codes, People
+from reproductions.panel import society
+from reproductions.panel.people import Changing, Codes, People
 
 __all__ = ["BACKGROUND", "Panel", "generate"]
 
@@ -123,10 +123,10 @@ def generate(
     Examples
     --------
     >>> from naysay.microdata import panel
-    >>> small = panel.generate(respondents=60, background_only=40, population=10_000, waves=24)
+    >>> small = generate(respondents=60, background_only=40, population=10_000, waves=24)
     >>> small.truth.height, small.background["wave"].n_unique()
     (100, 24)
-    >>> merged = panel.merge_waves(small.waves, background=panel.BACKGROUND)
+    >>> merged = panel.merge_waves(small.waves, background=BACKGROUND)
     >>> merged.kept, merged.background_only
     (60, 40)
     """

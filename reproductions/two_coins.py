@@ -9,9 +9,9 @@ import numpy as np
 from naysay import designs, estimate, planning, privacy, simulate
 from naysay.design import Design
 from naysay.report import charts
-from naysay.reproduce.result import Check, Measured, Picture, Reproduction, Table
-from naysay.reproduce.setting import Setting
 from naysay.simulate import Simulation
+from reproductions.result import Check, Measured, Picture, Reproduction, Table
+from reproductions.setting import Setting
 
 __all__ = ["run"]
 

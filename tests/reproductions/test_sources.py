@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from naysay.reproduce import Measured, reproduce
-from naysay.reproduce.esponda2006 import partial
-from naysay.reproduce.esponda2016 import QUESTIONS
+from reproductions import Measured, reproduce
+from reproductions.esponda2006 import partial
+from reproductions.esponda2016 import QUESTIONS
 
 pytestmark = pytest.mark.slow
 

@@ -6,35 +6,36 @@ import pytest
 
 from naysay import DataError, microdata
 from naysay.microdata import panel
-from naysay.microdata.panel.people import People
+from reproductions.panel import BACKGROUND, generate
+from reproductions.panel.people import People
 
 SIZES = {"respondents": 300, "background_only": 200, "population": 20_000, "waves": 36}
 
 
 @pytest.fixture(scope="module")
 def small():
-    return panel.generate(**SIZES, gaps=0.05, rng=5)
+    return generate(**SIZES, gaps=0.05, rng=5)
 
 
 @pytest.fixture(scope="module")
 def paper():
-    return panel.generate()
+    return generate()
 
 
 @pytest.fixture(scope="module")
 def census():
-    return panel.generate(**SIZES | {"respondents": 1_200, "background_only": 800}, census=True, rng=3)
+    return generate(**SIZES | {"respondents": 1_200, "background_only": 800}, census=True, rng=3)
 
 
 def test_the_same_number_gives_the_same_panel(small):
-    again = panel.generate(**SIZES, gaps=0.05, rng=np.random.default_rng(5))
+    again = generate(**SIZES, gaps=0.05, rng=np.random.default_rng(5))
     assert all(one.equals(two) for one, two in zip(small.waves, again.waves, strict=True))
     assert small.truth.equals(again.truth)
-    assert not small.truth.equals(panel.generate(**SIZES, rng=6).truth)
+    assert not small.truth.equals(generate(**SIZES, rng=6).truth)
 
 
 def test_sizes_are_as_asked(small):
-    merged = panel.merge_waves(small.waves, background=panel.BACKGROUND)
+    merged = panel.merge_waves(small.waves, background=BACKGROUND)
     assert (merged.respondents, merged.kept, merged.background_only) == (500, 300, 200)
     assert merged.without_background == merged.without_any == 0
     assert merged.attendance.height == 36
@@ -72,7 +73,7 @@ def test_ages_are_completed_years_within_the_month(small):
 @pytest.mark.parametrize("gaps", [0.0, 0.3, 0.9])
 @pytest.mark.parametrize("options", [{}, {"bounds": True, "year_of_birth": "year_of_birth"}], ids=["changes", "bounds"])
 def test_the_true_month_of_birth_is_always_a_candidate(gaps, options):
-    made = panel.generate(**SIZES, gaps=gaps, rng=11)
+    made = generate(**SIZES, gaps=gaps, rng=11)
     found = panel.month_of_birth(made.background, **options)
     listed = made.truth.select("respondent", true="month_of_birth").join(found.table, on="respondent")
     known = listed.drop_nulls()
@@ -83,7 +84,7 @@ def test_the_true_month_of_birth_is_always_a_candidate(gaps, options):
 
 @pytest.mark.parametrize("variable", ["civil", "occupation", "children", "urban"])
 def test_the_true_date_of_a_change_lies_between_its_waves(variable):
-    made = panel.generate(**SIZES, gaps=0.2, rng=12)
+    made = generate(**SIZES, gaps=0.2, rng=12)
     found = panel.when_changed(made.background, variable)
     truth = made.truth.select("respondent", true=f"{variable}_changed").join(found.table, on="respondent")
     seen = truth.drop_nulls(f"{variable}_changed")
@@ -92,7 +93,7 @@ def test_the_true_date_of_a_change_lies_between_its_waves(variable):
 
 
 def test_without_gaps_a_change_shows_in_the_month_in_which_it_happened():
-    made = panel.generate(**SIZES, gaps=0.0, rng=12)
+    made = generate(**SIZES, gaps=0.0, rng=12)
     found = panel.when_changed(made.background, "occupation").table.drop_nulls()
     shown = made.truth.join(found.rename({"occupation_changed": "months"}), on="respondent")
     assert shown.height > 5
@@ -132,7 +133,7 @@ def test_people_who_never_marry_again_stay_as_they_are():
 )
 def test_panels_that_cannot_be(asked, told):
     with pytest.raises(DataError, match=told):
-        panel.generate(**SIZES | asked)
+        generate(**SIZES | asked)
 
 
 PARTS = {"field": "field_", "language": "language_"}
@@ -149,7 +150,7 @@ SETS = [
 
 @pytest.fixture(scope="module")
 def risk(paper):
-    merged = panel.merge_waves(paper.waves, background=panel.BACKGROUND)
+    merged = panel.merge_waves(paper.waves, background=BACKGROUND)
     table = panel.month_of_birth(paper.background).beside(merged.table)
     for name, start in PARTS.items():
         parts = [column for column in table.columns if column.startswith(start)]

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from naysay.microdata.panel import society
-from naysay.microdata.panel.society import normal
+from reproductions.panel import society
+from reproductions.panel.society import normal
 
 __all__ = ["Changing", "People"]
 

@@ -59,7 +59,7 @@ class Table:
         return {"name": self.name, "title": self.title, "columns": list(self.columns), "rows": rows}
 
     def __str__(self) -> str:
-        from naysay.reproduce import printing
+        from reproductions import printing
 
         return printing.table_text(self)
 
@@ -132,7 +132,7 @@ class Picture:
 
 @dataclass(frozen=True, eq=False)
 class Reproduction:
-    """A source's results, computed again; made by `naysay.reproduce.reproduce`.
+    """A source's results, computed again; made by `reproductions.reproduce`.
 
     Parameters
     ----------
@@ -195,12 +195,12 @@ class Reproduction:
 
     def to_markdown(self) -> str:
         """The tables for a page."""
-        from naysay.reproduce import printing
+        from reproductions import printing
 
         return printing.to_markdown(self)
 
     def __str__(self) -> str:
-        from naysay.reproduce import printing
+        from reproductions import printing
 
         return printing.to_text(self)
 

@@ -13,10 +13,10 @@ from naysay.design import Design
 from naysay.designs.negative import is_uniform
 from naysay.estimate import Estimate
 from naysay.report import charts
-from naysay.reproduce.result import Cell, Check, Measured, Picture, Reproduction, Table
-from naysay.reproduce.setting import Setting
 from naysay.simulate import Population, Simulation
 from naysay.tally import Tally
+from reproductions.result import Cell, Check, Measured, Picture, Reproduction, Table
+from reproductions.setting import Setting
 
 __all__ = ["run"]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from naysay import designs, estimate, microdata, planning, simulate
 from naysay.design import Answerable, Design, Levels
-from naysay.reproduce.result import Cell, Check, Measured, Reproduction, Table
-from naysay.reproduce.setting import Setting
 from naysay.simulate import Simulation
+from reproductions.result import Cell, Check, Measured, Reproduction, Table
+from reproductions.setting import Setting
 
 __all__ = ["run"]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from naysay.errors import DataError
-from naysay.reproduce import SOURCES, Check, Measured, Picture, Reproduction, Table, reproduce, to_html, write
-from naysay.reproduce.setting import largest, ratio_of_spreads
+from reproductions import SOURCES, Check, Measured, Picture, Reproduction, Table, reproduce, to_html, write
+from reproductions.setting import largest, ratio_of_spreads
 
 TABLE = Table("one", "A | table", ("", "n", "s.d."), (("a|b", 1_000, Measured(0.5, 0.01)), ("none", None, math.nan)))
 

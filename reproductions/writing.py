@@ -9,8 +9,8 @@ from pathlib import Path
 from naysay.errors import DataError
 from naysay.report import figures, html
 from naysay.report.page import Section
-from naysay.reproduce import printing
-from naysay.reproduce.result import Reproduction
+from reproductions import printing
+from reproductions.result import Reproduction
 
 __all__ = ["to_html", "write"]
 

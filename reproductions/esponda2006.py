@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from naysay import designs, estimate, planning, privacy, simulate
 from naysay.design import Design
 from naysay.report import charts, pair
-from naysay.reproduce.result import Cell, Check, Measured, Picture, Reproduction, Table
-from naysay.reproduce.setting import Setting
 from naysay.simulate import Simulation
+from reproductions.result import Cell, Check, Measured, Picture, Reproduction, Table
+from reproductions.setting import Setting
 
 __all__ = ["partial", "run"]
 
