@@ -305,7 +305,7 @@ def test_an_interrupt_ends_cleanly_and_leaves_no_file(naysay, paper, monkeypatch
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("naysay.microdata.risk.matches_of_tuples", interrupt)
+    monkeypatch.setattr("naysay.microdata.risk.table.matches_of_tuples", interrupt)
     assert naysay("risk", paper, *ASKED, "--per-row", "rows.parquet") == (130, "", "")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["paper.csv"]
 
@@ -314,7 +314,7 @@ def test_an_interrupt_of_duckdb_is_an_interrupt(naysay, paper, monkeypatch):
     def interrupt(*_, **__):
         raise RuntimeError("Query interrupted")
 
-    monkeypatch.setattr("naysay.microdata.risk.matches_of_tuples", interrupt)
+    monkeypatch.setattr("naysay.microdata.risk.table.matches_of_tuples", interrupt)
     assert naysay("risk", paper, *ASKED, "--engine", "duckdb") == (130, "", "")
 
 
@@ -576,7 +576,7 @@ def test_a_search_stops_and_goes_on(naysay, survey, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("naysay.microdata.lattice.Lattice.counted", interrupt)
+        patch.setattr("naysay.microdata.combinations.lattice.Lattice.counted", interrupt)
         code, out, _ = naysay("risk", *SEARCH, "--search", "3", "--resume", "found.jsonl", "--html", "part.html")
     assert code == 130
     assert "8 of 14 combinations were not counted (interrupted)" in out
@@ -593,7 +593,7 @@ def test_a_long_search_says_so_beforehand(naysay, survey, monkeypatch, refused):
     )
     assert "up to 2: 10, about a second" in err
     monkeypatch.setattr("naysay.microdata.commands.risk_search._LONG", 60.0)
-    monkeypatch.setattr(sys.modules["naysay.microdata.search"], "LONGEST", 0.0)
+    monkeypatch.setattr(sys.modules["naysay.microdata.combinations.search"], "LONGEST", 0.0)
     told_no = refused("risk", *SEARCH, "--search", "3", "--resume", "new.jsonl")
     assert "needs a limit; this one has 14 combinations of up to 3 of 4 keys" in told_no
     assert "--most" in told_no

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from naysay import DataError, microdata
-from naysay.microdata import bitmaps, cost
+from naysay.microdata.matching import bitmaps, cost
 
 from .tables import RULES
 
@@ -53,7 +53,7 @@ def test_compiled_bitmaps_are_the_plain_ones(weighted, monkeypatch):
     weights = np.random.default_rng(3).integers(1, 9, 6_000) / 2 if weighted else None
     plain = counts(keys, "bitmap", weights=weights)
     monkeypatch.setattr(bitmaps, "_WORTH_COMPILING", 0)
-    assert bitmaps.adder(1).__module__ == "naysay.microdata.compiled"
+    assert bitmaps.adder(1).__module__ == "naysay.microdata.matching.compiled"
     assert counts(keys, "bitmap", weights=weights) == plain
     single = microdata.Keys(random_table(4, n=5_000, cards=(50, 60, 70)), ["key 0", "key 1", "key 2"])
     assert counts(single, "bitmap") == counts(single, "cube")
@@ -114,7 +114,7 @@ def test_many_values_and_few_patterns_are_left_to_the_join():
 
 @pytest.mark.parametrize("algorithm", ["bitmap", "join"])
 def test_progress_rises_to_the_end(algorithm, monkeypatch):
-    monkeypatch.setattr("naysay.microdata.join._AT_ONCE", 1)
+    monkeypatch.setattr("naysay.microdata.matching.join._AT_ONCE", 1)
     table = random_table(9, n=5_000, cards=(90, 80, 70))
     told = []
     microdata.matches(microdata.Keys(table, list(table)), algorithm=algorithm, progress=told.append)

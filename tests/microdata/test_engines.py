@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from naysay import DataError, microdata
-from naysay.microdata import remote
-from naysay.microdata.engines import engine_for
+from naysay.microdata.keys import engines
+from naysay.microdata.keys.engines import engine_for
 
 from . import brute, jvm
 from .tables import FRAMES, RULES, batch, columns, duckdb_relation, names, of_each_table, polars_frame
@@ -173,7 +173,7 @@ def test_engines_that_are_not_known_are_refused():
 def test_more_tuples_than_memory_holds_are_left_to_the_engine(monkeypatch):
     rows = batch(2)
     wanted = microdata.histogram(microdata.Keys(duckdb_relation(rows), names(rows)))
-    monkeypatch.setattr(remote, "_MOST", 10)
+    monkeypatch.setattr(engines, "_MOST", 10)
     keys = microdata.Keys(duckdb_relation(rows), names(rows))
     with pytest.raises(DataError, match=r"\d+ distinct tuples are too many to collect from duckdb; .*algorithm='join'"):
         microdata.histogram(keys)

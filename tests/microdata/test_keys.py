@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from naysay import DataError, StatisticalWarning, microdata
-from naysay.microdata.tuples import grouped
+from naysay.microdata.keys.tuples import grouped
 
 from .tables import RULES, columns, names, tables
 

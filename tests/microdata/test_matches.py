@@ -155,7 +155,7 @@ def test_a_table_of_dropped_respondents_only():
 
 
 def test_many_candidates_are_taken_in_batches(monkeypatch):
-    from naysay.microdata import question
+    from naysay.microdata.matching import question
 
     rows = batch(3, tables=5)
     whole = microdata.matches(keys_of(rows)).tolist()

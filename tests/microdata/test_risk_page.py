@@ -11,7 +11,7 @@ import pytest
 
 from naysay import microdata
 from naysay.errors import DataError
-from naysay.microdata.recodings import everywhere
+from naysay.microdata.combinations.recodings import everywhere
 from naysay.microdata.report import charts as risk_charts
 from naysay.microdata.report.page import risk_html
 from naysay.report.inks import FILLS, INKS

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from naysay import microdata
 from naysay.errors import DataError
-from naysay.microdata import lattice as lattices
-from naysay.microdata.sizes import Sizes
+from naysay.microdata.combinations import lattice as lattices
+from naysay.microdata.population.sizes import Sizes
 
 from . import brute
 from .tables import POLICIES, RULES, columns, names, tables
@@ -179,7 +179,7 @@ def test_one_interrupt_that_is_raised_twice_loses_nothing(keys, whole, monkeypat
         raise KeyboardInterrupt
 
     monkeypatch.setattr(lattices.Lattice, "counted", interrupt)
-    monkeypatch.setattr(sys.modules["naysay.microdata.search"].time, "sleep", again)
+    monkeypatch.setattr(sys.modules["naysay.microdata.combinations.search"].time, "sleep", again)
     part = microdata.search(keys, size=3, most=40)
     assert part.stopped == "interrupted"
     assert 0 < len(part.combinations) <= 12

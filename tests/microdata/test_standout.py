@@ -97,7 +97,7 @@ def test_many_keys_are_searched_by_who_is_not_told_yet():
 
 
 def test_candidates_too_many_to_take_each_as_known_are_refused(monkeypatch):
-    monkeypatch.setattr("naysay.microdata.standout._ROOM", 3)
+    monkeypatch.setattr("naysay.microdata.combinations.standout._ROOM", 3)
     with pytest.raises(DataError, match="candidates of one respondent are too many"):
         microdata.stand_out_of(encoded([([1, 2, 3], 1, 1, 1), (2, 2, 2, 2)]), 0)
 

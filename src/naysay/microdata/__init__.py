@@ -1,22 +1,48 @@
 """How identifiable respondents are in a file: anonymity sets and matches, with missing and uncertain cells."""
 
-from naysay.microdata import panel
-from naysay.microdata.anonymity import anonymity
-from naysay.microdata.candidates import Between, Chances, Either, Form, Joined, Privatized
-from naysay.microdata.contributions import Contribution, Contributions, contributions
-from naysay.microdata.cost import Cost, Plan, explain
-from naysay.microdata.diversity import Diversity, diversity
-from naysay.microdata.expected import expected_matches
-from naysay.microdata.histogram import Histogram, attached, histogram
-from naysay.microdata.informed import Informed
-from naysay.microdata.keys import Keys
-from naysay.microdata.matches import matches
-from naysay.microdata.population import Intrusion, Theta, data_intrusion_simulation, theta
-from naysay.microdata.recodings import Recoding, Recodings, recodings
-from naysay.microdata.risk import Listwise, Matches, QuasiIdentifier, RiskTable, risk_table
-from naysay.microdata.scenarios import SCENARIOS, Identification, Scenario, identification
-from naysay.microdata.search import Combination, Search, SearchPlan, search, search_plan
-from naysay.microdata.standout import KeySet, StandOut, stand_out, stand_out_of
+from typing import TYPE_CHECKING
+
+from naysay._lazy import loader
+
+if TYPE_CHECKING:  # loaded when first asked for, as `loader` does
+    from naysay.microdata import panel
+    from naysay.microdata.combinations.contributions import Contribution, Contributions, contributions
+    from naysay.microdata.combinations.finished import Combination
+    from naysay.microdata.combinations.recodings import Recoding, Recodings, recodings
+    from naysay.microdata.combinations.search import Search, SearchPlan, search, search_plan
+    from naysay.microdata.combinations.standout import KeySet, StandOut, stand_out, stand_out_of
+    from naysay.microdata.keys.candidates import Between, Chances, Either, Form, Joined, Privatized
+    from naysay.microdata.keys.variables import Keys
+    from naysay.microdata.matching.cost import Cost, Plan, explain
+    from naysay.microdata.matching.histogram import Histogram, attached, histogram
+    from naysay.microdata.matching.matches import anonymity, matches
+    from naysay.microdata.population.expected import expected_matches
+    from naysay.microdata.population.informed import Informed
+    from naysay.microdata.population.theta import Intrusion, Theta, data_intrusion_simulation, theta
+    from naysay.microdata.risk.diversity import Diversity, diversity
+    from naysay.microdata.risk.scenarios import SCENARIOS, Identification, Scenario, identification
+    from naysay.microdata.risk.table import Listwise, Matches, QuasiIdentifier, RiskTable, risk_table
+
+_HOMES = {
+    "combinations.contributions": ("Contribution", "Contributions", "contributions"),
+    "combinations.finished": ("Combination",),
+    "combinations.recodings": ("Recoding", "Recodings", "recodings"),
+    "combinations.search": ("Search", "SearchPlan", "search", "search_plan"),
+    "combinations.standout": ("KeySet", "StandOut", "stand_out", "stand_out_of"),
+    "keys.candidates": ("Between", "Chances", "Either", "Form", "Joined", "Privatized"),
+    "keys.variables": ("Keys",),
+    "matching.cost": ("Cost", "Plan", "explain"),
+    "matching.histogram": ("Histogram", "attached", "histogram"),
+    "matching.matches": ("anonymity", "matches"),
+    "panel": ("panel",),
+    "population.expected": ("expected_matches",),
+    "population.informed": ("Informed",),
+    "population.theta": ("Intrusion", "Theta", "data_intrusion_simulation", "theta"),
+    "risk.diversity": ("Diversity", "diversity"),
+    "risk.scenarios": ("SCENARIOS", "Identification", "Scenario", "identification"),
+    "risk.table": ("Listwise", "Matches", "QuasiIdentifier", "RiskTable", "risk_table"),
+}
+"""The module of each public name. No room has the name of a function: it would hide that function once imported."""
 
 __all__ = [
     "SCENARIOS",
@@ -68,3 +94,8 @@ __all__ = [
     "stand_out_of",
     "theta",
 ]
+
+if not TYPE_CHECKING:  # a type checker would take any name for one that is there
+    __getattr__, __dir__ = loader(
+        __name__, {name: f"{__name__}.{home}" for home, names in _HOMES.items() for name in names}
+    )

@@ -13,10 +13,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from naysay.microdata.diversity import Diversity
-from naysay.microdata.population import FEWEST, Theta
-from naysay.microdata.risk import Listwise, Matches, QuasiIdentifier, RiskTable
-from naysay.microdata.weighted import Weighted
+from naysay.microdata.population.theta import FEWEST, Theta
+from naysay.microdata.population.weighted import Weighted
+from naysay.microdata.risk.diversity import Diversity
+from naysay.microdata.risk.table import Listwise, Matches, QuasiIdentifier, RiskTable
 
 __all__ = [
     "heading",

@@ -13,12 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from naysay import _checks
-from naysay.microdata.contributions import Contributions
-from naysay.microdata.finished import Combination
+from naysay.microdata.combinations.contributions import Contributions
+from naysay.microdata.combinations.finished import Combination
+from naysay.microdata.combinations.recodings import Recodings
+from naysay.microdata.combinations.search import Search
+from naysay.microdata.population.sizes import Sizes
 from naysay.microdata.printing import number, theta_cells, theta_dict
-from naysay.microdata.recodings import Recodings
-from naysay.microdata.search import Search
-from naysay.microdata.sizes import Sizes
 
 __all__ = [
     "by_size",

@@ -24,6 +24,7 @@ from naysay.microdata.commands import risk_output, risk_search
 from naysay.microdata.commands.engines import EngineName, Source
 from naysay.microdata.commands.risk_output import Told
 from naysay.microdata.report import page as risk_page
+from naysay.microdata.risk.scenarios import probability, scenario
 
 __all__ = ["command"]
 
@@ -275,7 +276,7 @@ class _Request:
             if name not in self.every:
                 raise DataError(f"{name!r} is declared as a key, but no --keys names it", column=name)
         for name, chance in self.attempts.items():
-            microdata.scenarios.scenario(name), microdata.scenarios.probability(chance)
+            scenario(name), probability(chance)
         if self.search is not None:
             self.search.check(self.every)
         if per_row is None and self.row is None:

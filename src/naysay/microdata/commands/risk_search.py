@@ -11,8 +11,8 @@ from naysay import microdata
 from naysay.console import output
 from naysay.errors import DataError
 from naysay.microdata import Contributions, Keys, Recodings, Search
-from naysay.microdata.recodings import everywhere
-from naysay.microdata.table import check_names
+from naysay.microdata.combinations.recodings import everywhere
+from naysay.microdata.keys.table import check_names
 
 __all__ = ["Asked", "Found"]
 

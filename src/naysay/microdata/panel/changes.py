@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
-from naysay.microdata.keys import Keys
-from naysay.microdata.matches import matches
+from naysay.microdata.keys.variables import Keys
+from naysay.microdata.matching.matches import matches
 from naysay.microdata.panel.identifiers import beside
 from naysay.microdata.panel.months import month_texts
 from naysay.microdata.panel.waves import Waves

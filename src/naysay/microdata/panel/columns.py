@@ -10,8 +10,8 @@ import polars as pl
 
 from naysay import _checks
 from naysay.errors import DataError
+from naysay.microdata.keys.table import Table
 from naysay.microdata.panel.months import local
-from naysay.microdata.table import Table
 
 __all__ = ["column_of", "in_one"]
 

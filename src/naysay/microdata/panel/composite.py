@@ -8,8 +8,8 @@ from typing import Any, Literal
 import polars as pl
 
 from naysay.errors import DataError
+from naysay.microdata.keys.table import Table, check_names
 from naysay.microdata.panel.columns import column_of
-from naysay.microdata.table import Table, check_names
 
 __all__ = ["composite"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from naysay.errors import DataError, StatisticalWarning
+from naysay.microdata.keys.table import Table, check_names
 from naysay.microdata.panel.columns import column_of
-from naysay.microdata.table import Table, check_names
 
 __all__ = ["Named", "beside", "check", "doubts", "normal", "read", "row_of"]
 

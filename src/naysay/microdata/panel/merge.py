@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
+from naysay.microdata.keys.table import check_names
 from naysay.microdata.panel.months import month_texts
 from naysay.microdata.panel.waves import Part, Waves
-from naysay.microdata.table import check_names
 
 __all__ = ["Merged", "merge_waves"]
 

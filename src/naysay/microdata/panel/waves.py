@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from naysay.errors import DataError, StatisticalWarning
 from naysay.frames import is_frame
+from naysay.microdata.keys.table import Table, check_names, engine_of
 from naysay.microdata.panel import identifiers
 from naysay.microdata.panel.columns import column_of, in_one
 from naysay.microdata.panel.months import month_text, months_of, one_month
-from naysay.microdata.table import Table, check_names, engine_of
 
 __all__ = ["Part", "Waves"]
 

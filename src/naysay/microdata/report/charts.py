@@ -9,8 +9,8 @@ from typing import Any
 
 from naysay.errors import DataError
 from naysay.microdata import Contributions, RiskTable, Search
+from naysay.microdata.population.sizes import Sizes
 from naysay.microdata.printing import label
-from naysay.microdata.sizes import Sizes
 from naysay.printing.extra import need
 from naysay.report import charts, finish, labels
 from naysay.report.charts import Mark

@@ -1,0 +1,152 @@
+"""What each key variable adds to the danger: alone, last of all, and on average over combinations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from naysay.errors import DataError
+from naysay.microdata.combinations.finished import Combination
+from naysay.microdata.combinations.lattice import Lattice, Shelf
+from naysay.microdata.combinations.search import Search
+from naysay.microdata.keys.variables import Keys
+
+__all__ = ["Contribution", "Contributions", "all_keys", "contributions"]
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one key adds to the share of respondents who stand out.
+
+    Parameters
+    ----------
+    key : str
+    alone : float
+        The share on this key by itself.
+    last : float
+        By how much the share on all keys would fall without it.
+    averaged : float
+        By how much it raises the share when it joins 0 … size - 1 other keys picked at random: first a number of
+        others, each equally likely, then that many of them. With size = all keys, its Shapley value.
+    """
+
+    key: str
+    alone: float
+    last: float
+    averaged: float
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """What the keys of a search add, the largest average first.
+
+    Parameters
+    ----------
+    measure : {"matches", "anonymity"}
+    size : int
+        Combinations of up to so many keys were averaged over: those that the search finished.
+    every : float
+        The share of respondents who stand out on all keys.
+    mean : float
+        The mean share over all combinations of exactly `size` keys.
+    keys : tuple of Contribution
+    """
+
+    measure: str
+    size: int
+    every: float
+    mean: float
+    keys: tuple[Contribution, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As one JSON object with stable names; undefined numbers are None."""
+        from naysay.microdata import search_printing
+
+        return search_printing.contributions_dict(self)
+
+    def __str__(self) -> str:
+        from naysay.microdata import search_printing
+
+        return search_printing.contributions_text(self)
+
+
+def contributions(found: Search, *, progress: Callable[[str, float], None] | None = None) -> Contributions:
+    """What each key variable of a search adds to the share of respondents who stand out.
+
+    Let U(S) be that share on the keys S, and p the number of keys. A key v adds U({v}) alone; U(all) - U(all but v)
+    last; and on average
+
+        φ_v = (1/q) Σ_{s < q} mean of U(S + v) - U(S) over the combinations S of s keys without v,
+
+    q being the largest size that the search finished. Averages add up: Σ_v φ_v = (p/q) · mean of U over the
+    combinations of q keys; with q = p they are Shapley values, and add up to U(all). Alone, a key that only tells in
+    company looks harmless; last, two keys that tell the same both do. The average is fair to both.
+
+    Parameters
+    ----------
+    found : Search
+        By its measure, and its rule.
+    progress : callable, optional
+        Called with each key, and the share of the work that is done.
+
+    Raises
+    ------
+    DataError
+        A search that did not finish the keys one by one.
+
+    Examples
+    --------
+    >>> from naysay import microdata
+    >>> people = {"age": [40, 36, 40, 40], "gender": ["f", "m", "m", "m"], "job": ["a", "a", "b", "a"]}
+    >>> found = microdata.search(microdata.Keys(people, ["age", "gender", "job"]))
+    >>> told = contributions(found)
+    >>> told.every, [(each.key, each.alone, each.last, round(each.averaged, 3)) for each in told.keys]
+    (1.0, [('age', 0.25, 0.5, 0.333), ('gender', 0.25, 0.5, 0.333), ('job', 0.25, 0.5, 0.333)])
+
+    Notes
+    -----
+    Shapley (1953), A value for n-person games; cut at q keys, because an intruder who knows all is rare.
+    """
+    size = found.complete
+    if not size:
+        raise DataError("contributions need every key alone at least; the search did not come so far: let it go on")
+    shares = {frozenset(each.keys): each.unique(found.measure) / found.n for each in found.combinations}
+    nobody = shares[frozenset()] = float(found.n == 1)
+    columns = found.keys.columns
+    averaged = _averaged(shares, columns, size)
+    every = _share(found, columns)
+    told = []
+    for number, key in enumerate(columns):
+        if progress is not None:
+            progress(f"without {key}", number / len(columns))
+        rest = tuple(name for name in columns if name != key)
+        without = _share(found, rest) if rest else nobody
+        told.append(Contribution(key, shares[frozenset([key])], every - without, averaged[key]))
+    mean = float(np.mean([share for keys, share in shares.items() if len(keys) == size]))
+    told.sort(key=lambda each: -each.averaged)
+    return Contributions(found.measure, size, every, mean, tuple(told))
+
+
+def _averaged(shares: dict[frozenset[str], float], columns: tuple[str, ...], size: int) -> dict[str, float]:
+    sums = dict.fromkeys(columns, 0.0)
+    for keys, share in shares.items():
+        if 0 < len(keys) <= size:
+            ways = math.comb(len(columns) - 1, len(keys) - 1)
+            for key in keys:
+                sums[key] += (share - shares[keys - {key}]) / ways
+    return {key: value / size for key, value in sums.items()}
+
+
+def _share(found: Search, columns: tuple[str, ...]) -> float:
+    return all_keys(found.keys.only(columns), found.rule).unique(found.measure) / found.n
+
+
+def all_keys(keys: Keys, rule: str) -> Combination:
+    """Who stands out on all of these keys together."""
+    lattice = Lattice(keys, rule)
+    sizes = lattice.counted(tuple(range(len(keys.columns))), Shelf(lattice, 0))
+    return Combination(keys.columns, keys.n, *sizes)

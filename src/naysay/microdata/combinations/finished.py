@@ -1,0 +1,228 @@
+"""The file of a search: combinations that are finished, one a line, so that a search can stop and go on.
+
+JSON lines. The first says which search it is: the keys, what a missing one means, the rule, and a digest of the
+distinct tuples and their counts. It holds numbers of respondents, never a value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from naysay.errors import DataError
+from naysay.microdata.keys.variables import Keys
+from naysay.microdata.population.sizes import Sizes
+from naysay.microdata.population.theta import Theta, theta_of
+
+__all__ = ["Combination", "Finished", "digest"]
+
+_VERSION = 1
+_ABOUT = {"keys": "other keys", "missing": "other policies for missing cells", "rule": "another rule"}
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Who stands out on one combination of key variables.
+
+    Parameters
+    ----------
+    keys : tuple of str
+    n : int
+        Respondents in the file.
+    k : Sizes
+        Anonymity sets of those who have every key.
+    m : Sizes
+        Numbers of matches of everybody whom no policy drops.
+
+    Examples
+    --------
+    >>> one = Sizes.of(np.array([1, 1, 2, 2]))
+    >>> found = Combination(("age",), 5, one, one)
+    >>> found.deleted, found.pr_su_kept, found.pr_su_all, found.pr_su
+    (1, 0.5, 0.4, 0.5)
+    """
+
+    keys: tuple[str, ...]
+    n: int
+    k: Sizes
+    m: Sizes
+
+    @property
+    def deleted(self) -> int:
+        """Respondents with a key missing or uncertain."""
+        return self.n - self.k.records
+
+    @property
+    def pr_su_kept(self) -> float:
+        """Share of those with every key that is unique; NaN where nobody has every key."""
+        return self.k.unique / self.k.records if self.k.records else math.nan
+
+    @property
+    def pr_su_all(self) -> float:
+        """Share of all respondents that has every key and is unique."""
+        return self.k.unique / self.n
+
+    @property
+    def pr_su(self) -> float:
+        """Share that matches only itself, of everybody whom no policy drops; NaN where that is nobody."""
+        return self.m.unique / self.m.records if self.m.records else math.nan
+
+    @property
+    def exact(self) -> float:
+        """How often an intruder who knows all keys of somebody in the file finds them by an exact match.
+
+        The share kept times the mean of 1/k; over the records that `m` is over, NaN where there are none.
+        """
+        if not self.m.records:
+            return math.nan
+        return self.k.records * self.k.inverse / self.m.records if self.k.records else 0.0
+
+    def thetas(self, population: float, *, confidence: float = 0.95) -> tuple[Theta, Theta]:
+        """θ on k and, a heuristic, on m: how often a match with a unique record is the right person.
+
+        Parameters
+        ----------
+        population : float
+            People from whom the respondents are a sample, at least as many.
+        confidence : float
+            Of the intervals.
+
+        Raises
+        ------
+        DataError
+            A population smaller than the file.
+
+        Examples
+        --------
+        >>> sizes = Sizes.of(np.repeat([1, 2, 3], [50, 40, 30]))
+        >>> on_k, on_m = Combination(("age", "job"), 150, sizes, sizes).thetas(30_000)
+        >>> round(on_k.estimate, 4), on_k.pairs
+        (0.005, 20.0)
+        """
+        return theta_of(self.k, population, confidence), theta_of(self.m, population, confidence)
+
+    def unique(self, measure: str) -> int:
+        """Respondents who stand out: m = 1, or k = 1 for the measure ``"anonymity"``."""
+        return (self.k if measure == "anonymity" else self.m).unique
+
+
+def digest(keys: Keys) -> str:
+    """A digest of the distinct tuples of cells, their counts, and what uncertain cells may hold; not of any value."""
+    told = hashlib.sha256()
+    for variable, column in zip(keys.variables, keys.tuples.columns, strict=True):
+        told.update(np.ascontiguousarray(column, "<i8").tobytes())
+        told.update(np.ascontiguousarray(variable.cells.starts, "<i8").tobytes())
+        told.update(np.ascontiguousarray(variable.cells.members, "<i8").tobytes())
+    told.update(np.ascontiguousarray(keys.tuples.count, "<i8").tobytes())
+    return told.hexdigest()
+
+
+class Finished:
+    """What a search has finished, in memory and, where there is a path, in a file that it appends to.
+
+    Parameters
+    ----------
+    keys : Keys
+    rule : str
+    path : Path, optional
+        A file to begin, or to go on with.
+
+    Raises
+    ------
+    DataError
+        A file of another search, or of something else.
+    """
+
+    def __init__(self, keys: Keys, rule: str, path: Path | None) -> None:
+        self.n = keys.n
+        self.done: dict[tuple[str, ...], Combination] = {}
+        self._path, self._stream = path, None
+        self._names = keys.columns
+        self._header = {
+            "naysay": "search",
+            "version": _VERSION,
+            "n": keys.n,
+            "keys": list(keys.columns),
+            "missing": {each.name: each.policy for each in keys.variables if each.policy != "wildcard"},
+            "rule": rule,
+            "data": "" if path is None else digest(keys),
+        }
+
+    def __enter__(self) -> Finished:
+        if self._path is not None:
+            try:
+                self._stream = self._opened(self._path)
+            except OSError as error:
+                raise DataError(f"cannot write to {str(self._path)!r}: {error.strerror or error}") from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._stream is not None:
+            self._stream.close()
+
+    def add(self, found: Combination) -> None:
+        """Take one more combination."""
+        self.done[found.keys] = found
+        self._write({"keys": list(found.keys), "k": _plain(found.k), "m": _plain(found.m)})
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        if self._stream is not None:
+            self._stream.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+            self._stream.flush()
+
+    _stream: IO[bytes] | None
+
+    def _opened(self, path: Path) -> IO[bytes]:
+        """The file, behind its last whole line: a search that was killed may have left half of one."""
+        if not path.exists() or not path.stat().st_size:
+            self._stream = path.open("wb")
+            self._write(self._header)
+            return self._stream
+        text = path.read_bytes()
+        whole = text[: text.rfind(b"\n") + 1]
+        self._read(whole.decode("utf-8", "replace").splitlines())
+        with path.open("r+b") as stream:
+            stream.truncate(len(whole))
+        return path.open("ab")
+
+    def _read(self, lines: list[str]) -> None:
+        header = _object(lines[0]) if lines else {}
+        if header.get("naysay") != "search" or header.get("version") != _VERSION:
+            raise DataError(f"{str(self._path)!r} is not the file of a search; name another, or remove it")
+        for name, value in self._header.items():
+            if header.get(name) != value:
+                raise DataError(
+                    f"{str(self._path)!r} belongs to a search with {_ABOUT.get(name, 'other data')}; name another file,"
+                    " or remove it"
+                )
+        for number, line in enumerate(lines[1:], start=2):
+            told = _object(line)
+            try:
+                found = Combination(tuple(told["keys"]), self.n, _sizes(told["k"]), _sizes(told["m"]))
+            except (KeyError, TypeError) as error:
+                raise DataError(f"line {number} of {str(self._path)!r} is damaged; remove it and go on") from error
+            self.done[found.keys] = found
+
+
+def _object(line: str) -> dict[str, Any]:
+    try:
+        told = json.loads(line)
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _plain(sizes: Sizes) -> dict[str, Any]:
+    return {name: None if value != value else value for name, value in asdict(sizes).items()}
+
+
+def _sizes(told: Mapping[str, Any]) -> Sizes:
+    numbers: dict[str, Any] = {name: math.nan if value is None else value for name, value in told.items()}
+    return Sizes(**numbers)

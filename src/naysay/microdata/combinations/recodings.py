@@ -1,0 +1,317 @@
+"""Which recoding of a key variable would buy most: wider bins, values at an end together, rare categories together.
+
+Numbers only: no file is changed, and no value is named.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.microdata.combinations.contributions import all_keys
+from naysay.microdata.combinations.finished import Combination
+from naysay.microdata.combinations.search import Search
+from naysay.microdata.keys.table import check_names
+from naysay.microdata.keys.variables import Keys
+from naysay.microdata.matching.histogram import MEASURES
+from naysay.microdata.matching.question import RULES
+from naysay.microdata.panel.months import months_of
+
+__all__ = ["Recoding", "Recodings", "everywhere", "recodings"]
+
+_TAILS = (0.01, 0.02, 0.05, 0.1)  # shares of the respondents at an end, or in a rare category
+_WIDTHS = 6  # of bins, at most
+_ISO = re.compile(r"\d{4}-\d{2}(-\d{2}.*)?$")
+_MONTHS = ((1, "to the month"), (3, "to the quarter"), (12, "to the year"))
+Into = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """A coarser way to publish one key variable, and who would still stand out.
+
+    Parameters
+    ----------
+    key : str
+    told : str
+        What would be done, as ``bins 5 wide`` or ``the highest 5 % together``.
+    values : (int, int)
+        Distinct values before and after; none after where the key is left out.
+    after : Combination
+        On all keys, this one recoded.
+    into : (values,) int, optional
+        The number of the new value for each value; None where the key is left out.
+    """
+
+    key: str
+    told: str
+    values: tuple[int, int]
+    after: Combination
+    into: Into | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Recodings:
+    """Recodings of the keys of one quasi-identifier: those that buy most first, of equals those that keep most values.
+
+    Parameters
+    ----------
+    rule : {"worst", "intersect", "first"}
+    measure : {"matches", "anonymity"}
+        What they are ranked by.
+    before : Combination
+        On all keys as they are.
+    recodings : tuple of Recoding
+    worst : Combination, optional
+        Of all combinations that a search counted, the worst with `best`, see `everywhere`.
+    """
+
+    rule: str
+    measure: str
+    before: Combination
+    recodings: tuple[Recoding, ...]
+    worst: Combination | None = None
+
+    @property
+    def best(self) -> Recoding | None:
+        """The coarser version that buys most; None where none buys anything."""
+        found = next((each for each in self.recodings if each.into is not None), None)
+        return found if found is not None and self.bought(found) else None
+
+    def bought(self, each: Recoding) -> int:
+        """Respondents who stand out now and would not with the recoding."""
+        return self.before.unique(self.measure) - each.after.unique(self.measure)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As one JSON object with stable names; undefined numbers are None."""
+        from naysay.microdata import search_printing
+
+        return search_printing.recodings_dict(self)
+
+    def __str__(self) -> str:
+        from naysay.microdata import search_printing
+
+        return search_printing.recodings_text(self)
+
+
+def recodings(
+    keys: Keys,
+    *,
+    rule: str = "worst",
+    measure: str = "matches",
+    orders: Mapping[str, Sequence[Any]] | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> Recodings:
+    """What coarser versions of each key would do to the number of respondents who stand out on all of these keys.
+
+    Numbers, also those written as text, are put into bins of several widths, or those at an end are taken together;
+    dates, also those written as 2009-03-31, are cut to months, quarters and years; of other values the rare ones are
+    taken together, or neighbors, where their order is told. Who is missing stays apart where that is a category. Beside
+    them stands leaving the key out, the most that any recoding of it can do. One key is recoded at a time. Coarser
+    values never lower k nor m.
+
+    Parameters
+    ----------
+    keys : Keys
+        A quasi-identifier, such as the riskiest that a `search` found: ``keys.only(found.combinations[0].keys)``.
+    rule : {"worst", "intersect", "first"}
+        How uncertain cells match, see `matches`.
+    measure : {"matches", "anonymity"}
+        Ranked by respondents with m = 1, or with k = 1.
+    orders : {key: sequence of values}, optional
+        The order of values that are neither numbers nor dates, such as levels of education.
+    progress : callable, optional
+        Called with each key, and the share of the work that is done.
+
+    Raises
+    ------
+    DataError
+        An unknown rule, measure or key, an order that leaves out a value.
+
+    Examples
+    --------
+    >>> people = {"age": [40, 41, 42, 43, 60, 61], "gender": ["f", "f", "m", "m", "m", "m"]}
+    >>> found = recodings(Keys(people, ["age", "gender"]))
+    >>> found.before.m.unique, found.recodings[0].key, found.recodings[0].told
+    (6, 'age', 'bins 2 wide')
+    >>> [(each.told, each.values[1]) for each in found.recodings if each.key == "age"]
+    [('bins 2 wide', 3), ('bins 5 wide', 2), ('bins 10 wide', 2), ('left out', 0)]
+    """
+    if rule not in RULES:
+        raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
+    if measure not in MEASURES:
+        raise DataError(f"measure must be one of {_checks.shown(MEASURES)}; got {measure!r}")
+    check_names(list(orders or {}), keys.columns, what="key")
+    before, found = all_keys(keys, rule), []
+    for number, variable in enumerate(keys.variables):
+        if progress is not None:
+            progress(variable.name, number / len(keys.variables))
+        ways = list(_ways(keys, variable.name, (orders or {}).get(variable.name)))
+        values = len(variable.cells.values)
+        for told, into in ways:
+            after = all_keys(keys.merged(variable.name, into), rule)
+            found.append(Recoding(variable.name, told, (values, int(into.max()) + 1), after, into))
+        if len(keys.columns) > 1:
+            rest = all_keys(keys.only([name for name in keys.columns if name != variable.name]), rule)
+            found.append(Recoding(variable.name, "left out", (values, 0), rest))
+    found.sort(key=lambda each: (each.after.unique(measure), each.after.m.below_5, -each.values[1], each.key))
+    return Recodings(rule, measure, before, tuple(found))
+
+
+def everywhere(found: Search, told: Recodings, *, most: int = 100) -> Combination | None:
+    """The combination of a search on which most people stand out once the best coarser version is published.
+
+    Coarser values never make more people stand out. So the combinations that hold the key are counted again from the
+    worst on, until no other can be worse.
+
+    Parameters
+    ----------
+    found : Search
+    told : Recodings
+        Of one of its combinations.
+    most : int
+        Combinations to count again, at most.
+
+    Returns
+    -------
+    Combination or None
+        None where nothing is bought, where `most` are not enough, or where the search ranks by k and the key is
+        uncertain for somebody: a coarser value may then be certain, and more people be kept.
+    """
+    best = told.best
+    if best is None or (found.measure == "anonymity" and not found.keys.variable(best.key).cells.certain):
+        return None
+    coarse = found.keys.merged(best.key, best.into)  # type: ignore[arg-type]
+    worst: Combination | None = None
+    for each in found.combinations:
+        if worst is not None and each.unique(found.measure) <= worst.unique(found.measure):
+            break
+        held = best.key in each.keys
+        most -= held
+        if most < 0:
+            return None
+        after = all_keys(coarse.only(each.keys), found.rule) if held else each
+        if worst is None or after.unique(found.measure) > worst.unique(found.measure):
+            worst = after
+    return worst
+
+
+def _ways(keys: Keys, name: str, order: Sequence[Any] | None) -> Iterator[tuple[str, Into]]:
+    """Recodings of one key: what is done, and the number of the new value for each value.
+
+    Who is missing stays apart where that is a category: None, the last of the values, is neither number nor date.
+    """
+    every = keys.variable(name).cells.values
+    values = [value for value in every if value is not None]
+    if len(values) < 3:
+        return
+    numbers, months = _numbers(values), _months(values)
+    shares = _shares(keys, name, len(values))
+    if order is not None:
+        ways: Iterable[tuple[str, Into]] = _neighbors(_placed(values, order, name))
+    elif numbers is not None:
+        ways = [*_bins(numbers), *_ends(numbers, shares)]
+    elif months is not None:
+        ways = ((told, months // width) for width, told in _MONTHS)
+    else:
+        ways = _rare(shares)
+    for told, into in ways:
+        dense = np.unique(into, return_inverse=True)[1].astype(np.int64)
+        new = int(dense.max()) + 1
+        if 1 < new < len(values):
+            yield told, np.append(dense, np.full(len(every) - len(values), new))
+
+
+def _numbers(values: Sequence[Any]) -> NDArray[np.float64] | None:
+    """The values as numbers, also where a file holds them as text; None where they are something else."""
+    if any(isinstance(value, bool) or not isinstance(value, int | str) for value in values):
+        return None
+    try:
+        numbers = np.array([float(value) for value in values])
+    except (ValueError, OverflowError):
+        return None
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _months(values: Sequence[Any]) -> Into | None:
+    """The months of dates, counted from the year 0, also where a file holds them as text; None for anything else."""
+    if all(isinstance(value, datetime.date) for value in values):
+        return np.array([12 * value.year + value.month - 1 for value in values])
+    if not all(isinstance(value, str) and _ISO.match(value) for value in values):
+        return None
+    try:
+        return months_of(pl.Series(values), column="")
+    except DataError:
+        return None
+
+
+def _shares(keys: Keys, name: str, known: int) -> NDArray[np.float64]:
+    """The share of each known value among those who have the key, sets of candidates counting in parts."""
+    cells, place = keys.variable(name).cells, keys.columns.index(name)
+    held = np.bincount(keys.tuples.columns[place], keys.tuples.count, cells.size + 1)[1:]
+    people = held @ cells.likely
+    return np.asarray(people[:known] / (held.sum() - people[known:].sum()))
+
+
+def _bins(numbers: NDArray[np.float64]) -> list[tuple[str, Into]]:
+    """Bins 1, 2, 5, 10 … wide, from the narrowest that takes any values together."""
+    found = []
+    widest = float(np.ptp(numbers))
+    for power in range(math.floor(math.log10(widest)) + 1):
+        for width in (step * 10**power for step in (1, 2, 5)):
+            into = np.floor(numbers / width).astype(np.int64)
+            if 1 < len(np.unique(into)) < len(numbers) and 2 * width <= widest:
+                found.append((f"bins {width:,} wide", into))
+    chosen = np.unique(np.linspace(0, len(found) - 1, min(_WIDTHS, len(found))).round().astype(int))
+    return [found[each] for each in chosen.tolist()]
+
+
+def _ends(numbers: NDArray[np.float64], shares: NDArray[np.float64]) -> Iterator[tuple[str, Into]]:
+    for name, order in (("highest", np.argsort(-numbers)), ("lowest", np.argsort(numbers))):
+        before = None
+        for tail in _TAILS:
+            end = order[np.cumsum(shares[order]) <= tail + 1e-12]
+            if len(end) > 1 and len(end) != before:
+                before = len(end)
+                yield f"the {name} {tail:.0%} together".replace("%", " %"), _together(len(numbers), end)
+
+
+def _rare(shares: NDArray[np.float64]) -> Iterator[tuple[str, Into]]:
+    before = None
+    for tail in _TAILS:
+        few = np.flatnonzero(shares < tail)
+        if len(few) > 1 and len(few) != before:
+            before = len(few)
+            yield f"those below {tail:.0%} each together".replace("%", " %"), _together(len(shares), few)
+
+
+def _together(values: int, some: NDArray[np.intp]) -> Into:
+    into = np.arange(values)
+    into[some] = some[0]
+    return into
+
+
+def _neighbors(places: NDArray[np.int64]) -> Iterator[tuple[str, Into]]:
+    for width in (2, 3, 4):
+        yield f"neighbors, {width} together", places // width
+
+
+def _placed(values: Sequence[Any], order: Sequence[Any], name: str) -> NDArray[np.int64]:
+    known = {value: place for place, value in enumerate(order)}
+    absent = sum(value not in known for value in values)
+    if absent:
+        raise DataError(
+            f"the order of {name!r} must name all of its values; it leaves out {absent:,} of {len(values):,}",
+            column=name,
+        )
+    return np.array([known[value] for value in values], np.int64)

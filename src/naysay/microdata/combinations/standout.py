@@ -1,0 +1,257 @@
+"""Which keys make people stand out: the smallest sets of key variables on which somebody matches only herself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.microdata.combinations.hitting import hitting_sets
+from naysay.microdata.keys.variables import Keys
+from naysay.microdata.matching.matches import matches_of_tuples
+from naysay.microdata.matching.question import RULES
+
+__all__ = ["KeySet", "StandOut", "stand_out", "stand_out_of"]
+
+_OF_ONE = 5  # keys by which one respondent is sought, unless told otherwise
+_ROOM = 2_000_000_000  # choices × tuples
+
+
+@dataclass(frozen=True)
+class KeySet:
+    """Key variables on which some respondents match only themselves, though on none of its parts.
+
+    Parameters
+    ----------
+    keys : tuple of str
+    respondents : int
+        For how many it is such a smallest set; one respondent can have several.
+    """
+
+    keys: tuple[str, ...]
+    respondents: int
+
+
+@dataclass(frozen=True, eq=False)
+class StandOut:
+    """Who stands out, on how few keys.
+
+    Parameters
+    ----------
+    keys : Keys
+    fewest : (distinct,) int
+        Keys that suffice to tell each distinct tuple's respondent from all others; 0 where even `most` do not.
+    sets : tuple of KeySet
+        Those that make anybody stand out, fewest keys first, then most respondents.
+    most : int
+        The largest number of keys that was tried.
+    """
+
+    keys: Keys
+    fewest: NDArray[np.int64]
+    sets: tuple[KeySet, ...]
+    most: int
+
+    @property
+    def size(self) -> NDArray[np.int64]:
+        """Keys that suffice to tell each respondent from all others, (n,); 0 where even `most` do not."""
+        return np.asarray(self.fewest[self.keys.owner])
+
+    @property
+    def respondents(self) -> dict[int, int]:
+        """How many respondents stand out on 1 … `most` keys, and not on fewer."""
+        counts = np.bincount(self.fewest, self.keys.tuples.count, self.most + 1)
+        return {size: int(counts[size]) for size in range(1, self.most + 1)}
+
+    def __str__(self) -> str:
+        lines = [
+            f"{number:,} of {self.keys.n:,} respondents stand out on {_keys(size)}, and not on fewer"
+            for size, number in self.respondents.items()
+        ]
+        return "\n".join([*lines, *(f"  {' + '.join(found.keys)}: {found.respondents:,}" for found in self.sets)])
+
+
+def _keys(size: int) -> str:
+    return _checks.several(size, "key", "keys")
+
+
+def stand_out(
+    keys: Keys, *, most: int | None = None, rule: str = "worst", progress: Callable[[str, float], None] | None = None
+) -> StandOut:
+    """The smallest key sets on which m = 1, for everybody.
+
+    More keys never give more matches, so a set is tried by its size, and counts for those only who match others on
+    each of its parts.
+
+    Parameters
+    ----------
+    keys : Keys
+        All key variables to choose from.
+    most : int, optional
+        The largest number of keys to try; by default 3, or all if there are fewer. The number of sets, and so the
+        time, grows with it quickly.
+    rule : {"worst", "intersect", "first"}
+        How uncertain cells match, see `matches`.
+    progress : callable, optional
+        Called with each set, as ``age + gender``, before it is tried, and the share of the sets that are done.
+
+    Raises
+    ------
+    DataError
+        A `most` below one or above the number of keys.
+
+    Examples
+    --------
+    >>> people = {"age": [40, 36, 40, 40], "gender": ["f", "m", "m", "m"], "job": ["a", "a", "b", "a"]}
+    >>> found = stand_out(Keys(people, ["age", "gender", "job"]))
+    >>> found.size
+    array([1, 1, 1, 3])
+    >>> found.sets[0]
+    KeySet(keys=('age',), respondents=1)
+    >>> [each.keys for each in found.sets]
+    [('age',), ('gender',), ('job',), ('age', 'gender', 'job')]
+    """
+    every = len(keys.columns)
+    largest = _most(most, every)
+    alone: dict[tuple[str, ...], NDArray[np.bool_]] = {(): np.zeros(keys.distinct, bool)}
+    size = np.zeros(keys.distinct, np.int64)
+    sets = []
+    done, total = 0, sum(math.comb(every, number) for number in range(1, largest + 1))
+    for number in range(1, largest + 1):
+        closed = {}
+        for names in combinations(keys.columns, number):
+            if progress is not None:
+                progress(" + ".join(names), done / total)
+            done += 1
+            before = np.logical_or.reduce([alone[part] for part in combinations(names, number - 1)])
+            now = before if before.all() else before | _alone(keys, names, rule)
+            fresh = now & ~before
+            if fresh.any():
+                sets.append(KeySet(names, int(keys.tuples.count[fresh].sum())))
+                size[fresh & (size == 0)] = number
+            closed[names] = now
+        alone = closed
+    sets.sort(key=lambda found: (len(found.keys), -found.respondents))
+    return StandOut(keys, _checks.read_only(size), tuple(sets), largest)
+
+
+def _most(most: Any, every: int) -> int:
+    if most is None:
+        return min(3, every)
+    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= every:
+        raise DataError(f"most must be a number of keys, from 1 to {every}; got {most!r}", value=most)
+    return int(most)
+
+
+def _alone(keys: Keys, names: tuple[str, ...], rule: str) -> NDArray[np.bool_]:
+    """Which distinct tuples match only themselves on these keys."""
+    found = matches_of_tuples(keys.only(names), rule=rule) == 1
+    _, moved = keys.tuples.only([keys.columns.index(name) for name in names])
+    return np.asarray(found[moved])
+
+
+def stand_out_of(
+    keys: Keys,
+    row: int,
+    *,
+    most: int | None = None,
+    rule: str = "worst",
+    progress: Callable[[str, float], None] | None = None,
+) -> tuple[tuple[str, ...], ...]:
+    """The smallest key sets on which one respondent matches only herself; empty where she does on none.
+
+    A policy "drop" holds for each set by itself: where she lacks such a key, no set with it makes her stand out; others
+    who lack it are left out of the sets that have it.
+
+    Parameters
+    ----------
+    keys : Keys
+    row : int
+        Her position, counted from 0.
+    most : int, optional
+        The largest number of keys to try; by default 5, or all if there are fewer.
+    rule : {"worst", "intersect", "first"}
+        How her uncertain cells match, see `matches`.
+    progress : callable, optional
+        Called with a name and the share done, from 0 to 1.
+
+    Raises
+    ------
+    DataError
+        A `row` that is not in the file, a `most` below one or above the number of keys, an unknown rule, or candidates
+        too many to take each as known.
+
+    Examples
+    --------
+    >>> people = {"age": [40, 36, 40, 40], "gender": ["f", "m", "m", "m"], "job": ["a", "a", "b", "a"]}
+    >>> stand_out_of(Keys(people, ["age", "gender", "job"]), 3)
+    (('age', 'gender', 'job'),)
+    """
+    if rule not in RULES:
+        raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
+    own = int(keys.owner[_position(row, keys.n)])
+    largest = min(_OF_ONE, len(keys.columns)) if most is None else _most(most, len(keys.columns))
+    if keys.tuples.count[own] > 1:
+        return ()
+    differs, group = _choices(keys, own, rule)
+    told = None if progress is None else partial(progress, "which keys tell")
+    found = hitting_sets(np.delete(differs, own, axis=0), group, most=largest, progress=told)
+    if keys.distinct == 1:
+        found = _each_alone(keys, own)
+    return tuple(tuple(keys.columns[place] for place in places) for places in found)
+
+
+def _each_alone(keys: Keys, own: int) -> list[tuple[int, ...]]:
+    """The keys of the only respondent there is, without those that would drop her."""
+    pairs = enumerate(zip(keys.variables, keys.tuples.columns, strict=True))
+    return [(place,) for place, (variable, column) in pairs if variable.policy != "drop" or column[own]]
+
+
+def _position(row: Any, n: int) -> int:
+    if isinstance(row, bool) or not isinstance(row, int | np.integer) or not 0 <= row < n:
+        raise DataError(f"row must be a position in the file, from 0 to {n - 1:,}; got {row!r}", value=row)
+    return int(row)
+
+
+def _choices(keys: Keys, own: int, rule: str) -> tuple[NDArray[np.bool_], list[int]]:
+    """Ways to know her on one key, (distinct, choices), each saying who is then told from her; and of which key."""
+    known = [_known_as(keys, place, own, rule) for place in range(len(keys.columns))]
+    choices = sum(len(each) for each in known)
+    if choices * keys.distinct > _ROOM:
+        raise DataError(
+            f"{choices:,} candidates of one respondent are too many to take each as known among {keys.distinct:,}"
+            " distinct tuples; coarsen the keys, or ask for rule='intersect' or 'first'"
+        )
+    group = [place for place, each in enumerate(known) for _ in each]
+    differs = np.zeros((keys.distinct, choices), bool)
+    for choice, (place, values) in enumerate((place, values) for place, each in enumerate(known) for values in each):
+        differs[:, choice] = _tells(keys, place, values)
+    return differs, group
+
+
+def _known_as(keys: Keys, place: int, own: int, rule: str) -> list[NDArray[np.int64]]:
+    """What an intruder may know of her on a key: each candidate, the first, or that it is one of them."""
+    cell, cells = int(keys.tuples.columns[place][own]), keys.variables[place].cells
+    if cell == 0:
+        return []
+    candidates = cells.members[cells.starts[cell - 1] : cells.starts[cell]]
+    if rule == "intersect":
+        return [candidates]
+    return np.split(candidates[:1] if rule == "first" else candidates, len(candidates) if rule == "worst" else 1)
+
+
+def _tells(keys: Keys, place: int, known: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which distinct tuples hold none of these values on a key, or lack it where that leaves them out."""
+    cells = keys.variables[place].cells
+    held = np.zeros(cells.size + 1, bool)
+    held[1:] = cells.membership[:, known].sum(axis=1) > 0
+    held[0] = keys.variables[place].policy != "drop"
+    return np.asarray(~held[keys.tuples.columns[place]])

@@ -1,0 +1,368 @@
+"""Key variables of a file, encoded once: what a curator asks about anonymity starts here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from naysay import _checks
+from naysay.errors import DataError, StatisticalWarning
+from naysay.microdata.keys.candidates import Form, Plain
+from naysay.microdata.keys.cells import Cells, compact
+from naysay.microdata.keys.engines import Remote, encoded
+from naysay.microdata.keys.table import Table, check_names, engine_of
+from naysay.microdata.keys.tuples import Tuples, grouped
+from naysay.responses import cells_of
+
+__all__ = ["POLICIES", "Keys", "Variable", "positive"]
+
+POLICIES = ("wildcard", "category", "drop")
+
+_Asked = tuple[str, Form, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """One key variable: its distinct cells, and what a missing one means.
+
+    Parameters
+    ----------
+    name : str
+    cells : Cells
+    policy : {"wildcard", "category", "drop"}
+        A missing cell matches everything, is a value of its own, or deletes its respondent.
+    """
+
+    name: str
+    cells: Cells
+    policy: str = "wildcard"
+
+
+class Keys:
+    """Key variables (a quasi-identifier) of the respondents of a file.
+
+    Parameters
+    ----------
+    table : dataframe or mapping
+        Any dataframe that narwhals takes, eager or lazy, or a mapping of columns. None, NaN, null and the empty text
+        are missing; a list is a set of candidate values; "not applicable" is a value like others.
+    columns : sequence of str
+        The key variables.
+    missing : {"wildcard", "category", "drop"} or mapping of name to these
+        What a missing cell means: it matches everything (default), is a category of its own, or deletes the respondent.
+    cells : mapping of name to Form, optional
+        How a variable writes its candidates, where not as plain values and lists: `Joined`, `Either`, `Between`,
+        `Chances`, `Privatized`.
+    weights : str or (n,) float, optional
+        Sampling weights, all positive: a column, or the numbers.
+    progress : callable, optional
+        Told the share of the keys that are read, from 0 to 1.
+
+    Raises
+    ------
+    DataError
+        Keys that the table does not have, floats that are not whole, values of different kinds in one column, empty
+        sets of candidates, weights that are not positive, a table without rows.
+
+    Examples
+    --------
+    >>> from naysay import microdata
+    >>> table = {"age": [40, 36, None, 40, 23, 23], "gender": ["M", "F", "M", None, "M", "M"]}
+    >>> keys = microdata.Keys(table, ["age", "gender"])
+    >>> keys
+    <Keys: age, gender; 6 respondents, 5 distinct>
+    >>> microdata.anonymity(keys)
+    masked_array(data=[1, 1, --, --, 2, 2], ...)
+    >>> microdata.matches(keys)
+    array([3, 1, 5, 3, 3, 3])
+    >>> microdata.matches(keys.only(["gender"]))
+    array([5, 2, 5, 6, 5, 5])
+    """
+
+    def __init__(
+        self,
+        table: Any,
+        columns: Sequence[str],
+        *,
+        missing: str | Mapping[str, str] = "wildcard",
+        cells: Mapping[str, Form] | None = None,
+        weights: str | ArrayLike | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        names = _names(columns)
+        forms = _forms(names, cells or {})
+        policies = _policies(names, missing)
+        asked = [(name, forms[name], policies[name]) for name in names]
+        self._weight_name = weights if isinstance(weights, str) else "weights"
+        self._weights: NDArray[np.float64] | None = None
+        self._remote: Remote | None = None
+        engine = engine_of(table)
+        if engine is None:
+            self._read(Table.of(table), asked, weights, progress)
+        else:
+            self._read_on(engine, table, asked, weights)
+
+    def _read(
+        self,
+        source: Table,
+        asked: Sequence[_Asked],
+        weights: str | ArrayLike | None,
+        progress: Callable[[float], None] | None,
+    ) -> None:
+        """Encode a table that is at hand."""
+        if not source.n:
+            raise DataError("at least one respondent is needed; the table has no rows")
+        variables, codes = [], []
+        for name, form, policy in asked:
+            check_names(form.columns(name), source.names)
+            own, cells = _under(policy, *form.read(source, name))
+            variables.append(Variable(name, cells, policy))
+            codes.append(compact(own, cells.size))
+            if progress is not None:
+                progress(len(codes) / len(asked))
+        self._weights = None if weights is None else _weights(source, weights)
+        self.variables = tuple(variables)
+        first, owner = grouped(codes, self.sizes)
+        self._owner: NDArray[Any] | None = _checks.read_only(owner)
+        weight = None if self._weights is None else np.bincount(owner, self._weights, len(first)).astype(np.float64)
+        count = np.bincount(owner, minlength=len(first))
+        self.tuples = Tuples(tuple(own[first] for own in codes), self.sizes, count, weight)
+
+    def _read_on(self, engine: str, data: Any, asked: Sequence[_Asked], weights: str | ArrayLike | None) -> None:
+        """Encode and count a table where it is; only its distinct tuples are collected, when they are needed."""
+        if weights is not None and not isinstance(weights, str):
+            raise DataError(f"on {engine} weights are named by their column; got {type(weights).__name__}")
+        wanted = [(name, form, partial(_under, policy)) for name, form, policy in asked]
+        self._remote, cells = encoded(data, engine, wanted, weights)
+        self.variables = tuple(Variable(name, own, policy) for (name, _, policy), own in zip(asked, cells, strict=True))
+        self._owner = None
+
+    @cached_property
+    def tuples(self) -> Tuples:
+        """Distinct tuples of cells and how many respondents have each."""
+        if self._remote is None:
+            raise AttributeError("tuples")  # read at once, unless they are on an engine
+        return self._remote.collect(self.sizes)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Cells of each variable, the missing one included."""
+        return tuple(variable.cells.size + 1 for variable in self.variables)
+
+    @property
+    def remote(self) -> Remote | None:
+        """Where the table is, if it is on an engine."""
+        return self._remote
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the key variables."""
+        return tuple(variable.name for variable in self.variables)
+
+    @property
+    def n(self) -> int:
+        """Respondents."""
+        return self.tuples.n
+
+    @property
+    def distinct(self) -> int:
+        """How many distinct tuples of cells there are."""
+        return len(self.tuples)
+
+    @property
+    def owner(self) -> NDArray[np.integer[Any]]:
+        """The place of each respondent's tuple among the distinct ones, (n,).
+
+        Raises
+        ------
+        DataError
+            For a table on an engine, whose rows have no order: ask for `histogram` or `attached`.
+        """
+        if self._owner is None:
+            raise DataError(
+                "rows on DuckDB and Spark have no order; ask for microdata.histogram(keys), or for microdata.attached("
+                "keys), the table with k and m of each respondent"
+            )
+        return self._owner
+
+    def variable(self, name: str) -> Variable:
+        """One of the key variables."""
+        check_names([name], self.columns, what="key")
+        return self.variables[self.columns.index(name)]
+
+    def candidates(self, name: str) -> tuple[tuple[Any, ...], ...]:
+        """The values that each respondent may hold on a key; none are listed where everything is possible."""
+        cells = self.variable(name).cells
+        every = [cells.candidates(cell) for cell in range(cells.size + 1)]
+        column = self.tuples.columns[self.columns.index(name)]
+        return tuple(every[cell] for cell in column[self.owner].tolist())
+
+    def only(self, columns: Sequence[str]) -> Keys:
+        """Some of the keys, from what is encoded already."""
+        names = _names(columns)
+        check_names(names, self.columns, what="key")
+        places = [self.columns.index(name) for name in names]
+        part = object.__new__(Keys)
+        part.variables = tuple(self.variables[place] for place in places)
+        part._weights, part._weight_name, part._owner = self._weights, self._weight_name, None
+        part._remote = None if self._remote is None else self._remote.only(places)
+        if "tuples" in self.__dict__:
+            part.tuples, moved = self.tuples.only(places)
+            part._owner = None if self._owner is None else moved[self._owner]
+        return part
+
+    def merged(self, name: str, into: ArrayLike) -> Keys:
+        """The same keys with values of one of them taken together: its value number i becomes value number into[i].
+
+        Sets of candidates become sets of the new values; what is missing stays missing. The new values are numbers.
+
+        Parameters
+        ----------
+        name : str
+        into : (values,) int
+            For each value, in the order of ``variable(name).cells.values``, a number from 0.
+        """
+        old, place = self.variable(name), self.columns.index(name)
+        cells, number = old.cells.merged(np.asarray(into, np.int64))
+        part = object.__new__(Keys)
+        part.variables = (
+            *self.variables[:place],
+            Variable(name, cells, old.policy),
+            *self.variables[place + 1 :],
+        )
+        columns = list(self.tuples.columns)
+        columns[place] = compact(number[columns[place]], cells.size)
+        part._weights, part._weight_name, part._remote = self._weights, self._weight_name, None
+        every = Tuples(tuple(columns), part.sizes, self.tuples.count, self.tuples.weight)
+        part.tuples, moved = every.only(range(len(columns)))
+        part._owner = None if self._owner is None else moved[self._owner]
+        return part
+
+    @cached_property
+    def kept(self) -> NDArray[np.bool_]:
+        """Which distinct tuples are assessed: those without a missing cell under the policy "drop"."""
+        kept = np.ones(self.distinct, bool)
+        for variable, column in zip(self.variables, self.tuples.columns, strict=True):
+            if variable.policy == "drop":
+                kept &= column > 0
+        return kept
+
+    @cached_property
+    def warnings(self) -> tuple[StatisticalWarning, ...]:
+        """Reservations: keys that are constant, all different, or missing for everybody."""
+        found = (_reservation(place, self) for place in range(len(self.variables)))
+        return tuple(StatisticalWarning(text) for text in found if text)
+
+    def weight(self, weights: str | ArrayLike | None) -> NDArray[np.float64] | None:
+        """Sum of the sampling weights over each distinct tuple, (distinct,); None without weights."""
+        if weights is None:
+            return None
+        if isinstance(weights, str) and weights == self._weight_name and self.tuples.weight is not None:
+            return self.tuples.weight
+        return np.bincount(self.owner, self.each_weight(weights), self.distinct).astype(np.float64)
+
+    def each_weight(self, weights: str | ArrayLike) -> NDArray[np.float64]:
+        """The sampling weight of each respondent, (n,)."""
+        if not isinstance(weights, str):
+            return positive(weights, self.n)
+        if self._weights is None or weights != self._weight_name:
+            raise DataError(f"these keys hold no weights {weights!r}; name them in Keys(..., weights={weights!r})")
+        return self._weights
+
+    def __repr__(self) -> str:
+        return f"<Keys: {', '.join(self.columns)}; {self.n} respondents, {self.distinct} distinct>"
+
+
+def _names(columns: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(columns, str):
+        raise DataError(f"keys are a list of column names; got the single text {columns!r} (write [{columns!r}])")
+    names = tuple(columns)
+    if not names:
+        raise DataError("at least one key is needed; got none")
+    for name in names:
+        if not isinstance(name, str):
+            raise DataError(f"keys are named by their columns; got {name!r}")
+    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if twice is not None:
+        raise DataError(f"keys must differ; {twice!r} is named twice", column=twice)
+    return names
+
+
+def _forms(names: Sequence[str], cells: Mapping[str, Form]) -> dict[str, Form]:
+    check_names(list(cells), names, what="key")
+    for name, form in cells.items():
+        if not isinstance(form, Form):
+            raise DataError(
+                f"the cells of {name!r} must be declared as Joined, Either, Between, Chances or Privatized;"
+                f" got {form!r}"
+            )
+    return {name: cells.get(name, Plain()) for name in names}
+
+
+def _policies(names: Sequence[str], missing: str | Mapping[str, str]) -> dict[str, str]:
+    policies = dict.fromkeys(names, missing) if isinstance(missing, str) else {**missing}
+    check_names(list(policies), names, what="key")
+    for name, policy in policies.items():
+        if policy not in POLICIES:
+            raise DataError(
+                f"missing cells of {name!r} can be one of {_checks.shown(POLICIES)}; got {policy!r}", column=name
+            )
+    return {name: policies.get(name, "wildcard") for name in names}
+
+
+def _weights(source: Table, weights: str | ArrayLike) -> NDArray[np.float64]:
+    if isinstance(weights, str):
+        check_names([weights], source.names)
+        name, cells = weights, [np.nan if cell is None else cell for cell in cells_of(source.column(weights))]
+        try:
+            weights = np.array(cells, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"sampling weights must be numbers; column {name!r} holds something else", column=name
+            ) from None
+    return positive(weights, source.n)
+
+
+def positive(weights: ArrayLike, n: int) -> NDArray[np.float64]:
+    """Sampling weights (n,), after checking that they are positive numbers."""
+    numbers = np.asarray(weights)
+    if numbers.dtype.kind in "iuf" and numbers.shape == (n,):
+        wrong = ~(np.isfinite(numbers) & (numbers > 0))
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise DataError(
+                f"sampling weights must be positive numbers; the one in row {row + 1} is not (leave respondents that"
+                " stand for nobody out)",
+                row=row,
+                value=float(numbers[row]),
+            )
+    return _checks.amounts(weights, what="weights", length=n)
+
+
+def _under(policy: str, codes: NDArray[Any], cells: Cells) -> tuple[NDArray[Any], Cells]:
+    """Codes and cells, the missing one a category where that is the policy."""
+    gone = codes == 0
+    if policy != "category" or not gone.any():
+        return codes, cells
+    own = len(cells.values)
+    moved = codes.astype(np.int64) + (codes > own)
+    moved[gone] = own + 1
+    return moved, cells.with_category()
+
+
+def _reservation(place: int, keys: Keys) -> str | None:
+    name, column = keys.columns[place], keys.tuples.columns[place]
+    held = np.bincount(column, keys.tuples.count)
+    present = int((held[1:] > 0).sum())
+    if present == 0:
+        return f"key {name!r} is missing for everybody: it tells nobody apart"
+    if present == 1 and not held[0]:
+        return f"key {name!r} is the same for everybody: it tells nobody apart"
+    if present > 1 and held[1:].max() == 1:
+        return f"key {name!r} differs for all who have it: it names people, and should not be in a file to be released"
+    return None

@@ -1,0 +1,181 @@
+"""Matches by bitmaps: one bit a distinct tuple, one bitmap a variable and symbol.
+
+The bitmap of a value holds the tuples whose cell holds it or is missing; that of a set is the OR of its values; that of
+an unknown cell is full. The tuples that match are the AND over variables, counted by popcount where tuples stand for
+one respondent each. The file is taken in blocks, of which only the values that occur have bitmaps, so that all of a
+block's bitmaps stay in the processor's cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay.microdata.keys.cells import Cells, expanded
+from naysay.microdata.keys.tuples import grouped
+from naysay.microdata.matching.question import Amounts, Asked, File
+
+__all__ = ["BLOCK", "Bitmaps", "Block", "add_matches"]
+
+BLOCK = 4_096  # tuples: 64 words a bitmap
+_AT_ONCE = 2_048  # questions
+_MEMBERS = 100_000  # bitmaps of values that are united at a time
+_WORTH_COMPILING = 10**9  # questions × tuples × variables
+
+Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Bitmaps of a run of tuples.
+
+    Parameters
+    ----------
+    maps : (rows, words) uint64
+        Bitmaps of all variables.
+    start : (variables,) int
+        Where the symbols of each variable begin in `row`.
+    row : (symbols of all variables,) int
+        The bitmap of each symbol.
+    amount : (64 words,) int or float
+        What each tuple adds, 0 beyond the last.
+    single : bool
+        Whether every tuple adds one.
+    """
+
+    maps: Words
+    start: NDArray[np.int64]
+    row: NDArray[np.int32]
+    amount: Amounts
+    single: bool
+
+    @classmethod
+    def of(cls, file: File, columns: Sequence[int], rows: NDArray[np.intp]) -> Block:
+        """The bitmaps of some of a file's tuples, its variables in the order given."""
+        made, amount = [_bitmaps(file, place, file.tuples.columns[place][rows]) for place in columns], file.amount[rows]
+        heights = np.cumsum([0, *(len(maps) for maps, _ in made)])
+        symbols = np.cumsum([0, *(len(row) for _, row in made)])
+        row = np.concatenate([row + height for (_, row), height in zip(made, heights[:-1], strict=True)])
+        maps = np.concatenate([maps for maps, _ in made])
+        padded = np.zeros(maps.shape[1] * 64, amount.dtype)
+        padded[: len(amount)] = amount
+        return cls(maps, symbols[:-1].astype(np.int64), row.astype(np.int32), padded, bool((amount == 1).all()))
+
+
+def _bitmaps(file: File, place: int, column: NDArray[Any]) -> tuple[Words, NDArray[np.int64]]:
+    """Bitmaps of the symbols that some tuple of the block agrees with, and which one each symbol has.
+
+    The first bitmap is full, the second holds the tuples with a missing cell: all that agree with any other symbol.
+    """
+    cells, missing = file.cells[place], column == 0
+    known = np.flatnonzero(~missing)
+    held, holder = _held(cells, column[known].astype(np.int64))
+    some, which = np.unique(held, return_inverse=True)
+    own = np.zeros((len(some), len(column)), bool)
+    own[which, known[holder]] = True
+    maps = _packed([np.ones_like(missing)[None], missing[None], own | missing])
+    value = np.ones(len(cells.values), np.int64)
+    value[some] = 2 + np.arange(len(some))
+    row = np.zeros(file.symbols(place), np.int64)
+    if file.by_value or cells.certain:
+        row[1:] = value
+        return maps, row
+    row[1:] = 2 + np.arange(cells.size)
+    return np.concatenate([maps[:2], *_united(maps, value[cells.members], cells.starts)]), row
+
+
+def _held(cells: Cells, column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """The values that each tuple may hold, one after another, and the tuples that hold them."""
+    if cells.certain:
+        return column - 1, np.arange(len(column))
+    return cells.members[expanded(cells.starts, column - 1)], np.repeat(np.arange(len(column)), cells.lengths[column])
+
+
+def _united(maps: Words, rows: NDArray[np.int64], starts: NDArray[np.int64]) -> Iterator[Words]:
+    """The OR of the bitmaps from each start to the next, some sets at a time."""
+    begin = 0
+    while begin < len(starts) - 1:
+        end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + _MEMBERS, side="right")) - 1)
+        part, begin = starts[begin : end + 1], end
+        yield np.bitwise_or.reduceat(maps[rows[part[0] : part[-1]]], part[:-1] - part[0], axis=0)
+
+
+def _packed(rows: list[NDArray[np.bool_]]) -> Words:
+    bits = np.concatenate(rows)
+    words = -(-bits.shape[1] // 64)
+    padded = np.zeros((len(bits), words * 64), bool)
+    padded[:, : bits.shape[1]] = bits
+    return np.packbits(padded, axis=1, bitorder="little").view(np.dtype("<u8")).astype(np.uint64)
+
+
+@dataclass(frozen=True, eq=False)
+class Bitmaps:
+    """A file ready to be asked, block by block."""
+
+    file: File
+    progress: Callable[[float], None] | None = field(default=None, repr=False)
+
+    def count(self, asked: Asked) -> Amounts:
+        columns, order = self._ordered
+        symbols = np.ascontiguousarray(np.column_stack([asked.symbols[place] for place in columns]), np.int32)
+        total = np.zeros(len(asked), self.file.amount.dtype)
+        add = adder(len(asked) * len(order) * len(columns))
+        for start in range(0, len(order), BLOCK):
+            part = order[start : start + BLOCK]
+            add(Block.of(self.file, columns, part), symbols, total)
+            if self.progress is not None:
+                self.progress(min(1.0, (start + BLOCK) / len(order)))
+        return total
+
+    @cached_property
+    def _ordered(self) -> tuple[list[int], NDArray[np.intp]]:
+        """Variables from the one that tells most apart, and tuples sorted by them.
+
+        A block then holds few of the first variables' values, so that most questions end there.
+        """
+        tuples = self.file.tuples
+        apart = [float(np.square(np.bincount(column, minlength=1) / len(tuples)).sum()) for column in tuples.columns]
+        missing = [float((column == 0).mean()) for column in tuples.columns]
+        columns = sorted(range(len(apart)), key=lambda place: apart[place] + 2 * missing[place])
+        rows, _ = grouped([tuples.columns[place] for place in columns], [tuples.sizes[place] for place in columns])
+        return columns, rows
+
+
+def adder(work: int) -> Callable[[Block, NDArray[np.int32], Amounts], None]:
+    """What counts: compiled code on all cores where numba is installed and the work is worth compiling for."""
+    if work < _WORTH_COMPILING or find_spec("numba") is None:
+        return add_matches
+    from naysay.microdata.matching import compiled
+
+    return compiled.add_matches
+
+
+def add_matches(block: Block, symbols: NDArray[np.int32], total: Amounts) -> None:
+    """Add what matches in a block to the total of each question, in place."""
+    for start in range(0, len(symbols), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        rows = block.row[symbols[part] + block.start]
+        found = block.maps[rows[:, 0]]
+        for place in range(1, symbols.shape[1]):
+            found &= block.maps[rows[:, place]]
+        total[part] += _amounts(found, block)
+
+
+def _amounts(found: Words, block: Block) -> Amounts:
+    """What the tuples found add up to, exactly where amounts are whole."""
+    if block.single:
+        return np.asarray(np.bitwise_count(found).sum(axis=1, dtype=np.int64), block.amount.dtype)
+    bits = np.unpackbits(found.astype("<u8").view(np.uint8), axis=1, bitorder="little")
+    if block.amount.dtype.kind == "f":
+        return np.asarray(bits @ block.amount)
+    result = np.zeros(len(found), np.int64)
+    for place in range(int(block.amount.max()).bit_length()):  # one popcount for each binary place of the amounts
+        marked = np.packbits((block.amount >> place) & 1 == 1, bitorder="little").view("<u8").astype(np.uint64)
+        result += np.bitwise_count(found & marked).sum(axis=1, dtype=np.int64) << place
+    return result

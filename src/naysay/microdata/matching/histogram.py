@@ -1,0 +1,158 @@
+"""How many respondents have each size of anonymity set, or each number of matches: all that tables of risk need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.microdata.keys.engines import AMOUNT, COUNT, Frame, Remote, digit
+from naysay.microdata.keys.variables import Keys
+from naysay.microdata.matching.join import Algebra, pattern_of, patterns_in, symbol
+from naysay.microdata.matching.matches import anonymity_of_tuples, matches_of_tuples
+from naysay.microdata.matching.question import RULES
+
+__all__ = ["MEASURES", "Histogram", "attached", "histogram"]
+
+MEASURES = ("anonymity", "matches")
+
+
+class Histogram(NamedTuple):
+    """Sizes, rising, and how many respondents have each."""
+
+    sizes: NDArray[Any]
+    respondents: NDArray[np.int64]
+
+
+def histogram(
+    keys: Keys,
+    *,
+    measure: str = "matches",
+    rule: str = "worst",
+    weights: str | None = None,
+    algorithm: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Histogram:
+    """How many respondents have each size k, or each number of matches m; the deleted are left out.
+
+    Works wherever the table is. On DuckDB and Spark the distinct tuples are collected, not the rows; with
+    ``algorithm="join"`` not even these, and the engine does all.
+
+    Parameters
+    ----------
+    keys : Keys
+    measure : {"matches", "anonymity"}
+    rule, weights, algorithm, progress
+        As in `matches`.
+
+    Examples
+    --------
+    >>> from naysay import microdata
+    >>> keys = microdata.Keys({"age": [40, 36, None, 23, 23]}, ["age"])
+    >>> microdata.histogram(keys, measure="anonymity")
+    Histogram(sizes=array([1, 2]), respondents=array([2, 2]))
+    """
+    if measure not in MEASURES:
+        raise DataError(f"measure must be one of {_checks.shown(MEASURES)}; got {measure!r}")
+    if keys.remote is not None and algorithm == "join" and measure == "matches":
+        found = matched_there(keys, keys.remote, rule, weighted=weights is not None)
+        table = found.group_by(AMOUNT).agg(nw.col(COUNT).sum())
+        collected = keys.remote.engine.collected(table).sort(AMOUNT)
+        return Histogram(collected[AMOUNT].to_numpy(), collected[COUNT].to_numpy().astype(np.int64))
+    if measure == "anonymity":
+        amount, gone = anonymity_of_tuples(keys, weights=weights)
+        kept = ~gone
+    else:
+        amount = matches_of_tuples(keys, rule=rule, weights=weights, algorithm=algorithm, progress=progress)
+        kept = keys.kept
+    sizes, place = np.unique(amount[kept], return_inverse=True)
+    return Histogram(sizes, np.bincount(place, keys.tuples.count[kept], len(sizes)).astype(np.int64))
+
+
+def attached(keys: Keys, *, rule: str = "worst", algorithm: str | None = None) -> Any:
+    """The table of keys on DuckDB or Spark with two more columns, k and m of each respondent, on the same engine.
+
+    k is null where a key is missing or uncertain, m where the policy "drop" deletes the respondent.
+
+    Parameters
+    ----------
+    keys : Keys
+        Of a DuckDB relation or a Spark dataframe. (For a table in memory `anonymity` and `matches` are in row order.)
+    rule, algorithm
+        As in `matches`; ``algorithm="join"`` never collects the distinct tuples.
+
+    Returns
+    -------
+    DuckDB relation or Spark dataframe
+    """
+    remote = keys.remote
+    if remote is None:
+        raise DataError("a table in memory keeps its order: add microdata.anonymity(keys) and matches(keys) to it")
+    names = [digit(place) for place in remote.places]
+    if algorithm == "join":
+        own = {digit(number): name for number, name in enumerate(names)}
+        found = matched_there(keys, remote, rule, weighted=False).rename(own).rename({AMOUNT: "m"})
+        sure = [nw.col(n).is_between(1, len(v.cells.values)) for n, v in zip(names, keys.variables, strict=True)]
+        known = nw.when(nw.all_horizontal(*sure, ignore_nulls=False)).then(nw.col(COUNT)).alias("k")
+        sizes = remote.tally.select(*names, known)
+        table = sizes.join(found.select(*names, "m"), on=names, how="left")
+    else:
+        table = remote.engine.lift(_sized(keys, names, rule, algorithm))
+    return remote.rows.join(table, on=names, how="left").drop(*_ours(remote.rows)).to_native()
+
+
+def _ours(rows: Frame) -> list[str]:
+    return [name for name in rows.collect_schema().names() if name.startswith("naysay_")]
+
+
+def _sized(keys: Keys, names: list[str], rule: str, algorithm: str | None) -> pl.DataFrame:
+    """K and m of each distinct tuple, with its cells."""
+    amount, gone = anonymity_of_tuples(keys)
+    matched = matches_of_tuples(keys, rule=rule, algorithm=algorithm)
+    cells = {name: column.astype(np.int64) for name, column in zip(names, keys.tuples.columns, strict=True)}
+    table = pl.DataFrame(cells | {"k": amount, "m": matched})
+    return table.with_columns(
+        pl.when(pl.Series(~gone)).then(pl.col("k")).alias("k"),
+        pl.when(pl.Series(keys.kept)).then(pl.col("m")).alias("m"),
+    )
+
+
+def matched_there(keys: Keys, remote: Remote, rule: str, *, weighted: bool) -> Frame:
+    """M of each distinct tuple, computed by its engine: digits, respondents and the amount that matches."""
+    if rule not in RULES:
+        raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
+    file = remote.file(weighted=weighted)
+    for place, variable in enumerate(keys.variables):
+        if variable.policy == "drop":
+            file = file.filter(nw.col(digit(place)) > 0)
+    cells = [variable.cells for variable in keys.variables]
+    uncertain = [not own.certain for own in cells]
+    places = range(len(cells))
+    algebra = Algebra.of(cells, uncertain, remote.engine.lift, by_value=rule != "intersect")
+    known = remote.engine.collected(file.select(*pattern_of(places, digit, "naysay_known")).unique())
+    patterns = patterns_in(known, len(cells), "naysay_known")
+    identity = [*map(digit, places), COUNT]
+    questions = file.select(*identity, *(nw.col(digit(place)).alias(symbol(place)) for place in places))
+    for place in places:
+        if uncertain[place] and rule != "intersect":
+            questions = _taken_as_known(questions, remote, place, cells[place].asked(rule))
+    each = algebra.matched(
+        file, questions, identity=[*identity, *map(symbol, places)], patterns=patterns, asked=patterns
+    )
+    return each.group_by(*identity).agg(nw.col(AMOUNT).min())
+
+
+def _taken_as_known(questions: Frame, remote: Remote, place: int, candidates: tuple[Any, Any]) -> Frame:
+    """Questions with the values that a rule takes for the cells of one variable."""
+    cell, value = candidates
+    table = pl.DataFrame(
+        {symbol(place): cell, "naysay_new": value}, schema=dict.fromkeys([symbol(place), "naysay_new"], pl.Int64)
+    )
+    joined = questions.join(remote.engine.lift(table), on=symbol(place), how="inner")
+    return joined.drop(symbol(place)).rename({"naysay_new": symbol(place)})

@@ -1,0 +1,137 @@
+"""Anonymity sets and matches: how many respondents share all keys of a respondent, and how many may be the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from naysay.microdata.keys.variables import Keys
+from naysay.microdata.matching.cost import counter_of
+from naysay.microdata.matching.question import Amounts, answers, file_of
+
+__all__ = ["amounts_matching", "anonymity", "anonymity_of_tuples", "matches", "matches_of_tuples"]
+
+
+def anonymity(keys: Keys, *, weights: str | ArrayLike | None = None) -> np.ma.MaskedArray:
+    """Size k of each respondent's anonymity set, (n,), masked where a key is missing or uncertain.
+
+    k_i is the number of respondents with the same values as i on every key, after listwise deletion: who misses a key,
+    or has several candidates for it, is deleted. With weights it is the sum of theirs, an estimate of how many people
+    of the population share the values.
+
+    Parameters
+    ----------
+    keys : Keys
+    weights : (n,) float or str, optional
+        Sampling weights, or the name of those that the keys hold.
+
+    Returns
+    -------
+    masked array (n,)
+        Integers; floats with weights.
+
+    Examples
+    --------
+    >>> from naysay import microdata
+    >>> keys = microdata.Keys({"age": [23, 23, 40, None]}, ["age"])
+    >>> microdata.anonymity(keys)
+    masked_array(data=[2, 2, 1, --], ...)
+    >>> microdata.anonymity(keys, weights=[1.5, 2.0, 3.0, 1.0])
+    masked_array(data=[3.5, 3.5, 3.0, --], ...)
+
+    Source: Mulder, listwise deletion.
+    """
+    amount, gone = anonymity_of_tuples(keys, weights=weights)
+    return np.ma.MaskedArray(amount[keys.owner], mask=gone[keys.owner])
+
+
+def anonymity_of_tuples(
+    keys: Keys, *, weights: str | ArrayLike | None = None
+) -> tuple[NDArray[np.int64] | NDArray[np.float64], NDArray[np.bool_]]:
+    """K of each distinct tuple, (distinct,), and whether its respondents are deleted."""
+    weight = keys.weight(weights)
+    gone = ~keys.kept
+    for variable, column in zip(keys.variables, keys.tuples.columns, strict=True):
+        gone = gone | (column == 0) | (column > len(variable.cells.values))
+    return (keys.tuples.count if weight is None else weight), gone
+
+
+def matches(
+    keys: Keys,
+    *,
+    rule: str = "worst",
+    weights: str | ArrayLike | None = None,
+    algorithm: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> NDArray[Any]:
+    """Number of matches m of each respondent, (n,), at least 1.
+
+    A respondent matches i unless she is known to differ on some key; where i is missing, she cannot. Without missing
+    and uncertain cells m = k, and m ≥ k wherever k exists.
+
+    Parameters
+    ----------
+    keys : Keys
+    rule : {"worst", "intersect", "first"}
+        What an uncertain cell means. `worst`: an intruder knows the true value, so the least number of matches over
+        i's own candidates, each taken as known. `intersect`: candidate sets meet; it understates the risk. `first`: the
+        first candidate of i is taken as known.
+    weights : (n,) float or str, optional
+        Sampling weights, or the name of those that the keys hold: the result estimates how many people of the
+        population match.
+    algorithm : {"cube", "join", "bitmap"}, optional
+        By default the one that `explain` estimates to be fastest. All give the same numbers.
+    progress : callable, optional
+        Told the share done, from 0 to 1, in long work.
+
+    Returns
+    -------
+    array (n,)
+        Integers; floats with weights; masked where the policy "drop" deletes a respondent.
+
+    Examples
+    --------
+    >>> from naysay import microdata
+    >>> table = {"year": [1970, 1970, 1970, None], "month": [[3, 4], 4, 3, [5, 3]]}
+    >>> keys = microdata.Keys(table, ["year", "month"])
+    >>> microdata.matches(keys)
+    array([2, 2, 3, 1])
+    >>> microdata.matches(keys, rule="intersect")
+    array([4, 2, 3, 3])
+
+    Source: Mulder, number of matches; METHODS section 5 for uncertain cells.
+    """
+    amount = matches_of_tuples(keys, rule=rule, weights=weights, algorithm=algorithm, progress=progress)
+    if keys.kept.all():
+        return np.asarray(amount[keys.owner])
+    return np.ma.MaskedArray(amount[keys.owner], mask=~keys.kept[keys.owner])
+
+
+def matches_of_tuples(
+    keys: Keys,
+    *,
+    rule: str = "worst",
+    weights: str | ArrayLike | None = None,
+    algorithm: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Amounts:
+    """M of each distinct tuple, (distinct,), 0 where the policy "drop" deletes it."""
+    return amounts_matching(keys, keys.weight(weights), rule=rule, algorithm=algorithm, progress=progress)
+
+
+def amounts_matching(
+    keys: Keys,
+    amount: Amounts | None,
+    *,
+    rule: str,
+    algorithm: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Amounts:
+    """The same, each distinct tuple adding an amount of its own in place of its respondents."""
+    file = file_of(keys, rule, amount)
+    result = np.zeros(keys.distinct, file.amount.dtype)
+    result[keys.kept] = answers(file, counter_of(file, algorithm, progress)) if len(file.tuples) else 0
+    return result

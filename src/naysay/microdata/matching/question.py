@@ -1,0 +1,242 @@
+"""What is asked of an algorithm: how many respondents may match each of some tuples.
+
+Every rule is one form. On each variable a tuple that is asked about names a *symbol* (0: unknown), and each cell either
+agrees with it or not; a respondent matches when her cells agree on every variable. Under `intersect` a symbol is a
+cell, and cells agree that share a candidate; under `first` and `worst` it is a value, and cells agree that hold it.
+`worst` asks about every combination of a tuple's own candidates, and takes the least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.microdata.keys.cells import Cells, expanded
+from naysay.microdata.keys.tuples import Tuples, grouped
+from naysay.microdata.keys.variables import Keys
+
+__all__ = [
+    "RULES",
+    "Asked",
+    "Counter",
+    "File",
+    "answers",
+    "asked_of",
+    "combinations",
+    "combined",
+    "feasible",
+    "file_of",
+]
+
+RULES = ("worst", "intersect", "first")
+Amounts = NDArray[Any]
+
+_AT_ONCE = 4_000_000  # combinations of candidates held in memory
+_MOST = 50_000_000  # of one respondent
+
+
+@dataclass(frozen=True, eq=False)
+class File:
+    """Distinct tuples among which matches are counted.
+
+    Parameters
+    ----------
+    tuples : Tuples
+    amount : (distinct,) int or float
+        What each tuple adds to a count: its respondents, or their weights.
+    cells : tuple of Cells
+        One for each variable.
+    rule : {"worst", "intersect", "first"}
+    """
+
+    tuples: Tuples
+    amount: Amounts
+    cells: tuple[Cells, ...]
+    rule: str
+
+    @property
+    def by_value(self) -> bool:
+        """Whether symbols are values (otherwise they are cells)."""
+        return self.rule != "intersect"
+
+    @property
+    def questions(self) -> float:
+        """How many tuples of symbols will be asked about."""
+        return float(combinations(self).sum()) if self.rule == "worst" else float(len(self.tuples))
+
+    def symbols(self, place: int) -> int:
+        """Symbols of a variable, the unknown one included."""
+        cells = self.cells[place]
+        return 1 + (len(cells.values) if self.by_value else cells.size)
+
+    @cached_property
+    def uncertain(self) -> tuple[bool, ...]:
+        """Whether a variable has cells with several candidates in this file."""
+        pairs = zip(self.cells, self.tuples.columns, strict=True)
+        return tuple(bool(not cells.certain and (column > len(cells.values)).any()) for cells, column in pairs)
+
+    @cached_property
+    def gaps(self) -> tuple[bool, ...]:
+        """Whether a variable is missing somewhere."""
+        return tuple(bool((column == 0).any()) for column in self.tuples.columns)
+
+    def agreement(self, place: int) -> scipy.sparse.csr_array:
+        """Which cells (columns) agree with each symbol (rows), the unknown of either first; entries are 1."""
+        cells = self.cells[place]
+        inner = cells.agreeing(by_value=self.by_value)
+        top = scipy.sparse.csr_array(np.ones((1, cells.size + 1)))
+        left = scipy.sparse.csr_array(np.ones((inner.shape[0], 1)))
+        return scipy.sparse.csr_array(scipy.sparse.vstack([top, scipy.sparse.hstack([left, inner])]))
+
+    @cached_property
+    def agreements(self) -> float:
+        """At most how many pairs of cells and symbols agree, over the uncertain variables."""
+        places = (cells for cells, many in zip(self.cells, self.uncertain, strict=True) if many)
+        held = (np.bincount(cells.members).astype(np.float64) for cells in places)
+        return float(sum(each.sum() if self.by_value else np.square(each).sum() for each in held))
+
+    @cached_property
+    def held(self) -> float:
+        """How many values the cells of the tuples may hold, added up over the uncertain variables."""
+        several = zip(self.cells, self.tuples.columns, self.uncertain, strict=True)
+        return float(sum(cells.lengths[column].sum() for cells, column, many in several if many))
+
+    @cached_property
+    def spread(self) -> float:
+        """At most how many tuples of symbols the tuples of the file agree with, where no key is missing."""
+        result = np.ones(len(self.tuples))
+        for cells, column, many in zip(self.cells, self.tuples.columns, self.uncertain, strict=True):
+            if many:
+                holders = np.ones(len(cells.values)) if self.by_value else np.bincount(cells.members).astype(np.float64)
+                agreeing = np.minimum(cells.membership @ holders, float(cells.size))
+                result *= np.concatenate([[1.0], agreeing])[column]
+        return float(result.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Tuples of symbols to be counted, each belonging to a tuple of the file.
+
+    Parameters
+    ----------
+    symbols : tuple of (asked,) int
+        One column for each variable.
+    owner : (asked,) int
+        The tuple of the file that asks.
+    """
+
+    symbols: tuple[NDArray[Any], ...]
+    owner: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.owner)
+
+    @property
+    def distinct(self) -> tuple[Asked, NDArray[np.intp]]:
+        """The same questions, each once, and where each went."""
+        sizes = [int(column.max(initial=0)) + 1 for column in self.symbols]
+        first, inverse = grouped(self.symbols, sizes)
+        return Asked(tuple(column[first] for column in self.symbols), self.owner[first]), inverse
+
+
+class Counter(Protocol):
+    """An algorithm that has seen a file."""
+
+    def count(self, asked: Asked) -> Amounts:
+        """The amount that matches each tuple asked about, (asked,)."""
+
+
+def file_of(keys: Keys, rule: str, weight: NDArray[np.float64] | None) -> File:
+    """The tuples that are assessed, as a rule sees them."""
+    if rule not in RULES:
+        raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
+    amount = keys.tuples.count if weight is None else weight
+    tuples = keys.tuples if keys.kept.all() else keys.tuples.take(keys.kept)
+    amount = amount if keys.kept.all() else amount[keys.kept]
+    return feasible(File(tuples, amount, tuple(variable.cells for variable in keys.variables), rule))
+
+
+def feasible(file: File) -> File:
+    """The same file, after checking that the combinations of a tuple's candidates can be listed where they must be."""
+    most = combinations(file).max(initial=0) if file.rule == "worst" else 0
+    if most > _MOST:
+        raise DataError(
+            f"the candidates of one respondent combine in {most:.3g} ways, too many to take each as known;"
+            " coarsen the keys, take fewer of them, or ask for rule='intersect' or 'first'"
+        )
+    return file
+
+
+def asked_of(file: File, rows: NDArray[np.intp]) -> Asked:
+    """What the rule asks on behalf of some tuples of the file."""
+    columns: list[NDArray[Any]] = [column[rows] for column in file.tuples.columns]
+    if file.rule == "first":
+        columns = [cells.first[column] for cells, column in zip(file.cells, columns, strict=True)]
+    if file.rule != "worst":
+        return Asked(tuple(columns), rows)
+    place = np.arange(len(rows))
+    for number, (cells, many) in enumerate(zip(file.cells, file.uncertain, strict=True)):
+        if many:
+            columns, repeat, _ = combined(columns, number, cells)
+            place = place[repeat]
+    return Asked(tuple(columns), rows[place])
+
+
+def combined(
+    columns: Sequence[NDArray[Any]], number: int, cells: Cells
+) -> tuple[list[NDArray[Any]], NDArray[np.intp], NDArray[np.float64]]:
+    """Columns with a row for each candidate of one variable, the row that each comes from, and its chance."""
+    cell = columns[number]
+    repeat = np.repeat(np.arange(len(cell)), cells.lengths[cell])
+    where, held = expanded(cells.starts, cell[cell > 0].astype(np.int64) - 1), cell[repeat] > 0
+    symbol, chance = np.zeros(len(repeat), np.int64), np.ones(len(repeat))
+    symbol[held], chance[held] = 1 + cells.members[where], cells.chances[where]
+    taken = [column[repeat] for column in columns]
+    taken[number] = symbol
+    return taken, repeat, chance
+
+
+def combinations(file: File) -> NDArray[np.float64]:
+    """How many combinations of candidates each tuple has, (distinct,)."""
+    result = np.ones(len(file.tuples))
+    for cells, column, many in zip(file.cells, file.tuples.columns, file.uncertain, strict=True):
+        if many:
+            result *= cells.lengths[column]
+    return result
+
+
+def answers(file: File, counter: Counter) -> Amounts:
+    """The matches of each tuple of the file, (distinct,)."""
+    result = np.empty(len(file.tuples), file.amount.dtype)
+    for rows in _batches(file):
+        asked = asked_of(file, rows)
+        least = len(asked) > len(rows)
+        if any(file.uncertain) and file.by_value:
+            once, inverse = asked.distinct
+            counts = counter.count(once)[inverse]
+        else:
+            counts = counter.count(asked)
+        result[rows] = (
+            np.minimum.reduceat(counts, np.flatnonzero(np.diff(asked.owner, prepend=-1))) if least else counts
+        )
+    return result
+
+
+def _batches(file: File) -> Iterator[NDArray[np.intp]]:
+    """Tuples of the file, so many at once that their combinations of candidates fit into memory."""
+    every = np.arange(len(file.tuples))
+    if file.rule != "worst" or not any(file.uncertain):
+        yield every
+        return
+    batch = (np.cumsum(combinations(file)) // _AT_ONCE).astype(np.int64)
+    for part in np.split(every, np.flatnonzero(np.diff(batch)) + 1):
+        if len(part):
+            yield part

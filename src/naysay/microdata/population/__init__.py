@@ -1,0 +1,1 @@
+"""From numbers in the file to people of the population."""

@@ -1,0 +1,97 @@
+"""How often an intruder picks the right record who knows all keys of a person, and that this person is in the file.
+
+Where nothing is missing, everybody who matches is equally likely, and the answer is the mean of 1/m. Where values are
+missing, it is not: a record that shows all keys of a person is more likely theirs than one that may be anybody's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay.microdata.keys.variables import Keys
+from naysay.microdata.matching.matches import amounts_matching
+
+__all__ = ["Informed", "informed"]
+
+
+@dataclass(frozen=True)
+class Informed:
+    """How often an intruder who knows the complete keys of a person in the file picks that person's record.
+
+    Parameters
+    ----------
+    exact : float
+        Who picks among the records that show all of these keys: the share kept times the mean of 1/k.
+    weighed : float
+        Who picks a matching record with a chance in proportion to its 1/m: at least the mean over i of
+        P_i = (1/m_i) / Σ 1/m_j, the sum being over the records j that match i. A record that fits many people is less
+        likely that of one of them.
+    most : float
+        What nobody exceeds who uses these keys alone, even with the keys of everybody else: distinct rows over
+        records. Rows that show the same, gaps included, cannot be told apart.
+
+    Each is an average over the people in the file; NaN where a policy leaves nobody in.
+    """
+
+    exact: float
+    weighed: float
+    most: float
+
+    @property
+    def least(self) -> float:
+        """What the better of the two ways of picking achieves at least."""
+        return max(self.exact, self.weighed)
+
+
+def informed(
+    keys: Keys,
+    gone: NDArray[np.bool_],
+    m: NDArray[Any] | None = None,
+    *,
+    progress: Callable[[float], None] | None = None,
+) -> Informed:
+    """The success of an informed intruder, from below and from above.
+
+    Parameters
+    ----------
+    keys : Keys
+    gone : (distinct,) bool
+        Tuples that listwise deletion deletes.
+    m : (distinct,) int, optional
+        Matches by the rule ``intersect``, where they are known: without uncertain cells all rules give the same.
+    progress : callable, optional
+        Told the share done, from 0 to 1.
+
+    Examples
+    --------
+    >>> from naysay import microdata
+    >>> keys = microdata.Keys({"age": [40, 36, 36, None]}, ["age"])
+    >>> found = informed(keys, keys.tuples.columns[0] == 0)
+    >>> found.exact, round(found.weighed, 3), found.most
+    (0.5, 0.393, 0.75)
+
+    Notes
+    -----
+    The true keys of i are among the candidates of i, so whoever is consistent with them matches i by ``intersect``: the
+    sum in P_i is never too small, and P_i never too large. Other rules would leave out somebody.
+    """
+    kept, count = keys.kept, keys.tuples.count
+    records = int(count[kept].sum())
+    if not records:
+        return Informed(float("nan"), float("nan"), float("nan"))
+    exact = int((kept & ~gone).sum()) / records  # Σ 1/k over the records of one tuple is 1
+    most = int(kept.sum()) / records
+    if exact == most:  # everybody is kept: m = k, and all four numbers are the same
+        return Informed(exact, exact, exact)
+    if m is None:
+        m = amounts_matching(keys, count, rule="intersect", progress=progress)
+    inverse = np.zeros(keys.distinct)
+    inverse[kept] = 1 / m[kept]
+    around = amounts_matching(keys, count * inverse, rule="intersect", progress=progress)
+    weighed = float((count[kept] * inverse[kept] / around[kept]).sum()) / records
+    return Informed(exact, weighed, most)

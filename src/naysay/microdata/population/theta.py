@@ -1,0 +1,305 @@
+"""From the file to the population: θ, the probability that a unique match is the right person, and its check."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike, NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.microdata.keys.variables import Keys
+from naysay.microdata.matching.matches import matches
+from naysay.microdata.population.sizes import Sizes
+
+__all__ = [
+    "FEWEST",
+    "Intrusion",
+    "Theta",
+    "data_intrusion_simulation",
+    "sampling_fraction",
+    "theta",
+    "theta_of",
+    "told_by",
+]
+
+FEWEST = 10  # unique records, and pairs, below which θ is withheld: see the page on risk for what few pairs do to it
+
+
+@dataclass(frozen=True)
+class Theta:
+    """The estimated probability that a match with a unique record is the right person.
+
+    Parameters
+    ----------
+    estimate : float
+        In [0, 1]; NaN where there are neither unique records nor pairs, or the population is not known.
+    interval : (float, float)
+        Of the given confidence; NaN where it is undefined.
+    unique, pairs : float
+        Records alone in their anonymity set, and sets of two. Counted on matches, pairs may be a half.
+    fraction : float
+        Share of the population that is in the file; NaN where the population is not known.
+    confidence : float
+        Of the interval.
+
+    Examples
+    --------
+    >>> theta(269, 150, fraction=10_997 / 16_700_000).withheld
+    False
+    >>> print(theta(3, 1, fraction=0.01).reason)
+    only 3 unique records and 1 pair; at least 10 of each are needed
+    """
+
+    estimate: float
+    interval: tuple[float, float]
+    unique: float
+    pairs: float
+    fraction: float
+    confidence: float
+
+    @property
+    def reason(self) -> str:
+        """Why the number must not be relied on; empty where it may."""
+        if math.isnan(self.fraction):
+            return "the population is not known"
+        if min(self.unique, self.pairs) >= FEWEST or self.fraction == 1:
+            return ""
+        records = f"{self.unique:,.6g} unique record{'' if self.unique == 1 else 's'}"
+        pairs = f"{self.pairs:,.6g} pair{'' if self.pairs == 1 else 's'}"
+        return f"only {records} and {pairs}; at least {FEWEST} of each are needed"
+
+    @property
+    def withheld(self) -> bool:
+        """Whether tables leave the number out: it rests on too few records."""
+        return bool(self.reason)
+
+
+def theta(
+    unique: float, pairs: float, *, fraction: float, triples: float | None = None, confidence: float = 0.95
+) -> Theta:
+    """The probability that a unique match is correct, estimated from the file alone.
+
+    θ̂ = π n₁ / (π n₁ + 2 (1 - π) n₂)
+
+    with n₁ unique records, n₂ pairs and the sampling fraction π. Somebody meets a person of the population whose key
+    variables fit exactly one record of the file: θ is how often that record is hers. It needs no model of the
+    population; people must have had the same chance to be in the file.
+
+    The interval is logit θ̂ ± z s. With the number of triples n₃, s² = 1/n₂ + π/(2(1-π) n₂) + 3n₃/(2n₂²), which is
+    the unbiased variance of 1/θ̂ - 1/θ, carried to the logit, and holds its level at every fraction. Without it,
+    s² = 1/n₁ + 1/n₂, which is too short where the fraction is large. Where there are no pairs, θ̂ = 1 and only a lower
+    bound remains: that of a Poisson count of zero.
+
+    Parameters
+    ----------
+    unique, pairs : float
+        n₁ and n₂. On matches: #{m = 1} and #{m = 2}/2, a heuristic, because matching is not transitive.
+    fraction : float
+        π, records over population, in (0, 1].
+    triples : float, optional
+        n₃; on matches #{m = 3}/3.
+    confidence : float
+        Of the interval.
+
+    Raises
+    ------
+    DataError
+        A negative count, or a fraction outside (0, 1].
+
+    Examples
+    --------
+    >>> found = theta(100, 50, fraction=0.01, triples=20)
+    >>> round(found.estimate, 5), [round(bound, 4) for bound in found.interval]
+    (0.01, [0.0071, 0.0141])
+    >>> theta(0, 0, fraction=0.01).estimate
+    nan
+
+    Notes
+    -----
+    Skinner & Elliot (2002), A measure of disclosure risk for microdata, JRSS B 64(4), 855-867. The variance: a cell
+    of F people, f of them in the file, adds 2qI(f = 2) - (F - 1)I(f = 1) to n₁(1/θ̂ - 1/θ), q = (1-π)/π. That has
+    mean zero and variance 4q²P(f = 2) + E (F - 1)²I(f = 1), and the last term is 2qP(f = 2) + 6q²P(f = 3).
+    """
+    counts = {"unique": unique, "pairs": pairs, "triples": 0 if triples is None else triples}
+    for name, value in counts.items():
+        if not math.isfinite(value) or value < 0:
+            raise DataError(f"{name} must be a count, not negative; got {value!r}", value=value)
+    if not 0 < fraction <= 1:
+        raise DataError(f"fraction must be a share of the population, in (0, 1]; got {fraction!r}", value=fraction)
+    _checks.confidence(confidence)
+    q = (1 - fraction) / fraction
+    wrong = 2 * q * pairs
+    if triples is None:
+        variance = wrong**2 * (1 / unique + 1 / pairs) if unique and pairs else 0.0
+    else:
+        variance = 2 * q * wrong + wrong + 6 * q**2 * triples
+    return told_by(unique, pairs, wrong, variance, fraction, confidence)
+
+
+def told_by(unique: float, pairs: float, wrong: float, variance: float, fraction: float, confidence: float) -> Theta:
+    """θ from unique records, the unique matches expected to be wrong, and the variance of what these are off by."""
+    whole = unique + wrong
+    estimate = unique / whole if whole else math.nan
+    if not unique:
+        bounds = (math.nan, math.nan)
+    elif fraction == 1:
+        bounds = (1.0, 1.0)
+    elif not pairs or not wrong:
+        most = -math.log((1 - confidence) / 2) * 2 * (1 - fraction) / fraction
+        bounds = (unique / (unique + most), 1.0)
+    else:
+        half = float(scipy.stats.norm.ppf((1 + confidence) / 2)) * math.sqrt(variance) / wrong
+        low, high = (unique / wrong * math.exp(side) for side in (-half, half))
+        bounds = (low / (1 + low), high / (1 + high))
+    return Theta(estimate, bounds, unique, pairs, fraction, confidence)
+
+
+def theta_of(sizes: Sizes, population: float | None, confidence: float) -> Theta:
+    """θ from the sizes of a file; undetermined where the population is not known."""
+    if population is None:
+        return Theta(math.nan, (math.nan, math.nan), sizes.unique, sizes.pairs, math.nan, confidence)
+    fraction = sampling_fraction(max(sizes.records, 1), population)
+    return theta(sizes.unique, sizes.pairs, triples=sizes.triples, fraction=fraction, confidence=confidence)
+
+
+def sampling_fraction(kept: int, population: float) -> float:
+    """Records over population.
+
+    Raises
+    ------
+    DataError
+        A population that is no positive number, or smaller than the file.
+
+    Examples
+    --------
+    >>> sampling_fraction(10_000, 1_000_000)
+    0.01
+    """
+    if isinstance(population, bool) or not isinstance(population, int | float | np.number):
+        raise DataError(f"population must be a number of people; got {population!r}", value=population)
+    if not math.isfinite(population) or population <= 0:
+        raise DataError(f"population must be a number of people, above zero; got {population:,}", value=population)
+    if population < kept:
+        raise DataError(
+            f"the population must be at least as large as the sample; got {population:,} people for {kept:,} records",
+            value=population,
+        )
+    return kept / float(population)
+
+
+@dataclass(frozen=True)
+class Intrusion:
+    """How an intruder fared who met people of the population and looked for each in the file.
+
+    Parameters
+    ----------
+    tried : int
+        People drawn from the population.
+    unique : int
+        Of these, how many matched exactly one record.
+    correct : int
+        Of these, how many times the record was hers.
+    theta : Theta
+        What the file alone says.
+    """
+
+    tried: int
+    unique: int
+    correct: int
+    theta: Theta
+
+    @property
+    def rate(self) -> float:
+        """Share of the unique matches that were right; NaN where there was none."""
+        return self.correct / self.unique if self.unique else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The Wilson interval of that share over the draws."""
+        if not self.unique:
+            return math.nan, math.nan
+        found = scipy.stats.binomtest(self.correct, self.unique).proportion_ci(self.theta.confidence, method="wilson")
+        return float(found.low), float(found.high)
+
+
+def data_intrusion_simulation(
+    people: Keys,
+    sampled: ArrayLike,
+    *,
+    draws: int | None = None,
+    rng: np.random.Generator | None = None,
+    confidence: float = 0.95,
+) -> Intrusion:
+    """How often a unique match is right, found by trying: the check of θ where the population is known.
+
+    Draws a person of the population, looks in the file for the records whose candidates meet hers, and counts, where
+    there is exactly one, whether it is she. Missing and uncertain cells match as in `matches` by the rule
+    ``intersect``: the intruder knows of a person what her record would hold.
+
+    Parameters
+    ----------
+    people : Keys
+        The population, (N,).
+    sampled : (N,) bool
+        Who of them is in the file.
+    draws : int, optional
+        People drawn with replacement; without it everybody is tried once, and the rate is θ itself.
+    rng : numpy Generator, optional
+        For the draws; by default one with a fixed seed, so that a printed number can be printed again.
+    confidence : float
+        Of θ's interval and of the rate's.
+
+    Raises
+    ------
+    DataError
+        A `sampled` that is not one truth value a person, or that holds nobody; `draws` below one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(8)
+    >>> people = Keys({"age": rng.integers(18, 90, 4_000), "region": rng.integers(0, 40, 4_000)}, ["age", "region"])
+    >>> tried = data_intrusion_simulation(people, rng.random(4_000) < 0.1)
+    >>> abs(tried.rate - tried.theta.estimate) < 0.1
+    True
+
+    Notes
+    -----
+    Skinner & Elliot (2002). Where the population is not known, the same is done from within the file: remove a record,
+    put it back with probability π, and match it; what that tends to is θ̂.
+    """
+    inside = _sampled(sampled, people.n)
+    found = records_matching(people, inside)
+    sizes = Sizes.of(found[inside])
+    told = theta(sizes.unique, sizes.pairs, triples=sizes.triples, fraction=float(inside.mean()), confidence=confidence)
+    if draws is None:
+        drawn = np.arange(people.n)
+    else:
+        if draws < 1:
+            raise DataError(f"draws must be at least one person; got {draws!r}", value=draws)
+        drawn = (np.random.default_rng(2002) if rng is None else rng).integers(people.n, size=draws)
+    unique = found[drawn] == 1
+    return Intrusion(len(drawn), int(unique.sum()), int((unique & inside[drawn]).sum()), told)
+
+
+def records_matching(people: Keys, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """For each person of the population, how many records of the file match her, (N,).
+
+    Everybody counts once and the records of the file twice; the difference to everybody's matches is the file's share.
+    """
+    twice = np.asarray(matches(people, rule="intersect", weights=np.where(inside, 2.0, 1.0)))
+    once = np.asarray(matches(people, rule="intersect"))
+    return np.asarray(np.rint(twice - once), dtype=np.int64)
+
+
+def _sampled(sampled: ArrayLike, n: int) -> NDArray[np.bool_]:
+    inside = np.asarray(sampled)
+    if inside.shape != (n,) or inside.dtype != np.bool_:
+        raise DataError(f"sampled must be {n:,} truth values, one a person; got {inside.dtype} of shape {inside.shape}")
+    if not inside.any():
+        raise DataError("sampled must hold somebody; nobody of the population is in the file")
+    return inside

@@ -1,0 +1,144 @@
+"""Risk in people of the population, as sampling weights estimate it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from naysay.errors import StatisticalWarning
+from naysay.microdata.keys.variables import Keys
+from naysay.microdata.population.theta import Theta, told_by
+
+__all__ = ["Scale", "Weighted", "weighted_theta"]
+
+_CALIBRATED = 0.01  # how far the sum of the weights may be from the population before it is said
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """The same in people of the population, as the weights estimate it.
+
+    Parameters
+    ----------
+    smallest : float
+        The least estimated number of people who share a record's key variables, F̂ = Σw; NaN without records.
+    below_5, below_10 : int
+        Records whose F̂ is less.
+    unique : float
+        Share of the population, by weight, whose records are unique in the file; NaN without records.
+    expected : float
+        Σ 1/F̂: records that an intruder with a register of the population would be expected to name rightly.
+    """
+
+    smallest: float
+    below_5: int
+    below_10: int
+    unique: float
+    expected: float
+
+    @classmethod
+    def of(
+        cls,
+        sizes: NDArray[np.int64],
+        count: NDArray[np.int64],
+        weight: NDArray[np.float64],
+        sums: NDArray[np.float64],
+        population: float,
+    ) -> Weighted:
+        """From sizes, records, weights, and F̂ of each distinct tuple."""
+        return cls(
+            float(sums.min()) if len(sums) else float("nan"),
+            int(count[sums < 5].sum()),
+            int(count[sums < 10].sum()),
+            float(weight[sizes == 1].sum()) / population if len(sums) else float("nan"),
+            float((count / sums).sum()),
+        )
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Weights as people of the population: their name among the keys, and what they are multiplied by."""
+
+    name: str
+    factor: float
+    warnings: tuple[StatisticalWarning, ...]
+
+    @classmethod
+    def between(cls, keys: Keys, weights: str | ArrayLike, population: float) -> Scale:
+        """From the weights that the keys hold to the population."""
+        weight = keys.tuples.weight
+        total = float(weight.sum()) if weight is not None else 0.0
+        told = []
+        if abs(total / population - 1) > _CALIBRATED:
+            told.append(
+                f"the weights sum to {total:,.6g}, not to the population of {population:,.12g}; they are scaled to it"
+            )
+        if weight is not None and (weight * population / total < keys.tuples.count * (1 - 1e-9)).any():
+            told.append(
+                "some weights are below one person, as if respondents were sampled more than once; θ takes them as they"
+                " are, and the sum over pairs as not below zero"
+            )
+        name = weights if isinstance(weights, str) else "weights"
+        return cls(name, population / total, tuple(StatisticalWarning(text) for text in told))
+
+    def people(self, weight: NDArray[Any] | None) -> NDArray[np.float64] | None:
+        """Weights as people of the population."""
+        return None if weight is None else np.asarray(weight * self.factor, dtype=np.float64)
+
+
+def weighted_theta(
+    sizes: NDArray[np.int64],
+    count: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    *,
+    fraction: float,
+    confidence: float = 0.95,
+) -> Theta:
+    """θ where people had different chances to be in the file, known as weights 1/π_i.
+
+    θ̂ = n₁ / (n₁ + Σ_{i: k_i = 2} (w_i - 1))
+
+    A weight below one lowers the sum over pairs; only that sum is kept from falling below zero.
+
+    With equal weights 1/π this is `theta`, its interval too.
+
+    Parameters
+    ----------
+    sizes : (distinct,) int
+        k or m of each distinct tuple of keys.
+    count : (distinct,) int
+        Records with each.
+    weight : (distinct,) float
+        The sum of their weights, in people of the population.
+    sums : (distinct,) float
+        The sum of the weights of everybody who is counted in `sizes`.
+    fraction : float
+        Records over population.
+    confidence : float
+        Of the interval. Weights are taken as equal within triples, which makes it no shorter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from naysay.microdata import theta
+    >>> sizes = np.repeat([1, 2], [20, 10])
+    >>> found = weighted_theta(sizes, sizes, sizes * 25.0, sizes * 25.0, fraction=0.04)
+    >>> found.estimate == theta(20, 10, fraction=0.04).estimate
+    True
+
+    Notes
+    -----
+    Skinner & Carter (2003), Survey Methodology 29(2), 177-180. Over the cells of a population, the sum of
+    (1/π_a - 1) + (1/π_b - 1) where just a and b are in the file has the expectation of (F - 1)I(f = 1).
+    """
+    unique, pair, triple = (sizes == size for size in (1, 2, 3))
+    excess = np.maximum(sums - sizes, 0)  # people of the population who are expected beside the records
+    wrong = max(float((weight - count)[pair].sum()), 0.0)
+    square = count * excess**2
+    variance = float(square[pair].sum() / 2 + wrong + square[triple].sum() * 2 / 9)
+    pairs = float(count[pair].sum()) / 2
+    return told_by(float(count[unique].sum()), pairs, wrong, variance, fraction, confidence)

@@ -1,0 +1,1 @@
+"""The table of risk and what it measures."""
