@@ -20,7 +20,7 @@ from naysay.estimate.result import Cells
 from naysay.estimate.samples import slopes
 from naysay.planning.moments import DRAWS, drawn, indicator_products
 
-__all__ = ["Ask", "Variance", "asked", "respondents", "variance", "variance_of"]
+__all__ = ["Ask", "Variance", "asked", "place_among", "respondents", "variance", "variance_of"]
 
 Floats = NDArray[np.float64]
 
@@ -84,11 +84,16 @@ class Variance:
 
     def place(self, name: Any = None) -> int:
         """The place of a value; without a name the first of two, the sensitive one by convention."""
-        if name is not None:
-            return place_of(name, self.names)
-        if self.categories > 2:
-            raise DataError(f"name the category, one of {_checks.shown(map(_checks.label, self.names))}")
-        return 0
+        return place_among(self.names, name, self.categories)
+
+
+def place_among(names: tuple[Any, ...], name: Any, categories: int) -> int:
+    """The place of a name; without one the first of two categories."""
+    if name is not None:
+        return place_of(name, names)
+    if categories > 2:
+        raise DataError(f"name the category, one of {_checks.shown(map(_checks.label, names))}")
+    return 0
 
 
 class Ask(NamedTuple):
