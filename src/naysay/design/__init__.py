@@ -12,6 +12,7 @@ from naysay.design.devices import draw_lots
 from naysay.design.drawing import RULES, ByteSource
 from naysay.design.form import load, read
 from naysay.design.offer import Levels
+from naysay.design.pattern import Pattern
 from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step
 from naysay.design.shares import Share
 from naysay.design.stacked import Samples
@@ -29,6 +30,7 @@ __all__ = [
     "Fork",
     "Levels",
     "Mixture",
+    "Pattern",
     "Product",
     "Protocol",
     "Samples",

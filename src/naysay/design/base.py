@@ -78,7 +78,7 @@ class Design(Answerable):
         return told | listed | self._told()
 
     @classmethod
-    def of_form(cls, node: dict[str, Any]) -> Self:
+    def of_form(cls, node: dict[str, Any]) -> Design:
         return cls.of(
             categories=node["categories"],
             **{name: labels_of([node[name]])[0] for name in cls._own()},  # a tuple is a list in JSON

@@ -18,10 +18,11 @@ from naysay.design.answerable import Truth
 from naysay.design.base import Design
 from naysay.design.drawing import Source
 from naysay.design.exact import LIMIT, flag, integer
+from naysay.design.pattern import MANY, Pattern
 from naysay.errors import DesignError
 from naysay.responses import WORD, Codes, Labels, Subsets
 
-__all__ = ["Subset", "Table", "TwoOption", "WeightedSubset"]
+__all__ = ["Subset", "Table", "TwoOption", "WeightedSubset", "compact"]
 
 _TABLE = (
     "Draw u below the denominator. In the column of the true category add up the weights from the first row on; the "
@@ -123,11 +124,11 @@ class Table(Design):
         return {"yes_no": True} if self.space.yes_no else {}
 
     @classmethod
-    def of_form(cls, node: dict[str, Any]) -> Table:
+    def of_form(cls, node: dict[str, Any]) -> Table | Pattern:
         design = cls(**cls._fields(node))
         if design.denominator != integer(node["denominator"]):
             raise DesignError(f"the columns must sum to the denominator {node['denominator']}")
-        return design
+        return compact(design)
 
     @staticmethod
     def _fields(node: dict[str, Any]) -> dict[str, Any]:
@@ -139,6 +140,19 @@ class Table(Design):
             "weights": np.array([[integer(weight) for weight in column] for column in node["columns"]]).T,
             "protocol": protocol.read(node.get("protocol")),
         }
+
+
+def compact(table: Table) -> Table | Pattern:
+    """The table itself, or where it has more than `MANY` categories and its columns are one pattern, that pattern."""
+    weights, t = table.weights, len(table.categories)
+    if t <= MANY or table.kind != "table" or table.space.labels != table.categories:
+        return table
+    own, other = int(weights[0, 0]), int(weights[0, 1])
+    # The diagonal is subtracted in place of comparing with a second table of that size.
+    if (weights.diagonal() != own).any() or np.count_nonzero(weights != other) != (t if own != other else 0):
+        return table
+    told = {"name": table.name, "notes": table.notes, "protocol": table.protocol, "alternatives": table.alternatives}
+    return Pattern.of(table.categories, own, other, **told)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
