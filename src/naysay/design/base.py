@@ -137,7 +137,7 @@ class Design(Answerable):
 
         None where there are too many responses to list and no closed form does without, or where it is too large.
         """
-        if len(self.expected_statistic) ** 2 * len(self.categories) > _ENTRIES:
+        if self.space.dimension**2 * len(self.categories) > _ENTRIES:
             return None
         return self._second_moments()
 

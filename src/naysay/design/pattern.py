@@ -63,6 +63,7 @@ class Pattern(Design):
         "response is category floor(u / other); otherwise, if u < x * other + own, it is x; otherwise it is category "
         "floor((u - own) / other) + 1."
     )
+    tabular: ClassVar[bool] = True
     exchangeable = True  # to rename the categories changes nothing, so that one response stands for all
 
     def __post_init__(self) -> None:
@@ -116,7 +117,7 @@ class Pattern(Design):
     def expected_statistic(self) -> NDArray[np.float64]:
         return _checks.read_only(self.matrix)
 
-    @property
+    @cached_property
     def even_mean(self) -> tuple[float, float]:
         """(α, β) of the matrix αI + β11ᵀ, which is the mean of the linear statistic."""
         beta = self.other / self.denominator

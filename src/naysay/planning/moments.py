@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay.design import Design, Mixture, Product, Subset, Then, WeightedSubset
-from naysay.design.channels import symmetric_sums
 from naysay.design.drawing import GeneratorSource
+from naysay.design.subsets import symmetric_sums
 from naysay.responses import Codes
 
 __all__ = ["DRAWS", "closed", "drawn", "few", "indicator_products", "second_moments"]

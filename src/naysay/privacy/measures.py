@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design import Answerable, Design, Levels, Product, Samples, Subset, Table
+from naysay.design import Answerable, Design, Levels, Product, Samples, Subset
 from naysay.design.drawing import GeneratorSource
 from naysay.errors import DesignError
 from naysay.responses import Responses
@@ -75,9 +75,11 @@ def epsilon(design: Design) -> float:
     """
     if isinstance(design, Product):
         return float(epsilon(design.first)) + float(epsilon(design.second))
-    if isinstance(design, Table):
-        return max(_log_ratio(int(row.max()), int(row.min())) for row in design.weights if row.any())
-    rows = design.rows(design.typical_codes)
+    codes = design.typical_codes
+    weights = design.integers(codes)
+    if weights is not None:
+        return max(_log_ratio(int(row.max()), int(row.min())) for row in weights if row.any())
+    rows = design.rows(codes)
     rows = rows[rows.max(axis=1) > 0]
     if (rows == 0).any():
         return math.inf
