@@ -6,10 +6,11 @@ respondents choose. Each returns an `Estimate`.
 """
 
 from naysay.estimate.assumptions import noncompliance_band, probability_band
+from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit
 from naysay.estimate.groups import Differences, differences
 from naysay.estimate.independence import IndependenceTest, independence_test
-from naysay.estimate.intervals import Intervals
+from naysay.estimate.intervals import METHODS, Intervals
 from naysay.estimate.levels import Comparison, pooled, stratified
 from naysay.estimate.leverage import leverage
 from naysay.estimate.likelihood import maximum_likelihood
@@ -19,12 +20,16 @@ from naysay.estimate.result import Estimate
 from naysay.estimate.sensitivity import preference_band
 
 __all__ = [
+    "ESTIMATORS",
+    "METHODS",
     "Comparison",
     "Differences",
     "Estimate",
+    "Estimator",
     "GoodnessOfFit",
     "IndependenceTest",
     "Intervals",
+    "default",
     "differences",
     "goodness_of_fit",
     "independence_test",
@@ -39,4 +44,5 @@ __all__ = [
     "preference_band",
     "probability_band",
     "stratified",
+    "suitable",
 ]

@@ -5,37 +5,34 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay.errors import DataError, NotEstimable
+from naysay.errors import NotEstimable
 from naysay.estimate.information import evidence
 from naysay.estimate.likelihood import check_identified
 from naysay.estimate.result import Estimate
 from naysay.estimate.solver import maximize
 
-__all__ = ["bootstrap_bounds"]
+__all__ = ["bootstrap_bounds", "not_redrawn"]
 
 Floats = NDArray[np.float64]
 
 _SEED = 1998  # so that a printed number can be printed again
 
 
-def bootstrap_bounds(fit: Estimate, confidence: float, replicates: int, rng: np.random.Generator | None) -> Floats:
-    """The bootstrap interval of every proportion, (t, 2): studentized for means, percentiles of refits for likelihood.
-
-    Raises
-    ------
-    DataError
-        For a file, survey weights, other weights of levels than proportional ones, and several samples.
-    """
+def not_redrawn(fit: Estimate) -> str | None:
+    """Why an estimate is not bootstrapped; None where it can be."""
     if fit.target == "file":
-        raise DataError(
-            "the bootstrap redraws respondents, but a file is fixed; use method='score', 'profile' or 'wald'"
-        )
+        return "the bootstrap redraws respondents, but a file is fixed; use method='score', 'profile' or 'wald'"
     if fit.level_weights is not None:
-        raise DataError("the bootstrap is for proportional weights of the levels; use method='score' or 'wald'")
+        return "the bootstrap is for proportional weights of the levels; use method='score' or 'wald'"
     if fit.tally.weighted:
-        raise DataError("the bootstrap of a weighted tally needs the rows; use method='score', 'wald' or 'profile'")
+        return "the bootstrap of a weighted tally needs the rows; use method='score', 'wald' or 'profile'"
     if fit.cells is not None:
-        raise DataError("several samples are not bootstrapped; use method='profile' or 'wald'")
+        return "several samples are not bootstrapped; use method='profile' or 'wald'"
+    return None
+
+
+def bootstrap_bounds(fit: Estimate, confidence: float, replicates: int, rng: np.random.Generator | None) -> Floats:
+    """The bootstrap intervals, (t, 2): studentized for means, percentiles of refits for likelihood."""
     rng = np.random.default_rng(_SEED) if rng is None else rng
     tail = (1 - confidence) / 2
     if fit.indicators is None:

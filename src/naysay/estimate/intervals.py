@@ -20,6 +20,7 @@ of likelihood estimates are extended to hold the estimate, from which those of t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -31,19 +32,30 @@ from naysay import _checks, privacy
 from naysay.design import Levels, Samples, Table
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import profile, samples
-from naysay.estimate.bootstrap import bootstrap_bounds
+from naysay.estimate.bootstrap import bootstrap_bounds, not_redrawn
 from naysay.estimate.information import evidence
 from naysay.estimate.likelihood import certified, efficient_indicators, model_covariance
 from naysay.estimate.linear import Indicators, indicators, linear_map
-from naysay.estimate.result import Estimate, is_stratified
+from naysay.estimate.result import Estimate
 from naysay.estimate.score import score_bounds
 
-__all__ = ["METHODS", "Intervals", "default_method", "degrees_of_freedom", "intervals", "nuisance_intervals"]
+__all__ = [
+    "METHODS",
+    "IntervalMethod",
+    "Intervals",
+    "default_method",
+    "degrees_of_freedom",
+    "intervals",
+    "nuisance_intervals",
+]
 
 Floats = NDArray[np.float64]
 
-METHODS = ("score", "agresti_coull", "wald", "profile", "bootstrap")
 _TRACE = 1e-3  # of an answer, for each possible response: keeps its probability positive and changes nothing else
+_NO_BINOMIAL_SHARE = (
+    "agresti_coull needs proportions that each rest on one binomial share of the answers (uniform negative and "
+    "two-category designs); use method='score', 'profile', 'wald' or 'bootstrap'"
+)
 _UNLIKELY = 0.01  # chance of a survey that keeps to its design to be said not to
 
 
@@ -81,6 +93,27 @@ class _Ask(NamedTuple):
         return float(scipy.stats.norm.ppf(0.5 + self.confidence / 2))
 
 
+@dataclass(frozen=True)
+class IntervalMethod:
+    """A way to make intervals, and which estimates have them.
+
+    Parameters
+    ----------
+    name : str
+    help : str
+        What it is, in one line.
+    bounds : callable
+        (t, 2) float before they are cut to [0, 1].
+    refusal : callable
+        Why an estimate has no such intervals; None where it has.
+    """
+
+    name: str
+    help: str
+    bounds: Callable[[_Ask], Floats]
+    refusal: Callable[[Estimate], str | None]
+
+
 def intervals(
     fit: Estimate,
     *,
@@ -96,12 +129,15 @@ def intervals(
             f"the interval methods are {', '.join(METHODS)}; got {method!r} ({_checks.nearest(method, METHODS)})"
         )
     chosen = default_method(fit) if method is None else method
-    raw = _COMPUTED[chosen](_Ask(fit, confidence, replicates, rng))
+    refused = METHODS[chosen].refusal(fit)
+    if refused is not None:
+        raise DataError(refused)
+    raw = METHODS[chosen].bounds(_Ask(fit, confidence, replicates, rng))
     outside = _outside(raw)
     misfit = False
     if outside.any():  # of many intervals some miss by chance: hold each to a share of the chance
         strict = max(confidence, 1 - _UNLIKELY / len(raw))
-        misfit = bool(_outside(_COMPUTED[chosen](_Ask(fit, strict, replicates, rng))).any())
+        misfit = bool(_outside(METHODS[chosen].bounds(_Ask(fit, strict, replicates, rng))).any())
     bounds = np.clip(raw, 0.0, 1.0) + 0.0  # no negative zeros
     if fit.maximum is not None:  # the interval may rest on the unbounded estimate; it should hold the one beside it
         bounds[:, 0] = np.fmin(bounds[:, 0], fit.proportions)
@@ -141,8 +177,6 @@ def default_method(fit: Estimate) -> str:
 
 
 def _score(ask: _Ask) -> Floats:
-    if ask.fit.cells is not None:
-        raise DataError("several samples have no score interval; use method='profile' or 'wald'")
     fit, found = ask.fit, score_bounds(ask.fit, ask.confidence)
     if fit.maximum is not None and fit.maximum.open.any():  # every split that is as likely belongs into the interval
         open_ = fit.maximum.open
@@ -191,10 +225,7 @@ def binomial_shares(fit: Estimate) -> BinomialShares | None:
 def _agresti_coull(ask: _Ask) -> Floats:
     shares = binomial_shares(ask.fit)
     if shares is None:
-        raise DataError(
-            "agresti_coull needs proportions that each rest on one binomial share of the answers (uniform negative and "
-            "two-category designs); use method='score', 'profile', 'wald' or 'bootstrap'"
-        )
+        raise DataError(_NO_BINOMIAL_SHARE)
     if ask.fit.target == "file":
         return _file_score(shares, ask.z)
     z, share = ask.z, shares.share
@@ -240,13 +271,9 @@ def _file_score(shares: BinomialShares, z: float) -> Floats:
 def _profile(ask: _Ask) -> Floats:
     fit = ask.fit
     if fit.cells is not None:
-        if samples.apart_from_likelihood(fit):
-            raise DataError("these moments are no likelihood estimate, and have no profile; use method='wald'")
         return samples.bounds(fit, ask.confidence, fit.cells.categories)
     if fit.indicators is not None or (_saturated(fit) and not _undetermined(fit)):
         return _mean_profile(ask)
-    if is_stratified(fit):
-        raise DataError("only proportional weights give a mean, which has a profile; use method='score' or 'wald'")
     rows, weights, squared = evidence(fit.tally)
     quantile = _quantile(ask, efficient_indicators(rows, weights, squared, certified(fit))) * _variance_ratio(fit)
     listable = all(part.design.space.listable for part in fit.tally.parts if part.n)
@@ -363,10 +390,37 @@ def _bootstrap(ask: _Ask) -> Floats:
     return bootstrap_bounds(ask.fit, ask.confidence, ask.replicates, ask.rng)
 
 
-_COMPUTED = {
-    "score": _score,
-    "agresti_coull": _agresti_coull,
-    "wald": _wald,
-    "profile": _profile,
-    "bootstrap": _bootstrap,
+def _no_score(fit: Estimate) -> str | None:
+    several = fit.cells is not None
+    return "several samples have no score interval; use method='profile' or 'wald'" if several else None
+
+
+def _no_binomial_share(fit: Estimate) -> str | None:
+    return _NO_BINOMIAL_SHARE if binomial_shares(fit) is None else None
+
+
+def _no_profile(fit: Estimate) -> str | None:
+    if fit.cells is not None and samples.apart_from_likelihood(fit):
+        return "these moments are no likelihood estimate, and have no profile; use method='wald'"
+    if fit.level_weights is not None:
+        return "only proportional weights give a mean, which has a profile; use method='score' or 'wald'"
+    return None
+
+
+def _always(fit: Estimate) -> str | None:
+    return None
+
+
+METHODS = {
+    each.name: each
+    for each in (
+        IntervalMethod("score", "all values that the mean of the indicators does not reject", _score, _no_score),
+        IntervalMethod(
+            "agresti_coull", "for one binomial share: z²/2 answers added", _agresti_coull, _no_binomial_share
+        ),
+        IntervalMethod("wald", "estimate ± z standard errors", _wald, _always),
+        IntervalMethod("profile", "all values that the likelihood ratio does not reject", _profile, _no_profile),
+        IntervalMethod("bootstrap", "respondents drawn again", _bootstrap, not_redrawn),
+    )
 }
+"""All interval methods by name."""

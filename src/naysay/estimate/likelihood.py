@@ -23,7 +23,7 @@ from naysay.estimate.result import Estimate, alike, answered_under, checked_targ
 from naysay.estimate.solver import Maximum, maximize
 from naysay.tally import Tally
 
-__all__ = ["maximum_likelihood"]
+__all__ = ["KINDS", "maximum_likelihood"]
 
 Floats = NDArray[np.float64]
 

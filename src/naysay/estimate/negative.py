@@ -17,7 +17,7 @@ from naysay.estimate.result import Estimate, answered_under
 from naysay.estimate.solver import Maximum, expectation_step, maximize
 from naysay.tally import Tally
 
-__all__ = ["check_reconstructed", "nstops", "nstops_i", "nstops_ii"]
+__all__ = ["check_reconstructed", "nstops", "nstops_i", "nstops_ii", "unsuited"]
 
 Floats = NDArray[np.float64]
 
@@ -193,14 +193,20 @@ def _drop_negative(named: Floats) -> tuple[Floats, Floats]:
 
 
 def check_reconstructed(design: Answerable, method: str) -> None:
-    """Raise unless the design is a negative survey with one answer, for NStoPS-II the uniform one."""
+    """Raise unless the design is one that a reconstruction is for."""
+    refused = unsuited(design, method)
+    if refused is not None:
+        raise DataError(refused)
+
+
+def unsuited(design: Answerable, method: str) -> str | None:
+    """Why a reconstruction is not for a design: it must be a negative survey with one answer, for NStoPS-II uniform."""
     if method == "NStoPS-II":
-        if not is_uniform(design):
-            raise DataError(_UNIFORM_ONLY)
-        return
+        return None if is_uniform(design) else _UNIFORM_ONLY
     single = isinstance(design, Table) and design.weights.shape[0] == design.weights.shape[1]
-    if not single or np.diagonal(design.weights).any():  # type: ignore[attr-defined]
-        raise DataError(
-            f"{method} is for negative surveys with one answer (a square matrix with zero diagonal); "
-            f"{design.name or design.kind} is not one, use moments or maximum_likelihood"
-        )
+    if single and not np.diagonal(design.weights).any():  # type: ignore[attr-defined]
+        return None
+    return (
+        f"{method} is for negative surveys with one answer (a square matrix with zero diagonal); "
+        f"{design.name or design.kind} is not one, use moments or maximum_likelihood"
+    )

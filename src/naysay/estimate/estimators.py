@@ -1,0 +1,232 @@
+"""The registry of estimators: each says what it is for, and commands, simulations and plans read it here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from naysay.design import Answerable
+from naysay.errors import DataError
+from naysay.estimate.levels import pooled, stratified
+from naysay.estimate.likelihood import KINDS, maximum_likelihood
+from naysay.estimate.moments import moments
+from naysay.estimate.negative import nstops, nstops_i, nstops_ii, unsuited
+from naysay.estimate.result import Estimate
+from naysay.tally import Tally
+
+__all__ = ["ESTIMATORS", "Estimator", "default", "suitable"]
+
+_ONE_MECHANISM = ("nobody", "researcher")
+_OFFER = ("respondent",)
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """A way to estimate, and what it is for. Adding one to the registry is one entry of `ESTIMATORS`.
+
+    Parameters
+    ----------
+    name : str
+        As commands, simulations and plans call it.
+    function : callable
+        ``function(design, tally, **options)``, which makes the `Estimate`.
+    help : str
+        What it is, in one line.
+    principle : {"likelihood", "moments"}
+        Whether it maximizes the likelihood or averages unbiased indicators.
+    assigned_by : tuple of {"nobody", "respondent", "researcher"}
+        The designs that it is for, by who puts a respondent under one of their parts.
+    default_for : tuple of {"nobody", "respondent", "researcher"}
+        The designs that it is the default of.
+    usual : bool
+        Whether a simulation tries it where no estimator is named.
+    options : mapping
+        What the function is called with beside design, tally and target.
+    standard_errors : tuple of str
+        Kinds of standard errors that may be asked for; none where there is only one kind.
+    published : str
+        Its name in the literature on negative surveys, where it is the principle under that name; such an estimator is
+        for negative surveys with one answer and for a population.
+
+    Examples
+    --------
+    >>> from naysay import designs, estimate
+    >>> survey = designs.negative(("a", "b", "c", "d"))
+    >>> fit = estimate.ESTIMATORS["moments"].fit(survey, survey.tally(count=[280, 240, 260, 220]))
+    >>> fit.proportions.round(2)
+    array([0.16, 0.28, 0.22, 0.34])
+    >>> estimate.default(survey).name
+    'maximum_likelihood'
+    """
+
+    name: str
+    function: Callable[..., Estimate]
+    help: str
+    principle: str
+    assigned_by: tuple[str, ...]
+    default_for: tuple[str, ...] = ()
+    usual: bool = True
+    options: Mapping[str, Any] = field(default_factory=dict)
+    standard_errors: tuple[str, ...] = ()
+    published: str = ""
+
+    def fit(
+        self, design: Answerable, tally: Tally, target: str = "population", *, standard_errors: str | None = None
+    ) -> Estimate:
+        """The estimate of a tally.
+
+        Parameters
+        ----------
+        design : Design, Levels or Samples
+            Under which the answers were given.
+        tally : Tally
+        target : {"population", "file"}
+        standard_errors : str, optional
+            One of `standard_errors`.
+
+        Raises
+        ------
+        DataError
+            A design, a target or standard errors that this estimator is not for.
+        NotEstimable
+            If the design cannot tell some proportions apart.
+        """
+        refused = self.refusal(design, target)
+        if refused is not None:
+            raise DataError(refused, value=self.name)
+        if standard_errors is not None and not self.standard_errors:
+            raise DataError(f"{self.name} has standard errors of one kind; leave the choice of them out")
+        asked = dict(self.options)
+        if standard_errors is not None:
+            asked["standard_errors"] = standard_errors
+        if not self.published:
+            asked["target"] = target
+        return self.function(design, tally, **asked)
+
+    __call__ = fit
+
+    def refusal(self, design: Answerable, target: str = "population") -> str | None:
+        """Why it is not for a design or a target; None where it is for both."""
+        if self.published:
+            if target == "file":
+                return f"{self.name} is for a population; for a file use moments or maximum_likelihood"
+            return unsuited(design, self.published)
+        if design.assigned_by not in self.assigned_by:
+            return (
+                f"{self.name} is for levels and needs an offer of levels, such as negative_levels(); "
+                f"{design.name or design.kind} offers none, use moments"
+            )
+        return None
+
+    def under(self, design: Answerable) -> Estimator:
+        """What it is under a design: by moments levels are stratified, by likelihood they are pooled."""
+        offered = suitable(design)
+        if self in offered or self.refusal(design) is not None:
+            return self
+        return next(each for each in offered if each.principle == self.principle and each.usual)
+
+
+ESTIMATORS: dict[str, Estimator] = {
+    each.name: each
+    for each in (
+        Estimator(
+            "maximum_likelihood",
+            maximum_likelihood,
+            "the proportions that make the answers most likely, within [0, 1]",
+            principle="likelihood",
+            assigned_by=(*_ONE_MECHANISM, *_OFFER),
+            default_for=_ONE_MECHANISM,
+            standard_errors=tuple(KINDS),
+        ),
+        Estimator(
+            "moments",
+            moments,
+            "unbiased, may leave [0, 1]",
+            principle="moments",
+            assigned_by=(*_ONE_MECHANISM, *_OFFER),
+        ),
+        Estimator(
+            "nstops",
+            nstops,
+            "moments of a negative survey, by its published name",
+            principle="moments",
+            assigned_by=_ONE_MECHANISM,
+            usual=False,
+            published="NStoPS",
+        ),
+        Estimator(
+            "nstops_i",
+            nstops_i,
+            "maximum likelihood of a negative survey, by fixed-point iteration",
+            principle="likelihood",
+            assigned_by=_ONE_MECHANISM,
+            usual=False,
+            published="NStoPS-I",
+        ),
+        Estimator(
+            "nstops_ii",
+            nstops_ii,
+            "maximum likelihood of the uniform negative survey, in finitely many steps",
+            principle="likelihood",
+            assigned_by=_ONE_MECHANISM,
+            usual=False,
+            published="NStoPS-II",
+        ),
+        Estimator(
+            "stratified",
+            stratified,
+            "the levels' own estimates, in proportion to the answers; unbiased however levels are chosen",
+            principle="moments",
+            assigned_by=_OFFER,
+            default_for=_OFFER,
+        ),
+        Estimator(
+            "stratified_equal",
+            stratified,
+            "the levels' own estimates, each counting as much",
+            principle="moments",
+            assigned_by=_OFFER,
+            usual=False,
+            options={"weights": "equal"},
+        ),
+        Estimator(
+            "stratified_variance",
+            stratified,
+            "the levels' own estimates, by their precision",
+            principle="moments",
+            assigned_by=_OFFER,
+            usual=False,
+            options={"weights": "variance"},
+        ),
+        Estimator(
+            "pooled",
+            pooled,
+            "maximum likelihood over all levels; biased if the choice goes with the category",
+            principle="likelihood",
+            assigned_by=_OFFER,
+        ),
+    )
+}
+"""All estimators by name."""
+
+
+def default(design: Answerable) -> Estimator:
+    """The estimator of a design where none is named: maximum likelihood; for levels stratified."""
+    return next(each for each in ESTIMATORS.values() if design.assigned_by in each.default_for)
+
+
+def suitable(design: Answerable, target: str = "population") -> tuple[Estimator, ...]:
+    """The estimators that are for a design, the default first, each under one name.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> [each.name for each in suitable(designs.warner(p=0.7))]
+    ['maximum_likelihood', 'moments']
+    >>> [each.name for each in suitable(designs.negative_levels(("a", "b", "c")))]
+    ['stratified', 'stratified_equal', 'stratified_variance', 'pooled']
+    """
+    fitting = [each for each in ESTIMATORS.values() if each.refusal(design, target) is None]
+    narrow = [each for each in fitting if each.assigned_by == _OFFER]
+    return tuple(sorted(narrow or fitting, key=lambda each: design.assigned_by not in each.default_for))
