@@ -53,10 +53,7 @@ def comparison_html(found: Comparison, *, title: str = "Designs beside one anoth
 def _varies(found: Comparison, measure: str) -> bool:
     """Whether there is something to see: two designs at least, that differ in a finite measure."""
     options = found.options[0 if found.liars is None else 1 :]
-    values = {
-        float(option.still_possible[0] if measure == "still_possible" else getattr(option, measure))
-        for option in options
-    }
+    values = {planning_charts.privacy_of(option, measure) for option in options}
     return len({value for value in values if math.isfinite(value)}) > 1
 
 
