@@ -11,17 +11,16 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from rich.table import Table
-from rich.text import Text
 
-from naysay import _checks, planning, privacy
+from naysay import _checks, planning, printing, privacy
 from naysay.console import output, pages
 from naysay.console.options import Categories, design_of
 from naysay.console.people import PREFERENCES, numbers, preferences_of
 from naysay.design import Answerable, Levels
 from naysay.errors import DataError
-from naysay.planning import Comparison, Liars, printing
+from naysay.planning import Comparison, Liars
 from naysay.planning.size import people_for
+from naysay.printing import Column, Points, Table
 from naysay.report import study_page
 
 __all__ = ["command"]
@@ -274,28 +273,24 @@ def _reached(plan: Plan) -> str:
 
 
 def _table(plan: Plan) -> None:
-    grid = _grid_of_two(plan) if plan.other is not None else _grid(plan)
-    above = [f"{plan.design.name or plan.design.kind}: {_reached(plan)}", plan.found.kind]
-    output.say(printing.text(above, grid, [*privacy.lines(plan.design), *(f"note: {told}" for told in _notes(plan))]))
+    above = (f"{plan.design.name or plan.design.kind}: {_reached(plan)}", plan.found.kind)
+    below = (*privacy.lines(plan.design), *(f"note: {told}" for told in _notes(plan)))
+    output.say(printing.text([Points(above), _numbers(plan), Points(below)]))
 
 
-def _grid(plan: Plan) -> Table:
+def _numbers(plan: Plan) -> Table:
+    """The proportions of each group (or of the one), their errors, and what they come to."""
     z = _normal(plan.goal.confidence)
-    grid = printing.grid("category", ["proportion", "s.e.", f"± at {plan.goal.confidence:g}", "s.d. of one"])
-    [(_, values, errors)] = plan.errors
-    for name, value, one, error in zip(plan.found.names, values, plan.found.each, errors, strict=True):
-        grid.add_row(Text(_checks.label(name)), f"{value:.4f}", f"{error:.4f}", f"{z * error:.4f}", f"{one**0.5:.4f}")
-    return grid
-
-
-def _grid_of_two(plan: Plan) -> Table:
-    z = _normal(plan.goal.confidence)
-    columns = [title for each in plan.errors for title in (each.what, "s.e.")]
-    grid = printing.grid("category", [*columns, f"± at {plan.goal.confidence:g}"])
+    names = ["proportion"] if plan.other is None else [each.what for each in plan.errors]
+    columns = [title for name in names for title in (name, "s.e.")] + [f"± at {plan.goal.confidence:g}"]
+    columns += ["s.d. of one"] if plan.other is None else []
+    rows = []
     for place, name in enumerate(plan.found.names):
         cells = [f"{number[place]:.4f}" for each in plan.errors for number in (each.values, each.errors)]
-        grid.add_row(Text(_checks.label(name)), *cells, f"{z * plan.errors[-1].errors[place]:.4f}")
-    return grid
+        cells.append(f"{z * plan.errors[-1].errors[place]:.4f}")
+        cells += [f"{plan.found.each[place] ** 0.5:.4f}"] if plan.other is None else []
+        rows.append((_checks.label(name), *cells))
+    return Table((Column("category", words=True, width=44), *map(Column, columns)), tuple(rows))
 
 
 def _notes(plan: Plan) -> list[str]:
