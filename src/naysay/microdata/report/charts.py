@@ -10,7 +10,6 @@ from typing import Any
 from naysay.errors import DataError
 from naysay.microdata import Contributions, RiskTable, Search
 from naysay.microdata.population.sizes import Sizes
-from naysay.microdata.printing import label
 from naysay.printing.extra import need
 from naysay.report import charts, finish, labels
 from naysay.report.charts import Mark
@@ -121,7 +120,7 @@ def _bars(found: RiskTable, room: int) -> tuple[list[dict[str, Any]], list[dict[
     words: list[dict[str, Any]] = []
     ends: list[float] = []
     for row in found.quasi_identifiers:
-        name = labels.full(label(row))
+        name = labels.full(row.label)
         lines = labels.wrapped(name, room, lines=4)
         height = max(2 * _BAR + 14, (len(lines)) * _LINE + 12)
         middle = (ends[-1] if ends else 0.0) + height / 2
