@@ -9,7 +9,6 @@ import numpy as np
 from naysay.errors import DataError
 from naysay.microdata import Contributions, RiskTable, Search
 from naysay.microdata.population.sizes import Sizes
-from naysay.microdata.printing import label
 from naysay.report import charts, labels, shapes
 from naysay.report.shapes import Axis, Bars, Line, Mark
 
@@ -54,7 +53,7 @@ def alone(found: RiskTable, *, size: int = 640, room: int = 26) -> str:
     ('<svg', True)
     """
     rows = found.quasi_identifiers
-    names = [label(row) for row in rows]
+    names = [row.label for row in rows]
     bars = [_bars("k", [row.listwise.sizes for row in rows], found.n)]
     bars.append(_bars("m", [row.matches.sizes for row in rows], found.n))
     told = [
