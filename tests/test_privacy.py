@@ -277,3 +277,10 @@ def test_what_is_too_large_to_compute_is_said_and_not_raised():
     first = designs.k_ary(labels, epsilon=1)
     told = privacy.statement(first.then(designs.negative(labels, discards=10)))
     assert "not computed" in str(told)
+
+
+def test_large_odds_keep_their_digits():
+    design = designs.k_ary(tuple("abcd"), epsilon=28)
+    largest = design.weights[0].max() / design.weights[0].min()
+    assert largest > 1e12
+    assert privacy.odds(design).max() == pytest.approx(largest, rel=1e-14)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import AnswerError, DataError
-from naysay.responses import JOINER, Pair, Responses, Space, cells_of
+from naysay.responses import JOINER, Responses, Space, cells_of
 from naysay.tally import Asked, Tally
 from naysay.tally.counting import answered, group_order, in_group, parts_of, whole
 
@@ -98,7 +98,7 @@ def _columns(data: Mapping[str, Any]) -> pl.DataFrame:
 
 def _in_order(answers: list[str], space: Space) -> list[str]:
     """Boolean columns in the order of the categories, when they are named after them."""
-    texts = [str(label) for label in space.labels] if not isinstance(space, Pair) else []
+    texts = [str(label) for label in space.labels] if space.answers == 1 else []
     return texts if len(answers) > 1 and set(answers) == set(texts) else answers
 
 
@@ -241,7 +241,7 @@ def _tally_rows(
 def _encoded(asked: Asked, totals: _Totals, rows: NDArray[np.intp]) -> Responses:
     answers = [totals.answers[row] for row in rows]
     cells: Any = [answer[0] for answer in answers] if len(answers[0]) == 1 else np.array(answers, dtype=object)
-    if isinstance(asked.space, Pair):
+    if asked.space.answers == 2:
         cells = (list(cells[:, 0]), list(cells[:, 1]))
     levels = None if totals.levels is None else [totals.levels[row] for row in rows]
     return asked.encode(cells, levels)

@@ -145,7 +145,7 @@ def test_too_many_responses_to_list_leave_gaps_not_errors():
     ("made", "told"),
     [
         (lambda: planning.compare([], PI), "at least one design"),
-        (lambda: planning.compare(["warner"], PI), "'warner' is a str"),
+        (lambda: planning.compare(["warner"], PI), "a comparison is of designs; got str"),
         (lambda: planning.compare([OFFER[0], designs.negative(tuple("abc"))], PI), "must have the same categories"),
         (lambda: planning.compare([OFFER[0], OFFER[0]], PI), "must differ in name"),
         (lambda: planning.compare(OFFER, (0.5, 0.6)), "must sum to one"),
@@ -160,3 +160,23 @@ def test_too_many_responses_to_list_leave_gaps_not_errors():
 def test_bad_comparisons(made, told):
     with pytest.raises(DataError, match=told):
         made()
+
+
+def test_samples_are_compared_by_what_they_tell_about_the_categories():
+    survey = designs.unrelated_question_unknown(p=(0.7, 0.3))
+    found = planning.compare([survey, designs.warner(p=0.7)], (0.06, 0.14, 0.24, 0.56), standard_error=0.02)
+    stacked, single = found.options
+    about = privacy.about_categories(survey, {"innocuous yes": 0.3})
+    assert found.proportion == pytest.approx(0.2)
+    assert stacked.epsilon == pytest.approx(max(each.epsilon for each in about.values()), rel=1e-12)
+    assert stacked.bits == pytest.approx(sum(each.bits for each in about.values()) / 2, rel=1e-12)
+    assert stacked.still_possible == (2, 2)
+    assert single == planning.compare([designs.warner(p=0.7)], (0.2, 0.8), standard_error=0.02).options[0]
+
+
+def test_cells_say_who_lies():
+    survey = designs.cheating_detection(p=(0.25, 0.75))
+    with pytest.raises(DataError, match="the cells of cheating_detection"):
+        planning.compare([survey], (0.2, 0.7, 0.1), liars=Liars(0.2, under_design=0.1))
+    with pytest.raises(DataError, match="proportions must be of the cells"):
+        planning.compare([survey, designs.stochastic_lie_detector(p=(0.2, 0.8))], (0.2, 0.7, 0.1))

@@ -2,7 +2,6 @@
 
 import importlib.util
 import math
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +11,8 @@ from hypothesis import strategies as st
 
 from naysay import designs, planning
 from naysay.data import gvu_counts
-from naysay.design import Answerable
+from naysay.design import Design
 from naysay.errors import DataError, NotEstimable
-from naysay.planning import moments
 
 _spec = importlib.util.spec_from_file_location("contract", Path(__file__).parents[1] / "designs" / "test_contract.py")
 contract = importlib.util.module_from_spec(_spec)
@@ -183,14 +181,14 @@ def test_a_file_has_the_variance_of_drawing_people_less(design):
         np.testing.assert_allclose(both[0].covariance - both[1].covariance, drawing, atol=1e-12)
 
 
-UNLISTED = [name for name, design in CASES.items() if moments.closed(design)]
+UNLISTED = [name for name, design in CASES.items() if design.second_moments() is not None]
 
 
 @pytest.mark.parametrize("name", UNLISTED)
 def test_closed_second_moments_are_those_of_the_list(name, monkeypatch):
     design, pi = CASES[name], proportions(CASES[name])
     listed = planning.variance(design, pi, estimator="moments").covariance
-    monkeypatch.setattr(moments, "few", lambda design: design.kind in ("table", "two_option", "both"))
+    monkeypatch.setattr(Design, "listed", property(lambda design: design.kind in ("table", "two_option", "both")))
     np.testing.assert_allclose(planning.variance(design, pi, estimator="moments").covariance, listed, atol=1e-11)
 
 
@@ -199,9 +197,8 @@ def test_closed_second_moments_are_those_of_the_list(name, monkeypatch):
 def test_drawn_responses_come_close_to_the_list(name, estimator, monkeypatch):
     design, pi = CASES[name], proportions(CASES[name])
     listed = planning.variance(design, pi, estimator=estimator)
-    for module in (moments, sys.modules["naysay.planning.variance"]):
-        monkeypatch.setattr(module, "few", lambda design: False)
-        monkeypatch.setattr(module, "closed", lambda design: False)
+    monkeypatch.setattr(Design, "listed", False)
+    monkeypatch.setattr(Design, "second_moments", lambda design: None)
     drawn = planning.variance(design, pi, estimator=estimator)
     assert "drawn" in drawn.kind
     np.testing.assert_allclose(drawn.each, listed.each, rtol=0.02)
@@ -251,14 +248,19 @@ def test_what_is_no_design():
         planning.variance("warner(p=0.7)", (0.1, 0.9))
 
 
-def test_a_kind_of_design_that_nobody_registered():
-    class Strange(Answerable):
-        levels = (None,)
-        channel = form = of_form = level_named = encode = codes_at = likelihood = None
+def test_a_new_kind_of_design_needs_likelihoods_and_nothing_else():
+    table = designs.negative(("a", "b", "c"))
 
-    strange = Strange(categories=("a", "b"), space=designs.direct(("a", "b")).space, name="strange()")
-    with pytest.raises(DataError, match="no variance is known for strange"):
-        planning.variance(strange, (0.5, 0.5))
+    class Strange(Design):
+        draw = form = of_form = None
+
+        def rows(self, codes):
+            return table.rows(codes)
+
+    strange = Strange(categories=table.categories, space=table.space, name="strange()")
+    for estimator in ("moments", "maximum_likelihood"):
+        found = [planning.variance(each, (0.5, 0.3, 0.2), estimator=estimator) for each in (strange, table)]
+        np.testing.assert_allclose(found[0].covariance, found[1].covariance, rtol=1e-12)
 
 
 @pytest.mark.parametrize("n", [0, -1, math.nan, math.inf, "many", True])

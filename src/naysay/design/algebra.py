@@ -140,7 +140,7 @@ class Mixture(Design):
         )
 
     def _second_moments(self) -> NDArray[np.float64] | None:
-        each = [component.second_moments for component in self.components]
+        each = [component.second_moments() for component in self.components]
         known = [moments for moments in each if moments is not None]
         if len(known) < len(each):
             return None
@@ -194,7 +194,7 @@ class Then(Design):
         return cls.of(node["first"], node["second"])
 
     def _second_moments(self) -> NDArray[np.float64] | None:
-        last = self.second.second_moments
+        last = self.second.second_moments()
         return None if last is None else np.asarray(np.tensordot(self.first.matrix.T, last, axes=1))
 
     def form(self) -> dict[str, Any]:
@@ -261,7 +261,7 @@ class Product(Design):
         return cls.of(node["first"], node["second"])
 
     def _second_moments(self) -> NDArray[np.float64] | None:
-        one, two = self.first.second_moments, self.second.second_moments
+        one, two = self.first.second_moments(), self.second.second_moments()
         if one is None or two is None:
             return None
         size = one.shape[1] * two.shape[1]

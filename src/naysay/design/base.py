@@ -21,7 +21,7 @@ from naysay.design.form import read
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Pair, Responses
 
-__all__ = ["Design", "check_channel"]
+__all__ = ["Design", "check_channel", "check_design"]
 
 _FEW = 20_000  # responses that are listed for a sum; beyond them a closed form is quicker
 _ENTRIES = 30_000_000  # of an array of second moments
@@ -131,7 +131,6 @@ class Design(Answerable):
         """Whether sums over responses go through all of them; more than these are too slow to list."""
         return self.space.listable and self.space.size <= _FEW
 
-    @cached_property
     def second_moments(self) -> NDArray[np.float64] | None:
         """E[T Tᵀ | X = j] of the linear statistic T for each category j, (t, d, d).
 
@@ -149,13 +148,16 @@ class Design(Answerable):
         return np.asarray(np.einsum("yj,ya,yb->jab", self.rows(codes), statistic, statistic, optimize=True))
 
     def guessed(self, prior: NDArray[np.float64]) -> float:
-        """How often the likeliest category after a response is the true one, Σ_y max_j π_j P(y | j).
+        """How often the likeliest category after a response is the true one: Σ_y max_j π_j P(y | j).
 
         Raises
         ------
         DesignError
             Where there are too many responses to list, and no closed form does without.
         """
+        if self.exchangeable and (prior == prior[0]).all():
+            row = self.rows(self.typical_codes[:1])
+            return float(row.max() / row.sum())
         return float((self.rows(self.space.listing()) * prior).max(axis=1).sum())
 
     def impossible(self, codes: Codes) -> NDArray[np.bool_]:
@@ -279,6 +281,12 @@ class _First:
 
     def below(self, bound: int, size: int) -> NDArray[np.int64]:
         return np.zeros(size, dtype=np.int64)
+
+
+def check_design(value: object, *, told: str = "a design is needed first", error: type[Exception] = DataError) -> None:
+    """Raise unless the value is a design, an offer of levels or a design of samples."""
+    if not isinstance(value, Answerable):
+        raise error(f"{told}; got {type(value).__name__}")
 
 
 def check_channel(design: object, role: str) -> Design:

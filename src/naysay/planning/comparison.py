@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks, privacy
-from naysay.design import Answerable, Design, Levels
+from naysay.design import Answerable, Design
+from naysay.design.base import check_design
 from naysay.design.respondents import choice, lies, share
 from naysay.designs import direct as direct_question
 from naysay.errors import DataError, DesignError
 from naysay.planning.size import MOST, checked_error
-from naysay.planning.variance import Variance, respondents, variance
+from naysay.planning.variance import place_among, respondents, variance
 
 __all__ = ["Comparison", "Liars", "Option", "compare"]
 
@@ -177,7 +178,7 @@ def compare(
     designs : {name: Design} or sequence of Design
         All of the same categories.
     proportions : (t,) float
-        What the population is assumed to be.
+        What the population is assumed to be; the shares of the cells where samples tell finer cells apart.
     n : int
         Respondents who answer.
     category : label, optional
@@ -209,15 +210,20 @@ def compare(
     """
     named = _named(designs)
     first = next(iter(named.values()))
-    pi = _checks.probability_vector(proportions, len(first.categories), what="proportions")
-    place = Variance(first.categories, pi, np.eye(len(pi)), "", pi, np.eye(len(pi)), len(pi)).place(category)
+    finer = next((each for each in named.values() if each.finer), first)
+    cells = _checks.probability_vector(proportions, len(finer.cells), what="proportions")
+    pi = finer.proportions_of(cells)
+    place = place_among(first.categories, category, len(pi))
     wanted = None if standard_error is None else checked_error(standard_error)
-    asked = _Asked(pi, place, respondents(n), wanted, liars, assumed)
+    question = _Question(pi, dict(zip(finer.cells, cells, strict=True)), place, respondents(n), wanted, liars, assumed)
     options, direct = [], None
     if liars is not None:
-        direct = _direct(first, asked)
+        # The direct question has no levels and one estimator.
+        simple = replace(question, assumed={"target": assumed.get("target", "population"), "estimator": "moments"})
+        direct = _option("direct()", direct_question(first.categories), simple, liars.share, None)
         options.append(direct)
-    options += [_option(name, design, asked, direct) for name, design in named.items()]
+    lying = 0.0 if liars is None else liars.under_design
+    options += [_option(name, design, question, lying, direct) for name, design in named.items()]
     return Comparison(
         category=_checks.label(first.categories[place]),
         proportion=float(pi[place]),
@@ -229,20 +235,29 @@ def compare(
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Question:
     proportions: NDArray[np.float64]
+    cells: dict[Any, float]
     place: int
     n: float
     wanted: float | None
     liars: Liars | None
     assumed: dict[str, Any]
 
-    def stated(self, categories: tuple[Any, ...], amount: float) -> NDArray[np.float64]:
-        """Proportions of what people state, where a share of the sensitive category lies."""
+    def stated(self, design: Answerable, amount: float) -> NDArray[np.float64]:
+        """Shares of the cells of a design as people state them, where a share of the sensitive category lies."""
+        if design.finer:
+            if amount:
+                raise DataError(
+                    f"the cells of {design.name or design.kind} say who lies; leave the liars under a design out"
+                )
+            if set(design.cells) != set(self.cells):
+                raise DataError(f"proportions must be of the cells {_checks.shown(design.cells)}")
+            return np.array([self.cells[cell] for cell in design.cells])
         if self.liars is None or amount == 0:
             return self.proportions
-        sensitive = categories[self.place]
-        return np.asarray(lies(categories, amount, among=(sensitive,), says=self.liars.says) @ self.proportions)
+        sensitive = design.categories[self.place]
+        return np.asarray(lies(design.categories, amount, among=(sensitive,), says=self.liars.says) @ self.proportions)
 
 
 def _named(designs: Mapping[str, Answerable] | Sequence[Answerable]) -> dict[str, Answerable]:
@@ -251,8 +266,7 @@ def _named(designs: Mapping[str, Answerable] | Sequence[Answerable]) -> dict[str
     if not given:
         raise DataError("at least one design is needed to compare")
     for each in given:
-        if not isinstance(each, Answerable):
-            raise DataError(f"a comparison is of designs; {each!r} is a {type(each).__name__}")
+        check_design(each, told="a comparison is of designs")
     names = list(designs) if isinstance(designs, Mapping) else [each.name or each.kind for each in given]
     for name, each in zip(names, given, strict=True):
         if tuple(map(str, each.categories)) != tuple(map(str, given[0].categories)):
@@ -265,34 +279,24 @@ def _named(designs: Mapping[str, Answerable] | Sequence[Answerable]) -> dict[str
     return dict(zip(names, given, strict=True))
 
 
-def _direct(first: Answerable, asked: _Asked) -> Option:
-    amount = 0.0 if asked.liars is None else asked.liars.share
-    assumed = {"target": asked.assumed.get("target", "population"), "estimator": "moments"}
-    return _measured("direct()", direct_question(first.categories), replace(asked, assumed=assumed), amount, None)
-
-
-def _option(name: str, design: Answerable, asked: _Asked, direct: Option | None) -> Option:
-    amount = 0.0 if asked.liars is None else asked.liars.under_design
-    return _measured(name, design, asked, amount, direct)
-
-
-def _measured(name: str, design: Answerable, asked: _Asked, amount: float, direct: Option | None) -> Option:
-    stated = asked.stated(design.categories, amount)
-    assumed = asked.assumed if isinstance(design, Levels) else {**asked.assumed, "preferences": None}
+def _option(name: str, design: Answerable, question: _Question, lying: float, direct: Option | None) -> Option:
+    stated = question.stated(design, lying)
+    chosen = design.assigned_by == "respondent"
+    assumed = question.assumed if chosen else {**question.assumed, "preferences": None}
     found = variance(design, stated, **assumed)
-    one = float(found.each[asked.place])
-    bias = float(stated[asked.place] - asked.proportions[asked.place])
-    error = math.sqrt(one / asked.n)
+    one = float(found.each[question.place])
+    bias = float(design.proportions_of(stated)[question.place] - question.proportions[question.place])
+    error = math.sqrt(one / question.n)
     return Option(
         name=name,
         bias=bias,
         standard_error=error,
         rmse=math.hypot(bias, error),
         deviation=math.sqrt(one),
-        needed=None if asked.wanted is None else _needed(one, bias, asked.wanted),
+        needed=None if question.wanted is None else _needed(one, bias, question.wanted),
         pays_from=None if direct is None else _pays_from(one, bias, direct),
         kind=found.kind,
-        **_private(design, assumed.get("preferences")),
+        **_private(design, stated, assumed.get("preferences")),
     )
 
 
@@ -313,9 +317,13 @@ def _pays_from(one: float, bias: float, direct: Option) -> int | None:
     return None if gained <= 0 else max(1, math.floor(lost / gained) + 1)
 
 
-def _private(design: Answerable, preferences: ArrayLike | None) -> dict[str, Any]:
-    """Measures of privacy; of an offer those of its most revealing level, and the bits as levels are chosen."""
-    channels = [design.channel(level) for level in design.levels]
+def _private(design: Answerable, cells: NDArray[np.float64], preferences: ArrayLike | None) -> dict[str, Any]:
+    """Measures of privacy; of an offer those of its most revealing level, and the bits as levels are chosen.
+
+    Where samples tell finer cells apart, what an answer tells about the categories, at the assumed shares of cells.
+    """
+    about = privacy.channels_about(design, _within(design, cells)) if design.finer else None
+    channels = list((about or design.parts).values())
     chosen = choice(design, preferences).mean(axis=1)
     told: list[privacy.Statement] = [privacy.statement(channel) for channel in channels]
     return {
@@ -324,6 +332,14 @@ def _private(design: Answerable, preferences: ArrayLike | None) -> dict[str, Any
         "epsilon": max(each.epsilon for each in told),
         "largest_odds": max(_largest_odds(channel) for channel in channels),
     }
+
+
+def _within(design: Answerable, cells: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How common each cell is within each category, (cells, t); in a category that nobody has, alike."""
+    own = np.column_stack([share.weights(design.cells)[0] for share in design.shares])
+    held = own * cells[:, None]
+    held = np.where(held.sum(axis=0) > 0, held, own)
+    return np.asarray(held / held.sum(axis=0))
 
 
 def _largest_odds(channel: Design) -> float:

@@ -17,7 +17,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design import Answerable, Levels
+from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.planning.variance import Ask, Variance, asked, respondents, variance, variance_of
 
@@ -69,7 +69,7 @@ class Curve:
 
 def _varied(design: Answerable, ask: Ask, direction: NDArray[np.float64], place: int) -> Callable[[float], float]:
     """The variance at `place` where all proportions are misjudged along a direction; NaN outside [0, 1]."""
-    moments = ask.estimator == "moments" or (isinstance(design, Levels) and ask.estimator == "stratified")
+    moments = ask.estimator in ("moments", "stratified")
 
     def at(step: float) -> float:
         moved = ask.proportions + step * direction

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import singledispatch
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design import Answerable, Design, Levels, Samples
+from naysay.design import Answerable, Design
+from naysay.design.base import check_design
 from naysay.design.respondents import choice, place_of
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.information import inverse
 from naysay.estimate.linear import check_rank, linear_map, tangent
 from naysay.estimate.result import Cells
 from naysay.estimate.samples import slopes
-from naysay.planning.moments import DRAWS, closed, drawn, few, indicator_products
+from naysay.planning.moments import DRAWS, drawn, indicator_products
 
-__all__ = ["Ask", "Variance", "asked", "respondents", "variance", "variance_of"]
+__all__ = ["Ask", "Variance", "asked", "place_among", "respondents", "variance", "variance_of"]
 
 Floats = NDArray[np.float64]
 
@@ -83,11 +84,16 @@ class Variance:
 
     def place(self, name: Any = None) -> int:
         """The place of a value; without a name the first of two, the sensitive one by convention."""
-        if name is not None:
-            return place_of(name, self.names)
-        if self.categories > 2:
-            raise DataError(f"name the category, one of {_checks.shown(map(_checks.label, self.names))}")
-        return 0
+        return place_among(self.names, name, self.categories)
+
+
+def place_among(names: tuple[Any, ...], name: Any, categories: int) -> int:
+    """The place of a name; without one the first of two categories."""
+    if name is not None:
+        return place_of(name, names)
+    if categories > 2:
+        raise DataError(f"name the category, one of {_checks.shown(map(_checks.label, names))}")
+    return 0
 
 
 class Ask(NamedTuple):
@@ -162,12 +168,12 @@ def asked(
     target: str = "population",
 ) -> Ask:
     """The question, checked at the door."""
-    if not isinstance(design, Answerable):
-        raise DataError(f"a design is needed first; got {type(design).__name__}")
+    check_design(design)
     pi = _checks.probability_vector(proportions, len(design.cells), what="proportions")
-    known = _OFFER if isinstance(design, Levels) else _ONE
+    chosen = design.assigned_by == "respondent"
+    known = _OFFER if chosen else _ONE
     named = known[0] if estimator is None else estimator
-    named = _SAME.get(named, named) if isinstance(design, Levels) else named
+    named = _SAME.get(named, named) if chosen else named
     if named not in known:
         raise DataError(
             f"for {design.name or design.kind} the estimators are {', '.join(known)}; got {estimator!r} "
@@ -178,63 +184,49 @@ def asked(
     return Ask(pi, named, choice(design, preferences), target)
 
 
-@singledispatch
 def variance_of(design: Answerable, ask: Ask) -> Variance:
-    """The answer, by kind of design; a further kind registers its own."""
-    raise DataError(f"no variance is known for {design.name or design.kind}")
-
-
-@variance_of.register
-def _(design: Design, ask: Ask) -> Variance:
-    if ask.estimator == "moments":
-        products = indicator_products(design, ask.proportions, *_map(design))
-        return _found(design, ask, products - np.outer(ask.proportions, ask.proportions), _moments_kind([design]))
-    check_rank(design.expected_statistic, design.categories)
-    return _found(design, ask, _inverse(_information(design, ask.proportions)), _likelihood_kind([design]))
-
-
-@variance_of.register
-def _(design: Levels, ask: Ask) -> Variance:
+    """The answer, from the channels that anybody answers through."""
     taken = [place for place, row in enumerate(ask.preferences) if row @ ask.proportions > 0]
-    offered = [design.designs[place] for place in taken]
-    shares = ask.preferences[taken]
-    if ask.estimator == "stratified":
+    channels = tuple(design.parts.values())
+    offered, shares = [channels[place] for place in taken], ask.preferences[taken]
+    if design.finer or design.assigned_by == "researcher":
+        return _stacked(design, ask, offered, shares[:, 0])
+    if ask.estimator in ("moments", "stratified"):
         return _stratified(design, ask, offered, shares)
     if not np.allclose(shares, shares[:, :1]):
         raise DataError(
             f"{ask.estimator} is biased if the choice of level goes with the category; plan with estimator='stratified'"
         )
-    if ask.estimator == "pooled":
+    if ask.estimator in ("maximum_likelihood", "pooled"):
         check_rank(np.vstack([each.expected_statistic for each in offered]), design.categories)
-        pairs = zip(shares[:, 0], offered, strict=True)
-        total = sum(share * _information(each, ask.proportions) for share, each in pairs)
-        return _found(design, ask, _inverse(np.asarray(total)), _likelihood_kind(offered))
+        information = _informed(offered, shares[:, 0], ask.proportions)
+        return _found(design, ask, _inverse(information), _likelihood_kind(offered))
     return _weighted_levels(design, ask, offered, shares[:, 0])
 
 
-@variance_of.register
-def _(design: Samples, ask: Ask) -> Variance:
+def _stacked(design: Answerable, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
+    """Shares of cells, where each sample tells its own about them."""
     if ask.target == "file":
         raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
     cells = ask.proportions
-    taken = [place for place, row in enumerate(ask.preferences) if row[0] > 0]
-    offered, shares = [design.designs[place] for place in taken], ask.preferences[taken, 0]
-    moments = ask.estimator == "moments"
-    covariance = (_stacked_moments if moments else _stacked_likelihood)(design, offered, shares, cells)
+    solved = slopes(cast(Any, design), offered, shares)  # raises where a share is not estimable
+    if ask.estimator == "moments":
+        kind, covariance = "moments of stacked samples, exact", _stacked_moments(offered, solved, shares, cells)
+    else:
+        kind, covariance = _likelihood_kind(offered), inverse(_informed(offered, shares, cells))
     found = Cells(design.cells, design.shares, design.nuisance, cells, covariance)
     across = found.gradients @ covariance
     each = found.covariance_of_shares
     names = tuple(share.name for share in found.shares)
-    kind = "moments of stacked samples, exact" if moments else _likelihood_kind(offered)
     with np.errstate(divide="ignore", invalid="ignore"):
         moves = across / np.diagonal(each)[:, None]
     return Variance(names, found.values, each, kind, cells, moves, len(design.categories))
 
 
-def _stacked_moments(design: Samples, offered: list[Design], shares: Floats, cells: Floats) -> Floats:
+def _stacked_moments(offered: list[Design], solved: Sequence[Floats], shares: Floats, cells: Floats) -> Floats:
     """Σ_g B_g Cov(T | sample g) B_gᵀ / q_g, with the slopes B_g by which the stack is solved."""
     total = np.zeros((len(cells),) * 2)
-    for each, slope, share in zip(offered, slopes(design, offered, shares), shares, strict=True):
+    for each, slope, share in zip(offered, solved, shares, strict=True):
         listing = each.space.listing()
         chance, statistic = each.rows(listing) @ cells, each.space.statistic(listing)
         centred = statistic - chance @ statistic
@@ -242,26 +234,18 @@ def _stacked_moments(design: Samples, offered: list[Design], shares: Floats, cel
     return total
 
 
-def _stacked_likelihood(design: Samples, offered: list[Design], shares: Floats, cells: Floats) -> Floats:
-    slopes(design, offered, shares)  # raises where a share is not estimable
-    return inverse(
-        np.sum([share * _information(each, cells) for share, each in zip(shares, offered, strict=True)], axis=0)
-    )
+def _stratified(design: Answerable, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
+    """One unbiased indicator for each respondent, through whatever channel they answer."""
+    terms = [_indicated(each, row * ask.proportions) for each, row in zip(offered, shares, strict=True)]
+    centred = np.sum([products for products, _ in terms], axis=0) - np.outer(ask.proportions, ask.proportions)
+    exact = all(known for _, known in terms)
+    return _found(design, ask, centred, "moments, exact" if exact else f"moments, by {DRAWS:,} drawn responses")
 
 
-def _stratified(design: Levels, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
-    """One unbiased indicator for each respondent, at whatever level she answers."""
-    terms = [
-        indicator_products(each, row * ask.proportions, *_map(each)) for each, row in zip(offered, shares, strict=True)
-    ]
-    centred = np.sum(terms, axis=0) - np.outer(ask.proportions, ask.proportions)
-    return _found(design, ask, centred, _moments_kind(offered))
-
-
-def _weighted_levels(design: Levels, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
+def _weighted_levels(design: Answerable, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
     """Σ z_k² V_k / q_k: levels' own estimates under weights z, where a share q_k chooses level k."""
     pi = ask.proportions
-    own = [indicator_products(each, pi, *_map(each)) - np.outer(pi, pi) for each in offered]
+    own = [_indicated(each, pi)[0] - np.outer(pi, pi) for each in offered]
     z = np.ones(len(offered))
     if ask.estimator == "stratified_variance":
         z = shares / np.array([np.trace(each) for each in own])
@@ -270,19 +254,15 @@ def _weighted_levels(design: Levels, ask: Ask, offered: list[Design], shares: Fl
     return _found(design, ask, np.asarray(total), "moments within levels, many answers at each")
 
 
-def _map(design: Design) -> tuple[Floats, Floats]:
+def _indicated(design: Design, measure: Floats) -> tuple[Floats, bool]:
     mapping = linear_map(design)
-    return mapping.constant, mapping.slope
-
-
-def _sampling(pi: Floats) -> Floats:
-    """What drawing one respondent from the population contributes."""
-    return np.asarray(np.diag(pi) - np.outer(pi, pi))
+    return indicator_products(design, measure, mapping.constant, mapping.slope)
 
 
 def _found(design: Answerable, ask: Ask, covariance: Floats, kind: str) -> Variance:
     if ask.target == "file":
-        covariance, kind = covariance - _sampling(ask.proportions), f"{kind}, randomization only"
+        pi = ask.proportions  # less what drawing one respondent from the population contributes
+        covariance, kind = covariance - (np.diag(pi) - np.outer(pi, pi)), f"{kind}, randomization only"
     with np.errstate(divide="ignore", invalid="ignore"):
         moves = covariance / np.diagonal(covariance)[:, None]
     return Variance(
@@ -290,20 +270,19 @@ def _found(design: Answerable, ask: Ask, covariance: Floats, kind: str) -> Varia
     )
 
 
-def _moments_kind(offered: list[Design]) -> str:
-    exact = all(few(each) or closed(each) for each in offered)
-    return "moments, exact" if exact else f"moments, by {DRAWS:,} drawn responses"
-
-
 def _likelihood_kind(offered: list[Design]) -> str:
-    exact = all(few(each) for each in offered)
-    how = "" if exact else f", by {DRAWS:,} drawn responses"
+    how = "" if all(each.listed for each in offered) else f", by {DRAWS:,} drawn responses"
     return f"maximum likelihood, expected information{how}"
+
+
+def _informed(offered: list[Design], shares: Floats, pi: Floats) -> Floats:
+    """Expected Fisher information of one respondent who answers through one of the channels, (cells, cells)."""
+    return np.asarray(sum(share * _information(each, pi) for share, each in zip(shares, offered, strict=True)))
 
 
 def _information(design: Design, pi: Floats) -> Floats:
     """Expected Fisher information of one respondent, (t, t); of those responses that can come."""
-    if few(design):
+    if design.listed:
         rows, weight = design.rows(design.space.listing()), np.ones(1)
     else:
         _, rows = drawn(design)

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design import Answerable, Design, Levels, Product, Samples, Subset, Table
+from naysay.design import Answerable, Design
+from naysay.design.base import check_design
 from naysay.design.drawing import GeneratorSource
 from naysay.errors import DesignError
 from naysay.responses import Responses
@@ -38,10 +39,9 @@ def each_level(measure: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(measure)
     def measured(design: Answerable, *arguments: Any, **named: Any) -> Any:
-        if isinstance(design, Levels | Samples):
-            return {level: measure(design.channel(level), *arguments, **named) for level in design.levels}
-        if not isinstance(design, Design):
-            raise DesignError(f"privacy is a property of a design; got {type(design).__name__}")
+        check_design(design, told="privacy is a property of a design", error=DesignError)
+        if design.several:
+            return {name: measure(channel, *arguments, **named) for name, channel in design.parts.items()}
         return measure(design, *arguments, **named)
 
     return measured
@@ -73,11 +73,13 @@ def epsilon(design: Design) -> float:
     >>> round(epsilon(designs.two_coins()), 6), epsilon(designs.negative(("a", "b", "c")))
     (1.098612, inf)
     """
-    if isinstance(design, Product):
-        return float(epsilon(design.first)) + float(epsilon(design.second))
-    if isinstance(design, Table):
-        return max(_log_ratio(int(row.max()), int(row.min())) for row in design.weights if row.any())
-    rows = design.rows(design.typical_codes)
+    if len(design.factors) > 1:
+        return float(sum(epsilon(factor) for factor in design.factors))
+    codes = design.typical_codes
+    weights = design.integers(codes)
+    if weights is not None:
+        return max(_log_ratio(int(row.max()), int(row.min())) for row in weights if row.any())
+    rows = design.rows(codes)
     rows = rows[rows.max(axis=1) > 0]
     if (rows == 0).any():
         return math.inf
@@ -118,9 +120,9 @@ def still_possible(design: Design) -> tuple[int, int]:
     >>> still_possible(designs.negative(("a", "b", "c", "d", "e"), discards=3))
     (2, 2)
     """
-    if isinstance(design, Product):
-        (few, many), (fewer, more) = still_possible(design.first), still_possible(design.second)
-        return few * fewer, many * more
+    if len(design.factors) > 1:
+        few, many = zip(*(still_possible(factor) for factor in design.factors), strict=True)
+        return math.prod(few), math.prod(many)
     possible = (design.rows(design.typical_codes) > 0).sum(axis=1)
     possible = possible[possible > 0]
     return int(possible.min()), int(possible.max())
@@ -220,8 +222,8 @@ def information(design: Design, prior: ArrayLike | None = None) -> float:
     1.0
     """
     pi = _prior(prior, design)
-    if isinstance(design, Product) and prior is None:
-        return float(information(design.first)) + float(information(design.second))
+    if len(design.factors) > 1 and prior is None:
+        return float(sum(information(factor) for factor in design.factors))
     if design.exchangeable and prior is None:
         return float(gain(design, Responses(design.typical_codes[:1], design.space), pi)[0])
     if design.space.listable:
@@ -270,15 +272,18 @@ def odds(design: Design, prior: ArrayLike | None = None) -> NDArray[np.float64]:
     pi = _prior(prior, design)
     rows = design.rows(design.typical_codes)
     rows = rows[rows.max(axis=1) > 0]
-    others = (rows @ pi)[:, None] - rows * pi
+    # The others are added up from both ends: the whole less one of them loses all digits at odds of 10^12.
+    joint, none = rows * pi, np.zeros((len(rows), 1))
+    before, after = np.cumsum(joint, axis=1)[:, :-1], np.cumsum(joint[:, ::-1], axis=1)[:, -2::-1]
+    others = np.hstack([none, before]) + np.hstack([after, none])
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = rows * (1 - pi) / np.where(others < 1e-15 * rows.max(), 0.0, others)
+        ratio = rows * (1 - pi) / others
     return np.asarray(np.where(rows == 0, 0.0, ratio))
 
 
 @each_level
 def vulnerability(design: Design, prior: ArrayLike | None = None) -> tuple[float, float]:
-    """How often the best guess of a person's category is right: after her answer, and before it.
+    """How often the best guess of a person's category is right: after their answer, and before it.
 
     Bayes vulnerability Σ_y max_j π_j P(y | j), against max_j π_j.
 
@@ -307,20 +312,4 @@ def vulnerability(design: Design, prior: ArrayLike | None = None) -> tuple[float
     (0.85, 0.85)
     """
     pi = _prior(prior, design)
-    if isinstance(design, Subset) and design.truthful:
-        return _subset_vulnerability(design, pi), float(pi.max())
-    if design.exchangeable and prior is None:
-        share = float(posterior(design, Responses(design.typical_codes[:1], design.space)).max())
-        return share, 1 / len(pi)
-    codes = design.space.listing()
-    return float((design.rows(codes) * pi).max(axis=1).sum()), float(pi.max())
-
-
-def _subset_vulnerability(design: Subset, pi: NDArray[np.float64]) -> float:
-    """Σ_r π_(r) C(t - r, k - r + 1) / C(t - 1, k), the categories ranked from the likeliest on.
-
-    The r-th likeliest category is the best guess if those before it are ruled out and it is not.
-    """
-    t, k = len(pi), design.discards
-    ranked = np.sort(pi)[::-1]
-    return math.fsum(ranked[r] * math.comb(t - r - 1, k - r) for r in range(k + 1)) / math.comb(t - 1, k)
+    return design.guessed(pi), float(pi.max())

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from naysay.design import Answerable, Levels, Samples
+from naysay.design import Answerable
 from naysay.privacy.sensitive import about_categories
 from naysay.privacy.statement import choosing, statement
 
@@ -33,11 +33,11 @@ def lines(design: Answerable, nuisance: Mapping[Any, float] | None = None) -> li
     privacy: choosing a level tells something of its own where the choice goes with the category; level and answer \
 together tell 1.58 of 1.58 bits at most
     """
-    if isinstance(design, Samples):
+    if not design.several:
+        return [f"privacy: {statement(design)}"]
+    if design.assigned_by != "respondent":
         each_sample = (about_categories(design, nuisance) or statement(design)).items()
         return [f"privacy{'' if name is None else f', sample {name}'}: {each}" for name, each in each_sample]
-    if not isinstance(design, Levels):
-        return [f"privacy: {statement(design)}"]
     told = [f"privacy, level {level}: {each}" for level, each in statement(design).items()]
     return [
         *told,

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.design import Answerable, Samples, Share, Table
+from naysay.design import Answerable, Design, Share, Table
 from naysay.design.exact import table_weights
 from naysay.errors import DesignError
 from naysay.privacy.statement import Statement, statement
 from naysay.responses import Labels
 
-__all__ = ["about_categories"]
+__all__ = ["about_categories", "channels_about"]
 
 _EVEN = 0.5  # a nuisance share of which nothing is known
 _NOTHING = 1e-12  # a share below this is none
@@ -30,7 +30,7 @@ def about_categories(design: Answerable, nuisance: Mapping[Any, float] | None = 
 
     Parameters
     ----------
-    design : Samples
+    design : Design, Levels or Samples
     nuisance : {name: float}, optional
         The nuisance shares, each within [0, 1]; 0.5 where none is given.
 
@@ -51,23 +51,53 @@ def about_categories(design: Answerable, nuisance: Mapping[Any, float] | None = 
     >>> round(about_categories(survey, {"innocuous yes": 0.3})[1].epsilon, 3)
     2.172
     """
-    within = _within(design, dict(nuisance or {})) if isinstance(design, Samples) else None
-    if within is None or not isinstance(design, Samples):
+    within = _within(design, dict(nuisance or {}))
+    if within is None:
         return None
     given = ", ".join(f"{_checks.label(share.name)} = {_value(share, nuisance):.3g}" for share in design.nuisance)
     given += "" if nuisance else " (assumed; ε depends on it)"
-    told = {}
-    for name in design.levels:
-        channel = design.channel(name)
-        if not isinstance(channel.space, Labels):
+    channels = channels_about(design, within, notes=(f"about the sensitive category alone, if {given}",))
+    return None if channels is None else {name: statement(channel) for name, channel in channels.items()}
+
+
+def channels_about(
+    design: Answerable, within: NDArray[np.float64], *, notes: tuple[str, ...] = ()
+) -> dict[Any, Design] | None:
+    """P(response | category) in each sample, whatever else a response tells, where cells share out each category.
+
+    Parameters
+    ----------
+    design : Design, Levels or Samples
+    within : (cells, t) float
+        How common each cell is within each category; columns sum to one.
+    notes : tuple of str
+        What a reader must know beside those of the design.
+
+    Returns
+    -------
+    {sample: Design}, or None
+        None where a response is not one label.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> survey = designs.stochastic_lie_detector(p=("2/12", "10/12"))
+    >>> channels_about(survey, np.array([[0.7, 0], [0, 1], [0.3, 0]]))[1].matrix.round(2)
+    array([[0.7 , 0.83],
+           [0.3 , 0.17]])
+    """
+    told: dict[Any, Design] = {}
+    for name, channel in design.parts.items():
+        space = channel.space
+        if not space.one_label:
             return None
         weights = table_weights((channel.matrix @ within).tolist(), columns=design.categories)
-        notes = (f"about the sensitive category alone, if {given}", *channel.notes)
-        told[name] = statement(Table(categories=design.categories, space=channel.space, weights=weights, notes=notes))
+        noted = (*notes, *channel.notes)
+        told[name] = Table(categories=design.categories, space=Labels(space.labels), weights=weights, notes=noted)
     return told
 
 
-def _within(design: Samples, given: dict[Any, float]) -> NDArray[np.float64] | None:
+def _within(design: Answerable, given: dict[Any, float]) -> NDArray[np.float64] | None:
     """How common each cell is within each category, (cells, t)."""
     for name, value in given.items():
         if name not in {share.name for share in design.nuisance} or not 0 <= value <= 1:

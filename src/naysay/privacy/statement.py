@@ -97,7 +97,7 @@ def _reason(value: float, possible: tuple[int, int]) -> str:
 
 
 def choosing(choice: Answerable) -> float:
-    """Bits that level and answer together can tell about a person, at most, however she chooses her level.
+    """Bits that level and answer together can tell about a person, at most, however they choose their level.
 
     The level tells log₂ (levels) at most, and the answer at level k at most its capacity, bounded by
     max_j D(P_k[:, j] ‖ λ_k) with λ_k the answers under equal shares; together never more than log₂ t.
@@ -122,8 +122,8 @@ def choosing(choice: Answerable) -> float:
     1.415
     """
     if choice.assigned_by != "respondent":
-        raise DesignError(f"only an offer of levels is chosen from; got {choice.name}")
-    most = max(_capacity(choice.channel(level)) for level in choice.levels)
+        raise DesignError(f"only an offer of levels is chosen from; got {choice.name or choice.kind}")
+    most = max(_capacity(channel) for channel in choice.parts.values())
     return min(math.log2(len(choice.categories)), math.log2(len(choice.levels)) + most)
 
 

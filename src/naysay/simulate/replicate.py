@@ -21,6 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from naysay import _checks
 from naysay.design import Answerable
+from naysay.design.base import check_design
 from naysay.design.respondents import choice
 from naysay.errors import DataError, NaysayError
 from naysay.estimate.intervals import METHODS
@@ -111,8 +112,7 @@ def replicate(
     True
     """
     began = time.perf_counter()
-    if not isinstance(design, Answerable):
-        raise DataError(f"a design is needed first; got {type(design).__name__}")
+    check_design(design)
     if interval is not None and interval not in METHODS:
         raise DataError(f"the interval methods are {', '.join(METHODS)}; got {interval!r}")
     if target not in ("population", "file"):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay.design import Answerable, Design, Subset
-from naysay.design.drawing import GeneratorSource
+from naysay.design import Answerable, Design
+from naysay.design.drawing import GeneratorSource, Source
 from naysay.errors import DesignError
-from naysay.responses import Codes, Subsets
+from naysay.responses import Codes
 from naysay.simulate.behavior import Behavior
 from naysay.simulate.populations import Population
 from naysay.tally import Part, Tally
@@ -62,7 +62,7 @@ class Survey:
     @cached_property
     def cells(self) -> tuple[_Cells, ...] | None:
         """Chances of all that can happen, level by level; None where the responses are too many to list."""
-        channels = [self.design.channel(level) for level in self.design.levels]
+        channels = list(self.design.parts.values())
         if not all(each.space.listable for each in channels) or sum(each.space.size for each in channels) > _LISTED:
             return None
         stated = self.behavior.stated(self.design.cells)
@@ -111,15 +111,14 @@ class Survey:
         stated = _picked(self.behavior.stated(self.design.cells), truth, rng)
         noise = rng.random(self.n) < self.behavior.at_random
         parts, source = [], GeneratorSource(rng)
-        for place, name in enumerate(self.design.levels):
-            channel = self.design.channel(name)
+        for place, (name, channel) in enumerate(self.design.parts.items()):
             here = (level == place) & ~silent
             codes = channel.draw(stated[here & ~noise], source)
             if (here & noise).any():
-                codes = np.vstack([codes, _at_random(channel).draw(truth[here & noise], source)])
+                codes = np.vstack([codes, _noise(channel, int((here & noise).sum()), source)])
             gone = int(((level == place) & silent).sum())
             part = Part.of(channel, codes, level=name, count=np.ones(len(codes), dtype=np.int64))
-            parts.append(_with_missing(part, gone))
+            parts.append(replace(part, missing=gone, missing_weight=gone))
         return parts
 
 
@@ -141,21 +140,8 @@ class _Cells(NamedTuple):
         )
 
 
-def _with_missing(part: Part, gone: int) -> Part:
-    return Part(
-        part.design,
-        part.level,
-        part.codes,
-        part.count,
-        part.weight,
-        part.weight_squared,
-        missing=gone,
-        missing_weight=gone,
-    )
-
-
 def _picked(chances: Floats, truth: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """One row of the chances (rows, t) for each person, by her column."""
+    """One row of the chances (rows, t) for each person, by the column of their category."""
     sums = np.cumsum(chances / chances.sum(axis=0), axis=0)
     drawn = rng.random(len(truth))
     result = np.zeros(len(truth), dtype=np.int64)
@@ -165,11 +151,11 @@ def _picked(chances: Floats, truth: NDArray[np.int64], rng: np.random.Generator)
     return result
 
 
-def _at_random(channel: Design) -> Design:
-    """The design under which any response is equally likely."""
-    space = channel.space
-    if isinstance(space, Subsets) and space.least == space.most:
-        return Subset.of(channel.categories, space.least, truthful=False)
-    raise DesignError(
-        f"{channel.name or channel.kind} has too many responses to list; leave out those who answer at random"
-    )
+def _noise(channel: Design, n: int, source: Source) -> Codes:
+    """Any response of the design, each equally often."""
+    try:
+        return channel.space.at_random(n, source.below)
+    except DesignError:
+        raise DesignError(
+            f"{channel.name or channel.kind} has too many responses to list; leave out those who answer at random"
+        ) from None

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.errors import AnswerError, DataError, NotEstimable
-from naysay.responses import Codes, Pair, Responses, Space
+from naysay.responses import Codes, Responses, Space
 from naysay.tally.parts import Asked, Part
 from naysay.tally.tally import Tally
 
@@ -79,7 +79,7 @@ def whole(counts: NDArray[np.float64]) -> NDArray[np.int64]:
 def counted(said: Mapping[Any, float], space: Space) -> tuple[Any, NDArray[np.float64]]:
     """Answers and how many people gave each, from ``{response: count}``."""
     answers: Any = list(said)
-    if isinstance(space, Pair) and answers:
+    if space.answers == 2 and answers:
         answers = tuple(map(list, zip(*answers, strict=True)))
     return answers, _checks.amounts(list(said.values()), what="counts")
 
