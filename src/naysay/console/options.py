@@ -1,4 +1,4 @@
-"""Options that several commands share, and how a design is read from them."""
+"""Options that several commands have, each declared once, and how a design is read from them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -14,17 +14,37 @@ from naysay import _checks, designs
 from naysay.design import Answerable, load, read
 from naysay.errors import DesignError
 
-__all__ = ["Categories", "Codes", "DesignText", "Encoding", "File", "Separator", "design_of", "record", "record_text"]
-
-File = Annotated[Path, typer.Argument(metavar="FILE", help="CSV, Parquet, JSON lines, SPSS or Stata, by suffix.")]
-DesignText = Annotated[
-    str,
-    typer.Option("--design", metavar="DESIGN", help="A call, such as 'negative(discards=2)', or a design's JSON file."),
+__all__ = [
+    "DATA_FILE",
+    "Categories",
+    "Codes",
+    "Confidence",
+    "Count",
+    "DesignText",
+    "Encoding",
+    "File",
+    "Force",
+    "Format",
+    "Html",
+    "Separator",
+    "Target",
+    "design_of",
+    "design_option",
+    "record",
+    "record_text",
 ]
+
+DATA_FILE = typer.Argument(metavar="FILE", help="CSV, Parquet, JSON lines, SPSS or Stata, by suffix.")
+File = Annotated[Path, DATA_FILE]
+design_option = typer.Option(
+    "--design", metavar="DESIGN", help="A call, such as 'negative(discards=2)', or a design's JSON file."
+)
+DesignText = Annotated[str, design_option]
 Categories = Annotated[
     str | None,
     typer.Option(metavar="RECORD", help="The categories as one CSV record, unless the design names them."),
 ]
+Count = Annotated[str | None, typer.Option(metavar="COLUMN", help="How many people each row stands for.")]
 Separator = Annotated[str, typer.Option(metavar="CHAR", help="Between the cells of a CSV file.")]
 Encoding = Annotated[
     str | None,
@@ -37,13 +57,26 @@ Encoding = Annotated[
 Codes = Annotated[
     bool, typer.Option("--codes", help="SPSS and Stata: read the codes themselves, not the value labels.")
 ]
+Confidence = Annotated[float, typer.Option(help="Of each interval.")]
+Target = Literal["population", "file"]
+Format = Annotated[
+    Literal["table", "json", "csv"], typer.Option("--format", help="Numbers in json and csv are not rounded.")
+]
+Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write plots and numbers as a page.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")]
 
 
 def design_of(text: str, categories: str | None) -> Answerable:
     """The design that ``--design`` and ``--categories`` describe: a call, JSON text, or the path of a JSON file."""
     labels = None if categories is None else record(categories)
+    text = text.strip()
     try:
-        found: Answerable = _read(text.strip(), labels)
+        if text.startswith("{"):
+            found: Answerable = read(text)
+        elif text.lower().endswith(".json") or ("(" not in text and Path(text).is_file()):
+            found = load(text)
+        else:
+            found = designs.parse(text, categories=labels)
     except RecursionError:
         raise DesignError("the design is nested too deeply to be read") from None
     if labels is not None and tuple(map(str, found.categories)) != labels:
@@ -52,14 +85,6 @@ def design_of(text: str, categories: str | None) -> Answerable:
             "leave --categories out"
         )
     return found
-
-
-def _read(text: str, labels: tuple[str, ...] | None) -> Any:
-    if text.startswith("{"):
-        return read(text)
-    if text.lower().endswith(".json") or ("(" not in text and Path(text).is_file()):
-        return load(text)
-    return designs.parse(text, categories=labels)
 
 
 def record(text: str) -> tuple[str, ...]:

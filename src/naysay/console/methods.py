@@ -1,0 +1,30 @@
+"""How commands name estimators and interval methods: all that `naysay.estimate` registers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from naysay.estimate import ESTIMATORS, METHODS
+
+__all__ = ["EstimatorName", "IntervalName", "estimators"]
+
+if TYPE_CHECKING:
+    EstimatorName = str
+    IntervalName = str
+else:  # typer checks a Literal, and lists it
+    EstimatorName = Literal[tuple(ESTIMATORS)]
+    IntervalName = Literal[tuple(METHODS)]
+
+
+def estimators() -> str:
+    """All estimators, as the help of ``--estimator`` lists them.
+
+    Examples
+    --------
+    >>> estimators()
+    'maximum_likelihood (default), moments, nstops, ...; for levels stratified (default), ...'
+    """
+    names: dict[bool, list[str]] = {False: [], True: []}
+    for each in ESTIMATORS.values():
+        names["nobody" not in each.assigned_by].append(each.name + (" (default)" if each.default_for else ""))
+    return f"{', '.join(names[False])}; for levels {', '.join(names[True])}."
