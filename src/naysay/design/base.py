@@ -92,6 +92,9 @@ class Design(Answerable):
         """Whether one response stands for all: its probability depends only on its being compatible with the truth."""
         return False
 
+    one_pattern: ClassVar[bool] = False
+    """Whether P is αI + β11ᵀ and stored so, with (α, β) as `even_mean`: nothing of t × t needs to be made."""
+
     tabular: ClassVar[bool] = False
     """Whether the chances of all responses, labels each, are kept as integers."""
 

@@ -63,6 +63,7 @@ class Pattern(Design):
         "response is category floor(u / other); otherwise, if u < x * other + own, it is x; otherwise it is category "
         "floor((u - own) / other) + 1."
     )
+    one_pattern: ClassVar[bool] = True
     tabular: ClassVar[bool] = True
     exchangeable = True  # to rename the categories changes nothing, so that one response stands for all
 
