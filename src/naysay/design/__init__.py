@@ -11,9 +11,9 @@ from naysay.design.channels import Table, TwoOption
 from naysay.design.devices import draw_lots
 from naysay.design.drawing import RULES, ByteSource
 from naysay.design.form import load, read
-from naysay.design.offer import Levels
 from naysay.design.pattern import Pattern
 from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step
+from naysay.design.several import Levels
 from naysay.design.shares import Share
 from naysay.design.stacked import Samples
 from naysay.design.steps import protocols
