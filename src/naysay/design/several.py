@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design.answerable import Answerable, Truth
-from naysay.design.base import Design, check_channel
+from naysay.design.base import Answerable, Design, Truth, check_channel
 from naysay.design.drawing import Source, source_of
 from naysay.design.exact import rounded
 from naysay.errors import AnswerError, DataError, DesignError

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design.answerable import Answerable
-from naysay.design.base import check_channel
+from naysay.design.base import Answerable, check_channel
 from naysay.design.drawing import Source, source_of
 from naysay.design.exact import flag, labels_of
 from naysay.design.several import Several
