@@ -29,20 +29,19 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks, privacy
-from naysay.design import Levels, Samples, Table
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import profile, samples
 from naysay.estimate.bootstrap import bootstrap_bounds, not_redrawn
 from naysay.estimate.information import evidence
 from naysay.estimate.likelihood import certified, efficient_indicators, model_covariance
 from naysay.estimate.linear import Indicators, indicators, linear_map
+from naysay.estimate.protocol import Intervals
 from naysay.estimate.result import Estimate
 from naysay.estimate.score import score_bounds
 
 __all__ = [
     "METHODS",
     "IntervalMethod",
-    "Intervals",
     "default_method",
     "degrees_of_freedom",
     "intervals",
@@ -57,29 +56,6 @@ _NO_BINOMIAL_SHARE = (
     "two-category designs); use method='score', 'profile', 'wald' or 'bootstrap'"
 )
 _UNLIKELY = 0.01  # chance of a survey that keeps to its design to be said not to
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """Confidence intervals of all proportions.
-
-    Parameters
-    ----------
-    bounds : (t, 2) float
-    method : str
-    confidence : float
-    flagged : (t,) bool
-        Where the interval missed [0, 1] and the nearest boundary point stands for it.
-    misfit : bool
-        Whether some interval misses [0, 1] by so much that no more than one in a hundred surveys would, whose
-        respondents keep to the design.
-    """
-
-    bounds: Floats
-    method: str
-    confidence: float
-    flagged: NDArray[np.bool_]
-    misfit: bool = False
 
 
 class _Ask(NamedTuple):
@@ -116,8 +92,8 @@ class IntervalMethod:
 
 def intervals(
     fit: Estimate,
-    *,
     confidence: float = 0.95,
+    *,
     method: str | None = None,
     replicates: int = 1_999,
     rng: np.random.Generator | None = None,
@@ -204,13 +180,13 @@ class BinomialShares(NamedTuple):
 
 def binomial_shares(fit: Estimate) -> BinomialShares | None:
     """The shares behind an estimate, if its design has them: indicators that take two values only."""
-    if isinstance(fit.design, Levels | Samples) or len(fit.tally.parts) != 1:
+    if fit.design.several or len(fit.tally.parts) != 1:
         return None
     design = fit.tally.parts[0].design
     mapping = linear_map(design, fit.solution)
     if mapping.structure == "closed form":
         low, high = mapping.constant, mapping.constant + np.diagonal(mapping.slope)
-    elif isinstance(design, Table):
+    elif design.tabular:
         possible = mapping(design.space.statistic(design.space.listing()))
         low, high = possible.min(axis=0), possible.max(axis=0)
         middle = np.minimum(np.abs(possible - low), np.abs(possible - high))
@@ -311,7 +287,7 @@ def _undetermined(fit: Estimate) -> bool:
 def _saturated(fit: Estimate) -> bool:
     """Whether the proportions are a one-to-one image of the answer shares, so that both profiles agree."""
     design = fit.tally.parts[0].design
-    return len(fit.tally.parts) == 1 and isinstance(design, Table) and design.weights.shape[0] == len(fit.categories)
+    return len(fit.tally.parts) == 1 and design.tabular and design.space.size == len(fit.categories)
 
 
 def _mean_profile(ask: _Ask) -> Floats:
