@@ -20,9 +20,9 @@ from naysay import collect, report
 from naysay.collect import respond
 from naysay.demo.asking import PEOPLE, people, questionnaire, questions
 from naysay.demo.page import page
-from naysay.demo.printing import say, show
 from naysay.demo.results import Results, estimated
 from naysay.errors import DataError
+from naysay.printing import Sentence, show
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     from naysay.collect.storage import Replies
@@ -130,9 +130,15 @@ def _estimate(replies: Replies, console: Console) -> Results:
         return Results(tuple([estimated(question, replies) for question in asked]))
 
 
+def say(console: Console, text: str) -> None:
+    """A line of text, not wrapped."""
+    show([Sentence(text)], console)
+
+
 def _show(results: Results, console: Console) -> None:
     for result in results.each:
-        show(result, console)
+        show(result.sections(), console)
+        console.print()
     say(console, "estimate: stratified over the levels; diff.: that less the pooled estimate; !: misses the truth")
     told = f"{results.holding} of {results.intervals} intervals hold the truth; about 95 in 100 should."
     console.print(Text(told, style="bold"))
