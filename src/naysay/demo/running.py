@@ -120,7 +120,8 @@ def _answer(link: str, size: int, seed: int | None, console: Console) -> None:
         began = time.perf_counter()
         sent = respond.many(survey, crowd, told=lambda now: progress.update(task, completed=now.stored))
         seconds = time.perf_counter() - began
-    say(console, f"{sent.stored:,} answers were randomized, sent and stored in {seconds:.1f} seconds.\n")
+    say(console, f"{sent.stored:,} answers were randomized, sent and stored in {seconds:.1f} seconds.")
+    console.print()
 
 
 def _estimate(replies: Replies, console: Console) -> Results:
