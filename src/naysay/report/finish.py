@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from naysay.printing.extra import need
 from naysay.report.inks import ink
 
-__all__ = ["LETTER", "LINE", "Axis", "apart", "image"]
+__all__ = ["LETTER", "LINE", "Axis", "apart", "data", "image"]
 
 LETTER, LINE = 6.3, 15
 """Pixels of an ordinary letter at the size of the labels, with something to spare, and of a line of them."""
@@ -92,12 +92,19 @@ class Axis:
         return math.exp(value) if self.log else value
 
 
-def image(chart: Any, *, width: int, height: int, padding: dict[str, int], title: str, description: str) -> str:
+def data(rows: Iterable[Mapping[str, Any]]) -> Any:
+    """A chart of these rows, which awaits its mark."""
+    alt = need("altair")
+    return alt.Chart(alt.InlineData(values=list(rows)))
+
+
+def image(chart: Any, *, size: int, height: int, padding: dict[str, int], title: str, description: str) -> str:
     """The chart as SVG, with its words read aloud, and inks that a page can change.
 
     Sizes are set, never measured, so that the image does not depend on installed fonts.
     """
     alt, converter = need("altair"), need("vl_convert")
+    width = size - padding["left"] - padding["right"]
     finished = (
         chart.properties(width=width, height=height, padding=padding, autosize=alt.AutoSizeParams(type="none"))
         .configure(background="transparent")

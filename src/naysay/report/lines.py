@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from naysay.printing.extra import need
 from naysay.report import labels
-from naysay.report.finish import LETTER, LINE, Axis, apart, image
+from naysay.report.finish import LETTER, LINE, Axis, apart, data, image
 from naysay.report.inks import ink
 
 __all__ = ["Line", "lines"]
@@ -91,14 +91,15 @@ def lines(
     """
     alt = need("altair")
     right = math.ceil(min(letters, max(labels.width(line.name) for line in drawn)) * LETTER) + 20
-    width = size - y.room - right
     across, up, color = x.encoded("X", "x", grid=False), y.encoded("Y", "y"), alt.Color("ink:N", scale=None)
-    data = alt.Chart(alt.InlineData(values=[row for place, line in enumerate(drawn) for row in _rows(line, place)]))
-    named = alt.Chart(alt.InlineData(values=_names(drawn, x, y, (width, height), letters)))
+    points = data(row for place, line in enumerate(drawn) for row in _rows(line, place))
+    named = data(_names(drawn, x, y, (size - y.room - right, height), letters))
     dash = alt.StrokeDash("dash", scale=None, type="nominal")
     chart = alt.layer(
-        data.mark_line(strokeWidth=2, aria=False).encode(x=across, y=up, detail="line:N", color=color, strokeDash=dash),
-        data.transform_filter("datum.told != ''")
+        points.mark_line(strokeWidth=2, aria=False).encode(
+            x=across, y=up, detail="line:N", color=color, strokeDash=dash
+        ),
+        points.transform_filter("datum.told != ''")
         .mark_point(filled=True, opacity=1, size=56)
         .encode(x=across, y=up, color=color, description="told:N"),
         named.mark_text(align="left", baseline="middle", dx=9, fontSize=12, color=ink("text")).encode(
@@ -106,7 +107,7 @@ def lines(
         ),
     )
     padding = {"left": y.room, "right": right, "top": 12, "bottom": 48}
-    return image(chart, width=width, height=height, padding=padding, title=title, description=description)
+    return image(chart, size=size, height=height, padding=padding, title=title, description=description)
 
 
 def _rows(line: Line, place: int) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from naysay.printing.extra import need
 from naysay.report import labels
-from naysay.report.finish import LETTER, LINE, Axis, image
+from naysay.report.finish import LETTER, LINE, Axis, data, image
 from naysay.report.inks import ink
 
 __all__ = ["Bars", "Mark", "marks_in_rows", "stacked_bars"]
@@ -115,15 +115,15 @@ def marks_in_rows(
     left = rows.left if labeled else _RIGHT
     names = [mark.name for mark in marks]
     beside = _beside(names, size - left) if labeled else len(names)
+    aimed = data([{"aim": aim}]).mark_rule(color=ink("truth"), strokeWidth=1.5, aria=False)
     chart = need("altair").layer(
         rows.between(),
-        _through(aim, axis),
+        *([] if aim is None else [aimed.encode(x=axis.encoded("X", "aim", **_FLUSH))]),
         *_marked(marks, [point for mark in marks for point in _points(mark, rows, compared)], axis, rows, beside),
         *([rows.named(gap=10)] if labeled else []),
     )
     padding = {"left": left, "right": _RIGHT, "top": 15 + 19 * -(-len(marks) // beside), "bottom": 48}
-    width = size - left - _RIGHT
-    return image(chart, width=width, height=rows.height, padding=padding, title=title, description=description)
+    return image(chart, size=size, height=rows.height, padding=padding, title=title, description=description)
 
 
 def _points(mark: Mark, rows: _Rows, compared: Sequence[Mark]) -> list[dict[str, Any]]:
@@ -149,12 +149,14 @@ def _marked(marks: Sequence[Mark], points: list[dict[str, Any]], axis: Axis, row
     names, legend = [mark.name for mark in marks], _legend(beside, symbolSize=90)
     color = alt.Color("mark:N", scale=alt.Scale(domain=names, range=[ink(each.role) for each in marks]), legend=legend)
     shapes = alt.Scale(domain=names, range=[mark.shape or _SHAPES[mark.role] for mark in marks])
-    data = alt.Chart(alt.InlineData(values=points))
     return [
-        data.transform_filter("datum.high > datum.low")
+        data(points)
+        .transform_filter("datum.high > datum.low")
         .mark_rule(strokeWidth=2)
         .encode(x=axis.encoded("X", "low", **_FLUSH), x2="high:Q", y=rows.y(), color=color, description="told:N"),
-        data.mark_point(filled=True, opacity=1).encode(
+        data(points)
+        .mark_point(filled=True, opacity=1)
+        .encode(
             x=axis.encoded("X", "value", **_FLUSH),
             y=rows.y(),
             color=color,
@@ -163,13 +165,6 @@ def _marked(marks: Sequence[Mark], points: list[dict[str, Any]], axis: Axis, row
             description="told:N",
         ),
     ]
-
-
-def _through(aim: float | None, axis: Axis) -> Any:
-    """A line through all rows."""
-    alt = need("altair")
-    data = alt.Chart(alt.InlineData(values=[] if aim is None else [{"aim": aim}]))
-    return data.mark_rule(color=ink("truth"), strokeWidth=1.5, aria=False).encode(x=axis.encoded("X", "aim", **_FLUSH))
 
 
 def stacked_bars(
@@ -215,10 +210,11 @@ def stacked_bars(
         for bar, step in zip(bars, steps, strict=True)
         for middle in rows.middles
     ]
-    drawn = alt.Chart(alt.InlineData(values=parts)).mark_rect(opacity=1)
-    signed = alt.Chart(alt.InlineData(values=signs)).mark_text(align="right", fontSize=12, color=ink("muted"))
+    signed = data(signs).mark_text(align="right", fontSize=12, color=ink("muted"))
     chart = alt.layer(
-        drawn.encode(
+        data(parts)
+        .mark_rect(opacity=1)
+        .encode(
             x=axis.encoded("X", "low", grid=False, **_FLUSH),
             x2="high:Q",
             y=rows.y("top"),
@@ -231,8 +227,7 @@ def stacked_bars(
         signed.encode(x=alt.value(-8), y=rows.y(), text="sign:N"),
     )
     padding = {"left": left, "right": _RIGHT, "top": 17 + 19 * -(-len(names) // beside), "bottom": 48}
-    width = size - left - _RIGHT
-    return image(chart, width=width, height=rows.height, padding=padding, title=title, description=description)
+    return image(chart, size=size, height=rows.height, padding=padding, title=title, description=description)
 
 
 def _parts(bar: Bars, step: float, rows: _Rows, kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -270,13 +265,11 @@ class _Rows(NamedTuple):
 
     def between(self) -> Any:
         """Rules between the rows."""
-        alt = need("altair")
-        data = alt.Chart(alt.InlineData(values=[{"y": end} for end in self.ends[:-1]]))
-        return data.mark_rule(color=ink("grid"), strokeWidth=1, aria=False).encode(y=self.y())
+        ends = data({"y": end} for end in self.ends[:-1])
+        return ends.mark_rule(color=ink("grid"), strokeWidth=1, aria=False).encode(y=self.y())
 
     def named(self, *, gap: int) -> Any:
         """Labels, line by line, each in the direction of its script, so far left of the plot."""
-        alt = need("altair")
         words = [
             {
                 "y": middle - (len(own) - 1) * LINE / 2,
@@ -285,10 +278,8 @@ class _Rows(NamedTuple):
             }
             for own, name, middle in zip(self.lines, self.names, self.middles, strict=True)
         ]
-        text = alt.Chart(alt.InlineData(values=words)).mark_text(
-            align="right", lineBreak="\n", lineHeight=LINE, fontSize=12, color=ink("text")
-        )
-        return text.encode(x=alt.value(-gap), y=self.y(), text="label:N", description="told:N")
+        text = data(words).mark_text(align="right", lineBreak="\n", lineHeight=LINE, fontSize=12, color=ink("text"))
+        return text.encode(x=need("altair").value(-gap), y=self.y(), text="label:N", description="told:N")
 
 
 def _rows(categories: Sequence[Any], room: int, most: int, *, least: int) -> _Rows:
