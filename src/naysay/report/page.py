@@ -27,8 +27,6 @@ __all__ = ["Section", "estimate_html", "estimate_section", "html"]
 _PARTS = {"respondent": "level", "researcher": "sample"}
 """What the parts of a design are called, by who assigns them."""
 
-_render = functools.partial(template, "naysay.report")
-
 
 @dataclass(frozen=True, init=False)
 class Section:
@@ -97,7 +95,8 @@ def html(
     >>> "&lt;b&gt;" in html("<b>", [])
     True
     """
-    return _render(
+    return template(
+        "naysay.report",
         "page.html",
         title=title,
         sections=sections,
