@@ -16,7 +16,8 @@ from pathlib import Path
 import polars as pl
 
 from naysay import microdata
-from naysay.microdata import QuasiIdentifier, Theta, printing
+from naysay.microdata import QuasiIdentifier, Theta
+from naysay.microdata.risk.written import spanned
 
 POPULATION = 50_000_000  # assumed: people on the web in 1997
 
@@ -90,7 +91,7 @@ def matched(rows: Sequence[QuasiIdentifier], names: Sequence[str] | None = None)
         *(
             f"| {name} | {part.sizes.records:,} | {part.sizes.unique:,} | {part.sizes.below_5:,} | "
             f"{part.sizes.below_10:,} | {part.pr_su:.4f} | {part.sizes.inverse:.4f} | "
-            f"{printing.spanned(part.informed.least, part.informed.most, '{:.4f}'.format)} | {text(part.theta)} |"
+            f"{spanned(part.informed.least, part.informed.most, '{:.4f}'.format)} | {text(part.theta)} |"
             for row, name in zip(rows, names or [" + ".join(row.keys) for row in rows], strict=True)
             for part in [row.matches]
         ),

@@ -27,6 +27,8 @@ from typing import Any
 import typer
 
 from naysay.cli import app, main
+from naysay.design import RULES
+from naysay.design.answerable import KINDS
 from naysay.designs import ASSUMPTIONS, FAMILIES, SOURCES
 
 DOCS = Path(__file__).parent
@@ -67,8 +69,8 @@ def renewed(text: str, page: str, folder: Path) -> str:
 
 @contextlib.contextmanager
 def _families() -> Iterator[None]:
-    """Forget the families that a page registers."""
-    known = [(registry, dict(registry)) for registry in (FAMILIES, SOURCES, ASSUMPTIONS)]
+    """Forget the families and kinds of design that a page registers."""
+    known = [(registry, dict(registry)) for registry in (FAMILIES, SOURCES, ASSUMPTIONS, KINDS, RULES)]
     try:
         yield
     finally:

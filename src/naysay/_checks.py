@@ -34,6 +34,8 @@ def categories(labels: Iterable[Any], *, least: int = 2, what: str = "categories
     result = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
     if len(result) < least:
         raise DesignError(f"at least {least} {what} are needed; got {len(result)}: {shown(result)}")
+    if set(map(type, result)) == {str} and len(set(result)) == len(result) and all(map(str.strip, result)):
+        return result  # the loop below says what is wrong, and is slow where texts are many
     seen: dict[str, int] = {}
     for position, label in enumerate(result):
         if not isinstance(label, Hashable):

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from naysay import microdata
-from naysay.microdata.commands import engines, risk
+from naysay.microdata.commands import risk, source
 
 from ..microdata import jvm
 
@@ -137,7 +137,7 @@ def test_a_spark_without_java_says_what_it_needs(refused, paper, monkeypatch):
         "pyspark.sql": SimpleNamespace(SparkSession=SimpleNamespace(builder=Quiet(), getActiveSession=lambda: None)),
         "pyspark.errors": SimpleNamespace(PySparkRuntimeError=RuntimeError),
     }
-    monkeypatch.setattr(engines.importlib, "import_module", known.__getitem__)
+    monkeypatch.setattr(source.importlib, "import_module", known.__getitem__)
     assert "needs Java 17 or later" in refused("risk", paper, *ASKED, "--engine", "spark")
 
 
@@ -149,7 +149,7 @@ def test_a_spark_of_its_own_is_stopped(naysay, paper, monkeypatch):
     known = {
         "pyspark.sql": SimpleNamespace(SparkSession=SimpleNamespace(builder=builder, getActiveSession=lambda: None))
     }
-    monkeypatch.setattr(engines, "_needed", lambda module, extra: known.get(module))
+    monkeypatch.setattr(source, "_needed", lambda module, extra: known.get(module))
     assert naysay("risk", paper, *ASKED, "--engine", "spark").code == 0
     assert stopped == [True]
 
@@ -158,7 +158,7 @@ def test_an_engine_that_is_not_installed_says_how_to_get_it(refused, paper, monk
     def missing(name):
         raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
 
-    monkeypatch.setattr(engines.importlib, "import_module", missing)
+    monkeypatch.setattr(source.importlib, "import_module", missing)
     assert "pip install 'naysay[duckdb]'" in refused("risk", paper, *ASKED, "--engine", "duckdb")
     assert "needs pyspark" in refused("risk", paper, *ASKED, "--engine", "spark")
 
@@ -305,7 +305,7 @@ def test_an_interrupt_ends_cleanly_and_leaves_no_file(naysay, paper, monkeypatch
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("naysay.microdata.risk.table.matches_of_tuples", interrupt)
+    monkeypatch.setattr("naysay.microdata.risk.measure.matches_of_tuples", interrupt)
     assert naysay("risk", paper, *ASKED, "--per-row", "rows.parquet") == (130, "", "")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["paper.csv"]
 
@@ -314,7 +314,7 @@ def test_an_interrupt_of_duckdb_is_an_interrupt(naysay, paper, monkeypatch):
     def interrupt(*_, **__):
         raise RuntimeError("Query interrupted")
 
-    monkeypatch.setattr("naysay.microdata.risk.table.matches_of_tuples", interrupt)
+    monkeypatch.setattr("naysay.microdata.risk.measure.matches_of_tuples", interrupt)
     assert naysay("risk", paper, *ASKED, "--engine", "duckdb") == (130, "", "")
 
 
@@ -586,13 +586,13 @@ def test_a_search_stops_and_goes_on(naysay, survey, monkeypatch):
 
 
 def test_a_long_search_says_so_beforehand(naysay, survey, monkeypatch, refused):
-    monkeypatch.setattr("naysay.microdata.commands.risk_search._LONG", 0.0)
+    monkeypatch.setattr("naysay.microdata.commands.request._LONG", 0.0)
     _, _, err = naysay("risk", *SEARCH, "--search", "3")
     assert err.startswith(
         "naysay: note: 14 combinations of up to 3 of 4 keys, about a second on this machine; smaller: "
     )
     assert "up to 2: 10, about a second" in err
-    monkeypatch.setattr("naysay.microdata.commands.risk_search._LONG", 60.0)
+    monkeypatch.setattr("naysay.microdata.commands.request._LONG", 60.0)
     monkeypatch.setattr(sys.modules["naysay.microdata.combinations.search"], "LONGEST", 0.0)
     told_no = refused("risk", *SEARCH, "--search", "3", "--resume", "new.jsonl")
     assert "needs a limit; this one has 14 combinations of up to 3 of 4 keys" in told_no

@@ -10,7 +10,7 @@ import random
 from pathlib import Path
 
 from naysay import designs
-from naysay.design import ByteSource
+from naysay.design import ByteSource, Pattern
 
 HERE = Path(__file__).parent
 ABC, ABCDE = tuple("abc"), tuple("abcde")
@@ -43,6 +43,9 @@ def offers():
     yield designs.crosswise(prevalence=0.25, between=(0.2, 0.3)), 2
     yield designs.stochastic_lie_detector(p=("2/12", "10/12")), 3
     yield designs.anchored_crosswise(prevalence=0.15, anchor=0.25), 3
+    yield designs.k_ary([f"c{number:03}" for number in range(1, 258)], epsilon=6), 6
+    yield Pattern.of(ABCDE, own=7, other=3, name="pattern"), 12
+    yield Pattern.of(ABCDE, own=0, other=2**50, name="negative pattern"), 12
 
 
 def vectors(design, truths, chance):

@@ -82,6 +82,14 @@ def table(design, truth, source):
     return running_sum(design["columns"][truth], source.integer(design["denominator"]))
 
 
+def pattern(design, truth, source):
+    own, other = design["own"], design["other"]
+    u = source.integer(own + (len(design["categories"]) - 1) * other)
+    if u < truth * other:
+        return u // other
+    return truth if u < truth * other + own else (u - own) // other + 1
+
+
 def subset(design, truth, source):
     t, needed = len(design["categories"]), design["discards"]
     order = [(truth + step) % t for step in range(1, t)] if design["truthful"] else list(range(t))
@@ -138,6 +146,7 @@ def both(design, truth, source):
 RULES = {
     "table": table,
     "two_option": table,
+    "pattern": pattern,
     "subset": subset,
     "weighted_subset": weighted_subset,
     "mixture": mixture,
@@ -158,4 +167,6 @@ def said(design, response):
         return f"{said(design['first'], response[0])} × {said(design['second'], response[1])}"
     if kind in ("table", "two_option"):
         return str(design["responses"][response])
+    if kind == "pattern":
+        return str(design["categories"][response])
     return ";".join(str(design["categories"][place]) for place in response)

@@ -2,13 +2,14 @@ import re
 import xml.etree.ElementTree as ET
 
 from naysay.report import charts, figures, pair
+from naysay.report.inks import INKS
 
 from .conftest import LABELS
 
 
 def test_a_dark_image_has_no_light_ink():
     svg = charts.dots(("a", "b"), [charts.Mark("truth", "truth", (0.3, 0.7))], title="A survey")
-    light = {f"var(--chart-{role},{inks[0]})" for role, inks in charts.INKS.items()}
+    light = {f"var(--chart-{role},{inks[0]})" for role, inks in INKS.items()}
     assert any(each in svg for each in light)
     dark = figures.dark(svg)
     assert not any(each in dark for each in light)

@@ -12,18 +12,17 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from rich.table import Table
-from rich.text import Text
 
-from naysay import _checks, planning, privacy
+from naysay import _checks, planning, printing, privacy
 from naysay.console import output, pages
 from naysay.console.commands import takes
 from naysay.console.options import Categories, Format, Html, Target, design_of
 from naysay.console.people import Preferences, numbers, preferences_of
 from naysay.design import Answerable
 from naysay.errors import DataError
-from naysay.planning import Comparison, Liars, printing
+from naysay.planning import Comparison, Liars
 from naysay.planning.size import people_for
+from naysay.printing import Column, Points, Table
 from naysay.report import study_page
 
 __all__ = ["Options", "command"]
@@ -274,24 +273,24 @@ class Plan:
         return f"{self.n:,} and {self.second:,} respondents in two groups tell {told} with a power of {self.power:.3f}"
 
     def __str__(self) -> str:
-        above = [f"{self.design.name or self.design.kind}: {self.reached}", self.found.kind]
-        notes = [f"note: {told}" for told in self.warnings]
-        return printing.text(above, self._grid(), [*privacy.lines(self.design), *notes])
+        above = (f"{self.design.name or self.design.kind}: {self.reached}", self.found.kind)
+        below = (*privacy.lines(self.design), *(f"note: {told}" for told in self.warnings))
+        return printing.text([Points(above), self._numbers(), Points(below)])
 
-    def _grid(self) -> Table:
+    def _numbers(self) -> Table:
         """The numbers: of one group, with the standard deviation of one answer; or of two and their difference."""
         from scipy.stats import norm
 
         z = float(norm.ppf(0.5 + _checks.confidence(self.asked.confidence) / 2))
-        alone = len(self.errors) == 1
+        alone, level = self.other is None, f"± at {self.asked.confidence:g}"
         columns = [title for each in self.errors for title in (each.what or "proportion", "s.e.")]
-        ends = [f"± at {self.asked.confidence:g}", *(["s.d. of one"] if alone else [])]
-        grid = printing.grid("category", [*columns, *ends])
+        columns += [level, "s.d. of one"] if alone else [level]
+        rows = []
         for place, name in enumerate(self.found.names):
             shown = [number[place] for each in self.errors for number in (each.values, each.errors)]
             shown += [z * self.errors[-1].errors[place], *([self.found.each[place] ** 0.5] if alone else [])]
-            grid.add_row(Text(_checks.label(name)), *(f"{number:.4f}" for number in shown))
-        return grid
+            rows.append((_checks.label(name), *(f"{number:.4f}" for number in shown)))
+        return Table((Column("category", words=True, width=44), *map(Column, columns)), tuple(rows))
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, as JSON can hold them."""

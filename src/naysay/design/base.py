@@ -78,7 +78,7 @@ class Design(Answerable):
         return told | listed | self._told()
 
     @classmethod
-    def of_form(cls, node: dict[str, Any]) -> Self:
+    def of_form(cls, node: dict[str, Any]) -> Design:
         return cls.of(
             categories=node["categories"],
             **{name: labels_of([node[name]])[0] for name in cls._own()},  # a tuple is a list in JSON
@@ -136,7 +136,7 @@ class Design(Answerable):
 
         None where there are too many responses to list and no closed form does without, or where it is too large.
         """
-        if len(self.expected_statistic) ** 2 * len(self.categories) > _ENTRIES:
+        if self.space.dimension**2 * len(self.categories) > _ENTRIES:
             return None
         return self._second_moments()
 

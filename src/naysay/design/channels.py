@@ -1,9 +1,8 @@
-"""The elementary designs: a table of integer weights, and draws of k categories too many to write in a table."""
+"""A design written out as a table of integer weights."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -18,16 +17,16 @@ from naysay.design.answerable import Truth
 from naysay.design.base import Design
 from naysay.design.drawing import Source
 from naysay.design.exact import LIMIT, flag, integer
+from naysay.design.pattern import MANY, Pattern
 from naysay.errors import DesignError
-from naysay.responses import WORD, Codes, Labels, Subsets
+from naysay.responses import Codes, Labels
 
-__all__ = ["Subset", "Table", "TwoOption", "WeightedSubset"]
+__all__ = ["Table", "TwoOption", "compact"]
 
 _TABLE = (
     "Draw u below the denominator. In the column of the true category add up the weights from the first row on; the "
     "response is the first row whose running sum exceeds u."
 )
-_SET = "The response is the set of discarded categories; as text, in the order of the categories, joined by ';'."
 _ROUNDED = Fraction(1, 2**50)  # what rounding to a denominator of 2**53 may change
 
 
@@ -123,11 +122,11 @@ class Table(Design):
         return {"yes_no": True} if self.space.yes_no else {}
 
     @classmethod
-    def of_form(cls, node: dict[str, Any]) -> Table:
+    def of_form(cls, node: dict[str, Any]) -> Table | Pattern:
         design = cls(**cls._fields(node))
         if design.denominator != integer(node["denominator"]):
             raise DesignError(f"the columns must sum to the denominator {node['denominator']}")
-        return design
+        return compact(design)
 
     @staticmethod
     def _fields(node: dict[str, Any]) -> dict[str, Any]:
@@ -139,6 +138,19 @@ class Table(Design):
             "weights": np.array([[integer(weight) for weight in column] for column in node["columns"]]).T,
             "protocol": protocol.read(node.get("protocol")),
         }
+
+
+def compact(table: Table) -> Table | Pattern:
+    """The table itself, or where it has more than `MANY` categories and its columns are one pattern, that pattern."""
+    weights, t = table.weights, len(table.categories)
+    if t <= MANY or table.kind != "table" or table.space.labels != table.categories:
+        return table
+    own, other = int(weights[0, 0]), int(weights[0, 1])
+    # The diagonal is subtracted in place of comparing with a second table of that size.
+    if (weights.diagonal() != own).any() or np.count_nonzero(weights != other) != (t if own != other else 0):
+        return table
+    told = {"name": table.name, "notes": table.notes, "protocol": table.protocol, "alternatives": table.alternatives}
+    return Pattern.of(table.categories, own, other, **told)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -157,242 +169,3 @@ class TwoOption(Table):
     @staticmethod
     def _fields(node: dict[str, Any]) -> dict[str, Any]:
         return Table._fields(node) | {"shown": integer(node["shown"])}
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Subset(Design):
-    """k categories drawn with equal chances: out of the t - 1 false ones (``truthful``), or out of all t.
-
-    P(S | j) = 1 / C(t - 1, k) for every k-subset S that does not hold j. Nothing is ever listed, so t = 60, k = 30
-    costs no more than its sets.
-
-    Parameters
-    ----------
-    discards : int
-        k, from 1 to t - 1; at t - 1 a truthful answer is the true one.
-    truthful : bool
-        Whether the true category stays out of the set; if not, the answer is pure noise.
-    """
-
-    discards: int
-    truthful: bool = True
-    space: Subsets
-    kind: ClassVar[str] = "subset"
-    rule: ClassVar[str] = (
-        "With t categories, truth x and k to discard: visit x+1, x+2, ... (modulo t, x itself left out). At each visit "
-        "draw an integer below the number of categories not yet visited, this one included; discard this one if the "
-        "integer is less than the number still to be discarded. If truthful is false, visit 0, 1, ..., t-1 instead. "
-        + _SET
-    )
-
-    def __post_init__(self) -> None:
-        t = len(self.categories)
-        flag(self.truthful)
-        if not 1 <= integer(self.discards) <= t - 1:
-            raise DesignError(f"discards must lie between 1 and {t - 1} for {t} categories; got {self.discards}")
-
-    @classmethod
-    def of(cls, categories: Sequence[Any], discards: int, **fields: Any) -> Subset:
-        """The design over these categories."""
-        labels = tuple(categories)
-        return cls(categories=labels, space=Subsets(labels, discards, discards), discards=discards, **fields)
-
-    exchangeable = True
-
-    @property
-    def _candidates(self) -> int:
-        return len(self.categories) - self.truthful
-
-    def rows(self, codes: Codes) -> NDArray[np.float64]:
-        probability = 1 / math.comb(self._candidates, self.discards)
-        if not self.truthful:
-            return np.full((len(codes), len(self.categories)), probability)
-        return np.where(self.space.decode(codes), 0.0, probability)
-
-    def draw(self, truth: Truth, source: Source) -> Codes:
-        """Selection sampling: walk the candidates, take each with chance (still needed) / (still to come)."""
-        t, n = len(self.categories), len(truth)
-        first = truth + 1 if self.truthful else np.zeros(n, dtype=np.int64)
-        needed = np.full(n, self.discards, dtype=np.int64)
-        codes = np.zeros((n, self.space.width), dtype=np.int64)
-        for step in range(self._candidates):
-            taken = source.below(self._candidates - step, n) < needed
-            needed -= taken
-            _set_bits(codes, (first + step) % t, taken)
-        return codes
-
-    def impossible(self, codes: Codes) -> NDArray[np.bool_]:
-        return np.zeros(len(codes), dtype=bool)  # any set of the right size leaves a category that gives it
-
-    @cached_property
-    def expected_statistic(self) -> NDArray[np.float64]:
-        """E[M_i | X = j] = k / (t - 1) for i ≠ j, and 0 for i = j."""
-        t = len(self.categories)
-        expected = np.full((t, t), self.discards / self._candidates)
-        if self.truthful:
-            np.fill_diagonal(expected, 0.0)
-        return _checks.read_only(expected)
-
-    def _second_moments(self) -> NDArray[np.float64]:
-        """k(k-1)/(m(m-1)) off the diagonal and k/m on it, for m candidates; 0 where one of the two is the true one."""
-        t, k, m = len(self.categories), self.discards, self._candidates
-        joint = np.full((t, t), k * (k - 1) / (m * (m - 1)) if m > 1 else 0.0)
-        np.fill_diagonal(joint, k / m)
-        every = np.tile(joint, (t, 1, 1))
-        if self.truthful:
-            places = np.arange(t)
-            every[places, places, :] = 0.0
-            every[places, :, places] = 0.0
-        return every
-
-    def guessed(self, prior: NDArray[np.float64]) -> float:
-        """Σ_r π_(r) C(t - r, k - r + 1) / C(t - 1, k), the categories ranked from the likeliest on.
-
-        The r-th likeliest category is the best guess if those before it are ruled out and it is not.
-        """
-        if not self.truthful:
-            return float(prior.max())
-        t, k, ranked = len(prior), self.discards, np.sort(prior)[::-1]
-        return math.fsum(ranked[r] * math.comb(t - r - 1, k - r) for r in range(k + 1)) / math.comb(t - 1, k)
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class WeightedSubset(Design):
-    """k false categories drawn with probability in proportion to the product of their weights.
-
-    P(S | j) = Π_{i ∈ S} w_i / e_k(w without j) for j ∉ S, with e_k the elementary symmetric polynomial.
-
-    Parameters
-    ----------
-    discards : int
-        k, from 1 to t - 1.
-    weights : tuple of int
-        Positive integers, one a category; e_k of them must not exceed 2⁵³.
-    """
-
-    discards: int
-    weights: tuple[int, ...]
-    space: Subsets
-    kind: ClassVar[str] = "weighted_subset"
-    rule: ClassVar[str] = (
-        "Visit 0, 1, ..., t-1 without x. Let c be the number still to be discarded and e(c, S) the sum over the "
-        "c-subsets of S of the products of their weights (e(0, S) = 1). Draw an integer below e(c, this and the rest); "
-        "discard this one if the integer is less than its weight times e(c-1, the rest). " + _SET
-    )
-
-    def __post_init__(self) -> None:
-        t = len(self.categories)
-        if not 1 <= integer(self.discards) <= t - 1:
-            raise DesignError(f"discards must lie between 1 and {t - 1} for {t} categories; got {self.discards}")
-        if len(self.weights) != t or min(self.weights) < 1:
-            raise DesignError(f"weights must be {t} positive integers, one a category; got {self.weights}")
-        if symmetric_sums(self.weights, self.discards)[-1] > LIMIT:
-            raise DesignError("the weights are too fine: their e_k exceeds 2**53; use smaller integers")
-
-    @classmethod
-    def of(cls, categories: Sequence[Any], discards: int, weights: Sequence[Any], **fields: Any) -> WeightedSubset:
-        """The design over these categories."""
-        labels = tuple(categories)
-        whole = tuple(w.item() if isinstance(w, np.generic) else w for w in weights)
-        if any(not isinstance(w, int) for w in whole):
-            raise DesignError(f"weights must be {len(labels)} positive integers, one a category; got {whole}")
-        return cls(
-            categories=labels, space=Subsets(labels, discards, discards), discards=discards, weights=whole, **fields
-        )
-
-    @cached_property
-    def _totals(self) -> NDArray[np.float64]:
-        """e_k of the weights without each category, (t,)."""
-        w = self.weights
-        return np.array([symmetric_sums(w[:j] + w[j + 1 :], self.discards)[-1] for j in range(len(w))], dtype=float)
-
-    def rows(self, codes: Codes) -> NDArray[np.float64]:
-        members = self.space.decode(codes)
-        product = np.where(members, np.array(self.weights, dtype=float), 1.0).prod(axis=1)
-        return np.where(members, 0.0, product[:, None] / self._totals)
-
-    @property
-    def typical_codes(self) -> Codes:
-        """All responses; too many, the one that leaves the heaviest category beside the lightest, which says most."""
-        if self.space.listable:
-            return self.space.listing()
-        heaviest = sorted(range(len(self.weights)), key=lambda place: -self.weights[place])
-        members = np.zeros((1, len(self.weights)), dtype=bool)
-        members[0, heaviest[1 : self.discards + 1]] = True
-        return self.space.pack(members)
-
-    def draw(self, truth: Truth, source: Source) -> Codes:
-        codes = np.zeros((len(truth), self.space.width), dtype=np.int64)
-        for category in np.unique(truth).tolist():
-            here = np.flatnonzero(truth == category)
-            codes[here] = self._draw_for(category, len(here), source)
-        return codes
-
-    def _draw_for(self, category: int, n: int, source: Source) -> Codes:
-        codes = np.zeros((n, self.space.width), dtype=np.int64)
-        needed = np.full(n, self.discards, dtype=np.int64)
-        candidates = [i for i in range(len(self.weights)) if i != category]
-        for place, candidate in enumerate(candidates):
-            with_this = symmetric_sums([self.weights[i] for i in candidates[place:]], self.discards)
-            without = symmetric_sums([self.weights[i] for i in candidates[place + 1 :]], self.discards)
-            taken = np.zeros(n, dtype=bool)
-            for c in range(1, self.discards + 1):
-                waiting = np.flatnonzero(needed == c)
-                if len(waiting):
-                    drawn = source.below(with_this[c], len(waiting))
-                    taken[waiting] = drawn < self.weights[candidate] * without[c - 1]
-            needed -= taken
-            _set_bits(codes, np.full(n, candidate), taken)
-        return codes
-
-    def impossible(self, codes: Codes) -> NDArray[np.bool_]:
-        return np.zeros(len(codes), dtype=bool)  # any set of the right size leaves a category that gives it
-
-    @cached_property
-    def expected_statistic(self) -> NDArray[np.float64]:
-        """E[M_i | X = j] = w_i e_{k-1}(w without i, j) / e_k(w without j)."""
-        t, w = len(self.weights), self.weights
-        expected = np.zeros((t, t))
-        for i in range(t):
-            for j in range(t):
-                if i != j:
-                    rest = [w[m] for m in range(t) if m not in (i, j)]
-                    expected[i, j] = w[i] * symmetric_sums(rest, self.discards)[self.discards - 1] / self._totals[j]
-        return _checks.read_only(expected)
-
-    def _second_moments(self) -> NDArray[np.float64]:
-        """w_a w_b e_{k-2}(w without a, b, j) / e_k(w without j) for two false categories a and b."""
-        w, k, t = self.weights, self.discards, len(self.weights)
-        every = np.zeros((t, t, t))
-        for j in range(t):
-            every[j][np.diag_indices(t)] = self.expected_statistic[:, j]
-            for a in range(t):
-                for b in range(a) if k > 1 and a != j else ():
-                    if b != j:
-                        rest = [weight for place, weight in enumerate(w) if place not in (a, b, j)]
-                        joint = w[a] * w[b] * symmetric_sums(rest, k - 2)[-1] / self._totals[j]
-                        every[j, a, b] = every[j, b, a] = joint
-        return every
-
-
-def symmetric_sums(weights: Sequence[int], k: int) -> list[int]:
-    """Elementary symmetric polynomials e_0 … e_k of the weights.
-
-    Examples
-    --------
-    >>> symmetric_sums((1, 2, 3), 2)
-    [1, 6, 11]
-    """
-    sums = [1] + [0] * k
-    for weight in weights:
-        for size in range(k, 0, -1):
-            sums[size] += weight * sums[size - 1]
-    return sums
-
-
-def _set_bits(codes: Codes, positions: NDArray[np.int64], taken: NDArray[np.bool_]) -> None:
-    """Add each taken position to the set of its row."""
-    if codes.shape[1] == 1:
-        codes[:, 0] |= taken.astype(np.int64) << positions
-    else:
-        codes[np.arange(len(codes)), positions // WORD] |= taken.astype(np.int64) << (positions % WORD)

@@ -11,7 +11,7 @@ from typing import Any
 from naysay.design.answerable import KINDS, NUMBERS, Answerable
 from naysay.design.exact import labels_of
 from naysay.errors import DesignError
-from naysay.tally.stored import register_reader
+from naysay.tally.tally import register_reader
 
 __all__ = ["VERSION", "load", "read"]
 

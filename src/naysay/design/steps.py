@@ -13,10 +13,11 @@ from naysay import _checks
 from naysay.design.algebra import Both, Mixture, Product, Then
 from naysay.design.answerable import Answerable
 from naysay.design.base import Design
-from naysay.design.channels import Subset, Table, TwoOption, WeightedSubset
+from naysay.design.channels import Table, TwoOption
 from naysay.design.devices import draw_lots
 from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step, words
 from naysay.design.several import Several
+from naysay.design.subsets import Subset, WeightedSubset
 
 __all__ = ["parts", "protocols"]
 

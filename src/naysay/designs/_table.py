@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from naysay import _checks
-from naysay.design import Branch, Fork, Protocol, Say, Step, Table
+from naysay.design import Branch, Do, Fork, Pattern, Protocol, Say, Step, Table, draw_lots
+from naysay.design.channels import compact
 from naysay.design.exact import as_fraction, table_weights, whole_weights
+from naysay.design.pattern import MANY
 from naysay.design.protocol import probabilities
 from naysay.errors import DesignError
 from naysay.responses import Labels
@@ -20,11 +22,14 @@ __all__ = [
     "SENSITIVE",
     "YES_NO",
     "ask",
+    "by_lot",
     "chance",
+    "of_pattern",
     "of_probabilities",
     "of_steps",
     "of_weights",
     "truth",
+    "truthfully",
     "two",
 ]
 
@@ -33,7 +38,7 @@ YES_NO = ("yes", "no")
 
 def of_probabilities(
     matrix: Any, categories: Sequence[Any], responses: Sequence[Any] | None = None, **fields: Any
-) -> Table:
+) -> Table | Pattern:
     """The design with this matrix of probabilities (responses, t), read exactly as written."""
     labels = _checks.categories(categories)
     widths = {len(row) for row in matrix}
@@ -44,11 +49,21 @@ def of_probabilities(
     return of_weights(table_weights(matrix, columns=labels), labels, responses, **fields)
 
 
-def of_weights(weights: Any, categories: Sequence[Any], responses: Sequence[Any] | None = None, **fields: Any) -> Table:
+def of_weights(
+    weights: Any, categories: Sequence[Any], responses: Sequence[Any] | None = None, **fields: Any
+) -> Table | Pattern:
     """The design with these integer weights (responses, t); responses are the categories unless named."""
     labels = _checks.categories(categories)
     reported = labels if responses is None else tuple(responses)
-    return Table(categories=labels, space=Labels(reported), weights=np.asarray(weights), **fields)
+    return compact(Table(categories=labels, space=Labels(reported), weights=np.asarray(weights), **fields))
+
+
+def of_pattern(own: int, other: int, categories: Sequence[Any], first: Step, **fields: Any) -> Table | Pattern:
+    """The design that answers the true category with weight `own`, and each other one with weight `other`."""
+    labels = tuple(categories)
+    told = {"protocol": Protocol(first), **fields}
+    design = Pattern.of(labels, own, other, **told)
+    return design if len(labels) > MANY else of_weights(design.weights, labels, **told)
 
 
 def of_steps(
@@ -76,6 +91,7 @@ def two(categories: Sequence[Any]) -> tuple[Any, Any]:
 
 
 SENSITIVE = "Is the sensitive statement true of you?"
+TRUTHFULLY = "say truthfully which category is yours"
 HONESTLY = "say truthfully whether the sensitive statement is true of you"
 
 
@@ -90,7 +106,20 @@ def truth(categories: Sequence[Any]) -> Fork:
     ways = [(category, Say(category)) for category in categories]
     if len(categories) == 2:
         return ask(*ways, told=HONESTLY)
-    return ask(*ways, question="Which category is yours?", told="say truthfully which category is yours")
+    return ask(*ways, question="Which category is yours?", told=TRUTHFULLY)
+
+
+def truthfully(categories: Sequence[Any]) -> Step:
+    """The same, told in words where a way for each category would be too many to write down."""
+    return Do(TRUTHFULLY) if len(categories) > MANY else truth(categories)
+
+
+def by_lot(categories: Sequence[Any]) -> Step:
+    """Any category, each with the same chance; told in words where they are many."""
+    t = len(categories)
+    if t > MANY:
+        return Do(f"let the device draw lots, unseen by anybody else; the list of {t} outcomes says which to say")
+    return draw_lots(*((Fraction(1, t), Say(category)) for category in categories))
 
 
 def chance(value: Any, *, name: str, inside: bool = False) -> Fraction:

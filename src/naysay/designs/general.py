@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 from naysay import _checks
-from naysay.design import Answerable, Design, Do, Levels, Protocol, Say, Subset, draw_lots
+from naysay.design import Answerable, Design, Do, Levels, Protocol, Subset
 from naysay.designs._family import family
-from naysay.designs._table import of_probabilities, of_steps, truth
+from naysay.designs._table import by_lot, of_pattern, of_probabilities, truthfully
 from naysay.errors import DesignError
 
 __all__ = ["custom", "direct", "levels", "uniform"]
@@ -33,7 +32,7 @@ def direct(categories: Sequence[Any]) -> Design:
            [0., 1.]])
     """
     labels = _checks.categories(categories)
-    return of_steps(truth(labels), labels, notes=("this reveals your answer",))
+    return of_pattern(1, 0, labels, truthfully(labels), notes=("this reveals your answer",))
 
 
 @family("noise, for mixtures")
@@ -58,7 +57,7 @@ def uniform(categories: Sequence[Any], *, discards: int | None = None) -> Design
         discards = _checks.whole(discards, 1, len(labels) - 1, what="discards")
         lots = Do(f"draw {discards} of the {len(labels)} categories by lot, and name them")
         return Subset.of(labels, discards, truthful=False, protocol=Protocol(lots))
-    return of_steps(draw_lots(*((Fraction(1, len(labels)), Say(label)) for label in labels)), labels)
+    return of_pattern(1, 1, labels, by_lot(labels))
 
 
 @family("any matrix")

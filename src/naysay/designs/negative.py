@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from naysay import _checks
-from naysay.design import Design, Do, Levels, Protocol, Subset, Table, TwoOption, WeightedSubset
+from naysay.design import Design, Do, Levels, Pattern, Protocol, Subset, Table, TwoOption, WeightedSubset
 from naysay.design.exact import LIMIT, as_fraction, rounded, table_weights
 from naysay.designs._family import call, family
-from naysay.designs._table import of_probabilities, of_weights
+from naysay.designs._table import of_pattern, of_probabilities, of_weights
 from naysay.errors import DesignError
 from naysay.responses import Labels
 
@@ -67,8 +67,7 @@ def negative(categories: Sequence[Any], *, discards: int = 1, weights: Sequence[
         return Subset.of(labels, discards, name=name, protocol=Protocol(lots))
     die = f"throw a die with {len(labels) - 1} sides; at m, name the m-th category from the top that is not yours"
     coin = "toss a coin; at heads name the first category from the top that is not yours, at tails the second"
-    protocol = Protocol(Do(coin if len(labels) == 3 else die))
-    return of_weights(1 - np.eye(len(labels), dtype=np.int64), labels, name=name, protocol=protocol)
+    return of_pattern(0, 1, labels, Do(coin if len(labels) == 3 else die), name=name)
 
 
 def _weighted(labels: tuple[Any, ...], discards: int, weights: Sequence[int], name: str) -> Design:
@@ -394,6 +393,8 @@ def _checked_discards(labels: Sequence[Any], discards: Any) -> int:
 
 def is_uniform(design: object) -> bool:
     """Whether a design is the uniform negative survey with one answer: P = (11ᵀ - I)/(t-1)."""
+    if isinstance(design, Pattern):
+        return design.own == 0
     if not isinstance(design, Table) or len(design.categories) != len(design.space.labels):
         return False
     even = 1 - np.eye(len(design.categories), dtype=np.int64)

@@ -13,7 +13,7 @@ from naysay import _checks
 from naysay.design import Branch, Chance, Design, Say, Step, draw_lots
 from naysay.design.exact import as_fraction, odds_within
 from naysay.designs._family import family
-from naysay.designs._table import YES_NO, ask, chance, of_steps, truth, two
+from naysay.designs._table import YES_NO, ask, by_lot, chance, of_pattern, of_steps, truth, truthfully, two
 from naysay.errors import DesignError
 
 __all__ = ["forced_response", "k_ary", "kuk", "mangat", "two_coins", "warner"]
@@ -290,8 +290,7 @@ def k_ary(categories: Sequence[Any] = YES_NO, *, epsilon: Any) -> Design:
     labels = _checks.categories(categories)
     a, b = odds_within(epsilon, others=len(labels) - 1)
     each = Fraction(b, a + (len(labels) - 1) * b)
-    noise = draw_lots(*((Fraction(1, len(labels)), Say(label)) for label in labels))
-    first = draw_lots((1 - len(labels) * each, truth(labels)), (len(labels) * each, noise))
+    first = draw_lots((1 - len(labels) * each, truthfully(labels)), (len(labels) * each, by_lot(labels)))
     capped = float(as_fraction(epsilon)) - math.log(a / b) > 1e-9
     notes = (f"ε = {math.log(a / b):.4g} is the largest that can be drawn, less than asked",) if capped else ()
-    return of_steps(first, labels, notes=notes)
+    return of_pattern(a, b, labels, first, notes=notes)

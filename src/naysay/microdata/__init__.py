@@ -8,8 +8,9 @@ if TYPE_CHECKING:  # loaded when first asked for, as `loader` does
     from naysay.microdata import panel
     from naysay.microdata.combinations.contributions import Contribution, Contributions, contributions
     from naysay.microdata.combinations.finished import Combination
+    from naysay.microdata.combinations.plan import SearchPlan, search_plan
     from naysay.microdata.combinations.recodings import Recoding, Recodings, recodings
-    from naysay.microdata.combinations.search import Search, SearchPlan, search, search_plan
+    from naysay.microdata.combinations.search import Search, search
     from naysay.microdata.combinations.standout import KeySet, StandOut, stand_out, stand_out_of
     from naysay.microdata.keys.candidates import Between, Chances, Either, Form, Joined, Privatized
     from naysay.microdata.keys.variables import Keys
@@ -20,14 +21,17 @@ if TYPE_CHECKING:  # loaded when first asked for, as `loader` does
     from naysay.microdata.population.informed import Informed
     from naysay.microdata.population.theta import Intrusion, Theta, data_intrusion_simulation, theta
     from naysay.microdata.risk.diversity import Diversity, diversity
+    from naysay.microdata.risk.listwise import Listwise
+    from naysay.microdata.risk.matched import Matches
     from naysay.microdata.risk.scenarios import SCENARIOS, Identification, Scenario, identification
-    from naysay.microdata.risk.table import Listwise, Matches, QuasiIdentifier, RiskTable, risk_table
+    from naysay.microdata.risk.table import QuasiIdentifier, RiskTable, risk_table
 
 _HOMES = {
     "combinations.contributions": ("Contribution", "Contributions", "contributions"),
     "combinations.finished": ("Combination",),
     "combinations.recodings": ("Recoding", "Recodings", "recodings"),
-    "combinations.search": ("Search", "SearchPlan", "search", "search_plan"),
+    "combinations.plan": ("SearchPlan", "search_plan"),
+    "combinations.search": ("Search", "search"),
     "combinations.standout": ("KeySet", "StandOut", "stand_out", "stand_out_of"),
     "keys.candidates": ("Between", "Chances", "Either", "Form", "Joined", "Privatized"),
     "keys.variables": ("Keys",),
@@ -40,7 +44,9 @@ _HOMES = {
     "population.theta": ("Intrusion", "Theta", "data_intrusion_simulation", "theta"),
     "risk.diversity": ("Diversity", "diversity"),
     "risk.scenarios": ("SCENARIOS", "Identification", "Scenario", "identification"),
-    "risk.table": ("Listwise", "Matches", "QuasiIdentifier", "RiskTable", "risk_table"),
+    "risk.listwise": ("Listwise",),
+    "risk.matched": ("Matches",),
+    "risk.table": ("QuasiIdentifier", "RiskTable", "risk_table"),
 }
 """The module of each public name. No room has the name of a function: it would hide that function once imported."""
 

@@ -5,8 +5,9 @@
 the direct question with its liars.
 """
 
-from naysay.planning.comparison import Comparison, Liars, Option, compare
+from naysay.planning.comparison import compare
 from naysay.planning.power import difference_power, power
+from naysay.planning.result import Comparison, Liars, Option
 from naysay.planning.size import difference_sample_size, sample_size, standard_error
 from naysay.planning.variance import Variance, variance
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,146 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks, privacy
 from naysay.design import Answerable, Design
 from naysay.design.base import check_design
-from naysay.design.respondents import choice, lies, share
+from naysay.design.respondents import choice, lies
 from naysay.designs import direct as direct_question
 from naysay.errors import DataError, DesignError
+from naysay.planning.result import Comparison, Liars, Option
 from naysay.planning.size import MOST, checked_error
 from naysay.planning.variance import place_among, respondents, variance
 
-__all__ = ["Comparison", "Liars", "Option", "compare"]
-
-
-@dataclass(frozen=True)
-class Liars:
-    """What people are assumed to do who would rather not say the truth.
-
-    Parameters
-    ----------
-    share : float
-        Of the members of the sensitive category, who lie to the direct question.
-    says : label, optional
-        What they say instead; without it any other category, each equally often.
-    under_design : float
-        The share that lies under a randomized design all the same.
-    """
-
-    share: float
-    says: Any = None
-    under_design: float = 0.0
-
-    def __post_init__(self) -> None:
-        share(self.share, what="the share of liars")
-        share(self.under_design, what="the share of liars under a design")
-
-
-@dataclass(frozen=True)
-class Option:
-    """One design in a comparison.
-
-    Parameters
-    ----------
-    name : str
-    bias : float
-        What lying does to the estimate, whatever the number of respondents; 0 where nobody lies.
-    standard_error, rmse : float
-        With n answers; rmse² = bias² + standard_error².
-    deviation : float
-        Standard deviation of one respondent: the standard error times √n.
-    needed : int or None
-        Respondents for the wanted precision; None where no number of them reaches it.
-    pays_from : int or None
-        Fewest respondents from which the design errs less than the direct question does; None where it never does, or
-        nobody lies to the direct question.
-    still_possible : (int, int)
-        Categories left after an answer, fewest and most.
-    bits : float
-        What an answer tells of its person on average, under a uniform prior; of levels as they are chosen.
-    epsilon : float
-    largest_odds : float
-        Posterior over prior odds of a category after the most revealing answer, under a uniform prior.
-    kind : str
-        What the standard error rests on.
-    """
-
-    name: str
-    bias: float
-    standard_error: float
-    rmse: float
-    deviation: float
-    needed: int | None
-    pays_from: int | None
-    still_possible: tuple[int, int]
-    bits: float
-    epsilon: float
-    largest_odds: float
-    kind: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The option as a JSON object; an infinite number is "inf"."""
-        told = asdict(self)
-        told["still_possible"] = list(self.still_possible)
-        return {name: _number(value) for name, value in told.items()}
-
-
-def _number(value: Any) -> Any:
-    """A JSON value: "inf" for infinity, None for what was not computed."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else "inf"
-    return value
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Designs beside one another; made by `compare`.
-
-    Parameters
-    ----------
-    category : str
-        Whose proportion is estimated.
-    proportion : float
-    n : int
-        Respondents who answer.
-    wanted : float or None
-        The standard error (with liars: the root mean square error) that `needed` reaches.
-    liars : Liars or None
-    options : tuple of Option
-        The direct question first where there are liars.
-    """
-
-    category: str
-    proportion: float
-    n: int
-    wanted: float | None
-    liars: Liars | None
-    options: tuple[Option, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The comparison as one JSON object."""
-        return {
-            "category": self.category,
-            "proportion": self.proportion,
-            "n": self.n,
-            "wanted": self.wanted,
-            "liars": None if self.liars is None else asdict(self.liars),
-            "prior": "uniform",
-            "options": [option.to_dict() for option in self.options],
-        }
-
-    def to_csv(self) -> str:
-        """One line for each design, numbers not rounded."""
-        out = io.StringIO()
-        told = [option.to_dict() for option in self.options]
-        for row in told:
-            row["fewest_possible"], row["most_possible"] = row.pop("still_possible")
-        table = csv.DictWriter(out, fieldnames=list(told[0]), lineterminator="\n")
-        table.writeheader()
-        table.writerows(told)
-        return out.getvalue().rstrip("\n")
-
-    def __str__(self) -> str:
-        from naysay.planning import printing
-
-        return printing.comparison(self)
+__all__ = ["compare"]
 
 
 def compare(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from naysay.printing.extra import need
-from naysay.report.inks import FILLS, INKS
+from naysay.report.inks import ink
 
 __all__ = ["accessible", "apart", "drawn"]
 
@@ -18,36 +18,42 @@ _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 
 _SVG = "http://www.w3.org/2000/svg"
 
 
-def apart(values: Any, gap: float) -> Any:
-    """Heights for labels at these values, moved up where they would touch the one below."""
+def apart(values: Any, gap: float, spans: Sequence[tuple[float, float]] | None = None) -> Any:
+    """Heights for labels at these values, moved up where they would touch one below.
+
+    Labels have spans, each from one place across to another, if some stand beside one another and cannot touch.
+    """
     heights = np.array(values, dtype=float)
-    order = np.argsort(heights, kind="stable")
-    for below, above in itertools.pairwise(order):
-        heights[above] = max(heights[above], heights[below] + gap)
+    placed: list[int] = []
+    for own in np.argsort(heights, kind="stable").tolist():
+        for other in sorted(placed, key=heights.__getitem__):
+            beside = spans is not None and (spans[own][1] <= spans[other][0] or spans[other][1] <= spans[own][0])
+            if not beside and abs(heights[other] - heights[own]) < gap:
+                heights[own] = heights[other] + gap
+        placed.append(own)
     return heights
 
 
 def drawn(chart: Any, *, width: int, height: int, padding: dict[str, int]) -> str:
     """The chart as SVG. Sizes are set, never measured, so that the image does not depend on installed fonts."""
     alt, converter = need("altair"), need("vl_convert")
-    ink = {role: light for role, (light, _) in INKS.items()}
     finished = (
         chart.properties(width=width, height=height, padding=padding, autosize=alt.AutoSizeParams(type="none"))
         .configure(background="transparent")
         .configure_view(stroke=None)
         .configure_axis(
-            gridColor=ink["grid"],
+            gridColor=ink("grid"),
             domain=False,
             ticks=False,
-            labelColor=ink["muted"],
-            titleColor=ink["muted"],
+            labelColor=ink("muted"),
+            titleColor=ink("muted"),
             titleFontWeight="normal",
             labelFontSize=12,
             titleFontSize=12,
             labelPadding=6,
             titlePadding=8,
         )
-        .configure_legend(labelColor=ink["text"], labelFontSize=12, labelLimit=0, padding=0)
+        .configure_legend(labelColor=ink("text"), labelFontSize=12, labelLimit=0, padding=0)
     )
     return str(converter.vegalite_to_svg(finished.to_dict(), allowed_base_urls=[]))
 
@@ -70,7 +76,7 @@ def accessible(svg: str, title: str, description: str) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-_VARIABLES = {light: f"var(--chart-{role},{light})" for role, (light, _) in (INKS | FILLS).items()}
+_INK = re.compile(r"var\(--chart-\w+,(#\w+)\)")
 _NOISE = ("role", "aria-roledescription", "aria-hidden", "pointer-events", "class", "font-family")
 
 
@@ -85,7 +91,11 @@ def _tidy(element: ET.Element) -> None:
         element.attrib.pop(name, None)
     if element.get("opacity") == "1":
         del element.attrib["opacity"]
-    style = [f"{name}:{_VARIABLES[ink]}" for name in ("fill", "stroke") if (ink := element.get(name)) in _VARIABLES]
+    style = []
+    for name in ("fill", "stroke"):
+        if found := _INK.fullmatch(element.get(name, "")):
+            style.append(f"{name}:{found[0]}")
+            element.set(name, found[1])  # for viewers that know no variables: they leave the style out
     if style:
         element.set("style", ";".join(style))
     if told and not len(element.findall(f"{{{_SVG}}}g")):

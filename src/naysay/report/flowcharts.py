@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from naysay.design import Answerable, Chance, Do, Fork, Protocol, Say, Step, protocols
 from naysay.report import labels
-from naysay.report.inks import INKS
+from naysay.report.inks import INKS, ink
 from naysay.report.layout import LINE, Box, Way, arranged, pixels
 
 __all__ = ["flowchart"]
@@ -141,14 +141,14 @@ def _shape(kind: type[Step], x: float, y: float, width: float, height: float) ->
         corners = [
             (x + width * right + shift, y + height * part) for (shift, part), right in zip(points, rights, strict=True)
         ]
-        ink = f"{_ink('stroke', 'estimate')};fill:none"
-        return f'<path class="chance" d="M{"L".join(map(_point, corners))}Z" stroke-width="1.8" style="{ink}"/>'
+        style = f"{_ink('stroke', 'estimate')};fill:none"
+        return f'<path class="chance" d="M{"L".join(map(_point, corners))}Z" stroke-width="1.8" style="{style}"/>'
     corner, name = {Fork: (9.0, "fork"), Say: (min(height / 2, 17.0), "say"), Do: (0.0, "do")}[kind]
     asked = kind is Fork
-    ink = f"{_ink('stroke', 'pooled')};fill:none" if asked else f"{_ink('fill', 'grid')};{_ink('stroke', 'muted')}"
+    style = f"{_ink('stroke', 'pooled')};fill:none" if asked else f"{_ink('fill', 'grid')};{_ink('stroke', 'muted')}"
     numbers = {"x": x, "y": y, "width": width, "height": height, "rx": corner, "stroke-width": 1.8 if asked else 1.0}
     place = " ".join(f'{key}="{_number(value)}"' for key, value in numbers.items())
-    return f'<rect class="{name}" {place} style="{ink}"/>'
+    return f'<rect class="{name}" {place} style="{style}"/>'
 
 
 def _text(lines: list[str], x: float, y: float) -> str:
@@ -174,7 +174,7 @@ def _legend(kinds: set[type[Step]]) -> _Drawn:
 
 
 def _ink(what: str, role: str) -> str:
-    return f"{what}:var(--chart-{role},{INKS[role][0]})"
+    return f"{what}:{ink(role)}"
 
 
 def _point(point: tuple[float, float]) -> str:

@@ -1,6 +1,6 @@
 """The colors of charts and pages."""
 
-__all__ = ["FILLS", "INKS"]
+__all__ = ["FILLS", "INKS", "ink"]
 
 INKS = {
     "text": ("#1c2024", "#e8eaed"),
@@ -26,3 +26,14 @@ FILLS = {
 
 Areas are large, and lie side by side; they need not stand off the paper as letters must.
 """
+
+
+def ink(role: str) -> str:
+    """The color of a role: what the page sets for it, or else the light one.
+
+    Examples
+    --------
+    >>> ink("estimate")
+    'var(--chart-estimate,#0072b2)'
+    """
+    return f"var(--chart-{role},{(INKS | FILLS)[role][0]})"

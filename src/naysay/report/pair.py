@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from naysay.report import labels
-from naysay.report.inks import INKS
+from naysay.report.inks import ink
 
 __all__ = ["question_pair"]
 
@@ -44,10 +44,6 @@ def question_pair(asked: str, negated: str, categories: Sequence[Any]) -> str:
     )
 
 
-def _ink(role: str) -> str:
-    return f"var(--chart-{role},{INKS[role][0]})"
-
-
 def _card(asked: str, how: str, categories: Sequence[Any], *, top: int) -> tuple[str, int]:
     """One question as a card, and where it ends."""
     lines = labels.wrapped(asked, _ROOM)
@@ -59,17 +55,17 @@ def _card(asked: str, how: str, categories: Sequence[Any], *, top: int) -> tuple
     y += _ROW
     for category in categories:
         name = labels.full(category)
-        circle = f'<circle cx="{_EDGE + 7}" cy="{y - 5}" r="7" style="fill:none;stroke:{_ink("muted")}"/>'
+        circle = f'<circle cx="{_EDGE + 7}" cy="{y - 5}" r="7" style="fill:none;stroke:{ink("muted")}"/>'
         parts.append(circle + _text(labels.shortened(name, _ROOM - 4), _EDGE + 26, y, "text", "", whole=name))
         y += _ROW
     end = y - _ROW + 16
     frame = (
         f'<rect x="1" y="{top}" width="{_WIDE - 2}" height="{end - top}" rx="8" '
-        f'style="fill:none;stroke:{_ink("grid")}"/>'
+        f'style="fill:none;stroke:{ink("grid")}"/>'
     )
     return frame + "".join(parts), end
 
 
 def _text(line: str, x: int, y: int, role: str, more: str, *, whole: str) -> str:
     shown = escape(labels.isolated(line, whole))
-    return f'<text x="{x}" y="{y}" {more} style="fill:{_ink(role)}">{shown}</text>'
+    return f'<text x="{x}" y="{y}" {more} style="fill:{ink(role)}">{shown}</text>'

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from naysay.errors import DataError
-from naysay.printing.extra import need
-from naysay.report import charts, finish, labels
-from naysay.report.inks import INKS
+from naysay.report import charts, labels
+from naysay.report.shapes import Axis, Mark, marks_in_rows
 from naysay.simulate import Simulation
 
 __all__ = ["measure", "spread"]
 
-_LINE, _LETTER = 15, 6.3
 _STYLES = (
     ("estimate", "circle"),
     ("pooled", "diamond"),
@@ -72,14 +69,6 @@ def spread(found: Simulation, estimator: str, *, size: int = 640, room: int = 26
     return charts.dots(found.categories, marks, title=title, size=size, room=room, axis="share")
 
 
-class _Row(NamedTuple):
-    category: str
-    estimator: str
-    value: float
-    error: float
-    y: float
-
-
 def measure(found: Simulation, name: str, *, size: int = 640, room: int = 26) -> str:
     """An SVG image of one measure: a mark for each estimator in each category, with twice its Monte Carlo error.
 
@@ -110,114 +99,33 @@ def measure(found: Simulation, name: str, *, size: int = 640, room: int = 26) ->
     """
     if name not in _AXES:
         raise DataError(f"the measures are {', '.join(_AXES)}; got {name!r}")
-    estimators = list(found.runs)
-    names = [labels.full(category) for category in found.categories]
-    lines = [labels.wrapped(each, room) for each in names]
-    heights = [max(_LINE * max(2, len(own)), 11 * len(estimators)) + 10 for own in lines]
-    middles = np.cumsum(heights) - np.array(heights) / 2
-    rows = _rows(found, name, names, middles)
-    left = math.ceil(max(labels.width(line) for own in lines for line in own) * _LETTER) + 16
-    beside = _beside(estimators, size - left)
-    frame = _Frame(estimators, np.cumsum(heights).tolist(), beside)
-    chart = _layers(rows, charts._words(names, lines, middles), frame, found, name)
-    padding = {"left": left, "right": 22, "top": 16 + 18 * -(-len(estimators) // beside), "bottom": 48}
-    drawn = finish.drawn(chart, width=size - left - 22, height=int(sum(heights)), padding=padding)
-    title = f"{_AXES[name]}, {found.replicates:,} surveys"
-    return finish.accessible(drawn, title, "; ".join(_told(row, name) for row in rows))
-
-
-def _beside(estimators: list[str], room: float) -> int:
-    """How many names of the legend fit beside one another."""
-    widest = max(labels.width(name) for name in estimators) * _LETTER + 26
-    return max(1, min(len(estimators), int(room / widest)))
-
-
-class _Frame(NamedTuple):
-    """What stands around the marks: names in the legend, ends of the rows, names beside one another."""
-
-    estimators: list[str]
-    ends: list[float]
-    beside: int
-
-
-def _rows(found: Simulation, name: str, names: list[str], middles: Any) -> list[_Row]:
-    result = []
-    for place, summary in enumerate(found.summaries):
+    coverage = name == "coverage"
+    unit, aim = (1.0, found.confidence) if coverage else (100.0, 0.0 if name == "bias" else None)
+    marks = []
+    for (role, shape), summary in zip(_STYLES * len(found.runs), found.summaries, strict=False):
         each = getattr(summary, name)
-        offset = 11.0 * (place - (len(found.runs) - 1) / 2)
-        for category, value, error, y in zip(names, each.values, each.errors, middles, strict=True):
-            if math.isfinite(value):
-                result.append(_Row(category, summary.estimator, float(value), float(error), float(y + offset)))
-    return result
-
-
-def _told(row: _Row, name: str) -> str:
-    error = 0.0 if math.isnan(row.error) else row.error
-    if name == "coverage":
-        return f"{row.category}: {row.estimator} {row.value:.1%} ± {error:.1%}"
-    return f"{row.category}: {row.estimator} {100 * row.value:.2f} ± {100 * error:.2f} points"
-
-
-def _layers(rows: list[_Row], words: list[dict[str, Any]], frame: _Frame, found: Simulation, name: str) -> Any:
-    """The line that is aimed at, rules between rows, Monte Carlo errors, marks, labels."""
-    alt = need("altair")
-    values = [_plain(row, name, 1.0 if name == "coverage" else 100.0) for row in rows]
-    aim = {"coverage": found.confidence, "bias": 0.0}.get(name)
-    low, high = _domain(values, aim, zero=name not in ("coverage", "bias"))
-    scale = alt.Scale(domain=[low, high], nice=False, zero=False)
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[frame.ends[-1], 0], nice=False, zero=False), axis=None)
-    between = alt.Chart(alt.InlineData(values=[{"y": end} for end in frame.ends[:-1]]))
-    line = alt.Chart(alt.InlineData(values=[] if aim is None else [{"aim": aim}]))
-    named = alt.Chart(alt.InlineData(values=words))
-    return alt.layer(
-        between.mark_rule(color=INKS["grid"][0], strokeWidth=1, aria=False).encode(y=y),
-        line.mark_rule(color=INKS["truth"][0], strokeWidth=1.5, aria=False).encode(x=alt.X("aim:Q", scale=scale)),
-        *_marks(values, frame, scale, y, name),
-        named.mark_text(align="right", lineBreak="\n", lineHeight=_LINE, fontSize=12, color=INKS["text"][0]).encode(
-            x=alt.value(-10), y=y, text="label:N", description="told:N"
-        ),
+        errors = np.nan_to_num(each.errors)
+        bounds = each.values[:, None] + 2 * errors[:, None] * [-1.0, 1.0]
+        bounds = np.clip(bounds, 0.0, 1.0) if coverage else bounds
+        pairs = zip(each.values.tolist(), errors.tolist(), strict=True)
+        told = [f"{v:.1%} ± {e:.1%}" if coverage else f"{100 * v:.2f} ± {100 * e:.2f} points" for v, e in pairs]
+        marks.append(Mark(role, summary.estimator, unit * each.values, unit * bounds, shape=shape, told=told))
+    ends = [float(end) for mark in marks for end in np.ravel(np.asarray(mark.bounds)) if math.isfinite(end)]
+    ends.append(0.0 if aim is None else aim)
+    low, high = min(ends), max(ends)
+    edge = max(high - low, 1e-6) * 0.04
+    domain = (low if aim is None and low == 0 else low - edge, high + edge)
+    description = "; ".join(
+        f"{labels.full(category)}: " + ", ".join(f"{mark.name} {mark.told[row]}" for mark in marks)
+        for row, category in enumerate(found.categories)
     )
-
-
-def _marks(values: list[dict[str, Any]], frame: _Frame, scale: Any, y: Any, name: str) -> list[Any]:
-    """Monte Carlo errors and the marks of the estimators, told apart by color and shape."""
-    alt = need("altair")
-    styles = [_STYLES[place % len(_STYLES)] for place in range(len(frame.estimators))]
-    colors = alt.Scale(domain=frame.estimators, range=[INKS[ink][0] for ink, _ in styles])
-    shapes = alt.Scale(domain=frame.estimators, range=[shape for _, shape in styles])
-    legend = alt.Legend(orient="top", title=None, direction="horizontal", columns=frame.beside, symbolSize=80, offset=8)
-    form = ".0%" if name == "coverage" else ".3~f"
-    axis = alt.Axis(format=form, tickCount=6, title=_AXES[name], labelFlush=False)
-    color = alt.Color("estimator:N", scale=colors, legend=legend)
-    shape = alt.Shape("estimator:N", scale=shapes, legend=legend)
-    data = alt.Chart(alt.InlineData(values=values))
-    low, value = (alt.X(each, scale=scale, axis=axis) for each in ("low:Q", "value:Q"))
-    return [
-        data.mark_rule(strokeWidth=2).encode(x=low, x2="high:Q", y=y, color=color, description="told:N"),
-        data.mark_point(filled=True, opacity=1, size=56).encode(
-            x=value, y=y, color=color, shape=shape, description="told:N"
-        ),
-    ]
-
-
-def _plain(row: _Row, name: str, unit: float) -> dict[str, Any]:
-    error = 0.0 if math.isnan(row.error) else 2 * row.error
-    low, high = row.value - error, row.value + error
-    if name == "coverage":
-        low, high = max(low, 0.0), min(high, 1.0)
-    return {
-        "estimator": row.estimator,
-        "y": row.y,
-        "value": unit * row.value,
-        "low": unit * low,
-        "high": unit * high,
-        "told": _told(row, name),
-    }
-
-
-def _domain(values: list[dict[str, Any]], aim: float | None, *, zero: bool) -> tuple[float, float]:
-    aims = [] if aim is None else [aim]
-    low = min([row["low"] for row in values] + aims + ([0.0] if zero else []))
-    high = max([row["high"] for row in values] + aims)
-    room = max(high - low, 1e-6) * 0.04
-    return (low if zero and low == 0 else low - room), high + room
+    return marks_in_rows(
+        found.categories,
+        marks,
+        Axis(_AXES[name], domain, ".0%" if coverage else ".3~f", ticks=6),
+        title=f"{_AXES[name]}, {found.replicates:,} surveys",
+        description=description,
+        size=size,
+        room=room,
+        aim=aim,
+    )

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from dataclasses import replace
 
 from naysay.planning import Comparison
-from naysay.planning import printing as plans
-from naysay.printing import Chart, Column, Content, Points, Table
+from naysay.printing import Chart, Content, Points, Table
 from naysay.report import labels, planning_charts, simulation_charts
 from naysay.report.page import Section, html
-from naysay.simulate import Simulation, Summary
-from naysay.simulate import printing as simulations
+from naysay.simulate import Simulation
 
 __all__ = ["comparison_html", "simulation_html"]
 
@@ -41,22 +39,20 @@ def comparison_html(found: Comparison, *, title: str = "Designs beside one anoth
         for measure in planning_charts.MEASURES
         if _varies(found, measure)
     ]
-    table = _table(*plans.cells(found), "Standard errors and privacy of one answer")
+    told, table, notes = found.sections()
+    table = replace(table, caption="Standard errors and privacy of one answer")
     sections = [
         Section("Error and number of respondents", [Chart(lambda size, _: planning_charts.errors(found, size=size))]),
         *([Section("Precision against privacy", drawn)] if drawn else []),
-        Section("The numbers", [table, Points(tuple(plans.below(found)), small=True)]),
+        Section("The numbers", [table, notes]),
     ]
-    return html(title, sections, lead=[f"{line}." for line in plans.above(found)])
+    return html(title, sections, lead=[f"{line}." for line in told.items])
 
 
 def _varies(found: Comparison, measure: str) -> bool:
     """Whether there is something to see: two designs at least, that differ in a finite measure."""
     options = found.options[0 if found.liars is None else 1 :]
-    values = {
-        float(option.still_possible[0] if measure == "still_possible" else getattr(option, measure))
-        for option in options
-    }
+    values = {planning_charts.privacy_of(option, measure) for option in options}
     return len({value for value in values if math.isfinite(value)}) > 1
 
 
@@ -84,27 +80,24 @@ def simulation_html(found: Simulation, *, title: str = "A survey, tried many tim
         Chart(lambda size, room, name=name: simulation_charts.measure(found, name, size=size, room=room))  # type: ignore[misc]
         for name in ("bias", "rmse", "coverage", "width")
     ]
+    told, *tables, notes = found.sections()
     marks = "Lines at the marks: two Monte Carlo errors to both sides."
-    compared: list[Content] = [*drawn, Points((marks, *simulations.notes(found)), small=True)]
+    compared: list[Content] = [*drawn, Points((marks, *notes.items), small=True)]
     sections = [
         Section("Measures, estimator by estimator", compared),
-        *(Section(f"Estimates: {each.estimator}", _estimator(found, each)) for each in found.summaries),
+        *(
+            Section(f"Estimates: {name}", _estimator(found, name, table))
+            for name, table in zip(found.runs, tables, strict=True)
+        ),
     ]
-    told = [f"{line}." for line in simulations.heading(found)]
-    return html(title, sections, lead=told, facts=[(f"{found.replicates:,}", "surveys")])
+    lead = [f"{line}." for line in told.items]
+    return html(title, sections, lead=lead, facts=[(f"{found.replicates:,}", "surveys")])
 
 
-def _estimator(found: Simulation, summary: Summary) -> list[Content]:
+def _estimator(found: Simulation, name: str, table: Table) -> list[Content]:
     """The plot and the numbers of one estimator."""
-    name = summary.estimator
-    names, rows = simulations.cells(found, summary)
-    rows = [[labels.full(category), *row[1:]] for category, row in zip(found.categories, rows, strict=True)]
+    rows = tuple((labels.full(category), *row[1:]) for category, row in zip(found.categories, table.rows, strict=True))
     return [
         Chart(lambda size, room: simulation_charts.spread(found, name, size=size, room=room)),
-        _table(names, rows, f"{name}, each number with its Monte Carlo error"),
+        replace(table, rows=rows, caption=f"{name}, each number with its Monte Carlo error"),
     ]
-
-
-def _table(names: Sequence[str], rows: Sequence[Sequence[str]], caption: str) -> Table:
-    columns = (Column(names[0], words=True), *map(Column, names[1:]))
-    return Table(columns, tuple(map(tuple, rows)), caption)

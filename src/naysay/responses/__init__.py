@@ -9,12 +9,14 @@ space       a report is                                    T(response)         d
 `Labels`    one label                                      indicator           number of labels
 `Subsets`   a set of labels, as text ``"a;b"`` in a file   membership          number of labels
 `Bits`      any set of labels, the empty and full too      membership          number of labels
+`Numbers`   a few whole numbers, as text ``"17;1"``        what its design says  number of labels
 `Pair`      two reports, one in each of two spaces         Kronecker product   product of the two
 `Margins`   two reports about one thing                    side by side        sum of the two
 =========== ============================================== =================== =======================
 """
 
 from naysay.responses.cells import cells_of, columns_of
+from naysay.responses.numbers import Numbers
 from naysay.responses.said import Responses
 from naysay.responses.sets import JOINER, WORD, Bits, Subsets
 from naysay.responses.spaces import Codes, Labels, Margins, Pair, Space
@@ -26,6 +28,7 @@ __all__ = [
     "Codes",
     "Labels",
     "Margins",
+    "Numbers",
     "Pair",
     "Responses",
     "Space",

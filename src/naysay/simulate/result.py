@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,13 +16,23 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.design.respondents import place_of
 from naysay.errors import DataError
+from naysay.printing import Column, Points, Table, plain, text
 from naysay.simulate.survey import Survey
 
 __all__ = ["MEASURES", "Measure", "Runs", "Simulation", "Summary"]
 
 Floats = NDArray[np.float64]
 
-MEASURES = ("bias", "standard_deviation", "rmse", "mean_standard_error", "coverage", "width")
+_COLUMNS = {
+    "bias": "bias",
+    "standard_deviation": "s.d.",
+    "rmse": "rmse",
+    "mean_standard_error": "mean s.e.",
+    "coverage": "coverage",
+    "width": "width",
+}
+
+MEASURES = tuple(_COLUMNS)
 """What a summary holds, each with its Monte Carlo error."""
 
 
@@ -69,6 +80,14 @@ class Summary:
     coverage: Measure
     width: Measure
     interval_methods: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The measures as a JSON object; undefined numbers are None."""
+        told = {"estimator": self.estimator, "used": self.used, "interval_methods": self.interval_methods}
+        for name in MEASURES:
+            measure = getattr(self, name)
+            told |= {name: measure.values, f"{name}_monte_carlo_error": measure.errors}
+        return dict(plain(told))
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,9 +195,26 @@ class Simulation:
 
     def to_dict(self) -> dict[str, Any]:
         """The simulation as one JSON object; undefined numbers are None."""
-        from naysay.simulate import printing
-
-        return printing.to_dict(self)
+        survey = self.survey
+        told = {
+            "design": survey.design.name or survey.design.kind,
+            "n": survey.n,
+            "replicates": self.replicates,
+            "asked": self.asked,
+            "interrupted": self.interrupted,
+            "seed": self.seed,
+            "seconds": self.seconds,
+            "target": survey.target,
+            "population": survey.population.name,
+            "behavior": str(survey.behavior),
+            "categories": self.categories,
+            "truth": self.truth,
+            "preferences": survey.preferences if survey.design.assigned_by == "respondent" else None,
+            "confidence": self.confidence,
+            "estimators": [summary.to_dict() for summary in self.summaries],
+            "notes": self._failures(),
+        }
+        return dict(plain(told))
 
     def to_csv(self) -> str:
         """One line for each estimator and category, numbers not rounded."""
@@ -195,18 +231,69 @@ class Simulation:
                 table.writerow([summary.estimator, _checks.label(category), *shown, *ends])
         return out.getvalue().rstrip("\n")
 
-    def __str__(self) -> str:
-        from naysay.simulate import printing
+    def sections(self) -> tuple[Points, *tuple[Table, ...], Points]:
+        """What was simulated, a table for each estimator, and what a reader of the numbers must know."""
+        survey = self.survey
+        done = f"{self.replicates:,} surveys"
+        if self.interrupted:
+            done = f"interrupted: {self.replicates:,} of {self.asked:,} surveys"
+        who = f"the same {survey.n:,} people each time" if survey.target == "file" else f"{survey.n:,} people each"
+        told = [
+            f"{survey.design.name or survey.design.kind}: {done}, {who}; target: the {survey.target}",
+            f"Population: {survey.population.name}; {survey.behavior}",
+        ]
+        if survey.design.assigned_by == "respondent":
+            shares = survey.preferences @ survey.population.proportions
+            tied = "" if np.allclose(survey.preferences, survey.preferences[:, :1]) else ", going with the category"
+            levels = (f"{level}: {share:.3g}" for level, share in zip(survey.design.levels, shares, strict=True))
+            told.append(f"Levels chosen: {', '.join(levels)}{tied}")
+        told.append(f"Seed {self.seed}; {self.seconds:.1f} s")
+        notes = ["±: Monte Carlo error, one standard error of the number before it", *self._failures()]
+        tables = [self._table(summary) for summary in self.summaries]
+        return Points(tuple(told)), *tables, Points(tuple(notes), small=True)
 
-        return printing.to_text(self)
+    def _table(self, summary: Summary) -> Table:
+        columns = ("truth", *_COLUMNS.values())
+        measures = [getattr(summary, name) for name in MEASURES]
+        rows = [
+            (
+                _checks.label(category),
+                f"{self.truth[row]:.4f}",
+                *(_shown(float(each.values[row]), float(each.errors[row])) for each in measures),
+            )
+            for row, category in enumerate(self.categories)
+        ]
+        methods = ", ".join(summary.interval_methods) or "none"
+        return Table(
+            (Column("category", words=True, width=24), *map(Column, columns)),
+            tuple(rows),
+            caption=f"{summary.estimator}; {self.confidence:.4g} intervals: {methods}",
+        )
+
+    def _failures(self) -> list[str]:
+        """Which estimators gave no result, how often, and why."""
+        return [
+            f"{each.estimator} gave no result in {self.replicates - each.used:,} of {self.replicates:,} surveys: "
+            f"{self.runs[each.estimator].problem}"
+            for each in self.summaries
+            if each.used < self.replicates
+        ]
+
+    def __str__(self) -> str:
+        return text(self.sections())
 
     def _repr_html_(self) -> str:
-        import html
-
         return f"<pre>{html.escape(str(self))}</pre>"
 
     def __repr__(self) -> str:
         return f"<{self.replicates} surveys of {self.survey.n}: {', '.join(self.runs)} (seed {self.seed})>"
+
+
+def _shown(value: float, error: float) -> str:
+    """A number with its Monte Carlo error: ``0.9510 ±.0048``."""
+    if np.isnan(value):
+        return "–"
+    return f"{value:.4f} ±" + ("–" if np.isnan(error) else f"{error:.4f}".removeprefix("0"))
 
 
 def _summary(name: str, run: Runs, truth: Floats) -> Summary:

@@ -4,7 +4,6 @@ A `Tally` is a tuple of parts, one for each design (or level) under which people
 can be counted where they are, in batches, on any table engine.
 """
 
-from naysay.tally.parts import Asked, Channel, Part
-from naysay.tally.tally import Tally
+from naysay.tally.tally import Asked, Channel, Part, Tally
 
 __all__ = ["Asked", "Channel", "Part", "Tally"]

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.errors import AnswerError, DataError, NotEstimable
 from naysay.responses import Codes, Responses, Space
-from naysay.tally.parts import Asked, Part
-from naysay.tally.tally import Tally
+from naysay.tally.tally import Asked, Part, Tally
 
 __all__ = ["answered", "counted", "counts_of", "group_order", "in_group", "of_responses", "parts_of", "whole"]
 

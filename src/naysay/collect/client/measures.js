@@ -35,8 +35,8 @@ function series(x, y) {
   return x ? sum : 0n;
 }
 
-/** Whether one response of a design of sets stands for all. */
-const alike = ({ kind, components }) => kind === "subset" || (kind === "mixture" && components.every(alike));
+/** Whether one response of a design stands for all. */
+const alike = ({ kind, components }) => kind === "subset" || kind === "pattern" || (kind === "mixture" && components.every(alike));
 
 const subsets = (t, size, from = 0) =>
   size ? Array.from({ length: t - from - size + 1 }, (_, step) => from + step).flatMap((one) => subsets(t, size - 1, one + 1).map((rest) => [one, ...rest])) : [[]];
@@ -44,7 +44,7 @@ const subsets = (t, size, from = 0) =>
 /** Responses among which the one that tells most is, each with how many it stands for; for 0 it stands for the worst. */
 function listing(design) {
   const { labels, set } = space(design);
-  if (!set) return labels.map((_, place) => [place, 1n]);
+  if (!set) return alike(design) ? [[0, BigInt(labels.length)]] : labels.map((_, place) => [place, 1n]);
   const all = products(set, labels.map(() => 1n));
   if (alike(design)) return [[[...labels.keys()].slice(0, set), all]];
   const weighed = design.kind === "weighted_subset";

@@ -67,6 +67,12 @@ export function shown(design, source = system) {
 const DRAW = {
   table: (design, truth, source) => lot(design.columns[truth], below(BigInt(design.denominator), source)),
   two_option: (design, truth, source) => DRAW.table(design, truth, source),
+  pattern({ own, other, categories: { length: t } }, truth, source) {
+    const [mine, each, x] = [BigInt(own), BigInt(other), BigInt(truth)];
+    const u = below(mine + (BigInt(t) - 1n) * each, source);
+    if (u < x * each) return Number(u / each);
+    return u < x * each + mine ? truth : Number((u - mine) / each) + 1;
+  },
   subset(design, truth, source) {
     const t = design.categories.length;
     const order = design.truthful ? others(t, truth) : Array.from({ length: t }, (_, place) => place);
@@ -116,6 +122,10 @@ const CHANCES = {
     at: (place, said) => BigInt(columns[place][said] ?? 0), // of a label that is no response, none
   }),
   two_option: (design) => CHANCES.table(design),
+  pattern: ({ own, other, categories: { length: t } }) => ({
+    whole: BigInt(own) + (BigInt(t) - 1n) * BigInt(other),
+    at: (place, said) => BigInt(place === said ? own : said < 0 ? 0 : other), // of a label that is no response, none
+  }),
   subset({ categories: { length: t }, discards, truthful }) {
     const whole = products(discards, Array(truthful ? t - 1 : t).fill(1n));
     return { whole, at: (place, said) => (truthful && said.includes(place) ? 0n : 1n) };
@@ -180,7 +190,7 @@ export function space(design) {
   if (design.kind === "mixture") return space(design.components[0]);
   if (design.kind === "then") return space(design.second);
   if (design.responses) return { labels: design.responses.map(String), set: 0 };
-  return design.categories ? { labels: design.categories.map(String), set: design.discards } : null;
+  return design.categories ? { labels: design.categories.map(String), set: design.discards ?? 0 } : null;
 }
 
 /** Whether a response of this design, or at some level of this offer, is a set of categories. */

@@ -12,8 +12,10 @@ import numpy as np
 from naysay.errors import DataError
 from naysay.microdata.combinations.finished import Combination
 from naysay.microdata.combinations.lattice import Lattice, Shelf
-from naysay.microdata.combinations.search import Search
+from naysay.microdata.combinations.search import SIGN, Search
 from naysay.microdata.keys.variables import Keys
+from naysay.microdata.risk.written import WIDTH, explained, grid, share
+from naysay.printing import Content, text
 
 __all__ = ["Contribution", "Contributions", "all_keys", "contributions"]
 
@@ -64,14 +66,27 @@ class Contributions:
 
     def to_dict(self) -> dict[str, Any]:
         """As one JSON object with stable names; undefined numbers are None."""
-        from naysay.microdata import search_printing
+        names = ("key", "alone", "last", "averaged")
+        return {
+            "measure": self.measure,
+            "size": self.size,
+            "every": self.every,
+            "mean": self.mean,
+            "keys": [{name: getattr(each, name) for name in names} for each in self.keys],
+        }
 
-        return search_printing.contributions_dict(self)
+    def content(self) -> list[Content]:
+        """What each key adds, and what the columns mean."""
+        title = f"What each key adds to the share with {SIGN[self.measure]} = 1; on all keys it is {share(self.every)}"
+        rows = ((each.key, share(each.alone), share(each.last), share(each.averaged)) for each in self.keys)
+        meaning = (
+            "Alone: on this key only. Last: what all keys would lose without it. Averaged: what it adds when it joins"
+            f" 0 to {self.size - 1} others picked at random.",
+        )
+        return [grid(title, ("key", "alone", "last", "averaged"), rows, width=48), explained(meaning)]
 
     def __str__(self) -> str:
-        from naysay.microdata import search_printing
-
-        return search_printing.contributions_text(self)
+        return text(self.content(), width=WIDTH)
 
 
 def contributions(found: Search, *, progress: Callable[[str, float], None] | None = None) -> Contributions:
@@ -133,11 +148,11 @@ def contributions(found: Search, *, progress: Callable[[str, float], None] | Non
 
 def _averaged(shares: dict[frozenset[str], float], columns: tuple[str, ...], size: int) -> dict[str, float]:
     sums = dict.fromkeys(columns, 0.0)
-    for keys, share in shares.items():
+    for keys, found in shares.items():
         if 0 < len(keys) <= size:
             ways = math.comb(len(columns) - 1, len(keys) - 1)
             for key in keys:
-                sums[key] += (share - shares[keys - {key}]) / ways
+                sums[key] += (found - shares[keys - {key}]) / ways
     return {key: value / size for key, value in sums.items()}
 
 

@@ -20,6 +20,7 @@ from naysay.errors import DataError
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.population.sizes import Sizes
 from naysay.microdata.population.theta import Theta, theta_of
+from naysay.printing import number, plain
 
 __all__ = ["Combination", "Finished", "digest"]
 
@@ -112,6 +113,31 @@ class Combination:
         """Respondents who stand out: m = 1, or k = 1 for the measure ``"anonymity"``."""
         return (self.k if measure == "anonymity" else self.m).unique
 
+    def to_dict(self) -> dict[str, Any]:
+        """The combination as one JSON object, its fields named as in the table of risk."""
+        return {
+            "keys": list(self.keys),
+            "listwise": {
+                "deleted": self.deleted,
+                "kept": self.k.records,
+                "k1": self.k.unique,
+                "k_lt_5": self.k.below_5,
+                "k_lt_10": self.k.below_10,
+                "pr_su_kept": number(self.pr_su_kept),
+                "pr_su_all": number(self.pr_su_all),
+                **self.k.fields(),
+                "informed_exact": number(self.exact),
+            },
+            "matches": {
+                "records": self.m.records,
+                "m1": self.m.unique,
+                "m_lt_5": self.m.below_5,
+                "m_lt_10": self.m.below_10,
+                "pr_su": number(self.pr_su),
+                **self.m.fields(),
+            },
+        }
+
 
 def digest(keys: Keys) -> str:
     """A digest of the distinct tuples of cells, their counts, and what uncertain cells may hold; not of any value."""
@@ -170,7 +196,7 @@ class Finished:
     def add(self, found: Combination) -> None:
         """Take one more combination."""
         self.done[found.keys] = found
-        self._write({"keys": list(found.keys), "k": _plain(found.k), "m": _plain(found.m)})
+        self._write({"keys": list(found.keys), "k": plain(asdict(found.k)), "m": plain(asdict(found.m))})
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._stream is not None:
@@ -202,12 +228,12 @@ class Finished:
                     f"{str(self._path)!r} belongs to a search with {_ABOUT.get(name, 'other data')}; name another file,"
                     " or remove it"
                 )
-        for number, line in enumerate(lines[1:], start=2):
+        for place, line in enumerate(lines[1:], start=2):
             told = _object(line)
             try:
                 found = Combination(tuple(told["keys"]), self.n, _sizes(told["k"]), _sizes(told["m"]))
             except (KeyError, TypeError) as error:
-                raise DataError(f"line {number} of {str(self._path)!r} is damaged; remove it and go on") from error
+                raise DataError(f"line {place} of {str(self._path)!r} is damaged; remove it and go on") from error
             self.done[found.keys] = found
 
 
@@ -217,10 +243,6 @@ def _object(line: str) -> dict[str, Any]:
     except ValueError:
         return {}
     return told if isinstance(told, dict) else {}
-
-
-def _plain(sizes: Sizes) -> dict[str, Any]:
-    return {name: None if value != value else value for name, value in asdict(sizes).items()}
 
 
 def _sizes(told: Mapping[str, Any]) -> Sizes:

@@ -20,12 +20,14 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.combinations.contributions import all_keys
 from naysay.microdata.combinations.finished import Combination
-from naysay.microdata.combinations.search import Search
+from naysay.microdata.combinations.search import SHOWN, SIGN, Search
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.histogram import MEASURES
 from naysay.microdata.matching.question import RULES
 from naysay.microdata.panel.months import months_of
+from naysay.microdata.risk.written import DASH, WIDTH, grid
+from naysay.printing import Content, Sentence, text
 
 __all__ = ["Recoding", "Recodings", "everywhere", "recodings"]
 
@@ -94,14 +96,49 @@ class Recodings:
 
     def to_dict(self) -> dict[str, Any]:
         """As one JSON object with stable names; undefined numbers are None."""
-        from naysay.microdata import search_printing
+        return {
+            "rule": self.rule,
+            "measure": self.measure,
+            "before": self.before.to_dict(),
+            "worst": None if self.worst is None else self.worst.to_dict(),
+            "recodings": [
+                {
+                    "key": each.key,
+                    "told": each.told,
+                    "values_before": each.values[0],
+                    "values_after": each.values[1],
+                    "bought": self.bought(each),
+                    "after": each.after.to_dict(),
+                }
+                for each in self.recodings
+            ],
+        }
 
-        return search_printing.recodings_dict(self)
+    def cells(self, most: int) -> list[list[str]]:
+        """A row for each of the first recodings: what is done, values before and after, m = 1, k = 1, and bought."""
+        return [
+            [
+                f"{each.key}: {each.told}",
+                f"{each.values[0]:,}",
+                f"{each.values[1]:,}" if each.values[1] else DASH,
+                f"{each.after.m.unique:,}",
+                f"{each.after.k.unique:,}",
+                f"{self.bought(each):,}",
+            ]
+            for each in self.recodings[:most]
+        ]
+
+    def content(self) -> list[Content]:
+        """The recodings that buy most."""
+        before, sign = self.before, SIGN[self.measure]
+        now = f"now m = 1 for {before.m.unique:,}, k = 1 for {before.k.unique:,}"
+        title = f"Which recoding would buy most on {' + '.join(before.keys)}; {now}"
+        columns = ("recoding", "values", "then", "m=1", "k=1", "bought")
+        bought = f"Bought: respondents with {sign} = 1 now and not then, on these keys. No file is changed."
+        return [grid(title, columns, self.cells(SHOWN), width=48), Sentence(bought)]
 
     def __str__(self) -> str:
-        from naysay.microdata import search_printing
-
-        return search_printing.recodings_text(self)
+        return text(self.content(), width=WIDTH)
 
 
 def recodings(

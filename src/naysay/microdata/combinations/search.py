@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -14,79 +15,31 @@ import numpy as np
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.combinations.finished import Combination, Finished
-from naysay.microdata.combinations.lattice import Lattice, Places, Shelf, Unknown, number_of
+from naysay.microdata.combinations.lattice import Lattice, Places, Shelf, number_of
+from naysay.microdata.combinations.plan import check, planned
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.bitmaps import adder
-from naysay.microdata.matching.histogram import MEASURES
-from naysay.microdata.matching.question import RULES
 from naysay.microdata.population.theta import sampling_fraction
+from naysay.microdata.risk.written import DASH, WIDTH, explained, grid, share, theta_cells, theta_fields
+from naysay.printing import Content, Heading, Note, Sentence, text
 
-__all__ = ["LONGEST", "Combination", "Search", "SearchPlan", "search", "search_plan"]
+__all__ = ["LONGEST", "SHOWN", "SIGN", "Search", "search"]
 
 LONGEST = 24 * 3600.0
 """Seconds that a search may be expected to take before it asks for a limit."""
 
-_TRIALS = 3  # of each number of keys
-_PATIENCE = 2.0  # seconds for all trials
+SHOWN = 20
+"""Rows of a table of combinations in text."""
+
+SIGN = {"matches": "m", "anonymity": "k"}
+"""The sign of each measure that combinations are ranked by."""
+
 _STOPPED = {
     "": "",
     "interrupted": "interrupted",
     "minutes": "its time was up",
     "most": "as many as were asked for",
 }
-
-
-@dataclass(frozen=True)
-class SearchPlan:
-    """How many combinations a search has, and about how long it takes on this machine.
-
-    Parameters
-    ----------
-    variables : int
-        Key variables to choose from.
-    size : int
-        The largest number of keys in a combination.
-    combinations : tuple of int
-        How many there are of 1 … size keys.
-    seconds : tuple of float
-        What those should take, from trying a few.
-    """
-
-    variables: int
-    size: int
-    combinations: tuple[int, ...]
-    seconds: tuple[float, ...]
-
-    @property
-    def number(self) -> int:
-        """All combinations."""
-        return sum(self.combinations)
-
-    @property
-    def time(self) -> float:
-        """Seconds that they should take."""
-        return sum(self.seconds)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.number:,} combinations of up to {self.size} of {self.variables} keys, about {spoken(self.time)} on"
-            " this machine"
-        )
-
-    @property
-    def smaller(self) -> str:
-        """What searches of fewer keys would take."""
-        sizes = range(1, self.size)
-        parts = [(each, sum(self.combinations[:each]), sum(self.seconds[:each])) for each in sizes]
-        return "; ".join(f"up to {each}: {number:,}, about {spoken(seconds)}" for each, number, seconds in parts[-3:])
-
-
-def spoken(seconds: float) -> str:
-    """A length of time as people say it."""
-    for unit, name in ((86_400 * 365.25, "years"), (86_400, "days"), (3_600, "hours"), (60, "minutes")):
-        if seconds >= 2 * unit:
-            return f"{seconds / unit:,.0f} {name}"
-    return f"{max(seconds, 1):.0f} seconds" if seconds >= 1.5 else "a second"
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,21 +102,97 @@ class Search:
         """Why not all are finished, in words; empty if they are."""
         return _STOPPED[self.stopped]
 
+    @property
+    def heading(self) -> str:
+        """What was searched."""
+        keys = _checks.several(len(self.keys.columns), "key", "keys")
+        return f"{self.asked:,} combinations of up to {self.size} of {keys}; {self.n:,} respondents; rule: {self.rule}"
+
+    @property
+    def unfinished(self) -> str:
+        """What a search that stopped has not done; empty where it did everything."""
+        if not self.left:
+            return ""
+        sizes = f"all of up to {self.complete}" if self.complete else "not even all single keys"
+        return (
+            f"{self.left:,} of {self.asked:,} combinations were not counted ({self.reason or 'stopped'}); finished:"
+            f" {sizes}. There may be worse ones among the rest"
+        )
+
+    @property
+    def by_size(self) -> list[tuple[int, tuple[Combination, ...]]]:
+        """The finished combinations of each number of keys."""
+        return [(size, done) for size in range(1, self.size + 1) if (done := self.of(size))]
+
     def to_dict(self) -> dict[str, Any]:
         """The search as one JSON object with stable names; undefined numbers are None."""
-        from naysay.microdata import search_printing
+        return {
+            "keys": list(self.keys.columns),
+            "n": self.n,
+            "size": self.size,
+            "rule": self.rule,
+            "measure": self.measure,
+            "population": self.population,
+            "asked": self.asked,
+            "finished": len(self.combinations),
+            "complete": self.complete,
+            "stopped": self.stopped or None,
+            "combinations": [self._combination(each) for each in self.combinations],
+        }
 
-        return search_printing.to_dict(self)
+    def _combination(self, each: Combination) -> dict[str, Any]:
+        told = each.to_dict()
+        if self.population is not None:
+            on_k, on_m = each.thetas(self.population, confidence=self.confidence)
+            told["listwise"] |= theta_fields(on_k)
+            told["matches"] |= theta_fields(on_m)
+        return told
+
+    def content(self) -> list[Content]:
+        """What the search tells: the most dangerous combinations, and what the number of keys does."""
+        on_m, on_k = ([], []) if self.population is None else (["θ on m"], ["θ on k"])
+        columns = ["m=1", "m<5", "Pr(SU)", "mean 1/m", *on_m, "deleted", "k=1", "k<5", "Pr(SU) all", "exact", *on_k]
+        top, sign = self.combinations[:SHOWN], SIGN[self.measure]
+        title = f"The {len(top)} on which most stand out, ranked by {sign} = 1"
+        sizes = ((f"{size}", *self._spread(done)) for size, done in self.by_size)
+        meaning = (
+            "Mean 1/m: the chance to pick the right record if all matches were equally likely. Exact: how often an"
+            " intruder who knows all keys of a person in the file finds the right record by an exact match.",
+        )
+        theta = f"θ: as in the table of risk; {DASH}: none, or withheld."
+        return [
+            Heading(f"Search for dangerous combinations: {self.heading}"),
+            *([Note(self.unfinished)] if self.left else []),
+            grid(title, ["combination", *columns], map(self._cells, top), width=48),
+            explained(meaning),
+            *([] if self.population is None else [Sentence(theta)]),
+            grid(
+                f"Respondents with {sign} = 1, by the number of keys",
+                ("keys", "finished", "least", "median", "most", "on"),
+                sizes,
+                width=48,
+            ),
+        ]
+
+    def _cells(self, each: Combination) -> list[str]:
+        matches = [f"{each.m.unique:,}", f"{each.m.below_5:,}", share(each.pr_su), share(each.m.inverse)]
+        counts = [f"{number:,}" for number in (each.deleted, each.k.unique, each.k.below_5)]
+        listwise = [*counts, share(each.pr_su_all), share(each.exact)]
+        if self.population is not None:
+            on_k, on_m = (theta_cells(found)[0] for found in each.thetas(self.population))
+            matches, listwise = [*matches, on_m], [*listwise, on_k]
+        return [" + ".join(each.keys), *matches, *listwise]
+
+    def _spread(self, done: Sequence[Combination]) -> list[str]:
+        numbers = sorted(each.unique(self.measure) for each in done)
+        counts = (len(done), numbers[0], numbers[len(numbers) // 2], numbers[-1])
+        return [*(f"{value:,}" for value in counts), " + ".join(done[0].keys)]
 
     def __str__(self) -> str:
-        from naysay.microdata import search_printing
-
-        return search_printing.to_text(self)
+        return text(self.content(), width=WIDTH)
 
     def _repr_html_(self) -> str:
-        from naysay.microdata import search_printing
-
-        return search_printing.to_html(self)
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 def search(
@@ -227,7 +256,8 @@ def search(
     >>> [each.keys for each in found.of(1)]
     [('age',), ('gender',), ('job',)]
     """
-    _check(keys, size, rule, measure, most, minutes)
+    check(keys, size, rule, measure)
+    _check_limits(most, minutes)
     _checks.confidence(confidence)
     if population is not None:
         sampling_fraction(keys.n, population)
@@ -256,26 +286,11 @@ def _interruptible(work: Callable[[], str]) -> str:
         return "interrupted"
 
 
-def _check(keys: Keys, size: Any, rule: str, measure: str, most: Any, minutes: Any) -> None:
-    every = len(keys.columns)
-    if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= every:
-        raise DataError(f"size must be a number of keys, from 1 to {every}; got {size!r}", value=size)
-    if rule not in RULES:
-        raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
-    if measure not in MEASURES:
-        raise DataError(f"measure must be one of {_checks.shown(MEASURES)}; got {measure!r}")
+def _check_limits(most: Any, minutes: Any) -> None:
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
         raise DataError(f"most must be a number of combinations, at least 1; got {most!r}", value=most)
     if minutes is not None and (isinstance(minutes, bool) or not 0 < minutes < math.inf):
         raise DataError(f"minutes must be positive; got {minutes!r}", value=minutes)
-
-
-def _check_time(plan: SearchPlan) -> None:
-    if plan.time > LONGEST:
-        raise DataError(
-            f"a search that takes more than a day needs a limit; this one has {plan}. Count the first with most"
-            f" (--most), give it time with minutes (--minutes), or search smaller combinations ({plan.smaller})"
-        )
 
 
 def _run(
@@ -288,7 +303,12 @@ def _run(
 ) -> str:
     """Count what is not finished; why it stopped."""
     if most is None and minutes is None:
-        _check_time(_planned(lattice, size, finished))
+        plan = planned(lattice, size, finished)
+        if plan.time > LONGEST:
+            raise DataError(
+                f"a search that takes more than a day needs a limit; this one has {plan}. Count the first with most"
+                f" (--most), give it time with minutes (--minutes), or search smaller combinations ({plan.smaller})"
+            )
     shelf, begun = Shelf.of_lattice(lattice, size), time.monotonic()
     total = number_of(len(lattice.keys.columns), size)
     before = sum(len(names) <= size for names in finished.done)
@@ -321,45 +341,3 @@ def _ranked(keys: Keys, found: list[Combination], measure: str) -> tuple[Combina
         return (*sizes, len(each.keys), [place[name] for name in each.keys])
 
     return tuple(sorted(found, key=danger))
-
-
-def search_plan(keys: Keys, *, size: int = 3, rule: str = "worst") -> SearchPlan:
-    """How many combinations a search has, and about how long it would take, from trying a few of each size.
-
-    Parameters
-    ----------
-    keys : Keys
-    size : int
-    rule : {"worst", "intersect", "first"}
-
-    Examples
-    --------
-    >>> people = {"age": [40, 36, 40, 40], "gender": ["f", "m", "m", "m"], "job": ["a", "a", "b", "a"]}
-    >>> search_plan(Keys(people, ["age", "gender", "job"]), size=2).combinations
-    (3, 3)
-    """
-    _check(keys, size, rule, "matches", None, None)
-    return _planned(Lattice(keys, rule), size, Finished(keys, rule, None))
-
-
-def _planned(lattice: Lattice, size: int, finished: Finished) -> SearchPlan:
-    """The combinations that are not finished, and the time for them."""
-    variables = len(lattice.keys.columns)
-    rng, begun, each = np.random.default_rng(variables), time.monotonic(), 0.0
-    numbers, seconds = [], []
-    for number in range(1, size + 1):
-        done = sum(len(names) == number for names in finished.done)
-        numbers.append(math.comb(variables, number) - done)
-        if numbers[-1] and time.monotonic() - begun < _PATIENCE:
-            chosen = [rng.choice(variables, number, replace=False) for _ in range(_TRIALS)]
-            each = float(np.mean([_tried(lattice, tuple(sorted(places.tolist()))) for places in chosen]))
-        seconds.append(numbers[-1] * each)
-    return SearchPlan(variables, size, tuple(numbers), tuple(seconds))
-
-
-def _tried(lattice: Lattice, places: Places) -> float:
-    """Seconds for one combination whose beginning is counted already, as it is in a search."""
-    lattice.group(places[:-1])
-    begun = time.perf_counter()
-    lattice.counted(places, Unknown(lattice))
-    return time.perf_counter() - begun

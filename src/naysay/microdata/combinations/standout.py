@@ -71,16 +71,21 @@ class StandOut:
         counts = np.bincount(self.fewest, self.keys.tuples.count, self.most + 1)
         return {size: int(counts[size]) for size in range(1, self.most + 1)}
 
+    def to_dict(self) -> dict[str, Any]:
+        """The counts and the key sets as one JSON object; no respondent's values."""
+        return {
+            "most": self.most,
+            "respondents": {str(size): number for size, number in self.respondents.items()},
+            "sets": [{"keys": list(found.keys), "respondents": found.respondents} for found in self.sets],
+        }
+
     def __str__(self) -> str:
         lines = [
-            f"{number:,} of {self.keys.n:,} respondents stand out on {_keys(size)}, and not on fewer"
+            f"{number:,} of {self.keys.n:,} respondents stand out on {_checks.several(size, 'key', 'keys')}, and not on"
+            " fewer"
             for size, number in self.respondents.items()
         ]
         return "\n".join([*lines, *(f"  {' + '.join(found.keys)}: {found.respondents:,}" for found in self.sets)])
-
-
-def _keys(size: int) -> str:
-    return _checks.several(size, "key", "keys")
 
 
 def stand_out(

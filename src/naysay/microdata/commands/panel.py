@@ -14,7 +14,7 @@ from naysay.console import output
 from naysay.console.options import Encoding, Separator
 from naysay.errors import DataError
 from naysay.microdata import panel
-from naysay.microdata.commands import keys as written
+from naysay.microdata.commands import declared
 from naysay.responses import JOINER
 
 __all__ = ["app", "birthdays", "group", "merge"]
@@ -85,7 +85,7 @@ def merge(
         _tables(waves, respondent, wave, months, na, separator, encoding),
         respondent=respondent,
         wave=wave,
-        background=None if background is None else written.record(background, option="--background"),
+        background=None if background is None else declared.record(background, option="--background"),
         number=number,
     )
     files.write(found.table, out, separator=separator)
@@ -162,13 +162,13 @@ def _tables(
     encoding: str | None,
 ) -> dict[str, pl.DataFrame]:
     """The files, each with its month in a column, by their names."""
-    named = (None,) * len(paths) if months is None else written.record(months, option="--months")
+    named = (None,) * len(paths) if months is None else declared.record(months, option="--months")
     if len(named) != len(paths):
         raise DataError(f"--months must name one month a file; got {len(named)} for {len(paths)} files")
     if len(set(paths)) < len(paths):
         twice = next(path for path in paths if paths.count(path) > 1)
         raise DataError(f"{str(twice)!r} is named twice")
-    absent = () if na is None else written.record(na, option="--na")
+    absent = () if na is None else declared.record(na, option="--na")
     found = {}
     for path, month in zip(paths, named, strict=True):
         table = _read(path, [respondent], absent, separator, encoding)

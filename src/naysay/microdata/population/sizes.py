@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from naysay.printing import number
 
 __all__ = ["Sizes"]
 
@@ -73,6 +76,10 @@ class Sizes:
     def highest(self) -> float:
         """1/smallest, the largest of these chances; NaN without records."""
         return 1 / self.smallest if self.smallest else float("nan")
+
+    def fields(self) -> dict[str, Any]:
+        """What an intruder who knows that a person is in the file would achieve, as fields of a JSON object."""
+        return {"smallest": self.smallest or None, "prosecutor_mean": number(self.inverse)}
 
 
 def _histogram(sizes: NDArray[np.int64], records: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay.errors import StatisticalWarning
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.population.theta import Theta, told_by
+from naysay.printing import plain
 
 __all__ = ["Scale", "Weighted", "weighted_theta"]
 
@@ -57,6 +58,12 @@ class Weighted:
             float((count / sums).sum()),
         )
 
+    def fields(self) -> dict[str, Any]:
+        """The fields of a JSON object, with stable names."""
+        names = {"lt_5": "below_5", "lt_10": "below_10"}
+        fields = ("smallest", "lt_5", "lt_10", "unique", "expected")
+        return {name: plain(getattr(self, names.get(name, name))) for name in fields}
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -84,9 +91,9 @@ class Scale:
         name = weights if isinstance(weights, str) else "weights"
         return cls(name, population / total, tuple(StatisticalWarning(text) for text in told))
 
-    def people(self, weight: NDArray[Any] | None) -> NDArray[np.float64] | None:
+    def people(self, weight: Any) -> NDArray[np.float64]:
         """Weights as people of the population."""
-        return None if weight is None else np.asarray(weight * self.factor, dtype=np.float64)
+        return np.asarray(weight * self.factor, dtype=np.float64)
 
 
 def weighted_theta(

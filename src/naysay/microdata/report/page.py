@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from naysay.microdata import (
     SCENARIOS,
@@ -16,22 +15,17 @@ from naysay.microdata import (
     Recodings,
     RiskTable,
     Search,
-    Theta,
 )
-from naysay.microdata.printing import label, reservations, spanned
 from naysay.microdata.report import charts, words
-from naysay.microdata.report.words import percent
-from naysay.microdata.search_printing import unfinished
+from naysay.microdata.risk.measure import Measure
+from naysay.microdata.risk.written import DASH, grid, percent, spanned, theta_percent
+from naysay.printing import Chart, Content, Points, Sentence, Table, html
 from naysay.report import page
 from naysay.report.page import Section
 
 __all__ = ["risk_html"]
 
-_PHONE = 340
 _ROWS = 25  # of a table of combinations or recodings
-_DASH = "–"
-
-Part = Mapping[str, Any]
 
 
 def risk_html(
@@ -69,23 +63,23 @@ def risk_html(
     Examples
     --------
     >>> from naysay import microdata
-    >>> found = microdata.risk_table({"age": [40, 36, 36]}, [["age"]], population=100)
+    >>> found = microdata.riskgrid({"age": [40, 36, 36]}, [["age"]], population=100)
     >>> risk_html(found).startswith("<!doctype html>")
     True
     """
     sections = [
-        Section("In short", _render([_list(words.short(found, search, recodings))])),
-        Section("What is assumed about the intruder", _render(_intruder(found, identifications))),
-        Section("Who stands out", _render(_standing(found))),
-        Section("Missing and uncertain answers", _render(_gaps(found, keys))),
+        Section("In short", html([_list(words.short(found, search, recodings))])),
+        Section("What is assumed about the intruder", html(_intruder(found, identifications))),
+        Section("Who stands out", html(_standing(found))),
+        Section("Missing and uncertain answers", html(_gaps(found, keys))),
     ]
     if search is not None and search.combinations:
-        sections.append(Section("The most dangerous combinations", _render(_searched(search))))
+        sections.append(Section("The most dangerous combinations", html(_searched(search))))
     if contributions is not None:
-        sections.append(Section("What each key adds", _render(_added(contributions))))
+        sections.append(Section("What each key adds", html(_added(contributions))))
     if recodings is not None and recodings.recodings:
-        sections.append(Section("What coarser values would change", _render(_coarser(recodings))))
-    sections.append(Section("What these numbers do not say", _render([_list(words.LIMITS)])))
+        sections.append(Section("What coarser values would change", html(_coarser(recodings))))
+    sections.append(Section("What these numbers do not say", html([_list(words.LIMITS)])))
     return page.html(
         title,
         sections,
@@ -108,27 +102,27 @@ def _facts(found: RiskTable, search: Search | None) -> list[tuple[str, str]]:
     return facts
 
 
-def _intruder(found: RiskTable, identifications: Sequence[Sequence[Identification]]) -> list[Part]:
+def _intruder(found: RiskTable, identifications: Sequence[Sequence[Identification]]) -> list[Content]:
     rows = found.quasi_identifiers
     success = [
-        [label(row), *(spanned(each.success(row), each.most(row), percent) for each in SCENARIOS.values())]
+        [row.label, *(spanned(each.success(row), each.most(row), percent) for each in SCENARIOS.values())]
         for row in rows
     ]
-    parts = [
+    parts: list[Content] = [
         _text(
-            "An intruder is anybody who looks for a person in the file. She is assumed to know the following about that"
-            " person, correctly, and nothing else:"
+            "An intruder is anybody who looks for a person in the file. They are assumed to know the following about"
+            " that person, correctly, and nothing else:"
         ),
-        _list([label(row) for row in rows]),
-        _table(
+        _list([row.label for row in rows]),
+        grid(
             "Three kinds of intruder",
-            ("scenario", "what drives her", "what she has", "whom she looks for", "how likely she is to be right"),
+            ("scenario", "what drives them", "what they have", "whom they look for", "how likely they are to be right"),
             words.scenarios(),
-            prose=True,
+            words=True,
         ),
-        _table("How often an attempt succeeds", ("quasi-identifier", *SCENARIOS), success),
+        grid("How often an attempt succeeds", ("quasi-identifier", *SCENARIOS), success),
         _text(
-            f"{_DASH}: too few people stand out, or nearly, for the number to mean anything. Two numbers are the least"
+            f"{DASH}: too few people stand out, or nearly, for the number to mean anything. Two numbers are the least"
             " that such an intruder achieves and the most that anybody can.",
             small=True,
         ),
@@ -136,9 +130,9 @@ def _intruder(found: RiskTable, identifications: Sequence[Sequence[Identificatio
     return [*parts, *_judged(rows, identifications)]
 
 
-def _judged(rows: Sequence[QuasiIdentifier], identifications: Sequence[Sequence[Identification]]) -> list[Part]:
+def _judged(rows: Sequence[QuasiIdentifier], identifications: Sequence[Sequence[Identification]]) -> list[Content]:
     """The table of attempts as they were judged, if any were."""
-    tries = [(label(row), each) for row, tried in zip(rows, identifications, strict=False) for each in tried]
+    tries = [(row.label, each) for row, tried in zip(rows, identifications, strict=False) for each in tried]
     cells = [
         (
             f"{name}, {each.scenario.name}",
@@ -148,50 +142,37 @@ def _judged(rows: Sequence[QuasiIdentifier], identifications: Sequence[Sequence[
         )
         for name, each in tries
     ]
-    names = ("quasi-identifier and scenario", "somebody tries", "she succeeds then", "both")
-    return [_table("With the probability that somebody tries, as it was judged", names, cells)] if cells else []
+    names = ("quasi-identifier and scenario", "somebody tries", "they succeed then", "both")
+    return [grid("With the probability that somebody tries, as it was judged", names, cells)] if cells else []
 
 
-def _standing(found: RiskTable) -> list[Part]:
-    plot = _plot(lambda size, room: charts.alone(found, size=size, room=room))
-    rows = found.quasi_identifiers
-    kept = ("quasi-identifier", "set aside", "kept", "k=1", "k<5", "k<10", "share alone", "of all", "mean 1/k", "θ")
-    every = ("quasi-identifier", "people", "m=1", "m<5", "m<10", "share", "mean 1/m", "right pick", "θ")
-    parts = [
+def _standing(found: RiskTable) -> list[Content]:
+    plot = Chart(lambda size, room: charts.alone(found, size=size, room=room))
+    parts: list[Content] = [
         _text(
             "Each quasi-identifier is looked at in two ways. In the upper bar (k) people with a gap in these keys are"
             " set aside, and the others are alone if nobody has the same keys. In the lower bar (m) nobody is set"
             " aside, and a gap may hide anything: people are alone only if nobody else can be the same."
         ),
         plot,
-        _table("People with the same keys (k), those with a gap set aside", kept, [_kept(row) for row in rows]),
-        _table("People who may be the same (m), gaps allowed for", every, [_every(row) for row in rows]),
+        *(_measured(found, kind) for kind in found.kinds),
     ]
-    notes = reservations(found)
+    notes = found.reservations
     return [*parts, *([_list(notes)] if notes else [])]
 
 
-def _kept(row: QuasiIdentifier) -> list[str]:
-    part, sizes = row.listwise, row.listwise.sizes
-    counts = [f"{value:,}" for value in (part.deleted, part.kept, sizes.unique, sizes.below_5, sizes.below_10)]
-    shares = [percent(part.pr_su_kept), percent(part.pr_su_all), percent(sizes.inverse)]
-    return [label(row), *counts, *shares, _theta(part.theta)]
+def _measured(found: RiskTable, kind: type[Measure]) -> Table:
+    """The table of one measure, in the words of the page or, where it has none of its own, in those of the text."""
+    told = found.rows_of(kind)
+    policies = any(row.missing for row in found.quasi_identifiers)
+    title = kind.page_title or kind.title([each for _, each in told], policies=policies)
+    columns = ("quasi-identifier", *(kind.page_columns or kind.columns))
+    return grid(title, columns, ((name, *each.page_cells()) for name, each in told))
 
 
-def _every(row: QuasiIdentifier) -> list[str]:
-    part, sizes = row.matches, row.matches.sizes
-    counts = [f"{value:,}" for value in (sizes.records, sizes.unique, sizes.below_5, sizes.below_10)]
-    shares = [percent(part.pr_su), percent(sizes.inverse), spanned(part.informed.least, part.informed.most, percent)]
-    return [label(row), *counts, *shares, _theta(part.theta)]
-
-
-def _theta(found: Theta) -> str:
-    return _DASH if found.withheld else percent(found.estimate, 3)
-
-
-def _gaps(found: RiskTable, keys: Keys | None) -> list[Part]:
+def _gaps(found: RiskTable, keys: Keys | None) -> list[Content]:
     rules = dict.fromkeys(row.matches.rule for row in found.quasi_identifiers)
-    parts = [
+    parts: list[Content] = [
         _text(
             "People skip questions, or are not asked them. For k those with a missing or uncertain key are set aside,"
             " as counted above. For m a missing answer counts as the policy of its key says."
@@ -204,8 +185,8 @@ def _gaps(found: RiskTable, keys: Keys | None) -> list[Part]:
             for name, policy, values, missing, uncertain in _described(keys)
         ]
         names = ("key", "a missing answer", "values", "people without", "with several possible")
-        parts.append(_table("The keys", names, rows, prose=True))
-    different = [label(row) for row in found.quasi_identifiers if row.missing]
+        parts.append(grid("The keys", names, rows, words=True))
+    different = [row.label for row in found.quasi_identifiers if row.missing]
     if different:
         parts.append(_text("Where another policy was tried beside it, the tables name it in parentheses.", small=True))
     return parts
@@ -221,37 +202,29 @@ def _described(keys: Keys) -> list[tuple[str, str, int, int, int]]:
     return told
 
 
-def _searched(search: Search) -> list[Part]:
+def _searched(search: Search) -> list[Content]:
     keys = f"{len(search.keys.columns)} keys"
     stand = words.STAND[search.measure]
-    parts = [
+    lengths = (
+        (f"{size}", f"{len(done):,}", f"{done[0].unique(search.measure):,}", " + ".join(done[0].keys))
+        for size, done in search.by_size
+    )
+    parts: list[Content] = [
         _text(
             f"All combinations of up to {search.size} of {keys} were looked for: {search.asked:,}. More keys can only"
             " make more people stand out, so the worst combinations are long. The first picture shows how fast the"
             f" danger grows with what an intruder knows: how many {stand} on the worst, the middle and the mildest"
             " combination of each length."
         ),
-        *([_text(f"{unfinished(search)}.")] if search.left else []),
-        _plot(lambda size, _: charts.growth(search, size=size)),
-        _table(
-            "By the number of keys", ("keys", "combinations", f"worst: {stand}", "on"), _lengths(search), prose=True
-        ),
-        _plot(lambda size, room: charts.ranking(search, size=size, room=room)),
+        *([_text(f"{search.unfinished}.")] if search.left else []),
+        Chart(lambda size, _: charts.growth(search, size=size)),
+        grid("By the number of keys", ("keys", "combinations", f"worst: {stand}", "on"), lengths, words=True),
+        Chart(lambda size, room: charts.ranking(search, size=size, room=room)),
     ]
     rows = [_combination(place, each, search) for place, each in enumerate(search.combinations[:_ROWS], start=1)]
     on_m, on_k = ([], []) if search.population is None else (["θ on m"], ["θ on k"])
     names = ["combination", "m=1", "m<5", "share", "exact", *on_m, "set aside", "k=1", "k<5", "of all", *on_k]
-    return [*parts, _table(f"The {len(rows)} most dangerous", names, rows)]
-
-
-def _lengths(search: Search) -> list[list[str]]:
-    rows = []
-    for size in range(1, search.size + 1):
-        done = search.of(size)
-        if done:
-            worst = f"{done[0].unique(search.measure):,}"
-            rows.append([f"{size}", f"{len(done):,}", worst, " + ".join(done[0].keys)])
-    return rows
+    return [*parts, grid(f"The {len(rows)} most dangerous", names, rows)]
 
 
 def _combination(place: int, each: Combination, search: Search) -> list[str]:
@@ -260,36 +233,25 @@ def _combination(place: int, each: Combination, search: Search) -> list[str]:
     name = f"{place}. {' + '.join(each.keys)}"
     if search.population is None:
         return [name, *matches, *listwise]
-    on_k, on_m = each.thetas(search.population)
-    return [name, *matches, _theta(on_m), *listwise, _theta(on_k)]
+    on_k, on_m = (theta_percent(found) for found in each.thetas(search.population))
+    return [name, *matches, on_m, *listwise, on_k]
 
 
-def _added(told: Contributions) -> list[Part]:
+def _added(told: Contributions) -> list[Content]:
     rows = [[each.key, percent(each.alone), percent(each.last), percent(each.averaged)] for each in told.keys]
     names = ("key", "alone", "last", "on average")
     stand = words.STAND[told.measure]
     return [
         _text(words.added(told.measure)),
         _text(f"On all keys together {percent(told.every)} of the people {stand}."),
-        _plot(lambda size, room: charts.added(told, size=size, room=room)),
-        _table(f"Added to the share of people who {stand}", names, rows),
+        Chart(lambda size, room: charts.added(told, size=size, room=room)),
+        grid(f"Added to the share of people who {stand}", names, rows),
         _text(f"On average: over combinations of up to {told.size} keys.", small=True),
     ]
 
 
-def _coarser(told: Recodings) -> list[Part]:
+def _coarser(told: Recodings) -> list[Content]:
     before = told.before
-    rows = [
-        [
-            f"{each.key}: {each.told}",
-            f"{each.values[0]:,}",
-            f"{each.values[1]:,}" if each.values[1] else _DASH,
-            f"{each.after.m.unique:,}",
-            f"{each.after.k.unique:,}",
-            f"{told.bought(each):,}",
-        ]
-        for each in told.recodings[:_ROWS]
-    ]
     names = ("change", "values now", "then", "m=1", "k=1", f"fewer {words.STAND[told.measure]}")
     return [
         _text(
@@ -298,32 +260,19 @@ def _coarser(told: Recodings) -> list[Part]:
             " set aside (k = 1). Nothing was changed in the file; what such a change costs in usefulness must be"
             " weighed against what it buys."
         ),
-        _table("One change at a time, those that help most first", names, rows),
+        grid("One change at a time, those that help most first", names, told.cells(_ROWS)),
         _text("Where the numbers of a key are codes for something else, bins of them mean nothing.", small=True),
     ]
 
 
-def _text(text: str, *, small: bool = False) -> Part:
-    return {"kind": "text", "text": _unbroken(text), "small": small}
+def _text(text: str, *, small: bool = False) -> Sentence:
+    return Sentence(_unbroken(text), small)
 
 
-def _list(items: Sequence[str]) -> Part:
-    return {"kind": "list", "points": [_unbroken(item) for item in items]}
+def _list(items: Iterable[str]) -> Points:
+    return Points(tuple(map(_unbroken, items)))
 
 
 def _unbroken(text: str) -> str:
     """The text with k = 1 and m = 1 on one line each."""
     return re.sub(r"\b([km]) = 1\b", "\\1\u00a0=\u00a01", text)
-
-
-def _table(caption: str, names: Sequence[str], rows: Sequence[Sequence[str]], *, prose: bool = False) -> Part:
-    return {"kind": "table", "caption": caption, "names": names, "rows": rows, "prose": prose}
-
-
-def _plot(draw: Callable[[int, int], str]) -> Part:
-    """An image for a wide page, and one for a phone."""
-    return {"kind": "plot", "wide": draw(760, 26), "narrow": draw(_PHONE, 17)}
-
-
-def _render(parts: Sequence[Part]) -> str:
-    return page._render("risk.html", parts=parts)

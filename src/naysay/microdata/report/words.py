@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from naysay.microdata import SCENARIOS, QuasiIdentifier, Recodings, RiskTable, Search
-from naysay.microdata.printing import label, spanned
-from naysay.microdata.search_printing import unfinished
+from naysay.microdata.risk.written import percent, spanned
 
-__all__ = ["GLOSSARY", "INTRUDERS", "LIMITS", "POLICIES", "RULES", "STAND", "added", "lead", "percent", "short"]
-
-_DASH = "–"
+__all__ = ["GLOSSARY", "INTRUDERS", "LIMITS", "POLICIES", "RULES", "STAND", "added", "lead", "scenarios", "short"]
 
 INTRUDERS = {
     "acquaintance": "On average over the people in the file, at least: the better of two ways to pick among the records"
@@ -83,11 +79,6 @@ def added(measure: str) -> str:
     )
 
 
-def percent(value: float, digits: int = 2) -> str:
-    """A share in percent, on one line with its sign; a dash where it is undefined."""
-    return _DASH if math.isnan(value) else f"{100 * value:.{digits}f}\u00a0%"
-
-
 def lead(found: RiskTable) -> list[str]:
     """What the report is, before any number."""
     keys = list(dict.fromkeys(name for row in found.quasi_identifiers for name in row.keys))
@@ -112,7 +103,7 @@ def short(found: RiskTable, search: Search | None, recoded: Recodings | None) ->
             f" {STAND[search.measure]} on it."
         )
         if search.left:
-            told.append(f"{unfinished(search)}.")
+            told.append(f"{search.unfinished}.")
     if recoded is not None and recoded.recodings:
         told += _of_recodings(recoded, search)
     return told
@@ -120,19 +111,16 @@ def short(found: RiskTable, search: Search | None, recoded: Recodings | None) ->
 
 def _of_row(row: QuasiIdentifier, n: int) -> str:
     sizes = row.matches.sizes
-    text = f"{label(row)}: {_people(sizes.unique, n)} stand out: nobody else in the file can be the same (m = 1)."
+    text = f"{row.label}: {_people(sizes.unique, n)} stand out: nobody else in the file can be the same (m = 1)."
     if row.listwise.sizes.unique != sizes.unique:
         text += f" If people with a gap are set aside, {row.listwise.sizes.unique:,} are alone (k = 1)."
     if sizes.records:
+        least, most = row.matches.informed.least, row.matches.informed.most
         text += (
             " Somebody who knows that a person took part, and these things about them, picks the right record"
-            f" {spanned(row.matches.informed.least, row.matches.informed.most, _times)} times in 100."
+            f" {spanned(least, most, lambda share: f'{100 * share:.1f}')} times in 100."
         )
     return text
-
-
-def _times(share: float) -> str:
-    return f"{100 * share:.1f}"
 
 
 def _people(some: int, n: int) -> str:

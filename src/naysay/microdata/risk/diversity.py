@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,9 @@ from naysay.errors import DataError
 from naysay.microdata.keys.tuples import grouped
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import anonymity_of_tuples, matches_of_tuples
+from naysay.microdata.risk.measure import Case, Measure
+from naysay.microdata.risk.written import amount
+from naysay.printing import number
 
 __all__ = ["Diversity", "diversity"]
 
@@ -18,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Diversity:
+class Diversity(Measure):
     """How many values a sensitive variable has among people who cannot be told apart.
 
     Parameters
@@ -36,6 +41,10 @@ class Diversity:
         Records whose anonymity set (matches) holds others, none of them with another sensitive value: to know that
         somebody is among them is to know it.
     """
+
+    name = "diversity"
+    columns = ("sets", "least distinct", "least entropy", "records sharing one (k>1)", "(m>1)")
+    page_columns = ("groups", "fewest answers in one", "as many equally common", "one answer (k)", "one answer (m)")
 
     sensitive: str
     keys: Keys
@@ -65,6 +74,49 @@ class Diversity:
     def least_entropy(self) -> float:
         """The file is entropy l-diverse for this l; NaN where there are no sets."""
         return float(np.nanmin(self.effective)) if self.sets else float("nan")
+
+    @classmethod
+    def of(cls, case: Case) -> Self | None:
+        return None if case.sensitive is None else cls._of(*case.sensitive)
+
+    @classmethod
+    def _of(cls, keys: Keys, sensitive: str) -> Self:
+        others = _others(keys, sensitive)
+        cells = keys.variable(sensitive).cells
+        part = keys.only(others)
+        _, group = keys.tuples.only([keys.columns.index(name) for name in others])
+        k, gone = anonymity_of_tuples(part)
+        code = keys.tuples.columns[keys.columns.index(sensitive)].astype(np.int64)
+        known = (code > 0) & (code <= len(cells.values)) & ~gone[group]
+        values, effective = _of_groups(group[known], code[known], keys.tuples.count[known], len(part.tuples))
+        alone = (values[group] == 1) & known & (k[group] > 1)
+        return cls(
+            sensitive,
+            keys,
+            values[group],
+            effective[group],
+            int((values > 0).sum()),
+            int(keys.tuples.count[alone].sum()),
+            _matches_sharing(keys, part, group, code > 0),
+        )
+
+    @classmethod
+    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+        return f"Diversity of {found[0].sensitive!r} where records are alike"
+
+    def cells(self) -> tuple[str, ...]:
+        numbers = (f"{self.sets:,}", f"{self.least_distinct:,}", amount(self.least_entropy))
+        return (*numbers, f"{self.sharing:,}", f"{self.matches_sharing:,}")
+
+    def fields(self) -> dict[str, Any]:
+        return {
+            "sensitive": self.sensitive,
+            "sets": self.sets,
+            "least_distinct": self.least_distinct or None,
+            "least_entropy": number(self.least_entropy),
+            "sharing": self.sharing,
+            "matches_sharing": self.matches_sharing,
+        }
 
 
 def diversity(keys: Keys, sensitive: str) -> Diversity:
@@ -101,24 +153,7 @@ def diversity(keys: Keys, sensitive: str) -> Diversity:
     -----
     Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam (2007), l-diversity, ACM TKDD 1(1), 3.
     """
-    others = _others(keys, sensitive)
-    cells = keys.variable(sensitive).cells
-    part = keys.only(others)
-    _, group = keys.tuples.only([keys.columns.index(name) for name in others])
-    k, gone = anonymity_of_tuples(part)
-    code = keys.tuples.columns[keys.columns.index(sensitive)].astype(np.int64)
-    known = (code > 0) & (code <= len(cells.values)) & ~gone[group]
-    values, effective = _of_groups(group[known], code[known], keys.tuples.count[known], len(part.tuples))
-    alone = (values[group] == 1) & known & (k[group] > 1)
-    return Diversity(
-        sensitive,
-        keys,
-        values[group],
-        effective[group],
-        int((values > 0).sum()),
-        int(keys.tuples.count[alone].sum()),
-        _matches_sharing(keys, part, group, code > 0),
-    )
+    return Diversity._of(keys, sensitive)
 
 
 def _others(keys: Keys, sensitive: str) -> list[str]:

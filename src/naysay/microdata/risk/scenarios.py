@@ -13,15 +13,14 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from naysay import _checks
 from naysay.errors import DataError
-
-if TYPE_CHECKING:  # a table tells its scenarios
-    from naysay.microdata.risk.table import QuasiIdentifier
+from naysay.microdata.risk.table import QuasiIdentifier
+from naysay.printing import number
 
 __all__ = ["SCENARIOS", "Identification", "Scenario", "identification", "probability", "scenario"]
 
@@ -156,6 +155,24 @@ class Identification:
     def highest(self) -> float:
         """What the probability cannot exceed."""
         return self.attempt * self.most
+
+    def to_dict(self) -> dict[str, Any]:
+        """The probabilities as one JSON object with stable names; undefined numbers are None."""
+        return {
+            "attempt": self.attempt,
+            "success": number(self.success),
+            "probability": number(self.probability),
+            "success_at_most": number(self.most),
+            "probability_at_most": number(self.highest),
+        }
+
+    def __str__(self) -> str:
+        basis = self.scenario.basis
+        if math.isnan(self.probability):
+            return f"Pr(success | attempt) is withheld or undefined for this file; it would be {basis}"
+        least = f"Pr(identification) = {self.attempt:.3g} × {self.success:.3g} = {self.probability:.3g}"
+        most = f" at least, and {self.highest:.3g} at most" if self.most > self.success else ""
+        return f"{least}{most}; Pr(success | attempt) is {basis}"
 
 
 def scenario(name: str | Scenario) -> Scenario:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from html import escape
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,81 +15,25 @@ from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys.candidates import Form
 from naysay.microdata.keys.variables import Keys
-from naysay.microdata.matching.matches import anonymity_of_tuples, matches_of_tuples
-from naysay.microdata.population.informed import Informed, informed
-from naysay.microdata.population.sizes import Sizes
-from naysay.microdata.population.theta import Theta, sampling_fraction, theta_of
-from naysay.microdata.population.weighted import Scale, Weighted, weighted_theta
-from naysay.microdata.risk.diversity import Diversity, diversity
+from naysay.microdata.population.theta import FEWEST, sampling_fraction
+from naysay.microdata.population.weighted import Scale
+from naysay.microdata.risk.diversity import Diversity
+from naysay.microdata.risk.listwise import Listwise
+from naysay.microdata.risk.matched import Matches
+from naysay.microdata.risk.measure import Case, Measure
+from naysay.microdata.risk.people import People
+from naysay.microdata.risk.written import DASH, WIDTH, explained, grid
+from naysay.printing import Content, Heading, Note, Table, text
 
-__all__ = ["Listwise", "Matches", "QuasiIdentifier", "Records", "RiskTable", "risk_table"]
+__all__ = ["MEASURES", "QuasiIdentifier", "Records", "RiskTable", "risk_table"]
 
 Policies = str | Mapping[str, str]
 Progress = Callable[[str, float], None]
+Kind = TypeVar("Kind", bound=Measure)
 
 
-@dataclass(frozen=True)
-class Listwise:
-    """Anonymity sets of the records that have all keys; the others are deleted.
-
-    Parameters
-    ----------
-    deleted : int
-        Records with a key missing or uncertain.
-    sizes : Sizes
-        k over the records kept.
-    theta : Theta
-    weighted : Weighted, optional
-    """
-
-    deleted: int
-    sizes: Sizes
-    theta: Theta
-    weighted: Weighted | None = None
-
-    @property
-    def kept(self) -> int:
-        """Records with all keys."""
-        return self.sizes.records
-
-    @property
-    def pr_su_kept(self) -> float:
-        """Share of the kept records that are unique in the sample; NaN where none is kept."""
-        return self.sizes.unique / self.kept if self.kept else float("nan")
-
-    @property
-    def pr_su_all(self) -> float:
-        """Share of all records that are kept and unique in the sample."""
-        return self.sizes.unique / (self.kept + self.deleted)
-
-
-@dataclass(frozen=True)
-class Matches:
-    """Numbers of matches, over every record that the policies leave in.
-
-    Parameters
-    ----------
-    rule : {"worst", "intersect", "first"}
-        How uncertain cells match.
-    sizes : Sizes
-        m over the records.
-    theta : Theta
-        A heuristic: matching is not transitive, so pairs are not sets.
-    informed : Informed
-        How often an intruder picks the right record who knows all keys of somebody in the file.
-    weighted : Weighted, optional
-    """
-
-    rule: str
-    sizes: Sizes
-    theta: Theta
-    informed: Informed
-    weighted: Weighted | None = None
-
-    @property
-    def pr_su(self) -> float:
-        """Share of the records that match only themselves; NaN where there are none."""
-        return self.sizes.unique / self.sizes.records if self.sizes.records else float("nan")
+MEASURES: tuple[type[Measure], ...] = (Listwise, Matches, People, Diversity)
+"""What a table of risk measures, in the order in which it tells it. A new measure is a file, and a name here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,10 +73,8 @@ class QuasiIdentifier:
     keys : tuple of str
     missing : {key: policy}
         Where the policy is not the default, ``wildcard``.
-    listwise : Listwise
-    matches : Matches
-    diversity : Diversity, optional
-        Of a sensitive variable.
+    measures : tuple of Measure
+        What was measured, in the order of `MEASURES`.
     warnings : tuple of StatisticalWarning
     records : Records, optional
         k and m of every respondent, where they were asked for.
@@ -139,11 +82,45 @@ class QuasiIdentifier:
 
     keys: tuple[str, ...]
     missing: Mapping[str, str]
-    listwise: Listwise
-    matches: Matches
-    diversity: Diversity | None = None
+    measures: tuple[Measure, ...]
     warnings: tuple[StatisticalWarning, ...] = ()
     records: Records | None = field(default=None, repr=False)
+
+    @property
+    def label(self) -> str:
+        """The keys with the policies that are not the default: ``age + gender (age: drop)``."""
+        policies = ", ".join(f"{name}: {policy}" for name, policy in self.missing.items())
+        return " + ".join(self.keys) + (f" ({policies})" if policies else "")
+
+    def measure(self, kind: type[Kind]) -> Kind | None:
+        """The measure of one kind; None where it was not asked for."""
+        return next((each for each in self.measures if isinstance(each, kind)), None)
+
+    @property
+    def listwise(self) -> Listwise:
+        """Anonymity sets after listwise deletion."""
+        return next(each for each in self.measures if isinstance(each, Listwise))
+
+    @property
+    def matches(self) -> Matches:
+        """Numbers of matches of everybody."""
+        return next(each for each in self.measures if isinstance(each, Matches))
+
+    @property
+    def diversity(self) -> Diversity | None:
+        """Of a sensitive variable, where one was named."""
+        return self.measure(Diversity)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as one JSON object with stable names; undefined numbers are None."""
+        told = [(each.name, each.fields(), each.everywhere) for each in self.measures]
+        return {
+            "keys": list(self.keys),
+            "missing": dict(self.missing),
+            **{name: fields for name, fields, everywhere in told if everywhere},
+            "warnings": [str(warning) for warning in self.warnings],
+            **{name: fields for name, fields, everywhere in told if fields and not everywhere},
+        }
 
 
 @dataclass(frozen=True)
@@ -172,21 +149,72 @@ class RiskTable:
     weighted: bool = False
     warnings: tuple[StatisticalWarning, ...] = field(default=())
 
+    @property
+    def kinds(self) -> tuple[type[Measure], ...]:
+        """The measures that some row holds."""
+        return tuple(dict.fromkeys(type(each) for row in self.quasi_identifiers for each in row.measures))
+
+    def rows_of(self, kind: type[Kind]) -> list[tuple[str, Kind]]:
+        """One measure of each row that holds it, with the label of the row."""
+        found = ((row.label, row.measure(kind)) for row in self.quasi_identifiers)
+        return [(label, each) for label, each in found if each is not None]
+
     def to_dict(self) -> dict[str, Any]:
         """The table as one JSON object with stable names; undefined numbers are None."""
-        from naysay.microdata import printing
+        return {
+            "n": self.n,
+            "population": self.population,
+            "confidence": self.confidence,
+            "weighted": self.weighted,
+            "quasi_identifiers": [row.to_dict() for row in self.quasi_identifiers],
+            "warnings": [str(warning) for warning in self.warnings],
+        }
 
-        return printing.to_dict(self)
+    def content(self) -> list[Content]:
+        """What the table tells: numbers by measure, what the columns mean, and reservations."""
+        people = (
+            f" of a population of {self.population:,.12g} ({self.n / self.population:.3g} of it)"
+            if self.population
+            else ""
+        )
+        weighted = "; weighted" if self.weighted else ""
+        meaning = [sentence for kind in self.kinds for sentence in kind.explanation]
+        theta = (
+            "θ: how often a person met by chance who fits exactly one record is the one it is about, with its"
+            f" {self.confidence:.4g} interval; on m a heuristic. {DASH}: none, or withheld."
+        )
+        return [
+            Heading(f"Risk of re-identification: {self.n:,} records{people}{weighted}"),
+            *map(self._table, self.kinds),
+            explained([*meaning, theta]),
+            *map(Note, self.reservations),
+        ]
+
+    def _table(self, kind: type[Measure]) -> Table:
+        found = self.rows_of(kind)
+        policies = any(row.missing for row in self.quasi_identifiers)
+        title = kind.title([each for _, each in found], policies=policies)
+        return grid(title, ("quasi-identifier", *kind.columns), ((name, *each.cells()) for name, each in found))
+
+    @property
+    def reservations(self) -> list[str]:
+        """Warnings of the table and of its rows, and where θ is withheld."""
+        warnings = [*self.warnings, *(warning for row in self.quasi_identifiers for warning in row.warnings)]
+        told = [str(warning) for warning in warnings]
+        if self.population is None:
+            return list(dict.fromkeys([*told, "θ is withheld: it needs the size of the population (--population)"]))
+        for sign in ("k", "m"):
+            parts = ((row.label, row.listwise if sign == "k" else row.matches) for row in self.quasi_identifiers)
+            withheld = [label for label, part in parts if part.theta.withheld]
+            if withheld:
+                told.append(f"θ on {sign} is withheld below {FEWEST} unique records or pairs: {'; '.join(withheld)}")
+        return list(dict.fromkeys(told))
 
     def __str__(self) -> str:
-        from naysay.microdata import printing
-
-        return printing.to_text(self)
+        return text(self.content(), width=WIDTH)
 
     def _repr_html_(self) -> str:
-        from naysay.microdata import printing
-
-        return printing.to_html(self)
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 def risk_table(
@@ -270,11 +298,9 @@ def risk_table(
             sampling_fraction(keys.n, people)
         scale = None if weights is None or people is None else Scale.between(keys, weights, people)
         for names in asked:
-            part = keys.only(names)
-            counted = _Counted.of(part, rule, scale, _reporter(names, progress))
-            found = None if sensitive is None else diversity(keys.only([*names, sensitive]), sensitive)
-            row = counted.row(people, confidence, found)
-            rows.append(replace(row, records=Records(part, counted.k, counted.gone, counted.m)) if records else row)
+            part, beside = keys.only(names), None if sensitive is None else (keys.only([*names, sensitive]), sensitive)
+            told = _reporter(names, progress)
+            rows.append(_row(Case(part, rule, people, scale, confidence, beside, told), records=records))
     notes = () if scale is None else scale.warnings
     return RiskTable(keys.n, people, tuple(rows), confidence, weights is not None, notes)
 
@@ -329,67 +355,12 @@ def _reporter(names: Sequence[str], progress: Progress | None) -> Callable[[floa
     return partial(progress, name)
 
 
-@dataclass(frozen=True, eq=False)
-class _Counted:
-    """k and m of each distinct tuple of one quasi-identifier, and the weights behind them."""
-
-    keys: Keys
-    rule: str
-    k: NDArray[Any]
-    gone: NDArray[np.bool_]
-    m: NDArray[Any]
-    own: NDArray[np.float64] | None = None
-    k_sums: NDArray[np.float64] | None = None
-    m_sums: NDArray[np.float64] | None = None
-
-    @classmethod
-    def of(cls, keys: Keys, rule: str, scale: Scale | None, progress: Callable[[float], None] | None) -> _Counted:
-        k, gone = anonymity_of_tuples(keys)
-        m = matches_of_tuples(keys, rule=rule, progress=progress)
-        if scale is None:
-            return cls(keys, rule, k, gone, m)
-        k_sums = scale.people(anonymity_of_tuples(keys, weights=scale.name)[0])
-        m_sums = scale.people(matches_of_tuples(keys, rule=rule, weights=scale.name, progress=progress))
-        return cls(keys, rule, k, gone, m, scale.people(keys.tuples.weight), k_sums, m_sums)
-
-    @property
-    def informed(self) -> Informed:
-        """How often an informed intruder is right; m is by ``intersect`` wherever all rules are one."""
-        one_rule = self.rule == "intersect" or all(each.cells.certain for each in self.keys.variables)
-        return informed(self.keys, self.gone, self.m if one_rule else None)
-
-    def row(self, population: float | None, confidence: float, found: Diversity | None) -> QuasiIdentifier:
-        """One row of the table."""
-        measured = partial(_measured, self.keys.tuples.count, self.own, population=population, confidence=confidence)
-        listwise = measured(self.k, self.k_sums, ~self.gone)
-        sizes, theta, weighted = measured(self.m, self.m_sums, self.keys.kept)
-        policies = {each.name: each.policy for each in self.keys.variables if each.policy != "wildcard"}
-        return QuasiIdentifier(
-            self.keys.columns,
-            policies,
-            Listwise(self.keys.n - listwise[0].records, *listwise),
-            Matches(self.rule, sizes, theta, self.informed, weighted),
-            found,
-            self.keys.warnings,
-        )
-
-
-def _measured(
-    count: NDArray[np.int64],
-    weight: NDArray[np.float64] | None,
-    sizes: NDArray[Any],
-    sums: NDArray[np.float64] | None,
-    keep: NDArray[np.bool_],
-    *,
-    population: float | None,
-    confidence: float,
-) -> tuple[Sizes, Theta, Weighted | None]:
-    """The sizes over the tuples kept, θ, and both in people of the population."""
-    sizes, count = sizes[keep], count[keep]
-    found = Sizes.counted(sizes, count)
-    if weight is None or sums is None or population is None:
-        return found, theta_of(found, population, confidence), None
-    fraction = sampling_fraction(max(found.records, 1), population)
-    weight, sums = weight[keep], sums[keep]
-    told = weighted_theta(sizes, count, weight, sums, fraction=fraction, confidence=confidence)
-    return found, told, Weighted.of(sizes, count, weight, sums, population)
+def _row(case: Case, *, records: bool) -> QuasiIdentifier:
+    found = (kind.of(case) for kind in MEASURES)
+    return QuasiIdentifier(
+        case.keys.columns,
+        {each.name: each.policy for each in case.keys.variables if each.policy != "wildcard"},
+        tuple(each for each in found if each is not None),
+        case.keys.warnings,
+        Records(case.keys, case.k, case.gone, case.m) if records else None,
+    )

@@ -10,17 +10,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
 from naysay import files
 from naysay.errors import DataError
 from naysay.microdata.commands import lines
+from naysay.microdata.commands.risk_options import EngineName
 
-__all__ = ["EngineName", "Source"]
-
-EngineName = Literal["polars", "duckdb", "spark"]
+__all__ = ["Source"]
 
 
 @dataclass(frozen=True)

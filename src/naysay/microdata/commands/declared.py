@@ -9,6 +9,7 @@ from naysay import _checks
 from naysay.console.options import design_of
 from naysay.errors import DataError
 from naysay.microdata import Between, Either, Form, Joined, Privatized
+from naysay.microdata.commands.risk_options import Options
 
 __all__ = ["chances", "forms", "named", "orders", "policies", "record"]
 
@@ -55,28 +56,20 @@ def policies(texts: Sequence[str]) -> list[str | dict[str, str]]:
     return found or ["wildcard"]
 
 
-def forms(
-    *,
-    joined: Sequence[str],
-    either: Sequence[str],
-    between: Sequence[str],
-    design: Sequence[str],
-    categories: Sequence[str],
-    level: Sequence[str],
-) -> dict[str, Form]:
+def forms(options: Options) -> dict[str, Form]:
     """How each key writes its candidates, from the options that declare it."""
     found: dict[str, Form] = {}
-    for name in joined:
+    for name in options.joined or ():
         _once(found, name)[name] = Joined()
-    for option, texts in (("--either", either), ("--between", between)):
+    for option, texts in (("--either", options.either or ()), ("--between", options.between or ())):
         for name, value in named(texts, option=option, example="month=first_month,second_month").items():
             columns = record(value, option=option)
             if len(columns) != 2:
                 raise DataError(f"{option} must name two columns, as month=first_month,second_month; got {value!r}")
             _once(found, name)[name] = Either(*columns) if option == "--either" else Between(*columns)
-    labels = named(categories, option="--categories", example="income=low,middle,high")
-    levels = named(level, option="--level", example="income=income_level")
-    designs = named(design, option="--design", example='income="negative(discards=2)"')
+    labels = named(options.categories or (), option="--categories", example="income=low,middle,high")
+    levels = named(options.level or (), option="--level", example="income=income_level")
+    designs = named(options.design or (), option="--design", example='income="negative(discards=2)"')
     for option, others in (("--categories", labels), ("--level", levels)):
         for name in others:
             if name not in designs:

@@ -1,0 +1,134 @@
+"""Designs of many categories whose columns are one pattern: two integers in place of a table of t times t."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.design.answerable import Truth
+from naysay.design.base import Design
+from naysay.design.drawing import Source
+from naysay.design.exact import LIMIT, integer
+from naysay.errors import DesignError
+from naysay.responses import Codes, Labels
+
+__all__ = ["MANY", "Pattern"]
+
+MANY = 256
+"""A design of more categories than this is a `Pattern` where its columns are one; with fewer it stays a table."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Pattern(Design):
+    """A design that answers the true category with one chance, and every other category with another.
+
+    P[j, j] = own / D and P[i, j] = other / D for i ≠ j, with D = own + (t - 1) other: k-ary randomized response, the
+    uniform negative survey (own = 0), pure noise (own = other), the direct question (other = 0). Memory, JSON and
+    privacy take O(t); only `matrix`, `weights` and `expected_statistic` are (t, t), and made when asked for.
+
+    Parameters
+    ----------
+    own : int
+        The weight of the true category.
+    other : int
+        The weight of each other category.
+
+    Raises
+    ------
+    DesignError
+        Weights that are negative, or that sum to zero or to more than 2⁵³.
+
+    Examples
+    --------
+    >>> design = Pattern.of(("a", "b", "c"), own=2, other=1)
+    >>> design.matrix
+    array([[0.5 , 0.25, 0.25],
+           [0.25, 0.5 , 0.25],
+           [0.25, 0.25, 0.5 ]])
+    """
+
+    own: int
+    other: int
+    space: Labels
+    kind: ClassVar[str] = "pattern"
+    rule: ClassVar[str] = (
+        "Draw u below own + (t - 1) * other, for t categories, numbered from 0, and truth x. If u < x * other, the "
+        "response is category floor(u / other); otherwise, if u < x * other + own, it is x; otherwise it is category "
+        "floor((u - own) / other) + 1."
+    )
+    tabular: ClassVar[bool] = True
+    exchangeable = True  # to rename the categories changes nothing, so that one response stands for all
+
+    def __post_init__(self) -> None:
+        if self.space.labels != self.categories:
+            raise DesignError("a pattern reports its own categories; other responses need a table")
+        if integer(self.own) < 0 or integer(self.other) < 0 or not 0 < self.denominator <= LIMIT:
+            raise DesignError(
+                "the two weights of a pattern must not be negative, and a column of them must sum to 1 to 2**53; got "
+                f"own={self.own}, other={self.other} for {len(self.categories)} categories"
+            )
+
+    @classmethod
+    def of(cls, categories: Sequence[Any], own: int, other: int, **fields: Any) -> Self:
+        """The design over these categories, with weights in lowest terms."""
+        labels, shared = tuple(categories), math.gcd(integer(own), integer(other)) or 1
+        return cls(categories=labels, space=Labels(labels), own=own // shared, other=other // shared, **fields)
+
+    @property
+    def denominator(self) -> int:
+        """D, the sum of every column of weights."""
+        return self.own + (len(self.categories) - 1) * self.other
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        """The table of integers, (t, t)."""
+        return self.integers(self.space.listing())
+
+    def integers(self, codes: Codes) -> NDArray[np.int64]:
+        result = np.full((len(codes), len(self.categories)), self.other, dtype=np.int64)
+        result[np.arange(len(codes)), codes[:, 0]] = self.own
+        return result
+
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        result = np.full((len(codes), len(self.categories)), self.other / self.denominator)
+        result[np.arange(len(codes)), codes[:, 0]] = self.own / self.denominator
+        return result
+
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        """What a table would draw from the same integers, without its running sums."""
+        drawn = source.below(self.denominator, len(truth))
+        if not self.other:
+            return truth.reshape(-1, 1)
+        before, after = drawn // self.other, (drawn - self.own) // self.other + 1
+        said = np.where(before < truth, before, np.maximum(after, truth))
+        return np.asarray(said, dtype=np.int64).reshape(-1, 1)
+
+    def impossible(self, codes: Codes) -> NDArray[np.bool_]:
+        return np.zeros(len(codes), dtype=bool)
+
+    @cached_property
+    def expected_statistic(self) -> NDArray[np.float64]:
+        return _checks.read_only(self.matrix)
+
+    @cached_property
+    def even_mean(self) -> tuple[float, float]:
+        """(α, β) of the matrix αI + β11ᵀ, which is the mean of the linear statistic."""
+        beta = self.other / self.denominator
+        return self.own / self.denominator - beta, beta
+
+    @property
+    def typical_codes(self) -> Codes:
+        return np.zeros((1, 1), dtype=np.int64)
+
+    def guessed(self, prior: NDArray[np.float64]) -> float:
+        """Σ_y max(own π_y, other max_{j ≠ y} π_j) / D."""
+        second, first = np.sort(prior)[-2:]
+        others = np.where(np.arange(len(prior)) == prior.argmax(), second, first)
+        return float(np.maximum(self.own * prior, self.other * others).sum() / self.denominator)

@@ -1,0 +1,263 @@
+"""What ``naysay risk`` is asked: the options read and checked, and the work that answers them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from naysay import files, microdata
+from naysay.console import output
+from naysay.errors import DataError
+from naysay.microdata import Contributions, Form, Joined, Keys, Recodings, Search
+from naysay.microdata.combinations.recodings import everywhere
+from naysay.microdata.commands import declared
+from naysay.microdata.commands.answers import Answers
+from naysay.microdata.commands.risk_options import Options
+from naysay.microdata.commands.source import Source
+from naysay.microdata.keys.table import check_names
+from naysay.microdata.risk.scenarios import probability, scenario
+
+__all__ = ["Request"]
+
+Reporter = Callable[[str, float], None] | None
+_NAME = 40  # characters of a quasi-identifier beside its bar
+_LONG = 60.0  # seconds from which a search says beforehand how long it should take
+_OF_A_SEARCH = ("measure", "order", "most", "minutes", "resume")
+
+
+@dataclass(frozen=True)
+class Request:
+    """The options of ``naysay risk``, with the records that they hold read.
+
+    Parameters
+    ----------
+    options : Options
+    asked : sequence of tuple of str
+        The quasi-identifiers.
+    cells : {key: Form}
+        How each key writes its candidates, as declared.
+    policies : sequence of str or {key: policy}
+    population : float, optional
+    attempts : {scenario: probability}
+    orders : {key: texts}
+        The order of the values of a key, for recodings.
+    """
+
+    options: Options
+    asked: Sequence[tuple[str, ...]]
+    cells: Mapping[str, Form]
+    policies: Sequence[str | dict[str, str]]
+    population: float | None
+    attempts: Mapping[str, float]
+    orders: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, options: Options) -> Self:
+        """The request that the options make.
+
+        Raises
+        ------
+        DataError
+            For what can be known to be wrong before the file is read.
+        """
+        people = options.population
+        request = cls(
+            options,
+            [declared.record(text, option="--keys") for text in options.keys],
+            declared.forms(options),
+            declared.policies(options.missing or ()),
+            int(people) if people is not None and people.is_integer() else people,
+            declared.chances(options.attempt or ()),
+            declared.orders(options.order or ()) if options.search is not None else {},
+        )
+        if options.search is None:
+            for name in _OF_A_SEARCH:
+                if getattr(options, name) is not None:
+                    raise DataError(f"--{name} is for a search; ask for one with --search")
+        request._check()
+        return request
+
+    @property
+    def every(self) -> list[str]:
+        """All keys that are named."""
+        return list(dict.fromkeys(name for names in self.asked for name in names))
+
+    def _check(self) -> None:
+        options = self.options
+        for name in self.cells:
+            if name not in self.every:
+                raise DataError(f"{name!r} is declared as a key, but no --keys names it", column=name)
+        for name, chance in self.attempts.items():
+            scenario(name), probability(chance)
+        if options.search is not None:
+            if not 1 <= options.search <= len(self.every):
+                raise DataError(
+                    f"--search must be a number of keys, from 1 to the {len(self.every)} that --keys names;"
+                    f" got {options.search}"
+                )
+            check_names(list(self.orders), self.every, what="key")
+            if options.resume is not None and not options.resume.parent.is_dir():
+                raise DataError(f"there is no folder {str(options.resume.parent)!r} to write to")
+        if options.engine != "polars" and (options.per_row is not None or options.row is not None):
+            raise DataError(f"rows on {options.engine} have no order; use --per-row and --row with --engine polars")
+        if options.per_row is not None:
+            files.kind(options.per_row, to_write=True)
+            if options.per_row.exists() and not options.force:
+                raise DataError(f"{str(options.per_row)!r} exists; add --force to overwrite it")
+            if not options.per_row.parent.is_dir():
+                raise DataError(f"there is no folder {str(options.per_row.parent)!r} to write to")
+
+    def answers(self) -> Answers:
+        """All that is asked for, from the file."""
+        options = self.options
+        with files.readable(options.file), self._source().on(options.engine) as table, _progress() as progress:
+            read = self._read(table, progress) if self._once else None
+            if options.explain and read is not None:
+                for names in self.asked:
+                    output.note(f"{' + '.join(names)}:")
+                    for line in str(microdata.explain(read.only(names), rule=options.rule)).splitlines():
+                        output.note(f"  {line}")
+            return self._answers(table, read, progress)
+
+    def _source(self) -> Source:
+        options, sensitive = self.options, self.options.sensitive
+        # a set of candidates in one column is read like plain cells: from the column of that name
+        read = [column for name in self.every for column in self.cells.get(name, Joined()).columns(name)]
+        return Source(
+            path=options.file,
+            columns=[*read, *([] if sensitive is None else [sensitive])],
+            plain=[name for name in self.every if name not in self.cells],
+            weight=options.weight,
+            na=() if options.na is None else declared.record(options.na, option="--na"),
+            separator=options.separator,
+            encoding=options.encoding,
+            codes=options.codes,
+        )
+
+    @property
+    def _once(self) -> bool:
+        """Whether keys encoded under the first policy answer something."""
+        options = self.options
+        asked = (options.stand_out, options.row, options.search, options.html)
+        return len(self.policies) == 1 or options.explain or any(each is not None for each in asked)
+
+    def _read(self, table: Any, progress: Reporter) -> Keys:
+        """All keys under the first policy, and the sensitive variable, read once."""
+        sensitive = self.options.sensitive
+        if sensitive in self.every:
+            raise DataError(f"the sensitive variable must not be a key; {sensitive!r} is both")
+        policy = self.policies[0]
+        return Keys(
+            table,
+            [*self.every, *([] if sensitive is None else [sensitive])],
+            missing=dict.fromkeys(self.every, policy) if isinstance(policy, str) else policy,
+            cells=self.cells,
+            weights=self.options.weight,
+            progress=None if progress is None else partial(progress, "reading keys"),
+        )
+
+    def _answers(self, table: Any, read: Keys | None, progress: Reporter) -> Answers:
+        """All answers, from the keys that are read already where these are enough."""
+        options = self.options
+        several = read is None or len(self.policies) > 1
+        risk = microdata.risk_table(
+            table if several else read,
+            self.asked,
+            population=self.population,
+            rule=options.rule,
+            missing=self.policies if several else "wildcard",
+            cells=self.cells if several else None,
+            weights=options.weight,
+            sensitive=options.sensitive,
+            confidence=options.confidence,
+            records=options.per_row is not None,
+            progress=progress,
+        )
+        tried = [
+            [microdata.identification(row, name, attempt=chance) for name, chance in self.attempts.items()]
+            for row in risk.quasi_identifiers
+        ]
+        found = Answers(risk, tried)
+        if read is None:
+            return found
+        keys = read.only(self.every)
+        found = self._alone(replace(found, keys=keys), keys, progress)
+        return found if options.search is None else self._searched(found, keys, options.search, progress)
+
+    def _alone(self, found: Answers, keys: Keys, progress: Reporter) -> Answers:
+        """On which keys people stand out: everybody, one respondent, or nobody where that is not asked."""
+        row, largest, rule = self.options.row, self.options.stand_out, self.options.rule
+        if row is not None and row > keys.n:
+            raise DataError(f"there are {keys.n:,} respondents; --row counts from 1, and got {row:,}")
+        if len(self.policies) > 1 and not (largest is None and row is None):
+            first = self.policies[0]
+            named = first if isinstance(first, str) else ",".join(f"{key}={policy}" for key, policy in first.items())
+            output.note(f"--stand-out and --row are for the first --missing, {named}")
+        most = None if largest is None else min(largest, len(self.every))
+        if most is not None:
+            found = replace(found, stand_out=microdata.stand_out(keys, most=most, rule=rule, progress=progress))
+        if row is not None:
+            own = microdata.stand_out_of(keys, row - 1, most=most, rule=rule, progress=progress)
+            found = replace(found, row=row, own=own)
+        return found
+
+    def _searched(self, found: Answers, keys: Keys, size: int, progress: Reporter) -> Answers:
+        """The search, and where it was not interrupted contributions and recodings of the worst combination."""
+        options = self.options
+        if options.resume is None or not options.resume.exists():
+            plan = microdata.search_plan(keys, size=size, rule=options.rule)
+            if plan.time > _LONG:
+                output.note(f"{plan}; smaller: {plan.smaller}")
+        measure = options.measure or "matches"
+        search: Search = microdata.search(
+            keys,
+            size=size,
+            rule=options.rule,
+            measure=measure,
+            population=None if options.weight else self.population,  # θ of a combination needs equal chances
+            confidence=options.confidence,
+            most=options.most,
+            minutes=options.minutes,
+            file=options.resume,
+            progress=progress,
+        )
+        found = replace(found, search=search)
+        if search.stopped == "interrupted" or not search.complete:
+            return found
+        told: Contributions = microdata.contributions(search, progress=progress)
+        worst = keys.only(search.combinations[0].keys)
+        orders = {name: _values(worst, name, self.orders[name]) for name in worst.columns if name in self.orders}
+        coarser: Recodings = microdata.recodings(
+            worst, rule=options.rule, measure=measure, orders=orders, progress=progress
+        )
+        return replace(found, contributions=told, recodings=replace(coarser, worst=everywhere(search, coarser)))
+
+
+def _values(keys: Keys, name: str, texts: Sequence[str]) -> list[Any]:
+    """The values of a key that are written so: files other than CSV hold numbers and truth values."""
+    written = {str(value): value for value in keys.variable(name).cells.values if value is not None}
+    return [written.get(text, text) for text in texts]
+
+
+@contextmanager
+def _progress() -> Iterator[Reporter]:
+    """How far the work is, on a terminal's stderr."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("reading", total=None)
+
+        def told(name: str, share: float) -> None:
+            cut = name if len(name) <= _NAME else name[: _NAME - 1] + "…"
+            progress.update(task, description=cut, total=1, completed=share)
+
+        yield told

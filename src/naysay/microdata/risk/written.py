@@ -1,0 +1,92 @@
+"""How numbers of risk are written: in tables, in sentences, and in JSON."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from naysay.microdata.population.theta import Theta
+from naysay.printing import Column, Points, Table, number
+
+__all__ = [
+    "DASH",
+    "WIDTH",
+    "amount",
+    "explained",
+    "percent",
+    "share",
+    "spanned",
+    "theta_cells",
+    "theta_fields",
+    "theta_percent",
+]
+
+DASH = "–"
+"""What stands for a number that is withheld or undefined."""
+
+WIDTH = 130
+"""Letters in a line of a table of risk."""
+
+
+def share(value: float) -> str:
+    """A share with four digits."""
+    return DASH if math.isnan(value) else f"{value:.4f}"
+
+
+def percent(value: float, digits: int = 2) -> str:
+    """A share in percent, on one line with its sign; a dash where it is undefined."""
+    return DASH if math.isnan(value) else f"{100 * value:.{digits}f}\u00a0%"
+
+
+def amount(value: float) -> str:
+    """A number of people, or of values, that need not be whole."""
+    return DASH if math.isnan(value) else f"{value:,.4g}"
+
+
+def spanned(least: float, most: float, written: Callable[[float], str]) -> str:
+    """At least and at most, or one number where both are written alike."""
+    low, high = written(least), written(most)
+    return low if low == high else f"{low} to {high}"
+
+
+def theta_cells(found: Theta) -> tuple[str, str]:
+    """θ and its interval with two significant digits; dashes where it is withheld or undefined."""
+    if found.withheld or math.isnan(found.estimate):
+        return DASH, DASH
+    value, low, high = (
+        np.format_float_positional(each, precision=2, fractional=False, trim="-")
+        for each in (found.estimate, *found.interval)
+    )
+    return value, f"{low} to {high}"
+
+
+def theta_percent(found: Theta) -> str:
+    """θ in percent; a dash where it is withheld or undefined."""
+    return DASH if found.withheld else percent(found.estimate, 3)
+
+
+def theta_fields(found: Theta) -> dict[str, Any]:
+    """θ as fields of a JSON object."""
+    return {
+        "theta": number(found.estimate),
+        "theta_interval": [number(bound) for bound in found.interval],
+        "theta_withheld": found.reason or None,
+    }
+
+
+def grid(
+    caption: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, width: int | None = 40, words: bool = False
+) -> Table:
+    """A table whose first column names the row; the others hold numbers, or words."""
+    first, *others = columns
+    heads = (Column(first, words=True, width=width), *(Column(name, words=words) for name in others))
+    return Table(heads, tuple(map(tuple, rows)), caption)
+
+
+def explained(sentences: Iterable[str]) -> Points:
+    """What columns mean, in lines that are no wider than a table."""
+    return Points(tuple(textwrap.wrap(" ".join(sentences), 109, subsequent_indent="  ")))

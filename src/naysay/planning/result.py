@@ -1,0 +1,216 @@
+"""What a comparison of designs found, and how it is told."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from naysay import _checks
+from naysay.design.respondents import share
+from naysay.printing import Column, Points, Table, text
+
+__all__ = ["Comparison", "Liars", "Option"]
+
+
+@dataclass(frozen=True)
+class Liars:
+    """What people are assumed to do who would rather not say the truth.
+
+    Parameters
+    ----------
+    share : float
+        Of the members of the sensitive category, who lie to the direct question.
+    says : label, optional
+        What they say instead; without it any other category, each equally often.
+    under_design : float
+        The share that lies under a randomized design all the same.
+    """
+
+    share: float
+    says: Any = None
+    under_design: float = 0.0
+
+    def __post_init__(self) -> None:
+        share(self.share, what="the share of liars")
+        share(self.under_design, what="the share of liars under a design")
+
+
+@dataclass(frozen=True)
+class Option:
+    """One design in a comparison.
+
+    Parameters
+    ----------
+    name : str
+    bias : float
+        What lying does to the estimate, whatever the number of respondents; 0 where nobody lies.
+    standard_error, rmse : float
+        With n answers; rmse² = bias² + standard_error².
+    deviation : float
+        Standard deviation of one respondent: the standard error times √n.
+    needed : int or None
+        Respondents for the wanted precision; None where no number of them reaches it.
+    pays_from : int or None
+        Fewest respondents from which the design errs less than the direct question does; None where it never does, or
+        nobody lies to the direct question.
+    still_possible : (int, int)
+        Categories left after an answer, fewest and most.
+    bits : float
+        What an answer tells of its person on average, under a uniform prior; of levels as they are chosen.
+    epsilon : float
+    largest_odds : float
+        Posterior over prior odds of a category after the most revealing answer, under a uniform prior.
+    kind : str
+        What the standard error rests on.
+    """
+
+    name: str
+    bias: float
+    standard_error: float
+    rmse: float
+    deviation: float
+    needed: int | None
+    pays_from: int | None
+    still_possible: tuple[int, int]
+    bits: float
+    epsilon: float
+    largest_odds: float
+    kind: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The option as a JSON object; an infinite number is "inf"."""
+        told = asdict(self)
+        told["still_possible"] = list(self.still_possible)
+        return {name: _number(value) for name, value in told.items()}
+
+
+def _number(value: Any) -> Any:
+    """A JSON value: "inf" for infinity, None for what was not computed."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else "inf"
+    return value
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Designs beside one another; made by `compare`.
+
+    Parameters
+    ----------
+    category : str
+        Whose proportion is estimated.
+    proportion : float
+    n : int
+        Respondents who answer.
+    wanted : float or None
+        The standard error (with liars: the root mean square error) that `needed` reaches.
+    liars : Liars or None
+    options : tuple of Option
+        The direct question first where there are liars.
+    """
+
+    category: str
+    proportion: float
+    n: int
+    wanted: float | None
+    liars: Liars | None
+    options: tuple[Option, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as one JSON object."""
+        return {
+            "category": self.category,
+            "proportion": self.proportion,
+            "n": self.n,
+            "wanted": self.wanted,
+            "liars": None if self.liars is None else asdict(self.liars),
+            "prior": "uniform",
+            "options": [option.to_dict() for option in self.options],
+        }
+
+    def to_csv(self) -> str:
+        """One line for each design, numbers not rounded."""
+        out = io.StringIO()
+        told = [option.to_dict() for option in self.options]
+        for row in told:
+            row["fewest_possible"], row["most_possible"] = row.pop("still_possible")
+        table = csv.DictWriter(out, fieldnames=list(told[0]), lineterminator="\n")
+        table.writeheader()
+        table.writerows(told)
+        return out.getvalue().rstrip("\n")
+
+    def sections(self) -> tuple[Points, Table, Points]:
+        """What is assumed, a row for each design, and what a reader of the numbers must know."""
+        return Points(tuple(self._assumed())), self._table(), Points(tuple(self._notes()), small=True)
+
+    def _assumed(self) -> list[str]:
+        lines = [f"Proportion of {self.category!r}, assumed to be {self.proportion:.4g}; {self.n:,} respondents answer"]
+        if self.liars is not None:
+            says = "another category" if self.liars.says is None else repr(_checks.label(self.liars.says))
+            lines.append(
+                f"A share of {self.liars.share:.4g} of those in {self.category!r} says {says} to the direct question, "
+                f"{self.liars.under_design:.4g} under a randomized design"
+            )
+        return lines
+
+    def _table(self) -> Table:
+        lied = self.liars is not None
+        names = ["s.e.", *(["bias", "rmse", "pays from n"] if lied else [])]
+        names += ["n needed"] if self.wanted is not None else []
+        rows = []
+        for option in self.options:
+            row = [option.name, f"{option.standard_error:.4f}"]
+            if lied:
+                pays = "never" if option.pays_from is None else f"{option.pays_from:,}"
+                row += [f"{option.bias:.4f}", f"{option.rmse:.4f}", "–" if option is self.options[0] else pays]
+            if self.wanted is not None:
+                row.append("none reaches it" if option.needed is None else f"{option.needed:,}")
+            rows.append((*row, *_private(option)))
+        names += ["categories left", "bits", "ε", "largest odds"]
+        return Table((Column("design", words=True, width=44), *map(Column, names)), tuple(rows))
+
+    def _notes(self) -> list[str]:
+        lines = [
+            "categories left, bits and odds: from one answer alone, under a uniform prior; of an offer of levels the "
+            "bits as they are chosen, the rest of the most revealing level",
+        ]
+        if self.wanted is not None:
+            what = "root mean square error" if self.liars is not None else "standard error"
+            lines.append(f"n needed: for a {what} of {self.wanted:g}{self._unreached(self.wanted)}")
+        if self.liars is not None:
+            lines.append(
+                "pays from n: with so many respondents or more the design errs less than the direct question; the bias "
+                "of the direct question does not shrink with n"
+            )
+        kinds = dict.fromkeys(option.kind for option in self.options)
+        return [*lines, f"standard errors: {'; '.join(kinds)}"]
+
+    def _unreached(self, wanted: float) -> str:
+        """Why some designs do not reach a wanted precision."""
+        never = [option for option in self.options if option.needed is None]
+        biased = [option.name for option in never if abs(option.bias) >= wanted]
+        told = [f"the bias of {', '.join(biased)} alone is as large"] if biased else []
+        rest = [option.name for option in never if abs(option.bias) < wanted]
+        if rest:
+            told.append(f"{', '.join(rest)} would need more respondents than there are people")
+        return f"; none reaches it: {'; '.join(told)}" if told else ""
+
+    def __str__(self) -> str:
+        return text(self.sections())
+
+
+def _private(option: Option) -> list[str]:
+    few, many = option.still_possible
+    return [
+        f"{few}" if few == many else f"{few} to {many}",
+        "–" if math.isnan(option.bits) else f"{option.bits:.3f}",
+        _infinite(option.epsilon),
+        _infinite(option.largest_odds),
+    ]
+
+
+def _infinite(value: float) -> str:
+    return "–" if math.isnan(value) else "∞" if math.isinf(value) else f"{value:.3g}"
