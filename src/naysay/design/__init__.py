@@ -5,15 +5,13 @@ designs are functions in `naysay.designs`.
 """
 
 from naysay.design.algebra import Both, Mixture, Product, Then, mix
-from naysay.design.answerable import Answerable
-from naysay.design.base import Design
+from naysay.design.base import Answerable, Design, load, read
 from naysay.design.channels import Table, TwoOption
 from naysay.design.devices import draw_lots
 from naysay.design.drawing import RULES, ByteSource
-from naysay.design.form import load, read
-from naysay.design.offer import Levels
 from naysay.design.pattern import Pattern
 from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step
+from naysay.design.several import Levels
 from naysay.design.shares import Share
 from naysay.design.stacked import Samples
 from naysay.design.steps import protocols

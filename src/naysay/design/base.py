@@ -1,34 +1,186 @@
-"""The design: P(response | category), from which everything else is read."""
+"""What can be answered: a single design or several, with what all of them share."""
 
 from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay import _checks
 from naysay.design import protocol
-from naysay.design.answerable import Answerable, Truth
-from naysay.design.drawing import Source, source_of
+from naysay.design.chances import Chances, Truth
+from naysay.design.drawing import RULES, Source, source_of
 from naysay.design.exact import labels_of
-from naysay.design.form import read
+from naysay.design.form import KINDS, of_text, text_of, unnamed
+from naysay.design.protocol import Protocol
+from naysay.design.shares import Share
+from naysay.design.tallying import Tallied
 from naysay.errors import DataError, DesignError
-from naysay.responses import Codes, Pair, Responses
+from naysay.responses import Codes, Labels, Responses, Space
 
-__all__ = ["Design", "check_channel", "check_design"]
-
-_FEW = 20_000  # responses that are listed for a sum; beyond them a closed form is quicker
-_ENTRIES = 30_000_000  # of an array of second moments
+__all__ = ["Answerable", "Design", "Truth", "check_channel", "check_design", "load", "read"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Design(Answerable):
+class Answerable(Tallied):
+    """What answers can be collected under: one `Design`, or an offer of several (`Levels`).
+
+    Parameters
+    ----------
+    categories : tuple of label
+        The t true categories.
+    space : Space
+        What may be reported.
+    name : str
+        The design as a call, such as ``warner(p=0.7)``.
+    notes : tuple of str
+        What a reader must know beside the numbers.
+    protocol : Protocol, optional
+        What a respondent does to answer, on what that rests, and who proposed it.
+    alternatives : tuple of design
+        The same design with a probability that is not known for certain at either end of its range.
+    """
+
+    categories: tuple[Any, ...]
+    space: Space
+    name: str = ""
+    notes: tuple[str, ...] = field(default=())
+    protocol: Protocol | None = None
+    alternatives: tuple[Answerable, ...] = ()
+
+    rule: ClassVar[str] = ""
+    """How an answer is drawn, in words, for clients in other languages."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "kind" in vars(cls):
+            KINDS[cls.kind] = cls
+            if cls.rule:
+                RULES[cls.kind] = cls.rule
+
+    @classmethod
+    @abstractmethod
+    def of_form(cls, node: dict[str, Any]) -> Answerable:
+        """The design that a JSON object describes, checked again; what it is made of is read already."""
+
+    assigned_by: ClassVar[str] = "nobody"
+    """Who puts a respondent under one of the parts: nobody where there is one, the respondent, or the researcher."""
+
+    several: ClassVar[bool] = False
+    """Whether its channels have names, by which results are told; a single design is its own channel."""
+
+    @property
+    def parts(self) -> dict[Any, Design]:
+        """The channels by name, of which each answer comes through one; ``{None: channel}`` where there is one only."""
+        return {name: self.channel(name) for name in self.levels}
+
+    @property
+    def cells(self) -> tuple[Any, ...]:
+        """The kinds of people that the channels tell apart: the categories, unless samples tell finer ones apart."""
+        return self.categories
+
+    # Fields of designs whose cells are finer; a cached property gives way to a field, a property would not.
+    @cached_property
+    def shares(self) -> tuple[Share, ...]:
+        """The categories, in order, as shares of the cells."""
+        return tuple(Share(category, (category,)) for category in self.categories)
+
+    @cached_property
+    def nuisance(self) -> tuple[Share, ...]:
+        """What is estimated beside the categories, as shares of the cells."""
+        return ()
+
+    @cached_property
+    def measures_compliance(self) -> bool:
+        """Whether the nuisance parameters say how many people do not comply."""
+        return False
+
+    @property
+    def finer(self) -> bool:
+        """Whether the cells are other than the categories, or something is estimated beside them."""
+        return self.cells != self.categories or bool(self.nuisance)
+
+    def proportions_of(self, cells: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The proportions of the categories, (t,), where people are distributed over the cells like this."""
+        return cells
+
+    @abstractmethod
+    def channel(self, level: Any = None) -> Design:
+        """The single design under which a level is answered."""
+
+    @abstractmethod
+    def form(self) -> dict[str, Any]:
+        """The design as a JSON object; equal designs have equal forms."""
+
+    @abstractmethod
+    def level_named(self, name: Any) -> Any:
+        """The level of that name (a number or its text)."""
+
+    @abstractmethod
+    def likelihood(self, responses: Any) -> NDArray[np.float64]:
+        """P(response | category) for each response, (n, t); a row of ones where it is missing."""
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both draw the same answers with the same chances, however they are called."""
+        return self is other or (isinstance(other, Answerable) and unnamed(self.form()) == unnamed(other.form()))
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.categories))
+
+    def __repr__(self) -> str:
+        return f"<{self.name or self.kind}: {len(self.categories)} categories>"
+
+    def then(self, after: Answerable) -> Design:
+        """The design in which the response is randomized once more, by `after`.
+
+        P of the whole is P(after) P(this); privacy can only grow.
+
+        Examples
+        --------
+        >>> from naysay import designs
+        >>> twice = designs.warner(p=0.9).then(designs.warner(p=0.9))
+        >>> float(twice.matrix[0, 0].round(4))
+        0.82
+        """
+        return self._made_into("then", after)
+
+    def __mul__(self, other: object) -> Design:
+        return self._made_into("product", other) if isinstance(other, Answerable) else NotImplemented
+
+    def _made_into(self, kind: str, other: Answerable) -> Design:
+        """A design of this and another; the algebra, which stands above, is found by its name."""
+        made: Design = KINDS[kind].of_form({"first": self, "second": other})
+        return made
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The design as JSON text, with the rules by which any client draws the same answers."""
+        return text_of(self.form(), indent=indent)
+
+    def _told(self) -> dict[str, Any]:
+        """The fields of the JSON form that only some designs have, and that change no answer."""
+        told: dict[str, Any] = {} if self.protocol is None else {"protocol": self.protocol.form()}
+        if self.alternatives:
+            told["alternatives"] = [design.form() for design in self.alternatives]
+        return told
+
+    def positions(self, truth: Any) -> Truth:
+        """Place of each true category (n,), -1 where it is missing."""
+        places: Truth = self._truth_space.encode(truth, what="category")[:, 0]
+        return places
+
+    @cached_property
+    def _truth_space(self) -> Labels:
+        return Labels(self.categories)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Design(Answerable, Chances):
     """P(response | category): it draws answers, and says how likely any answer is under each category.
 
     λ = Pπ: with proportions π of the categories, responses come with probabilities λ. Columns of P are categories and
@@ -51,14 +203,6 @@ class Design(Answerable):
     >>> Design.from_json(design.to_json()) == design
     True
     """
-
-    @abstractmethod
-    def rows(self, codes: Codes) -> NDArray[np.float64]:
-        """Likelihood rows P(response | category) of encoded, non-missing responses, (n, t)."""
-
-    @abstractmethod
-    def draw(self, truth: Truth, source: Source) -> Codes:
-        """Codes of one response for each true category, none missing."""
 
     @classmethod
     def of(cls, *_: Any, **fields: Any) -> Self:
@@ -88,14 +232,6 @@ class Design(Answerable):
         )
 
     @property
-    def exchangeable(self) -> bool:
-        """Whether one response stands for all: its probability depends only on its being compatible with the truth."""
-        return False
-
-    tabular: ClassVar[bool] = False
-    """Whether the chances of all responses, labels each, are kept as integers."""
-
-    @property
     def factors(self) -> tuple[Design, ...]:
         """The designs of questions that one person is asked, each randomized on its own; only itself where it is one.
 
@@ -108,61 +244,6 @@ class Design(Answerable):
     def shown(self) -> int | None:
         """How many categories a respondent is shown, to reject one; None where that is not what people do."""
         return None
-
-    def integers(self, codes: Codes) -> NDArray[np.int64] | None:
-        """Integers (n, t) in proportion to `rows`; None where the design does not keep its chances so."""
-        return None
-
-    @cached_property
-    def even_mean(self) -> tuple[float, float] | None:
-        """(α, β) where the mean of the linear statistic is αI + β11ᵀ and its sum is constant; None where it is not.
-
-        Then the unbiased indicator of category j is (T_j - β) / α, and nothing has to be inverted.
-        """
-        expected, t = self.expected_statistic, len(self.categories)
-        if len(expected) != t or t < 2 or not self.space.constant_sum:
-            return None
-        beta, alpha = expected[0, 1], expected[0, 0] - expected[0, 1]
-        even = np.allclose(expected, alpha * np.eye(t) + beta, rtol=0, atol=1e-15)
-        return (float(alpha), float(beta)) if even else None
-
-    @property
-    def listed(self) -> bool:
-        """Whether sums over responses go through all of them; more than these are too slow to list."""
-        return self.space.listable and self.space.size <= _FEW
-
-    def second_moments(self) -> NDArray[np.float64] | None:
-        """E[T Tᵀ | X = j] of the linear statistic T for each category j, (t, d, d).
-
-        None where there are too many responses to list and no closed form does without, or where it is too large.
-        """
-        if self.space.dimension**2 * len(self.categories) > _ENTRIES:
-            return None
-        return self._second_moments()
-
-    def _second_moments(self) -> NDArray[np.float64] | None:
-        if not self.listed:
-            return None
-        codes = self.space.listing()
-        statistic = self.space.statistic(codes)
-        return np.asarray(np.einsum("yj,ya,yb->jab", self.rows(codes), statistic, statistic, optimize=True))
-
-    def guessed(self, prior: NDArray[np.float64]) -> float:
-        """How often the likeliest category after a response is the true one: Σ_y max_j π_j P(y | j).
-
-        Raises
-        ------
-        DesignError
-            Where there are too many responses to list, and no closed form does without.
-        """
-        if self.exchangeable and (prior == prior[0]).all():
-            row = self.rows(self.typical_codes[:1])
-            return float(row.max() / row.sum())
-        return float((self.rows(self.space.listing()) * prior).max(axis=1).sum())
-
-    def impossible(self, codes: Codes) -> NDArray[np.bool_]:
-        """Whether no category at all could give each of these responses, (n,)."""
-        return np.asarray(self.rows(codes).max(axis=1) <= 0)
 
     levels = (None,)
 
@@ -185,7 +266,7 @@ class Design(Answerable):
         return np.ones(len(responses), dtype=bool), responses.codes
 
     def randomize(self, truth: Any, *, rng: np.random.Generator | Source | None = None) -> Responses:
-        """One response for each respondent, drawn from her column of P.
+        """One response for each respondent, drawn from the column of P for their category.
 
         Parameters
         ----------
@@ -216,8 +297,7 @@ class Design(Answerable):
     @cached_property
     def _missing_code(self) -> Codes:
         """The code of a missing response."""
-        space = self.space
-        codes: Codes = space.encode(([None], [None]) if isinstance(space, Pair) else [None])[0]
+        codes: Codes = self.space.encode([None] if self.space.answers == 1 else ([None], [None]))[0]
         return codes
 
     def likelihood(self, responses: Any) -> NDArray[np.float64]:
@@ -236,51 +316,10 @@ class Design(Answerable):
         result[known] = self.rows(encoded.codes[known])
         return result
 
-    @cached_property
-    def expected_statistic(self) -> NDArray[np.float64]:
-        """A (d, t) with column j = E[T | X = j], the mean of the linear statistic given the category."""
-        codes = self.space.listing()
-        return _checks.read_only(self.space.statistic(codes).T @ self.rows(codes))
-
-    @property
-    def responses(self) -> Responses:
-        """All responses, in the order of the rows of `matrix`.
-
-        Raises
-        ------
-        DesignError
-            Where there are too many to list.
-        """
-        return Responses(self.space.listing(), self.space)
-
-    @property
-    def matrix(self) -> NDArray[np.float64]:
-        """P (responses, t); columns are categories and sum to one.
-
-        Raises
-        ------
-        DesignError
-            Where there are too many responses to list.
-        """
-        return self.rows(self.space.listing())
-
-    @property
-    def typical_codes(self) -> Codes:
-        """Responses among which the most revealing one is: all, or one that stands for all."""
-        listing = self.space.size <= 5_000 or not self.exchangeable
-        return self.space.listing() if listing else self.draw(np.zeros(1, dtype=np.int64), _First())
-
     @staticmethod
     def from_json(text: str | Mapping[str, Any]) -> Answerable:
         """The design that `to_json` wrote, checked again from its integers."""
         return read(text)
-
-
-class _First:
-    """A source that always draws 0."""
-
-    def below(self, bound: int, size: int) -> NDArray[np.int64]:
-        return np.zeros(size, dtype=np.int64)
 
 
 def check_design(value: object, *, told: str = "a design is needed first", error: type[Exception] = DataError) -> None:
@@ -295,3 +334,66 @@ def check_channel(design: object, role: str) -> Design:
         what = "an offer of levels, not one design" if isinstance(design, Answerable) else type(design).__name__
         raise DesignError(f"{role} must be a single design; got {what}")
     return design
+
+
+def read(text: str | Mapping[str, Any]) -> Answerable:
+    """The design, offer of levels or design of samples that a JSON text or object describes.
+
+    Parameters
+    ----------
+    text : str or mapping
+        What `to_json` wrote, as text or as the object that it stands for.
+
+    Returns
+    -------
+    Design, Levels or Samples
+
+    Raises
+    ------
+    DesignError
+        Text that is no JSON, or JSON that is no design of this version; says what is wrong.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> read(designs.warner(p=0.7).to_json())
+    <warner(p=0.7): 2 categories>
+    """
+    design: Answerable = of_text(text)
+    return design
+
+
+def load(path: str | Path) -> Answerable:
+    """The design, offer of levels or design of samples in a JSON file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file of UTF-8 text, as `to_json` writes it.
+
+    Returns
+    -------
+    Design, Levels or Samples
+
+    Raises
+    ------
+    DesignError
+        No such file, one that cannot be read, or one that holds no design of this version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from naysay import designs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "income.json")
+    ...     written = path.write_text(designs.negative(("low", "middle", "high")).to_json(), encoding="utf-8")
+    ...     load(path)
+    <negative(): 3 categories>
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise DesignError(f"there is no design file {str(path)!r}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DesignError(f"cannot read the design file {str(path)!r}: {error}") from None
+    return read(text)

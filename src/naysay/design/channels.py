@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.design import protocol
-from naysay.design.answerable import Truth
-from naysay.design.base import Design
+from naysay.design.base import Design, Truth
 from naysay.design.drawing import Source
 from naysay.design.exact import LIMIT, flag, integer
 from naysay.design.pattern import MANY, Pattern

@@ -1,46 +1,55 @@
-"""Reading designs back from JSON; every integer is checked again."""
+"""Designs as JSON: what is written, and how it is read back by the kinds that register here."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from naysay.design.answerable import KINDS, NUMBERS, Answerable
+from naysay.design.drawing import RULES
 from naysay.design.exact import labels_of
 from naysay.errors import DesignError
 from naysay.tally.tally import register_reader
 
-__all__ = ["VERSION", "load", "read"]
+__all__ = ["KINDS", "VERSION", "of_node", "of_text", "text_of", "unnamed"]
 
 VERSION = 1
 
+KINDS: dict[str, Any] = {}
+"""Every class of designs by the `kind` of its JSON form; it enters when it is defined with one."""
 
-def read(text: str | Mapping[str, Any]) -> Answerable:
-    """The design, offer of levels or design of samples that a JSON text or object describes.
+_TOLD = ("name", "notes", "protocol", "alternatives")  # fields that change no answer
+_NUMBERS = ("columns",)  # fields that hold many numbers, and nothing that only tells
 
-    Parameters
-    ----------
-    text : str or mapping
-        What `to_json` wrote, as text or as the object that it stands for.
 
-    Returns
-    -------
-    Design, Levels or Samples
+def text_of(node: dict[str, Any], *, indent: int | None = None) -> str:
+    """A design's JSON object as text, with the rules by which any client draws the same answers."""
+    rules = {rule: RULES[rule] for rule in sorted({"integer", *_kinds(node)} & RULES.keys())}
+    whole = {"naysay": "design", "version": VERSION, "drawing": rules, "design": node}
+    try:
+        return json.dumps(whole, ensure_ascii=False, indent=indent)
+    except TypeError as error:
+        raise DesignError(f"labels must be texts or numbers to be written as JSON; {error}") from None
 
-    Raises
-    ------
-    DesignError
-        Text that is no JSON, or JSON that is no design of this version; says what is wrong.
 
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> read(designs.warner(p=0.7).to_json())
-    <warner(p=0.7): 2 categories>
-    """
+def _kinds(node: Any) -> set[str]:
+    if isinstance(node, dict):
+        own = {node["kind"]} if "kind" in node else set()
+        return own.union(*(_kinds(value) for value in node.values()))
+    return set().union(*(_kinds(value) for value in node)) if isinstance(node, list) else set()
+
+
+def unnamed(node: Any) -> Any:
+    """A design's JSON form without what only tells about it."""
+    if isinstance(node, dict):
+        told = {key: value for key, value in node.items() if key not in _TOLD}
+        return {key: value if key in _NUMBERS else unnamed(value) for key, value in told.items()}
+    return [unnamed(value) for value in node] if isinstance(node, list) else node
+
+
+def of_text(text: str | Mapping[str, Any]) -> Any:
+    """The design that a JSON text or object describes."""
     try:
         whole = json.loads(text) if isinstance(text, str) else text
     except (json.JSONDecodeError, RecursionError) as error:
@@ -52,47 +61,11 @@ def read(text: str | Mapping[str, Any]) -> Answerable:
     return of_node(whole.get("design"))
 
 
-def load(path: str | Path) -> Answerable:
-    """The design, offer of levels or design of samples in a JSON file.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file of UTF-8 text, as `to_json` writes it.
-
-    Returns
-    -------
-    Design, Levels or Samples
-
-    Raises
-    ------
-    DesignError
-        No such file, one that cannot be read, or one that holds no design of this version.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from naysay import designs
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "income.json")
-    ...     written = path.write_text(designs.negative(("low", "middle", "high")).to_json(), encoding="utf-8")
-    ...     load(path)
-    <negative(): 3 categories>
-    """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise DesignError(f"there is no design file {str(path)!r}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise DesignError(f"cannot read the design file {str(path)!r}: {error}") from None
-    return read(text)
-
-
-def of_node(node: Any) -> Answerable:
+def of_node(node: Any) -> Any:
     """The design that one object of the tree describes."""
     try:
         kind = KINDS[node["kind"]]
-        made = {key: value if key in NUMBERS else _made(value) for key, value in node.items()}
+        made = {key: value if key in _NUMBERS else _made(value) for key, value in node.items()}
         labels = {key: labels_of(made[key]) for key in ("categories", "responses") if key in made}
         design = kind.of_form({**made, **labels})
         ends = tuple(made.get("alternatives", ()))

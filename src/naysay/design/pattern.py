@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.design.answerable import Truth
-from naysay.design.base import Design
+from naysay.design.base import Design, Truth
 from naysay.design.drawing import Source
 from naysay.design.exact import LIMIT, integer
 from naysay.errors import DesignError
@@ -63,6 +62,7 @@ class Pattern(Design):
         "response is category floor(u / other); otherwise, if u < x * other + own, it is x; otherwise it is category "
         "floor((u - own) / other) + 1."
     )
+    one_pattern: ClassVar[bool] = True
     tabular: ClassVar[bool] = True
     exchangeable = True  # to rename the categories changes nothing, so that one response stands for all
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design.answerable import Answerable
-from naysay.design.offer import Levels
+from naysay.design.base import Answerable
+from naysay.design.several import Levels
 from naysay.design.stacked import Samples
 from naysay.errors import DataError
 

@@ -1,7 +1,8 @@
-"""What several designs side by side have in common, whether a respondent picks one or is put into one."""
+"""Several designs side by side: what they have in common, and an offer from which each respondent picks one."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -10,73 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design.answerable import Answerable, Truth
-from naysay.design.base import Design
-from naysay.design.drawing import Source
+from naysay.design.base import Answerable, Design, Truth, check_channel
+from naysay.design.drawing import Source, source_of
 from naysay.design.exact import rounded
 from naysay.errors import AnswerError, DataError, DesignError
-from naysay.responses import Codes, Pair, Responses, Space, Subsets, cells_of
+from naysay.responses import AtLevels, Codes, Pair, Responses, cells_of, shared_space
 
-__all__ = ["AtLevels", "Several", "shared_space"]
-
-
-@dataclass(frozen=True)
-class AtLevels(Space):
-    """Reports in different spaces at different levels; the first word of a code is the level's place."""
-
-    spaces: tuple[Space, ...]
-
-    @property
-    def labels(self) -> tuple[Any, ...]:  # type: ignore[override]
-        return self.spaces[0].labels
-
-    @property
-    def width(self) -> int:
-        return 1 + max(space.width for space in self.spaces)
-
-    @property
-    def dimension(self) -> int:
-        raise DesignError("answers at different levels share no statistic; look at one level")
-
-    @property
-    def size(self) -> int:
-        return sum(space.size for space in self.spaces)
-
-    def encode(self, values: Any) -> Codes:
-        raise DataError("these levels report in different ways; encode with the design and `level=`")
-
-    def _each(self, codes: Codes) -> list[tuple[Space, NDArray[np.intp], Codes]]:
-        rows = [np.flatnonzero(codes[:, 0] == place) for place in range(len(self.spaces))]
-        return [
-            (space, here, codes[here][:, 1 : 1 + space.width]) for space, here in zip(self.spaces, rows, strict=True)
-        ]
-
-    def decode(self, codes: Codes) -> NDArray[Any]:
-        result = np.empty(len(codes), dtype=object)
-        result[:] = self.texts(codes)
-        return result
-
-    def texts(self, codes: Codes) -> list[str | None]:
-        result: list[str | None] = [None] * len(codes)
-        for space, here, own in self._each(codes):
-            for row, text in zip(here.tolist(), space.texts(own), strict=True):
-                result[row] = text
-        return result
-
-    def statistic(self, codes: Codes) -> NDArray[np.float64]:
-        raise DesignError("answers at different levels share no statistic; look at one level")
-
-    def missing(self, codes: Codes) -> NDArray[np.bool_]:
-        result = np.zeros(len(codes), dtype=bool)
-        for space, here, own in self._each(codes):
-            result[here] = space.missing(own)
-        return result
-
-    def _all_codes(self) -> Codes:
-        raise DesignError("responses are listed level by level: choice.channel(level).responses")
-
-    def form(self) -> dict[str, Any]:
-        return {"space": "levels", "spaces": [space.form() for space in self.spaces]}
+__all__ = ["Levels", "Several"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -239,18 +180,119 @@ class Several(Answerable):
         return chosen, responses.codes[chosen][:, start : start + self.channel(level).space.width]
 
 
-def shared_space(spaces: tuple[Space, ...]) -> Space:
-    """One space that holds the reports of all levels, where their codes agree."""
-    if all(space == spaces[0] for space in spaces):
-        return spaces[0]
-    if all(type(space) is Subsets and space.labels == spaces[0].labels for space in spaces):
-        sets = [space for space in spaces if isinstance(space, Subsets)]
-        return Subsets(spaces[0].labels, min(space.least for space in sets), max(space.most for space in sets))
-    return AtLevels(spaces)
-
-
 def _empty(cell: Any) -> bool:
     """Whether a respondent gave no answer (a missing cell, or a row of missing cells)."""
     if isinstance(cell, np.ndarray):
         return cell.dtype != bool and all(_checks.is_missing(entry) for entry in cell.tolist())
     return _checks.is_missing(cell)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Levels(Several):
+    """Designs at several levels of privacy, of which each respondent picks one.
+
+    This is an offer, not one channel: a response is read given the level that was chosen, and there is no single
+    matrix. *Choosing* a level is part of the response: it tells something where the choice depends on the category.
+
+    Parameters
+    ----------
+    names : tuple of label
+        The levels, most private first.
+    designs : tuple of Design
+        The design of each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from naysay import designs
+    >>> choice = designs.negative_levels(("a", "b", "c", "d"))
+    >>> choice.levels
+    (1, 2, 3)
+    >>> said = choice.randomize(["a", "b", "c"], level=[1, 3, "2"], rng=np.random.default_rng(0))
+    >>> np.asarray(said).sum(axis=1)
+    array([1, 3, 2])
+    """
+
+    kind: ClassVar[str] = "levels"
+    rule: ClassVar[str] = "Draw from the design of the level that the respondent chose."
+    assigned_by: ClassVar[str] = "respondent"
+    noun = "level"
+    unknown = "not on offer"
+    needed = "answers to an offer of levels need `level`: the level that each respondent chose"
+
+    def __post_init__(self) -> None:
+        for name, design in zip(self.names, self.designs, strict=True):
+            check_channel(design, f"level {name!r}")
+            if design.categories != self.categories:
+                raise DesignError(
+                    f"all levels must have the same categories; level {name!r} has {_checks.shown(design.categories)}, "
+                    f"level {self.names[0]!r} has {_checks.shown(self.categories)}"
+                )
+
+    @classmethod
+    def of(cls, offer: Mapping[Any, Answerable], *, name: str = "", notes: tuple[str, ...] = ()) -> Levels:
+        """The offer of these designs by name, most private first."""
+        names = _checks.categories(offer, least=1, what="levels")
+        designs = tuple(check_channel(offer[level], f"level {level!r}") for level in offer)
+        spaces = tuple(design.space for design in designs)
+        return cls(
+            categories=designs[0].categories,
+            space=shared_space(spaces),
+            names=names,
+            designs=designs,
+            name=name,
+            notes=notes,
+        )
+
+    def randomize(
+        self,
+        truth: Any,
+        *,
+        level: Any = None,
+        preferences: ArrayLike | None = None,
+        rng: np.random.Generator | Source | None = None,
+    ) -> Responses:
+        """One response for each respondent under the level that she chose.
+
+        Parameters
+        ----------
+        truth : (n,) sequence of category
+            True categories; a missing one gives a missing response.
+        level : (n,) sequence of level, or one level, optional
+            The choice of each respondent. Without it levels are drawn.
+        preferences : (levels,) float, optional
+            Probability of each level where levels are drawn; equal by default.
+        rng : numpy Generator, optional
+            For simulation; without it the operating system's randomness is used.
+
+        Returns
+        -------
+        Responses
+            With the level of each.
+        """
+        places = self.positions(truth)
+        source = source_of(rng)
+        if level is None:
+            chosen = self._drawn_names(len(places), preferences, source, what="preferences")
+        elif preferences is None:
+            chosen = self._chosen(level, len(places), places < 0)
+        else:
+            raise DataError("give the levels or preferences over them, not both")
+        return self.drawn(places, chosen, source)
+
+    @classmethod
+    def of_form(cls, node: dict[str, Any]) -> Levels:
+        offer = {entry["level"]: entry["design"] for entry in node["levels"]}
+        if len(offer) != len(node["levels"]):
+            raise DesignError("the levels of an offer must differ")
+        return cls.of(offer, name=node.get("name", ""), notes=tuple(node.get("notes", ())))
+
+    def form(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "notes": list(self.notes),
+            "levels": [
+                {"level": name, "design": design.form()} for name, design in zip(self.names, self.designs, strict=True)
+            ],
+        }

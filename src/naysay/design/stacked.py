@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design.answerable import Answerable
-from naysay.design.base import check_channel
+from naysay.design.base import Answerable, check_channel
 from naysay.design.drawing import Source, source_of
 from naysay.design.exact import flag, labels_of
-from naysay.design.several import Several, shared_space
+from naysay.design.several import Several
 from naysay.design.shares import Share
 from naysay.errors import DataError, DesignError
-from naysay.responses import Codes, Responses
+from naysay.responses import Codes, Responses, shared_space
 
 __all__ = ["Samples"]
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from naysay import _checks
 from naysay.design.algebra import Both, Mixture, Product, Then
-from naysay.design.answerable import Answerable
-from naysay.design.base import Design
+from naysay.design.base import Answerable, Design
 from naysay.design.channels import Table, TwoOption
 from naysay.design.devices import draw_lots
 from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step, words

@@ -33,6 +33,7 @@ from naysay.design import Levels, Samples, Table
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import profile, samples
 from naysay.estimate.bootstrap import bootstrap_bounds, not_redrawn
+from naysay.estimate.even import EvenEstimate, Named
 from naysay.estimate.information import evidence
 from naysay.estimate.likelihood import certified, efficient_indicators, model_covariance
 from naysay.estimate.linear import Indicators, indicators, linear_map
@@ -199,13 +200,15 @@ class BinomialShares(NamedTuple):
     low: Floats
     high: Floats
     share: Floats
-    terms: Indicators
+    terms: Indicators | Named
 
 
 def binomial_shares(fit: Estimate) -> BinomialShares | None:
     """The shares behind an estimate, if its design has them: indicators that take two values only."""
     if isinstance(fit.design, Levels | Samples) or len(fit.tally.parts) != 1:
         return None
+    if isinstance(fit, EvenEstimate):
+        return BinomialShares(fit.named.low, fit.named.high, fit.named.share, fit.named)
     design = fit.tally.parts[0].design
     mapping = linear_map(design, fit.solution)
     if mapping.structure == "closed form":
@@ -245,7 +248,7 @@ def _effective_size(shares: BinomialShares) -> Floats:
     """Unweighted answers that would be as precise, (t,): Kish's number, fewer where weights go with the answers."""
     terms = shares.terms
     kish = terms.weight.sum() ** 2 / terms.weight_squared.sum()
-    linearized = np.diagonal(terms.covariance("population")) * (terms.n - 1) / max(terms.n, 1)
+    linearized = terms.variances * (terms.n - 1) / max(terms.n, 1)
     plain = shares.share * (1 - shares.share) * (shares.high - shares.low) ** 2 / kish
     told = plain > 1e-9 * np.abs(shares.high - shares.low) / kish  # of answers that nobody gave, rounding is left
     ratio = np.divide(linearized, plain, out=np.ones_like(plain), where=told)
@@ -311,7 +314,7 @@ def _undetermined(fit: Estimate) -> bool:
 def _saturated(fit: Estimate) -> bool:
     """Whether the proportions are a one-to-one image of the answer shares, so that both profiles agree."""
     design = fit.tally.parts[0].design
-    return len(fit.tally.parts) == 1 and isinstance(design, Table) and design.weights.shape[0] == len(fit.categories)
+    return len(fit.tally.parts) == 1 and design.tabular and design.space.size == len(fit.categories)
 
 
 def _mean_profile(ask: _Ask) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from naysay import _checks
 from naysay.design import Answerable, Levels, Samples
 from naysay.errors import DataError, StatisticalWarning
 from naysay.estimate import samples
+from naysay.estimate.even import EvenEstimate, named
 from naysay.estimate.information import (
     KINDS,
     evidence,
@@ -81,6 +83,26 @@ def maximum_likelihood(
     kind = checked_kind(standard_errors, tally)
     if isinstance(design, Samples):
         return samples.maximum_likelihood(design, tally, target=target, tolerance=tolerance, kind=kind)
+    found = named(tally) if target == "population" and kind == "observed" else None
+    if found is None:
+        return _general(design, tally, target, tolerance, kind)
+    return EvenEstimate(
+        design=design,
+        tally=tally,
+        method="maximum likelihood",
+        target=target,
+        proportions=found.maximum.proportions,
+        standard_error_kind=standard_error_kind(kind, weighted=False, target=target),
+        warnings=(*reservations(tally.categories, found.maximum, tolerance), *alike(tally)),
+        maximum=found.maximum,
+        named=found,
+        variances=found.likelihood_variances,
+        general=partial(_general, design, tally, target, tolerance, kind),
+    )
+
+
+def _general(design: Answerable, tally: Tally, target: str, tolerance: float, kind: str) -> Estimate:
+    """The estimate by the solver for any likelihood rows, (answers, t)."""
     check_identified(tally)
     rows, weights, squared = evidence(tally)
     maximum = maximize(rows, weights, tolerance=tolerance)

@@ -94,6 +94,11 @@ class Indicators:
             return np.full((self.u.shape[1],) * 2, np.nan)
         return np.asarray(self._cross(self.u - self.mean) * (self.n / (self.n - 1)) / total)
 
+    @property
+    def variances(self) -> Floats:
+        """Estimated variances of the mean for a population, (t,)."""
+        return np.asarray(np.diagonal(self.covariance("population")))
+
     def _cross(self, rows: Floats) -> Floats:
         return np.asarray(rows.T @ (rows * self.weight_squared[:, None]))
 

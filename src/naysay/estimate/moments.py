@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from naysay import _checks
 from naysay.design import Answerable, Levels, Samples
 from naysay.errors import DataError, StatisticalWarning
 from naysay.estimate import samples
+from naysay.estimate.even import EvenEstimate, named
 from naysay.estimate.linear import indicators, linear_map
 from naysay.estimate.result import Estimate, alike, answered_under, checked_target, warning
 from naysay.tally import Tally
@@ -65,6 +68,25 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population", sol
         if solution is not None:
             raise DataError("several samples are solved by least squares; leave `solution` out")
         return samples.moments(design, tally, target=target)
+    found = named(tally) if target == "population" and solution is None else None
+    if found is None:
+        return _general(design, tally, target, solution)
+    return EvenEstimate(
+        design=design,
+        tally=tally,
+        method="moments (closed form)",
+        target=target,
+        proportions=found.mean,
+        standard_error_kind="moments, n - 1",
+        warnings=tuple(reservations(found.mean, tally, found.variances)),
+        named=found,
+        variances=found.variances,
+        general=partial(_general, design, tally, target, solution),
+    )
+
+
+def _general(design: Answerable, tally: Tally, target: str, solution: str | None) -> Estimate:
+    """The mean of one indicator for each answer, (answers, t)."""
     terms = indicators(tally, solution)
     structures = sorted({linear_map(part.design, solution).structure for part in tally.parts if part.n})
     kind = "moments, n - 1" if not tally.weighted else "moments, linearized for the weights"

@@ -69,11 +69,10 @@ class Curve:
 
 def _varied(design: Answerable, ask: Ask, direction: NDArray[np.float64], place: int) -> Callable[[float], float]:
     """The variance at `place` where all proportions are misjudged along a direction; NaN outside [0, 1]."""
-    moments = ask.estimator in ("moments", "stratified")
 
     def at(step: float) -> float:
         moved = ask.proportions + step * direction
-        if not moments and (moved.min() < _MARGIN or moved.max() > 1 - _MARGIN):
+        if not ask.averages and (moved.min() < _MARGIN or moved.max() > 1 - _MARGIN):
             return math.nan
         return float(variance_of(design, ask._replace(proportions=moved)).covariance[place, place])
 

@@ -14,6 +14,7 @@ from naysay.design import Answerable, Design
 from naysay.design.base import check_design
 from naysay.design.respondents import choice, place_of
 from naysay.errors import DataError, NotEstimable
+from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.information import inverse
 from naysay.estimate.linear import check_rank, linear_map, tangent
 from naysay.estimate.result import Cells
@@ -23,10 +24,6 @@ from naysay.planning.moments import DRAWS, drawn, indicator_products
 __all__ = ["Ask", "Variance", "asked", "place_among", "respondents", "variance", "variance_of"]
 
 Floats = NDArray[np.float64]
-
-_ONE = ("maximum_likelihood", "moments")
-_OFFER = ("stratified", "stratified_equal", "stratified_variance", "pooled")
-_SAME = {"moments": "stratified", "maximum_likelihood": "pooled"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +97,14 @@ class Ask(NamedTuple):
     """What `variance` is asked, checked."""
 
     proportions: Floats
-    estimator: str
+    estimator: Estimator
     preferences: Floats
     target: str
+
+    @property
+    def averages(self) -> bool:
+        """Whether the estimate is the mean of one unbiased indicator a respondent, whatever the proportions."""
+        return self.estimator.principle == "moments" and not self.estimator.options
 
 
 def variance(
@@ -170,10 +172,9 @@ def asked(
     """The question, checked at the door."""
     check_design(design)
     pi = _checks.probability_vector(proportions, len(design.cells), what="proportions")
-    chosen = design.assigned_by == "respondent"
-    known = _OFFER if chosen else _ONE
-    named = known[0] if estimator is None else estimator
-    named = _SAME.get(named, named) if chosen else named
+    known = {each.name: each for each in suitable(design) if not each.published}
+    named = estimator or default(design).name
+    named = ESTIMATORS[named].under(design).name if named in ESTIMATORS else named
     if named not in known:
         raise DataError(
             f"for {design.name or design.kind} the estimators are {', '.join(known)}; got {estimator!r} "
@@ -181,7 +182,7 @@ def asked(
         )
     if target not in ("population", "file"):
         raise DataError(f"target must be 'population' or 'file'; got {target!r}")
-    return Ask(pi, named, choice(design, preferences), target)
+    return Ask(pi, known[named], choice(design, preferences), target)
 
 
 def variance_of(design: Answerable, ask: Ask) -> Variance:
@@ -191,13 +192,14 @@ def variance_of(design: Answerable, ask: Ask) -> Variance:
     offered, shares = [channels[place] for place in taken], ask.preferences[taken]
     if design.finer or design.assigned_by == "researcher":
         return _stacked(design, ask, offered, shares[:, 0])
-    if ask.estimator in ("moments", "stratified"):
+    if ask.averages:
         return _stratified(design, ask, offered, shares)
     if not np.allclose(shares, shares[:, :1]):
         raise DataError(
-            f"{ask.estimator} is biased if the choice of level goes with the category; plan with estimator='stratified'"
+            f"{ask.estimator.name} is biased if the choice of level goes with the category; "
+            "plan with estimator='stratified'"
         )
-    if ask.estimator in ("maximum_likelihood", "pooled"):
+    if ask.estimator.principle == "likelihood":
         check_rank(np.vstack([each.expected_statistic for each in offered]), design.categories)
         information = _informed(offered, shares[:, 0], ask.proportions)
         return _found(design, ask, _inverse(information), _likelihood_kind(offered))
@@ -210,7 +212,7 @@ def _stacked(design: Answerable, ask: Ask, offered: list[Design], shares: Floats
         raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
     cells = ask.proportions
     solved = slopes(cast(Any, design), offered, shares)  # raises where a share is not estimable
-    if ask.estimator == "moments":
+    if ask.averages:
         kind, covariance = "moments of stacked samples, exact", _stacked_moments(offered, solved, shares, cells)
     else:
         kind, covariance = _likelihood_kind(offered), inverse(_informed(offered, shares, cells))
@@ -247,7 +249,7 @@ def _weighted_levels(design: Answerable, ask: Ask, offered: list[Design], shares
     pi = ask.proportions
     own = [_indicated(each, pi)[0] - np.outer(pi, pi) for each in offered]
     z = np.ones(len(offered))
-    if ask.estimator == "stratified_variance":
+    if ask.estimator.options["weights"] == "variance":
         z = shares / np.array([np.trace(each) for each in own])
     z = z / z.sum()
     total = np.sum([weight**2 / q * each for weight, q, each in zip(z, shares, own, strict=True)], axis=0)

@@ -17,13 +17,14 @@ space       a report is                                    T(response)         d
 
 from naysay.responses.cells import cells_of, columns_of
 from naysay.responses.numbers import Numbers
-from naysay.responses.said import Responses
 from naysay.responses.sets import JOINER, WORD, Bits, Subsets
-from naysay.responses.spaces import Codes, Labels, Margins, Pair, Space
+from naysay.responses.several import AtLevels, Margins, Pair, shared_space
+from naysay.responses.spaces import Codes, Labels, Responses, Space
 
 __all__ = [
     "JOINER",
     "WORD",
+    "AtLevels",
     "Bits",
     "Codes",
     "Labels",
@@ -35,4 +36,5 @@ __all__ = [
     "Subsets",
     "cells_of",
     "columns_of",
+    "shared_space",
 ]

@@ -1,10 +1,9 @@
-"""Spaces of single reports and of pairs."""
+"""What may be reported, and what people reported, encoded."""
 
 from __future__ import annotations
 
-import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -15,9 +14,9 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import AnswerError, DataError, DesignError
-from naysay.responses.cells import TRUTH, cells_of, columns_of, membership_of, truth_of, unknown_label, word_of
+from naysay.responses.cells import TRUTH, cells_of, membership_of, truth_of, unknown_label, word_of
 
-__all__ = ["LISTABLE", "MISSING", "Codes", "Labels", "Margins", "Pair", "Space"]
+__all__ = ["LISTABLE", "MISSING", "Codes", "Labels", "Responses", "Space"]
 
 Codes = NDArray[np.int64]
 MISSING = -1
@@ -245,98 +244,70 @@ class Labels(Space):
         return {"space": "labels", "labels": list(self.labels)} | told
 
 
-@dataclass(frozen=True)
-class Pair(Space):
-    """Two reports of one person.
+@dataclass(frozen=True, eq=False)
+class Responses:
+    """What n people reported.
+
+    ``np.asarray`` gives labels (n,), or a boolean array (n, t) for sets (a missing set is a row of False; see
+    `missing`).
+
+    Parameters
+    ----------
+    codes : (n, width) int
+        Encoded reports.
+    space : Space
+        The space that the codes belong to.
+    level : (n,) array, optional
+        The level that each respondent chose.
 
     Examples
     --------
-    >>> space = Pair(Labels(("yes", "no")), Labels(("a", "b", "c")))
-    >>> space.texts(space.encode((["no", "yes"], ["c", None])))
-    ['no × c', 'yes × ?']
+    >>> from naysay.responses import Labels
+    >>> said = Responses(np.array([[1], [0], [-1]]), Labels(("yes", "no")))
+    >>> len(said), said.missing, said.texts()
+    (3, array([False, False,  True]), ['no', 'yes', None])
     """
 
-    first: Space
-    second: Space
-    answers: ClassVar[int] = 2
+    codes: Codes
+    space: Space
+    level: NDArray[Any] | None = None
+
+    def __post_init__(self) -> None:
+        codes = np.array(self.codes, dtype=np.int64)
+        if codes.ndim != 2 or codes.shape[1] != self.space.width:
+            raise DataError(f"codes must have shape (n, {self.space.width}); got {codes.shape}")
+        object.__setattr__(self, "codes", _checks.read_only(codes))
+        if self.level is not None:
+            if len(self.level) != len(codes):
+                raise DataError(
+                    f"each response needs its level; got {len(self.level)} levels for {len(codes)} responses"
+                )
+            object.__setattr__(self, "level", _checks.read_only(np.array(self.level)))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001 (numpy's protocol)
+        return np.asarray(self.space.decode(self.codes), dtype=dtype)
 
     @property
-    def labels(self) -> tuple[Any, ...]:  # type: ignore[override]
-        return tuple(itertools.product(self.first.labels, self.second.labels))
+    def missing(self) -> NDArray[np.bool_]:
+        """Whether each report is missing, (n,)."""
+        return self.space.missing(self.codes)
+
+    def take(self, rows: Sequence[int]) -> Responses:
+        """The reports of these respondents."""
+        return Responses(self.codes[rows], self.space, None if self.level is None else self.level[rows])
 
     @property
-    def width(self) -> int:
-        return self.first.width + self.second.width
+    def parts(self) -> tuple[Responses, Responses]:
+        """The two columns of answers of a design ``a * b``."""
+        if self.space.answers != 2:
+            raise DesignError("only the responses to two questions, `a * b`, have parts")
+        space: Any = self.space
+        one, two = space.split(self.codes)
+        return Responses(one, space.first), Responses(two, space.second)
 
-    @property
-    def dimension(self) -> int:
-        return self.first.dimension * self.second.dimension
-
-    @property
-    def size(self) -> int:
-        return self.first.size * self.second.size
-
-    def split(self, codes: Codes) -> tuple[Codes, Codes]:
-        """The codes of the two reports."""
-        return codes[:, : self.first.width], codes[:, self.first.width :]
-
-    def encode(self, values: Any) -> Codes:
-        first, second = columns_of(values)
-        one, two = self.first.encode(first), self.second.encode(second)
-        if len(one) != len(two):
-            raise DataError(f"two questions to one person need two answers each; got {len(one)} and {len(two)} answers")
-        return np.hstack([one, two])
-
-    def decode(self, codes: Codes) -> NDArray[Any]:
-        if not (isinstance(self.first, Labels) and isinstance(self.second, Labels)):
-            raise DesignError("a pair that holds sets has no single array; use `.parts` of the responses")
-        one, two = (
-            space.decode(part) for space, part in zip((self.first, self.second), self.split(codes), strict=True)
-        )
-        return np.column_stack([one.astype(object), two.astype(object)])
-
-    def texts(self, codes: Codes) -> list[str | None]:
-        one, two = self.split(codes)
-        return [
-            None if a is None and b is None else f"{'?' if a is None else a} × {'?' if b is None else b}"
-            for a, b in zip(self.first.texts(one), self.second.texts(two), strict=True)
-        ]
-
-    def missing(self, codes: Codes) -> NDArray[np.bool_]:
-        one, two = self.split(codes)
-        return self.first.missing(one) & self.second.missing(two)
-
-    def statistic(self, codes: Codes) -> NDArray[np.float64]:
-        one, two = self.split(codes)
-        product = self.first.statistic(one)[:, :, None] * self.second.statistic(two)[:, None, :]
-        return product.reshape(len(codes), self.dimension)
-
-    def _all_codes(self) -> Codes:
-        one, two = self.first.listing(), self.second.listing()
-        return np.hstack([np.repeat(one, len(two), axis=0), np.tile(two, (len(one), 1))])
-
-    def form(self) -> dict[str, Any]:
-        return {"space": "pair", "first": self.first.form(), "second": self.second.form()}
-
-
-@dataclass(frozen=True)
-class Margins(Pair):
-    """Two reports of one person about one thing; the linear statistic is that of each, side by side.
-
-    Examples
-    --------
-    >>> space = Margins(Labels(("same", "different")), Labels(("same", "different")))
-    >>> space.statistic(space.encode((["same"], ["different"])))
-    array([[1., 0., 0., 1.]])
-    """
-
-    @property
-    def dimension(self) -> int:
-        return self.first.dimension + self.second.dimension
-
-    def statistic(self, codes: Codes) -> NDArray[np.float64]:
-        one, two = self.split(codes)
-        return np.hstack([self.first.statistic(one), self.second.statistic(two)])
-
-    def form(self) -> dict[str, Any]:
-        return super().form() | {"space": "margins"}
+    def texts(self) -> list[str | None]:
+        """Each report as one text, sets joined by ``;``."""
+        return self.space.texts(self.codes)

@@ -5,8 +5,8 @@ a `Behavior` is who lies, answers at random or not at all; `skewed` and `tied` a
 `replicate` repeats the survey, and its `Simulation` says how good the estimators are.
 """
 
+from naysay.estimate import ESTIMATORS
 from naysay.simulate.behavior import HONEST, Behavior, skewed, tied
-from naysay.simulate.estimators import ESTIMATORS
 from naysay.simulate.populations import (
     POPULATIONS,
     Population,

@@ -24,10 +24,9 @@ from naysay.design import Answerable
 from naysay.design.base import check_design
 from naysay.design.respondents import choice
 from naysay.errors import DataError, NaysayError
+from naysay.estimate.estimators import ESTIMATORS, suitable
 from naysay.estimate.intervals import METHODS
 from naysay.simulate.behavior import HONEST, Behavior
-from naysay.simulate.estimators import ESTIMATORS
-from naysay.simulate.estimators import estimators as tried
 from naysay.simulate.populations import Population, population, shares
 from naysay.simulate.result import Runs, Simulation
 from naysay.simulate.survey import Survey
@@ -117,7 +116,7 @@ def replicate(
         raise DataError(f"the interval methods are {', '.join(METHODS)}; got {interval!r}")
     if target not in ("population", "file"):
         raise DataError(f"target must be 'population' or 'file'; got {target!r}")
-    names = tried(design, estimators, target=target)
+    names = _tried(design, estimators, target)
     survey = Survey(
         design=design,
         population=_population(design, people),
@@ -311,6 +310,22 @@ def _runs(names: Sequence[str], done: Sequence[tuple[One, ...]]) -> Mapping[str,
             problem=next((one.problem for one in ones if one.problem), ""),
         )
     return result
+
+
+def _tried(design: Answerable, wanted: Sequence[str] | None, target: str) -> tuple[str, ...]:
+    """The names of the estimators to try, or those that suit the design where none are wanted."""
+    if wanted is None:
+        return tuple(each.name for each in suitable(design, target) if each.usual)
+    names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    if not names or len(set(names)) < len(names):
+        raise DataError(f"name each estimator once, at least one; got {_checks.shown(names)}")
+    for name in names:
+        if name not in ESTIMATORS:
+            raise DataError(f"no estimator is called {name!r}; {_checks.nearest(name, ESTIMATORS)}", value=name)
+        refused = ESTIMATORS[name].refusal(design, target)
+        if refused is not None:
+            raise DataError(refused, value=name)
+    return names
 
 
 def _population(design: Answerable, people: Any) -> Population:

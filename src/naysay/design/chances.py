@@ -1,0 +1,146 @@
+"""P(response | category), and what is read from it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.design.drawing import Source
+from naysay.responses import Codes, Responses, Space
+
+__all__ = ["Chances", "Truth"]
+
+Truth = NDArray[np.int64]
+
+_FEW = 20_000  # responses that are listed for a sum; beyond them a closed form is quicker
+_ENTRIES = 30_000_000  # of an array of second moments
+
+
+class Chances(ABC):
+    """P(response | category) of one channel: a kind gives `rows` and `draw`, and where it can a closed form.
+
+    What has a default here works for every design whose responses can be listed.
+    """
+
+    categories: tuple[Any, ...]
+    space: Space
+
+    @abstractmethod
+    def rows(self, codes: Codes) -> NDArray[np.float64]:
+        """Likelihood rows P(response | category) of encoded, non-missing responses, (n, t)."""
+
+    @abstractmethod
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        """Codes of one response for each true category, none missing."""
+
+    @property
+    def exchangeable(self) -> bool:
+        """Whether one response stands for all: its probability depends only on its being compatible with the truth."""
+        return False
+
+    one_pattern: ClassVar[bool] = False
+    """Whether P is αI + β11ᵀ and stored so, with (α, β) as `even_mean`: nothing of t × t needs to be made."""
+
+    tabular: ClassVar[bool] = False
+    """Whether the chances of all responses, labels each, are kept as integers."""
+
+    @cached_property
+    def expected_statistic(self) -> NDArray[np.float64]:
+        """A (d, t) with column j = E[T | X = j], the mean of the linear statistic given the category."""
+        codes = self.space.listing()
+        return _checks.read_only(self.space.statistic(codes).T @ self.rows(codes))
+
+    @property
+    def responses(self) -> Responses:
+        """All responses, in the order of the rows of `matrix`.
+
+        Raises
+        ------
+        DesignError
+            Where there are too many to list.
+        """
+        return Responses(self.space.listing(), self.space)
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """P (responses, t); columns are categories and sum to one.
+
+        Raises
+        ------
+        DesignError
+            Where there are too many responses to list.
+        """
+        return self.rows(self.space.listing())
+
+    @property
+    def typical_codes(self) -> Codes:
+        """Responses among which the most revealing one is: all, or one that stands for all."""
+        listing = self.space.size <= 5_000 or not self.exchangeable
+        return self.space.listing() if listing else self.draw(np.zeros(1, dtype=np.int64), _First())
+
+    def integers(self, codes: Codes) -> NDArray[np.int64] | None:
+        """Integers (n, t) in proportion to `rows`; None where the design does not keep its chances so."""
+        return None
+
+    @cached_property
+    def even_mean(self) -> tuple[float, float] | None:
+        """(α, β) where the mean of the linear statistic is αI + β11ᵀ and its sum is constant; None where it is not.
+
+        Then the unbiased indicator of category j is (T_j - β) / α, and nothing has to be inverted.
+        """
+        expected, t = self.expected_statistic, len(self.categories)
+        if len(expected) != t or t < 2 or not self.space.constant_sum:
+            return None
+        beta, alpha = expected[0, 1], expected[0, 0] - expected[0, 1]
+        even = np.allclose(expected, alpha * np.eye(t) + beta, rtol=0, atol=1e-15)
+        return (float(alpha), float(beta)) if even else None
+
+    @property
+    def listed(self) -> bool:
+        """Whether sums over responses go through all of them; more than these are too slow to list."""
+        return self.space.listable and self.space.size <= _FEW
+
+    def second_moments(self) -> NDArray[np.float64] | None:
+        """E[T Tᵀ | X = j] of the linear statistic T for each category j, (t, d, d).
+
+        None where there are too many responses to list and no closed form does without, or where it is too large.
+        """
+        if self.space.dimension**2 * len(self.categories) > _ENTRIES:
+            return None
+        return self._second_moments()
+
+    def _second_moments(self) -> NDArray[np.float64] | None:
+        if not self.listed:
+            return None
+        codes = self.space.listing()
+        statistic = self.space.statistic(codes)
+        return np.asarray(np.einsum("yj,ya,yb->jab", self.rows(codes), statistic, statistic, optimize=True))
+
+    def guessed(self, prior: NDArray[np.float64]) -> float:
+        """How often the likeliest category after a response is the true one: Σ_y max_j π_j P(y | j).
+
+        Raises
+        ------
+        DesignError
+            Where there are too many responses to list, and no closed form does without.
+        """
+        if self.exchangeable and (prior == prior[0]).all():
+            row = self.rows(self.typical_codes[:1])
+            return float(row.max() / row.sum())
+        return float((self.rows(self.space.listing()) * prior).max(axis=1).sum())
+
+    def impossible(self, codes: Codes) -> NDArray[np.bool_]:
+        """Whether no category at all could give each of these responses, (n,)."""
+        return np.asarray(self.rows(codes).max(axis=1) <= 0)
+
+
+class _First:
+    """A source that always draws 0."""
+
+    def below(self, bound: int, size: int) -> NDArray[np.int64]:
+        return np.zeros(size, dtype=np.int64)

@@ -1,0 +1,181 @@
+"""From what people said to the tally of it, whatever they were asked."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.responses import Codes, Responses, Space, cells_of
+from naysay.tally import Channel, Tally
+from naysay.tally.counting import counted, counts_of, group_order, in_group, of_responses
+
+__all__ = ["Tallied"]
+
+
+class Tallied(ABC):
+    """What can be tallied: it has channels by name, and encodes what comes through them."""
+
+    name: str
+    space: Space
+    kind: ClassVar[str]
+    """Name of the JSON form."""
+
+    @property
+    @abstractmethod
+    def levels(self) -> tuple[Any, ...]:
+        """The levels that a respondent may choose from; ``(None,)`` when there is no choice."""
+
+    @abstractmethod
+    def channel(self, level: Any = None) -> Channel:
+        """The single design under which a level is answered."""
+
+    @abstractmethod
+    def encode(self, values: Any, level: Any = None) -> Responses:
+        """Responses from labels, sets or boolean arrays, each checked against the response space."""
+
+    @abstractmethod
+    def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]:
+        """Who answered at `level` (n,), and their codes in that level's space."""
+
+    @overload
+    def tally(
+        self,
+        said: Any = None,
+        column: str | Sequence[str] | None = None,
+        *,
+        level: Any = None,
+        sample: Any = None,
+        weights: Any = None,
+        count: Any = None,
+        by: None = None,
+    ) -> Tally: ...
+    @overload
+    def tally(
+        self,
+        said: Any = None,
+        column: str | Sequence[str] | None = None,
+        *,
+        level: Any = None,
+        sample: Any = None,
+        weights: Any = None,
+        count: Any = None,
+        by: ArrayLike,
+    ) -> dict[Any, Tally]: ...
+    @overload
+    def tally(
+        self,
+        said: Any = None,
+        column: str | Sequence[str] | None = None,
+        *,
+        level: Any = None,
+        sample: Any = None,
+        weights: Any = None,
+        count: Any = None,
+        by: ArrayLike | None,
+    ) -> Tally | dict[Any, Tally]: ...
+    def tally(
+        self,
+        said: Any = None,
+        column: str | Sequence[str] | None = None,
+        *,
+        level: Any = None,
+        sample: Any = None,
+        weights: Any = None,
+        count: Any = None,
+        by: Any = None,
+    ) -> Tally | dict[Any, Tally]:
+        """The tally of what was said: distinct answers and how often.
+
+        Parameters
+        ----------
+        said : Responses, sequence (n,), boolean array (n, t), dataframe, or mapping
+            Labels; sets, or texts ``"a;b"``, for set-valued answers; any dataframe that narwhals takes, eager or lazy,
+            with `column`; or ``{response: count}``. None is missing, and is counted.
+        column : str or sequence of str
+            With a frame, the column of answers: text, lists, or one boolean column for each category.
+        level : (n,) sequence or column name
+            The level that each respondent chose, for designs with levels.
+        sample : (n,) sequence or column name
+            The sample that each respondent was in, for designs of several samples.
+        weights : (n,) float or column name
+            Survey weights, not negative.
+        count : (n,) int or column name
+            How many people each row stands for. Alone, without `said`: how many gave each response, in the order of
+            `responses`.
+        by : (n,) sequence or column name
+            Groups; the result is then ``{group: Tally}``.
+
+        Returns
+        -------
+        Tally or dict of Tally
+
+        Raises
+        ------
+        AnswerError
+            An answer that the design cannot produce: which, where, and the nearest that it can.
+        DataError
+            Unknown columns, negative weights, no answers at all.
+
+        Examples
+        --------
+        >>> from naysay import designs
+        >>> survey = designs.negative(("a", "b", "c", "d"), discards=2)
+        >>> survey.tally([{"a", "b"}, {"a", "c"}, {"b", "a"}, None])
+        <Tally: 3 answers, 1 missing, 2 distinct>
+        >>> designs.negative(("a", "b", "c")).tally(count=[5, 7, 9])
+        <Tally: 21 answers, 3 distinct>
+        """
+        from naysay import frames  # and with it polars: designs and estimates alone do without
+
+        level = self._given(level, sample)
+        if column is not None:
+            return frames.tally_frame(self, said, column, level=level, weights=weights, count=count, by=by)
+        if frames.is_frame(said):
+            raise DataError("name the column that holds the answers: design.tally(frame, 'income')")
+        if isinstance(said, Mapping):
+            said, count = counted(said, self.space)
+        elif said is None and count is not None:
+            codes, count = counts_of(count, self.space)
+            said = Responses(codes, self.space)
+        responses = said if isinstance(said, Responses) else self.encode(said, level)
+        if by is None:
+            return of_responses(self, responses, weights=weights, count=count)
+        return self._tally_by(responses, by, weights=weights, count=count)
+
+    def _given(self, level: Any, sample: Any) -> Any:
+        """What tells the designs of this one apart, under the name that it has here."""
+        given, other = (sample, level) if self.kind == "samples" else (level, sample)
+        if other is not None:
+            right, wrong = ("sample", "level") if self.kind == "samples" else ("level", "sample")
+            raise DataError(
+                f"{self.name or 'this design'} has no {wrong}s; leave `{wrong}` out (or was {right}= meant?)"
+            )
+        return given
+
+    def _tally_by(self, responses: Responses, by: Any, *, weights: Any, count: Any) -> dict[Any, Tally]:
+        size = len(responses)
+        groups = [None if _checks.is_missing(group) else group for group in cells_of(by)]
+        if len(groups) != size:
+            raise DataError(f"by must give one group to each of the {size} answers; got {len(groups)}")
+        each = None if weights is None else _checks.amounts(weights, what="weights", length=size)
+        people = None if count is None else _checks.amounts(count, what="counts", length=size)
+        members: dict[Any, list[int]] = {}
+        for row, group in enumerate(groups):
+            members.setdefault(group, []).append(row)
+        result = {}
+        for group in sorted(members, key=group_order):
+            rows = members[group]
+            with in_group(group):
+                result[group] = of_responses(
+                    self,
+                    responses.take(rows),
+                    weights=None if each is None else each[rows],
+                    count=None if people is None else people[rows],
+                )
+        return result
