@@ -1,9 +1,11 @@
 """How large the house is, and how tangled: the numbers by which a change of its shape is judged.
 
-    python -m benchmarks structure [--out FILE] [--before REVISION]
+    python -m benchmarks structure
+    python benchmarks/structure.py [--out FILE] [--before REVISION] [--list] [--circles]
 
 Everything but the times of starting is counted in the source, never run. ``--before`` counts another revision too, from
-a work tree that is removed afterwards, and puts its column first.
+a work tree that is removed afterwards, and puts its column first; by default it is the commit from which the change of
+shape began. ``--list`` names the places that count; ``--circles`` names import circles, and fails where there is one.
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 ROOT = Path(__file__).resolve().parents[1]
+BEGUN = "60df9b5"
+"""The commit before the house was redrawn."""
+
 INSIDE = ("design", "designs", "responses")
 """Folders that may ask what class a design or a response space is."""
 
@@ -284,6 +289,12 @@ def checkout(revision: str, folder: Path) -> None:
     subprocess.run(["git", "worktree", "add", "--detach", "--quiet", folder, revision], cwd=ROOT, check=True)
 
 
+def known(revision: str) -> bool:
+    """Whether a revision is in this clone."""
+    asked = ["git", "cat-file", "-e", f"{revision}^{{commit}}"]
+    return subprocess.run(asked, cwd=ROOT, stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
 def page(revision: str | None) -> str:
     """The table, with the column of a revision before where one is named."""
     after = list(measured(ROOT))
@@ -303,12 +314,20 @@ def page(revision: str | None) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="How large the house is, and how tangled.")
-    parser.add_argument("--before", metavar="REVISION", help="count this revision too")
+    parser.add_argument(
+        "--before", metavar="REVISION", help=f"count this revision too (default {BEGUN}, if it is there)"
+    )
+    parser.add_argument("--circles", action="store_true", help="only name import circles; exit code 1 if there is one")
     parser.add_argument("--list", action="store_true", help="name the places that count, instead of the table")
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
+    modules = package(ROOT)
+    if asked.circles:
+        found = circles(modules)
+        for each in found:
+            print("circle:", *each)
+        raise SystemExit(bool(found))
     if asked.list:
-        modules = package(ROOT)
         for name, line, kind in class_questions(modules):
             print(f"{name}:{line}: asks for {kind}")
         for each in circles(modules):
@@ -317,7 +336,7 @@ def main() -> None:
         for told, names in zip(("printing", "drawing"), renderers(modules), strict=True):
             print(f"{told}:", *names)
         return
-    told = page(asked.before)
+    told = page(asked.before or (BEGUN if known(BEGUN) else None))
     if asked.out:
         asked.out.write_text(told, encoding="utf-8")
     print(told, end="")

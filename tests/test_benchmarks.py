@@ -95,3 +95,33 @@ def test_the_kept_table_tells_of_benchmarks_that_there_are():
     found = rows(FOLDER)
     assert found
     assert set(found) <= {script.stem for script in command.benchmarks(FOLDER)}
+
+
+STRUCTURE = importlib.util.spec_from_file_location("structure", FOLDER / "structure.py")
+structure = importlib.util.module_from_spec(STRUCTURE)
+STRUCTURE.loader.exec_module(structure)
+
+
+@pytest.fixture
+def house(tmp_path):
+    """A package of a few files, with a circle that only an import for types closes, and one question for a class."""
+    files = {
+        "naysay/__init__.py": '"""A package."""\nfrom naysay import one\n',
+        "naysay/one.py": "from naysay.two import b\n\n# a trap\ndef _a():\n    return b\n",
+        "naysay/two.py": "if TYPE_CHECKING:\n    from naysay.one import _a\nb = isinstance(1, Table | int)\n",
+        "naysay/design/table.py": "class Table:\n    ok = isinstance(1, Table)\n",
+        "naysay/lists.py": 'names = ("moments", "pooled", "stratified")\n__all__ = ["moments", "nstops", "pooled"]\n',
+    }
+    for name, text in files.items():
+        (tmp_path / "src" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "src" / name).write_text(text)
+    return structure.package(tmp_path)
+
+
+def test_the_shape_of_a_package_is_counted(house):
+    assert structure.circles(house) == [["naysay.one", "naysay.two"]]
+    assert structure.class_questions(house) == [("naysay.two", 3, "Table")]
+    assert structure.lists_of_estimators(house) == ["naysay.lists"]
+    assert structure.private_functions(house) == (1, 1)
+    assert structure.comments(house) == 1
+    assert sum(map(structure.code_lines, house.values())) == 11

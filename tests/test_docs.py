@@ -151,6 +151,16 @@ def test_the_command_line_reference_has_every_command():
     assert re.findall(r"^\$ (.*) --help$", text, re.MULTILINE) == list(commands(typer.main.get_command(app)))
 
 
+@pytest.mark.parametrize("page", sorted(DOCS.glob("walk_*.md")), ids=lambda page: page.name)
+def test_a_walk_names_files_that_there_are(page):
+    named = re.findall(r"`([\w/]+(?:\.py|\.js))`", page.read_text(encoding="utf-8"))
+    package = ROOT / "src" / "naysay"
+    assert len(named) > 10
+    assert not [
+        name for name in named if not any((folder / name).is_file() for folder in (package, package / "collect/client"))
+    ]
+
+
 LOADING = {"script", "img", "iframe", "source", "audio", "video", "embed", "object", "input"}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.table import Table as Grid
@@ -13,12 +13,11 @@ from rich.text import Text
 from naysay import _checks, designs, privacy
 from naysay.console import output
 from naysay.console.options import Categories, design_of
-from naysay.design import Answerable, Design, Levels, Samples, protocols
+from naysay.design import Answerable, Design, protocols
 from naysay.design.steps import parts
 from naysay.errors import DataError, DesignError, NotEstimable
 from naysay.estimate.sinks import sinks
 from naysay.report import flowchart
-from naysay.responses import Pair, Subsets
 
 __all__ = ["app", "catalog"]
 
@@ -84,8 +83,7 @@ def _told(asked: Answerable, *, chart: bool) -> None:
     """The design as text: its probabilities and its privacy, or its flowchart; then what people are told."""
     output.say(asked.name or asked.kind)
     output.say(f"{len(asked.categories)} categories: {', '.join(map(_checks.label, asked.categories))}")
-    if isinstance(asked, Samples):
-        _cells(asked)
+    _cells(asked)
     if not chart:
         _channels(asked)
     for title, protocol in protocols(asked):
@@ -100,10 +98,10 @@ def _told(asked: Answerable, *, chart: bool) -> None:
         output.say(line)
 
 
-def _cells(asked: Samples) -> None:
-    """What the samples are about, and which shares of it are estimated."""
-    if not asked.single:
-        output.say(f"{len(asked.levels)} samples, each asked in its own way; one estimate for all")
+def _cells(asked: Answerable) -> None:
+    """The kinds of people that samples tell apart, and which shares of them are estimated."""
+    if asked.assigned_by == "researcher":
+        output.say(f"{len(asked.parts)} samples, each asked in its own way; one estimate for all")
     if len(asked.cells) > len(asked.categories):
         output.say(f"{len(asked.cells)} kinds of respondents: {', '.join(map(_checks.label, asked.cells))}")
     for share in (*asked.shares, *asked.nuisance):
@@ -115,25 +113,24 @@ def _cells(asked: Samples) -> None:
 
 def _channels(asked: Answerable) -> None:
     """Probabilities and privacy of the design, or of each that it is made of."""
-    if isinstance(asked, Levels):
-        output.say(f"{len(asked.levels)} levels, most private first; a response is read given its level")
-    for name in asked.levels:
+    offered = asked.assigned_by == "respondent"
+    if offered:
+        output.say(f"{len(asked.parts)} levels, most private first; a response is read given its level")
+    for name, part in asked.parts.items():
         if name is not None:
             output.say()
-            called = asked.channel(name).name
-            output.say(f"{asked.kind.removesuffix('s')} {name}{f': {called}' if called else ''}")
-        _channel(asked.channel(name))
-    if isinstance(asked, Levels):
+            output.say(f"{asked.kind.removesuffix('s')} {name}{f': {part.name}' if part.name else ''}")
+        _channel(part)
+    if offered:
         output.say()
         output.say(privacy.lines(asked)[-1])
-    for text in asked.notes if isinstance(asked, Levels | Samples) else ():
+    for text in asked.notes if asked.several else ():
         output.say(f"note: {text}")
 
 
 def _grounds(asked: Answerable) -> list[str]:
     """What the design assumes and who proposed it, a line each."""
-    measured = isinstance(asked, Samples) and asked.measures_compliance
-    assumes, sources = [] if measured else [_COMPLIANCE], []
+    assumes, sources = [] if asked.measures_compliance else [_COMPLIANCE], []
     for part in parts(asked):
         family = part.name.partition("(")[0]
         assumes += designs.ASSUMPTIONS.get(family, ())
@@ -170,12 +167,10 @@ def _channel(design: Design) -> None:
 
 
 def _reported(design: Design) -> str:
-    space = design.space
-    if isinstance(space, Subsets):
+    space: Any = design.space
+    if space.sets:
         return f"a set of {space.sized} of the {len(space.labels)} categories, one of {space.size:,}"
-    if isinstance(space, Pair):
-        return f"a pair of answers, one of {space.size:,}"
-    return f"one label of {space.size:,}"
+    return f"{'one label' if space.answers == 1 else 'a pair of answers, one'} of {space.size:,}"
 
 
 def _matrix(design: Design) -> None:

@@ -11,7 +11,6 @@ from naysay import _checks, files
 from naysay.console.options import record_text
 from naysay.design import Answerable
 from naysay.errors import DataError
-from naysay.responses import Pair
 
 __all__ = ["with_labels"]
 
@@ -26,7 +25,7 @@ def with_labels(
     try:
         yield
     except DataError as error:
-        single = not isinstance(asked.space, Pair)  # an error about a pair is not about one column
+        single = asked.space.answers == 1  # an error about a pair is not about one column
         column = error.column if single and not codes and error.column in response else None
         labels = {} if column is None else files.value_labels(file, column, encoding=encoding)
         if not labels:

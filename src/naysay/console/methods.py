@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Literal
 
 from naysay.estimate import ESTIMATORS, METHODS
 
-__all__ = ["EstimatorName", "IntervalName", "estimators"]
+__all__ = ["EstimatorName", "IntervalName", "TriedInterval", "estimators"]
 
 if TYPE_CHECKING:
     EstimatorName = str
     IntervalName = str
+    TriedInterval = str
 else:  # typer checks a Literal, and lists it
     EstimatorName = Literal[tuple(ESTIMATORS)]
     IntervalName = Literal[tuple(METHODS)]
+    TriedInterval = Literal[(*METHODS, "usual")]
 
 
 def estimators() -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # every command starts here, and not every one shows a table
     from rich.table import Table
 
-__all__ = ["complain", "encodable", "json_text", "note", "say", "show"]
+__all__ = ["complain", "encodable", "json_text", "note", "result", "say", "show"]
 
 _WIDTH = 120
 
@@ -25,6 +25,14 @@ def encodable() -> None:
 def say(text: str = "") -> None:
     """One result on stdout, as it is: not wrapped, not cut."""
     sys.stdout.write(text + "\n")
+
+
+def result(found: Any, form: str) -> None:
+    """A result on stdout, in the form that ``--format`` names: table, json or csv."""
+    if form == "table":
+        say(str(found))
+    else:
+        say(json_text(found.to_dict()) if form == "json" else found.to_csv())
 
 
 def note(text: str) -> None:

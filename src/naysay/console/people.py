@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
 
 from naysay import _checks, simulate
-from naysay.design import Answerable, Levels
+from naysay.design import Answerable
 from naysay.errors import DataError
 
-__all__ = ["PREFERENCES", "labeled", "listed", "numbers", "preferences_of"]
+__all__ = ["Preferences", "labeled", "listed", "numbers", "preferences_of"]
 
-PREFERENCES = "uniform, skewed, skewed:open, tied:CATEGORY, or one share for each level, as 0.5,0.3,0.2."
+Preferences = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        help="Of levels: uniform, skewed, skewed:open, tied:CATEGORY, or one share for each level, as 0.5,0.3,0.2.",
+    ),
+]
 
 Floats = NDArray[np.float64]
 
@@ -49,11 +56,11 @@ def labeled(text: str, option: str) -> float | dict[str, float]:
     return result
 
 
-def preferences_of(text: str | None, design: Answerable) -> Floats | Sequence[float] | None:
+def preferences_of(text: str | None, design: Any) -> Floats | Sequence[float] | None:
     """The preferences over levels that ``--preferences`` describes."""
     if text is None:
         return None
-    if not isinstance(design, Levels):
+    if design.assigned_by != "respondent":
         raise DataError(f"{design.name or design.kind} offers no levels; leave --preferences out")
     name, _, rest = text.strip().partition(":")
     known: dict[str, Any] = {
@@ -68,7 +75,7 @@ def preferences_of(text: str | None, design: Answerable) -> Floats | Sequence[fl
     return numbers(text, "--preferences")
 
 
-def _hiding(text: str, design: Levels) -> tuple[str, ...]:
+def _hiding(text: str, design: Answerable) -> tuple[str, ...]:
     if not text:
         raise DataError(
             f"--preferences tied needs the categories whose members hide, as tied:{_checks.label(design.categories[0])}"

@@ -9,7 +9,7 @@ space       a report is                                    T(response)         d
 `Labels`    one label                                      indicator           number of labels
 `Subsets`   a set of labels, as text ``"a;b"`` in a file   membership          number of labels
 `Bits`      any set of labels, the empty and full too      membership          number of labels
-`Numbers`   a few whole numbers, as text ``"17;1"``        what its design says  number of labels
+`Numbers`   a few whole numbers, as text ``"17;1"``        its design's        number of labels
 `Pair`      two reports, one in each of two spaces         Kronecker product   product of the two
 `Margins`   two reports about one thing                    side by side        sum of the two
 =========== ============================================== =================== =======================
