@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from naysay.collect import connections
 from naysay.collect.app import create_app
-from naysay.collect.connections import Throttle
+from naysay.collect.server import connections
+from naysay.collect.server.connections import Throttle
 from naysay.collect.serving import background
 
 HALF = b"GET /s/kinds HTTP/1.1\r\nhost: localhost\r\nx-slow: "
@@ -149,7 +149,7 @@ def test_a_line_that_is_logged_again_and_again_is_counted():
 def test_as_many_connections_are_held_as_there_are_files(soft, hard, connections):
     """As many more may be accepted before one is dropped, and the database and the log need some."""
     told = "print(connections.room(), *resource.getrlimit(resource.RLIMIT_NOFILE))"
-    asked = f"import resource; from naysay.collect import connections; {told}"
+    asked = f"import resource; from naysay.collect.server import connections; {told}"
     command = ["prlimit", f"--nofile={soft}:{hard}", sys.executable, "-c", asked]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     assert ran.stdout.split() == [str(connections), str(hard), str(hard)]

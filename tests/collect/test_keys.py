@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from naysay.collect.keys import DAY, GRACE, Keys
+from naysay.collect.server.keys import DAY, GRACE, Keys
 from naysay.collect.storage import Store
 from naysay.errors import DataError
 

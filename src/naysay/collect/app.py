@@ -17,16 +17,16 @@ from fastapi.responses import JSONResponse, Response
 from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 
-from naysay.collect import schemas
-from naysay.collect.catalog import Catalog, Served
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.documents import home, threats
-from naysay.collect.guard import Guard, refused
-from naysay.collect.keys import Keys
-from naysay.collect.limits import MINUTE, Rates, body_of
-from naysay.collect.published import Published
 from naysay.collect.refusals import Refusal
+from naysay.collect.server import schemas
+from naysay.collect.server.catalog import Catalog, Served
+from naysay.collect.server.documents import home, threats
+from naysay.collect.server.guard import Guard, refused
+from naysay.collect.server.keys import Keys
+from naysay.collect.server.limits import MINUTE, Rates, body_of
 from naysay.collect.storage import Outcome, Reply, Store, today
+from naysay.collect.survey.published import Published
 from naysay.collect.writer import Line, Unstored, Writer
 from naysay.questionnaire import Questionnaire
 

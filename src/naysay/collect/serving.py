@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import uvicorn
 from fastapi import FastAPI
 
-from naysay.collect.connections import Connection, room
+from naysay.collect.server.connections import Connection, room
 from naysay.errors import DataError
 
 __all__ = ["background", "bound", "for_others", "serve", "url_of"]

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from naysay import privacy
-from naysay.design import Answerable, Levels
-from naysay.questionnaire.items import Private, Question, SelectMultiple
+from naysay import designs, privacy
+from naysay.design import Answerable
+from naysay.questionnaire.kinds.base import Private, Question
 from naysay.questionnaire.questionnaire import Questionnaire
 
 __all__ = ["lines", "statements", "together"]
@@ -41,9 +41,8 @@ def statements(questionnaire: Questionnaire) -> dict[str, list[dict[str, Any]]]:
 def private_questions(questionnaire: Questionnaire) -> Iterator[tuple[Question, Private]]:
     """Each private question, with how it is private."""
     for question in questionnaire.questions:
-        private = getattr(question, "private", None)
-        if private is not None:
-            yield question, private
+        if question.privacy is not None:
+            yield question, question.privacy
 
 
 def _levels(private: Private) -> list[dict[str, Any]]:
@@ -103,7 +102,7 @@ def together(questionnaire: Questionnaire) -> dict[str, float | None]:
 
 def times(question: Question) -> int:
     """How many randomized answers a private question takes: one, or one for each choice of a select multiple."""
-    return len(question.choices) if isinstance(question, SelectMultiple) else 1
+    return len(question.parts) or 1
 
 
 def _worst(levels: list[dict[str, Any]]) -> tuple[float, float]:
@@ -116,7 +115,7 @@ def _worst(levels: list[dict[str, Any]]) -> tuple[float, float]:
 
 def _at_most(offer: Answerable) -> float:
     """Bits that an answer, and the level at which it is given, can tell under any prior."""
-    return privacy.choosing(offer if isinstance(offer, Levels) else Levels.of({"only": offer}))
+    return privacy.choosing(designs.levels(offer.parts if offer.assigned_by == "respondent" else {"only": offer}))
 
 
 def lines(questionnaire: Questionnaire) -> list[str]:

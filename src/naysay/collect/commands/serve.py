@@ -66,7 +66,7 @@ def command(
     """
     from naysay.collect import serving
     from naysay.collect.app import create_app
-    from naysay.collect.keys import Keys
+    from naysay.collect.server.keys import Keys
     from naysay.questionnaire import load
 
     shared = Keys(keys)
@@ -106,8 +106,9 @@ def of_host(listening: socket.socket) -> Iterator[str]:
 
 def _of_survey(published: Published) -> Iterator[str]:
     """What a few dishonest answers move, and whether there is a newer page."""
-    from naysay.collect import Client, repeated
+    from naysay.collect import Client
     from naysay.collect.client import FOLDER
+    from naysay.collect.survey import repeated
 
     name, moved = published.name, repeated.moved(published.questionnaire)
     each = f"; 1 % of repeated or dishonest answers moves a share by {moved}" if moved else ""
@@ -140,7 +141,7 @@ def _of_database(store: Store) -> Iterator[str]:
 
 def heard() -> None:
     """Log what goes wrong, and counts, on stderr. No line holds an address, a header or an answer."""
-    from naysay.collect.connections import Throttle
+    from naysay.collect.server.connections import Throttle
 
     handler = logging.StreamHandler()
     handler.addFilter(Throttle())

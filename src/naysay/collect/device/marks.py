@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from naysay.errors import DataError
-from naysay.questionnaire import Question, Questionnaire, SelectMultiple, canonical
+from naysay.questionnaire import Question, Questionnaire, canonical
 
 __all__ = ["Mark", "marks"]
 
@@ -57,7 +57,7 @@ def marks(questionnaire: Questionnaire) -> list[Mark]:
     found: list[Mark] = []
     seen: dict[str, str] = {}
     for question in questionnaire.questions:
-        if getattr(question, "private", None) is None:
+        if question.privacy is None:
             continue
         texts = tuple(_digest(_letters(text)) for text in question.label.values())
         twin = next((seen[text] for text in texts if text in seen), None)
@@ -72,7 +72,7 @@ def marks(questionnaire: Questionnaire) -> list[Mark]:
 def _design(question: Question) -> str:
     form = question.model_dump(mode="json", by_alias=True)
     private = form["private"]
-    names = [choice["name"] for choice in form["choices"]] if isinstance(question, SelectMultiple) else None
+    names = list(question.parts) or None
     bins = [[each["name"], each["below"]] for each in form.get("bins") or ()]
     return _digest(canonical([form["kind"], names, bins, private["by_hand"], _bare(private["design"]["design"])]))
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from naysay.collect.client import Client
 from naysay.collect.device import post
 from naysay.collect.device.waiting import waited
-from naysay.collect.published import Published, complaint
+from naysay.collect.survey.published import Published, complaint
 from naysay.errors import DataError
 from naysay.questionnaire import Questionnaire
 

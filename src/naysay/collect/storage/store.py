@@ -15,11 +15,11 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.published import Published
 from naysay.collect.storage import migrations, tables
 from naysay.collect.storage.postgresql import PostgreSQL
 from naysay.collect.storage.replies import Replies
 from naysay.collect.storage.sqlite import SQLite
+from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 
 __all__ = ["Listed", "Outcome", "Reply", "Store", "today"]
