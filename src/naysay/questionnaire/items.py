@@ -99,9 +99,9 @@ def register(kind: type[Question]) -> None:
     _check(kind)
     KINDS[kind.flavor()] = kind
     # Pydantic compiles a model with the kinds that there are: a group first, which is in all others that hold items.
-    for model in (Group, *Model.__subclasses__()):
-        if "items" in model.model_fields:
-            model.model_rebuild(force=True)
+    holding: list[type[Model]] = [Group, *(model for model in Model.__subclasses__() if "items" in model.model_fields)]
+    for model in holding:
+        model.model_rebuild(force=True)
     _ITEM.rebuild(force=True)
 
 

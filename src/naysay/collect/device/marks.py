@@ -7,13 +7,11 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
+from naysay.design.answerable import unnamed
 from naysay.errors import DataError
 from naysay.questionnaire import Question, Questionnaire, canonical
 
 __all__ = ["Mark", "marks"]
-
-_TOLD = {"name", "notes", "protocol", "alternatives", "yes_no"}
-"""Fields of a design that are told about it and change no draw."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +72,16 @@ def _design(question: Question) -> str:
     private = form["private"]
     names = list(question.parts) or None
     bins = [[each["name"], each["below"]] for each in form.get("bins") or ()]
-    return _digest(canonical([form["kind"], names, bins, private["by_hand"], _bare(private["design"]["design"])]))
+    return _digest(
+        canonical([form["kind"], names, bins, private["by_hand"], _bare(unnamed(private["design"]["design"]))])
+    )
 
 
-def _bare(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _bare(part) for name, part in value.items() if name not in _TOLD}
-    return [_bare(part) for part in value] if isinstance(value, list | tuple) else value
+def _bare(node: Any) -> Any:
+    """A design without ``yes_no`` too: how its labels are written in a file changes no draw. See ``memory.js``."""
+    if isinstance(node, dict):
+        return {name: _bare(part) for name, part in node.items() if name != "yes_no"}
+    return [_bare(part) for part in node] if isinstance(node, list) else node
 
 
 _UNSEEN = "\u115f\u1160\u3164\uffa0"  # letters that fill a place, and show nothing

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from naysay import _checks, designs
-from naysay.design import Answerable, Design, Levels, Samples, read
+from naysay.design import Answerable, Design, read
 from naysay.errors import DesignError
 from naysay.questionnaire.kinds.base import Private
 
@@ -117,7 +117,7 @@ def _base(names: tuple[str, ...], design: str, chosen: list[str]) -> Answerable:
 
 
 def _checked(design: Answerable | None, names: tuple[str, ...]) -> Answerable:
-    if isinstance(design, Samples):
+    if design is not None and (design.assigned_by == "researcher" or design.finer):
         raise DesignError(
             "a questionnaire is one sample; this design puts its question to several, or to cells that are no "
             "categories (make a questionnaire for each sample, or take another design, such as warner(p=0.7))"
@@ -133,16 +133,16 @@ def _checked(design: Answerable | None, names: tuple[str, ...]) -> Answerable:
 
 def _on_offer(design: Answerable, chosen: list[str]) -> dict[str, Answerable]:
     """The levels of an offer from floor to ceiling, named by their text."""
-    if not isinstance(design, Levels):
+    if design.assigned_by != "respondent":
         if chosen:
             raise DesignError(
                 f"levels from floor to ceiling need an offer, as negative_levels(); {design.name or 'this'} is one "
                 "design (leave the levels out, or write 'coin' alone)"
             )
         return {DEVICE: design}
-    known = [str(level) for level in design.levels]
-    kept = [name for each in chosen for name in _range(each, known)] or known
-    return {name: design.channel(level) for name, level in zip(known, design.levels, strict=True) if name in kept}
+    known = {str(level): channel for level, channel in design.parts.items()}
+    kept = [name for each in chosen for name in _range(each, list(known))] or known
+    return {name: channel for name, channel in known.items() if name in kept}
 
 
 def _range(text: str, known: list[str]) -> list[str]:
@@ -223,7 +223,7 @@ def _candidates(private: Private, names: tuple[str, ...]) -> list[dict[str, str]
     sinks = [name for name in names if f"sink_{name}" in private.responses]
     found = [{"design": "negative", "sink": name} for name in names if "sink" in private.responses]
     found += [{"design": "negative", "sink": ", ".join(sinks)}] if sinks else []
-    if not isinstance(offer, Levels):
+    if offer.assigned_by != "respondent":
         return [*found, {"design": offer.name.removesuffix("()")}, {"design": offer.name}]
     coin = f", {COIN}" if private.by_hand else ""
     levels = [level for level in private.levels if level not in private.by_hand]
