@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,13 +15,14 @@ import typer
 
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
+from naysay.console.commands import takes
 from naysay.errors import DataError
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     from naysay.collect import Published
     from naysay.collect.storage import Store
 
-__all__ = ["Host", "Port", "command", "heard", "of_host"]
+__all__ = ["Host", "Options", "Port", "command", "heard", "of_host"]
 
 _CONTAINER = ("/.dockerenv", "/run/.containerenv")  # files that Docker and Podman put there
 
@@ -33,24 +35,30 @@ Host = Annotated[
 Port = Annotated[int, typer.Option(min=0, max=65_535, help="0 takes any free one.")]
 
 
-def command(
+@dataclass(frozen=True)
+class Options:
+    """Which surveys are served, where, and from which database."""
+
     questionnaires: Annotated[
         list[Path] | None, typer.Argument(metavar="QUESTIONNAIRE…", help="XLSForm or JSON; opened if they are not yet.")
-    ] = None,
-    db: Database = None,
-    port: Port = 8000,
-    host: Host = "127.0.0.1",
-    data: Data = DATA,
+    ] = None
+    db: Database = None
+    port: Port = 8000
+    host: Host = "127.0.0.1"
+    data: Data = DATA
     rate: Annotated[
         int, typer.Option(min=0, help="Answers a minute from one address; 0 for any number. No address is kept.")
-    ] = 600,
+    ] = 600
     keys: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER", help="In memory, such as /dev/shm/naysay: servers share the key of the day there."
         ),
-    ] = None,
-) -> None:
+    ] = None
+
+
+@takes(Options)
+def command(asked: Options) -> None:
     """Serve surveys, and store what respondents send.
 
     Open surveys in the database are served, too. An answer is acknowledged when it is stored. Stop with Ctrl+C: what
@@ -69,14 +77,14 @@ def command(
     from naysay.collect.server.keys import Keys
     from naysay.questionnaire import load
 
-    shared = Keys(keys)
-    forms = [load(path) for path in questionnaires or ()]
+    shared = Keys(asked.keys)
+    forms = [load(path) for path in asked.questionnaires or ()]
     with (
-        serving.bound(host, port) as listening,
-        opened(db, data, "make") as store,
+        serving.bound(asked.host, asked.port) as listening,
+        opened(asked.db, asked.data, "make") as store,
     ):  # no survey is opened that is not served
         heard()
-        app = create_app(forms, store, each=rate, keys=shared)
+        app = create_app(forms, store, each=asked.rate, keys=shared)
         names = [each.name for each in store.surveys() if each.closed is None]
         served = app.state.service.catalog.surveys
         closed = sorted(set(served) - set(names))
@@ -86,7 +94,7 @@ def command(
             raise DataError("there is no open survey to serve; name a questionnaire, as in naysay serve survey.json")
         for name in names:
             output.say(f"{serving.url_of(listening)}/s/{name}")
-        where = [*of_host(listening), *_of_proxy(rate), *_of_database(store)]
+        where = [*of_host(listening), *_of_proxy(asked.rate), *_of_database(store)]
         for line in [*(each for name in names for each in _of_survey(served[name].published)), *where]:
             output.note(line)
         sys.stdout.flush()
