@@ -18,7 +18,6 @@ from naysay.collect.storage import Reply, Store
 from naysay.questionnaire import (
     Private,
     Problem,
-    SelectOne,
     check,
     examine,
     load,
@@ -27,7 +26,7 @@ from naysay.questionnaire import (
     schema,
     write_xlsform,
 )
-from naysay.questionnaire.items import KINDS, Group, Note, register
+from naysay.questionnaire.items import KINDS, Group, Note, added
 from naysay.questionnaire.kinds.base import Choice, Label, Question, names_of, quoted
 from naysay.questionnaire.xlsform.columns import own
 from naysay.questionnaire.xlsform.help_sheet import HELP
@@ -80,17 +79,19 @@ class Pair(Question):
 @pytest.fixture
 def pair():
     """The made-up kind among the others, as long as a test lasts."""
-    before = dict(KINDS)
-    register(Pair)
-    yield Pair
-    KINDS.clear()
-    KINDS.update(before)
-    register(SelectOne)
+    with added(Pair):
+        yield Pair
 
 
 @pytest.fixture
-def asked(pair):
-    """A questionnaire that asks the made-up kind plainly and in private."""
+def asked(pair, written):
+    """The same, where the kind is known."""
+    return written
+
+
+@pytest.fixture
+def written():
+    """The JSON of a questionnaire that asks the made-up kind plainly and in private."""
     choices = [{"name": name, "label": {"en": name}} for name in ("tea", "milk")]
     plain = {
         "kind": "pair",
@@ -151,10 +152,8 @@ def test_a_new_kind_goes_through_a_workbook(asked, tmp_path):
     assert of_form(read_xlsform(tmp_path / "pairs.xlsx").form).questionnaire == form
 
 
-def test_without_its_line_a_kind_is_an_error(asked):
-    KINDS.pop("pair")
-    register(SelectOne)
-    assert "kind must be one of those that there are; got 'pair'" in str(of_form(asked).errors[0])
+def test_without_its_line_a_kind_is_an_error(written):
+    assert "kind must be one of those that there are; got 'pair'" in str(of_form(written).errors[0])
 
 
 def test_a_kind_that_leaves_something_out_is_an_error():
@@ -165,8 +164,8 @@ def test_a_kind_that_leaves_something_out_is_an_error():
         def complaint(self, value):
             return None
 
-    with pytest.raises(TypeError, match="the kind 'half' does not say: draw, longest, types, value_of"):
-        register(Half)
+    with pytest.raises(TypeError, match="'half' does not say: draw, longest, types, value_of"), added(Half):
+        pass
     assert "half" not in KINDS
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Union
 
 from pydantic import Field, GetCoreSchemaHandler, TypeAdapter
@@ -11,7 +13,7 @@ from naysay.questionnaire.kinds.base import Asked, Label, Model, Question
 from naysay.questionnaire.kinds.choices import Grid, Ranking, SelectMultiple, SelectOne
 from naysay.questionnaire.kinds.values import Date, Decimal, Integer, Rating, Text
 
-__all__ = ["KINDS", "Group", "Item", "Note", "columns_of_kinds", "item_of", "register"]
+__all__ = ["KINDS", "Group", "Item", "Note", "added", "columns_of_kinds", "item_of"]
 
 KINDS: dict[str, type[Question]] = {
     kind.flavor(): kind
@@ -74,8 +76,9 @@ def columns_of_kinds() -> dict[str, bool]:
     }
 
 
-def register(kind: type[Question]) -> None:
-    """Add a kind of question for this process; naysay's own are listed in `KINDS`.
+@contextlib.contextmanager
+def added(kind: type[Question]) -> Iterator[None]:
+    """A kind of question that is known as long as the context lasts; naysay's own are listed in `KINDS`.
 
     Parameters
     ----------
@@ -91,16 +94,27 @@ def register(kind: type[Question]) -> None:
     --------
     >>> class Nothing(Question):
     ...     kind: Literal["nothing"] = "nothing"
-    >>> register(Nothing)
+    >>> with added(Nothing):
+    ...     pass
     Traceback (most recent call last):
         ...
     TypeError: the kind 'nothing' does not say: complaint, draw, longest, stored, types, value_of
     """
     _check(kind)
     KINDS[kind.flavor()] = kind
-    # Pydantic compiles a model with the kinds that there are: a group first, which is in all others that hold items.
-    holding: list[type[Model]] = [Group, *(model for model in Model.__subclasses__() if "items" in model.model_fields)]
-    for model in holding:
+    _compile()
+    try:
+        yield
+    finally:
+        del KINDS[kind.flavor()]
+        _compile()
+
+
+def _compile() -> None:
+    """Make pydantic build its validators with the kinds that there are now."""
+    holding = [model for model in Model.__subclasses__() if "items" in model.model_fields]
+    models: list[type[Model]] = [Group, *holding]  # a group first: it is in all others
+    for model in models:
         model.model_rebuild(force=True)
     _ITEM.rebuild(force=True)
 

@@ -126,10 +126,10 @@ class QuestionnaireError(DataError):
 
 def located(problems: Iterable[Problem], places: Mapping[str, Place]) -> list[Problem]:
     """The problems with their places in the sheets, each that of the longest beginning of its path."""
-    return [each if each.place else replace(each, place=_place(each.path, places)) for each in problems]
-
-
-def _place(path: str, places: Mapping[str, Place]) -> Place | None:
-    while path and path not in places:
-        path = path[: max(path.rfind("."), path.rfind("["), 0)]
-    return places.get(path)
+    found = []
+    for each in problems:
+        path = each.path
+        while path and path not in places:
+            path = path[: max(path.rfind("."), path.rfind("["), 0)]
+        found.append(each if each.place else replace(each, place=places.get(path)))
+    return found

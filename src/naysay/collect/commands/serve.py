@@ -102,7 +102,7 @@ def command(asked: Options) -> None:
 
 
 def of_host(listening: socket.socket) -> Iterator[str]:
-    """That links over plain HTTP work on this computer alone."""
+    """A warning that links over plain HTTP work on this computer alone."""
     from naysay.collect.serving import for_others
 
     if for_others(listening):
@@ -126,7 +126,7 @@ def _of_survey(published: Published) -> Iterator[str]:
 
 
 def _of_proxy(rate: int) -> Iterator[str]:
-    """That in a container whatever stands outside has one address, that of the container's network."""
+    """A warning that in a container all respondents behind a proxy have one address."""
     marked = any(Path(each).exists() for each in _CONTAINER) or "KUBERNETES_SERVICE_HOST" in os.environ
     if marked and rate and "FORWARDED_ALLOW_IPS" not in os.environ:
         yield (
@@ -136,7 +136,7 @@ def _of_proxy(rate: int) -> Iterator[str]:
 
 
 def _of_database(store: Store) -> Iterator[str]:
-    """That nobody has made sure who the database on another computer is."""
+    """A warning if nothing verifies the identity of a database on another computer."""
     url = store.engine.url
     near = not url.host or url.host.startswith("/") or url.host in ("localhost", "127.0.0.1", "::1")
     mode = url.query.get("sslmode", os.environ.get("PGSSLMODE"))

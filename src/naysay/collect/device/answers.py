@@ -1,4 +1,4 @@
-"""From what people would answer to what they send: who is asked what, and the one draw for each private answer."""
+"""From true answers to what is sent: which questions are asked, and one draw for each private answer."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Drawn:
 
 @dataclass
 class _Device:
-    """One respondent's device while she answers: what will be sent, and what conditions see of it."""
+    """One respondent's device while they answer: what will be sent, and what conditions see of it."""
 
     sent: dict[str, Any] = field(default_factory=dict)
     plain: dict[str, Any] = field(default_factory=dict)

@@ -55,7 +55,7 @@ def anybody(questionnaire: Questionnaire, size: int, *, seed: int | None = None)
 
 
 def _person(questionnaire: Questionnaire, rng: np.random.Generator) -> dict[str, Any]:
-    """One person's answers, each given to whoever is asked; conditions on what will be sent come later."""
+    """One person's answers to all questions; which of them are asked depends on what will be sent."""
     answers: dict[str, Any] = {}
     for question in questionnaire.questions:
         drawn = (question.draw(rng) for _ in range(_TRIES))

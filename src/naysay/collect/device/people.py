@@ -1,4 +1,4 @@
-"""Who answers, and what she would answer truthfully, from a table with one row for each respondent."""
+"""Respondents and their true answers, from a table with one row for each respondent."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def checked(
         texts of these. A grid is ``question/row``; a select multiple may be ``question/choice`` with yes or no.
         ``question_level`` chooses levels. A question without a column is left out by everybody.
     levels : {question: level}, optional
-        The level of everybody, for questions without a column of levels. Whoever chooses none answers at the level
-        at which the page begins: the most private one that the device draws.
+        The level of everybody, for questions without a column of levels. Respondents who choose none answer at
+        the level at which the page begins: the most private one that the device draws.
 
     Raises
     ------

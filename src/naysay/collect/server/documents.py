@@ -93,26 +93,22 @@ def survey_json(published: Published) -> Document:
 
 def page(published: Published) -> Document:
     """The respondent's page: ``survey.html`` of the client, filled in (see `filled`)."""
-    return _page(published.client, "survey.html", survey=published.name)
+    return _filled(published.client, published.client.files["survey.html"], survey=published.name)
 
 
 def threats(client: Client) -> dict[str, Document]:
     """The page on what is defended and what is not, ``{language: document}``, from ``threats.LANGUAGE.html``."""
     names = (name for name in client.files if name.startswith("threats.") and name.endswith(".html"))
-    return {name.split(".")[1]: _page(client, name) for name in names}
+    return {name.split(".")[1]: _filled(client, client.files[name]) for name in names}
 
 
 def home(client: Client) -> Document:
     """What stands at the root: what this server is. Surveys are not listed; their names may tell what is asked."""
-    return _filled(client, _HOME.read_text(encoding="utf-8"))
+    return _filled(client, _HOME.read_bytes())
 
 
-def _page(client: Client, name: str, *, survey: str = "") -> Document:
-    return _filled(client, client.files[name].decode(), survey=survey)
-
-
-def _filled(client: Client, template: str, *, survey: str = "") -> Document:
-    content = filled(client, template, survey=survey).encode()
+def _filled(client: Client, template: bytes, *, survey: str = "") -> Document:
+    content = filled(client, template.decode(), survey=survey).encode()
     headers = {"cache-control": FRESH, "content-security-policy": policy_of(content)}
     return Document(content, TYPES[".html"], headers)
 

@@ -1,4 +1,4 @@
-"""What stands around the application: headers on every response, and errors that tell nothing about the sender."""
+"""Middleware: security headers on every response, and errors that tell nothing about the sender."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ class Guard:
             if message["type"] == "http.response.start":
                 begun = True
                 given = {name.lower() for name, _ in message["headers"]}
-                own = _ASSETS if _is_asset(scope["path"], message["status"]) else _SECURITY
+                is_asset = scope["path"].startswith("/client/") and message["status"] < 400
+                own = _ASSETS if is_asset else _SECURITY
                 added = [(name, value) for name, value in own if name not in given]
                 message = {**message, "headers": [*message["headers"], *added]}
             elif head:
@@ -54,7 +55,7 @@ class Guard:
 
         try:
             await self._app({**scope, "method": "GET"} if head else scope, receive, guarded)
-        except ClientDisconnect:  # nobody waits for an answer, and who went away when is nothing to log
+        except ClientDisconnect:  # the respondent is gone; when they went away is not to be logged
             return
         except Exception as error:  # whatever it is, no server in front of this one may log it
             log.error("a request failed: %s at %s", type(error).__name__, _place(error))
@@ -65,11 +66,6 @@ class Guard:
 _SECURITY, _ASSETS = (
     [(name.encode(), value.encode()) for name, value in headers.items()] for headers in (SECURITY, ASSETS)
 )
-
-
-def _is_asset(path: str, status: int) -> bool:
-    """Whether a response is a file of the client, and no error."""
-    return path.startswith("/client/") and status < 400
 
 
 def _place(error: Exception) -> str:

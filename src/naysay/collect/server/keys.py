@@ -1,4 +1,4 @@
-"""The key of the day: what devices seal with it can be opened until the day is over, and by nobody after that."""
+"""The key of the day. Devices seal with it; the server can open what they sealed until the day is over."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _IN_MEMORY = ("tmpfs", "ramfs")
 
 
 class Keys:
-    """One key a day, drawn when it is first asked for, held in memory, and forgotten two hours after the day.
+    """One key a day: drawn when it is first needed, held in memory, deleted two hours after the day has ended.
 
     A device seals with the public half, which is the same for everyone, and with a number of its own that it forgets;
     it keeps the point of that number (ECDH on P-256). From the point the private half finds the key of that one box
-    again (HKDF-SHA256). Nothing is kept of who asks.
+    again (HKDF-SHA256). The server keeps nothing about the device that asks.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Keys:
         return [HKDF(SHA256(), 32, salt=point, info=b"naysay box").derive(each).hex() for each in common]
 
     def forget(self) -> None:
-        """Let go of the keys of days that are over; to be called once in a while, also when nobody asks."""
+        """Delete the keys of days that are over. Call it once in a while, even if no device asks for a key."""
         days = self._days()
         self._held = {day: key for day, key in self._held.items() if day in days}
         for path in () if self._folder is None else self._folder.glob("[0-9]*"):
@@ -109,7 +109,7 @@ class Keys:
 
 
 def _shared(path: Path) -> ec.EllipticCurvePrivateKey:
-    """The key in a file; whoever comes first writes it, whole or not at all."""
+    """The key in a file. The first server writes it, whole or not at all; the others read it."""
     draft = path.with_suffix(f".{secrets.token_hex(8)}")
     with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
         file.write(ec.generate_private_key(_CURVE).private_numbers().private_value.to_bytes(32))

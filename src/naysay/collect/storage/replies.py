@@ -1,4 +1,4 @@
-"""The replies to a survey as a table, for whoever estimates from them."""
+"""The replies to a survey as a table, from which answers are counted."""
 
 from __future__ import annotations
 

@@ -58,8 +58,8 @@ class Published:
     ) -> Published:
         """The questionnaire as it is published with this client, or with the client in this folder.
 
-        A preview says so, and has a hash of its own: nobody takes it for the survey, nor the survey for a preview. A
-        survey that was renewed names the hashes that it had before, the latest first.
+        A preview is marked as one and has its own hash, so it cannot be confused with the survey. A survey that was
+        renewed names the hashes that it had before, the latest first.
         """
         files = Client.of(client) if isinstance(client, Path) else client
         content = {

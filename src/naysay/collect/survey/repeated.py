@@ -1,4 +1,4 @@
-"""Anyone who has the link can answer, any number of times: what that means, for every estimate and at start."""
+"""Anyone who has the link can answer any number of times: how far dishonest answers move an estimate."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, NoReturn
+from typing import Any
 
 from naysay.collect.refusals import Refusal
 
@@ -33,7 +33,7 @@ def read(body: bytes) -> Any:
     try:
         text = body.decode("utf-8")
         return json.loads(
-            text, object_pairs_hook=_unique, parse_int=_integer, parse_float=_decimal, parse_constant=_constant
+            text, object_pairs_hook=_unique, parse_int=_number, parse_float=_number, parse_constant=_number
         )
     except UnicodeDecodeError:
         raise Refusal("malformed", "the body must be UTF-8") from None
@@ -50,18 +50,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _integer(text: str) -> int:
-    if len(text) > DIGITS:
-        raise Refusal("malformed", f"numbers must have {DIGITS} characters at most")
-    return int(text)
-
-
-def _decimal(text: str) -> float:
-    value = float(text)
-    if len(text) > DIGITS or not math.isfinite(value):
+def _number(text: str) -> float:
+    value = float(text) if len(text) <= DIGITS else math.inf  # "NaN" and "Infinity" come here too
+    if not math.isfinite(value):
         raise Refusal("malformed", f"numbers must be finite and have {DIGITS} characters at most")
-    return value
-
-
-def _constant(_: str) -> NoReturn:
-    raise Refusal("malformed", "numbers must be finite")
+    return value if text.strip("-0123456789") else int(text)

@@ -71,7 +71,7 @@ def tally(replies: Replies, question: str, *, by: str | None = None) -> Tally | 
     Raises
     ------
     DataError
-        An unknown question, one that is not private, groups that are, or a survey that nobody has answered.
+        The question is unknown or not private, `by` is private, or the survey has no replies yet.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def _check_groups(replies: Replies, by: str) -> None:
     columns = {name for name in replies.frame.columns if not replies.frame.schema[name].is_nested()}
     private = {*replies.private, *filter(None, map(replies.level_of, replies.private))}
     if by in private:
-        raise DataError(f"groups come from a plain question; {by!r} is private: nobody knows who belongs to which")
+        raise DataError(f"groups come from a plain question; {by!r} is private, so groups are not known")
     if by not in columns:
         raise DataError(
             f"there is no plain question {by!r} with one answer a person; {_checks.nearest(by, columns - private)}",

@@ -167,24 +167,12 @@ def _divided(left: float, right: float) -> float:
     return math.copysign(math.inf, left) * math.copysign(1.0, right)
 
 
-def _remainder(left: float, right: float) -> float:
-    return math.nan if math.isinf(left) or right == 0 else math.fmod(left, right)
-
-
 def _selected(answer: Content, choice: Content) -> bool:
     if isinstance(choice, int | float) and not isinstance(choice, bool) and abs(choice) < 2**53 and choice % 1 == 0:
         choice = str(int(choice))  # the name of a choice without quotes, as other tools allow
     if isinstance(answer, list):
         return isinstance(choice, str) and choice in answer
     return isinstance(answer, str) and answer != "" and answer == choice
-
-
-def _count(answer: Content) -> int:
-    return len(answer) if isinstance(answer, list) else int(answer not in (None, ""))
-
-
-def _length(value: Content) -> int:
-    return len(value) if isinstance(value, str) else 0
 
 
 _OPERATIONS: dict[str, Callable[..., Content]] = {
@@ -199,10 +187,10 @@ _OPERATIONS: dict[str, Callable[..., Content]] = {
     "-": _arithmetic(operator.sub),
     "*": _arithmetic(operator.mul),
     "div": _arithmetic(_divided),
-    "mod": _arithmetic(_remainder),
+    "mod": _arithmetic(lambda a, b: math.nan if math.isinf(a) or b == 0 else math.fmod(a, b)),
     "selected": _selected,
-    "count_selected": _count,
-    "string_length": _length,
+    "count_selected": lambda answer: len(answer) if isinstance(answer, list) else int(answer not in (None, "")),
+    "string_length": lambda value: len(value) if isinstance(value, str) else 0,
 }
 
 _ANY = 10**6

@@ -107,7 +107,7 @@ class Private(Model):
         The JSON form of a design, or of an offer of levels, about the names of the choices in their order (of the
         bins for numbers; about yes and no for each choice of a select multiple).
     by_hand : tuple of str
-        Levels that the respondent draws herself: she enters the response, and the device never learns the answer.
+        Levels that respondents draw themselves: they enter the response, and the device never learns the answer.
     responses : {response: {language: text}}
         What respondents read for responses that are no choice, such as a sink.
 

@@ -66,10 +66,10 @@ def _plain(asked: Entry, entry: Entry, path: str) -> Iterator[Problem]:
     if asked.item.privacy is not None and asked is not entry:
         if path.endswith(".relevant"):
             message = f"what is asked must not depend on the private answer ${{{name}}}"
-            reason = "which questions a person answers would tell her true answer"
+            reason = "which questions a person answers would tell their true answer"
         else:
             message = f"what is accepted must not depend on the private answer ${{{name}}}"
-            reason = "which answers pass would tell her true answer"
+            reason = "which answers pass would tell their true answer"
         rule = "skip_logic" if path.endswith(".relevant") else "validation"
         yield Problem(rule, message, reason, _ASK_ALL, path=path)
     if isinstance(asked.item, Question) and not asked.item.comparable:
@@ -92,7 +92,8 @@ def _sent(asked: Entry, path: str) -> Iterator[Problem]:
 def behind_sent(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
     """A plain question behind a response is a warning: what people say there tells whose response was true.
 
-    Whose forced "yes" brings them to "How often?" answers "never", and everybody else tells the truth about the first.
+    Respondents whose forced "yes" leads them to "How often?" answer "never" there. All others who are asked it have
+    told the truth about the first question.
     """
     for entry in walked:
         if not isinstance(entry.item, Question) or entry.item.privacy is not None:

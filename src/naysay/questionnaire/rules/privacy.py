@@ -113,7 +113,7 @@ def _told(design: Design, called: str, path: str) -> Iterator[Problem]:
     elif few == 1:
         what = "reveals the answer" if many == 1 else "reveals the answer of some respondents"
         reason = "one category stays possible; the page says so where it is chosen"
-        way_out = "leave it out where nobody should tell her answer"
+        way_out = "leave it out where nobody should tell their answer"
         yield Problem("reveals", f"{called} {what}", reason, way_out, "warning", path=path)
     elif _MOST_EPSILON < epsilon < math.inf:
         odds = f"an answer changes the odds between two categories by up to {math.exp(epsilon):,.0f} to 1"
@@ -139,14 +139,14 @@ def by_hand(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[P
                 yield Problem("by_hand", message, "", hint, path=path)
             elif not _by_coin(offer.channel(by_name[level])):
                 message = f"level {level!r} must be one that people can draw with a coin"
-                reason = "the page shows two options of which one is named, or tells her to toss two coins"
+                reason = "the page shows two options of which one is named, or tells respondents to toss two coins"
                 way_out = "take two_option(shown=2), for two categories two_coins()"
                 yield Problem("by_hand", message, reason, way_out, path=path)
 
 
 def _by_coin(design: Design) -> bool:
     wanted = by_hand_design(design.categories)
-    if len(design.categories) > 2:  # what people do counts: who is shown all options draws other chances
+    if len(design.categories) > 2:  # people are shown two options: the same table of chances by other means is no coin
         return design == wanted
     if design.space != wanted.space or not design.space.listable:
         return False

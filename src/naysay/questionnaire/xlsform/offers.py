@@ -97,12 +97,7 @@ def sink_words(languages: Sequence[str]) -> dict[str, str]:
 
 def _form(design: Answerable, **fields: Any) -> dict[str, Any]:
     empty: dict[str, Any] = {"by_hand": [], "responses": {}}
-    return empty | {"design": _object(design)} | fields
-
-
-def _object(design: Answerable) -> dict[str, Any]:
-    made: dict[str, Any] = json.loads(design.to_json())
-    return made
+    return empty | {"design": json.loads(design.to_json())} | fields
 
 
 def _base(names: tuple[str, ...], design: str, chosen: list[str]) -> Answerable:
@@ -162,9 +157,9 @@ def _range(text: str, known: list[str]) -> list[str]:
 
 
 def by_hand_design(names: Sequence[str]) -> Design:
-    """The design that a respondent draws herself, with a coin.
+    """The design that respondents draw themselves, with a coin.
 
-    Two options are shown and she names one that is not true of her; with two categories, she tosses two coins.
+    They are shown two options and name one that is not true of them. With two categories, they toss two coins.
 
     Examples
     --------

@@ -98,16 +98,12 @@ def read_sheets(path: str | Path) -> dict[str, Sheet]:
     content = content_of(path)
     if suffix == ".xlsx":
         content = _checked_workbook(path.name, content)
-    elif _is_workbook(content):
+    elif content.startswith((b"PK\x03\x04", _OLE)):
         raise DataError(f"{path.name!r} holds a workbook, not text; name it .xlsx")
     else:
         _check_text(path.name, content)
     read, merged = _definition(path.name, content, suffix), _merged(content) if suffix == ".xlsx" else {}
     return {name: _sheet(path.name, read, name, merged.get(name, ())) for name in ("survey", "choices", "settings")}
-
-
-def _is_workbook(content: bytes) -> bool:
-    return content.startswith((b"PK\x03\x04", _OLE))
 
 
 def _check_text(name: str, content: bytes) -> None:
