@@ -195,7 +195,7 @@ def _fits(design: Answerable, said: Any, asked: Options) -> Fits:
 def _say_survey(asked: Options, survey: str) -> None:
     """Estimates of a survey: of one question, or of every private one in turn."""
     from naysay import collect
-    from naysay.collect.repeated import cautioned
+    from naysay.collect.survey.repeated import cautioned
 
     if asked.file is not None:
         raise DataError(f"answers come from a FILE or from a --survey; got both, {str(asked.file)!r} and a survey")
