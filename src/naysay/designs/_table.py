@@ -96,7 +96,7 @@ HONESTLY = "say truthfully whether the sensitive statement is true of you"
 
 
 def ask(*ways: tuple[Any, Step], question: str = SENSITIVE, told: str = "") -> Fork:
-    """A question that each category answers to herself in her own way: (category, what she does then)."""
+    """A question that people answer to themselves, and what each category does then: (category, step)."""
     branches = (Branch(_checks.label(category), step, members=(category,)) for category, step in ways)
     return Fork(question, tuple(branches), told)
 

@@ -99,7 +99,7 @@ def custom(matrix: Any, *, categories: Sequence[Any] | None = None, responses: S
 
 @family("Esponda, Huerta & Guerrero (2016)")
 def levels(offer: Mapping[Any, Answerable] | None = None, **named: Answerable) -> Levels:
-    """An offer of designs by name, from which each respondent chooses her level of privacy.
+    """An offer of designs by name, from which each respondent chooses a level of privacy.
 
     Parameters
     ----------

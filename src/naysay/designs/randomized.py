@@ -188,7 +188,7 @@ def mangat(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
 
 @family("Kuk (1990)")
 def kuk(*, p: Sequence[Any], draws: int = 1, categories: Sequence[Any] = YES_NO) -> Design:
-    """Kuk's design: two packs of cards; the respondent draws from the pack of her category and names the color.
+    """Kuk's design: two packs of cards; the respondent draws from the pack of their category and names the color.
 
     The number of red cards in r draws with replacement is binomial, with p₁ for members and p₂ for others. Nobody says
     yes or no to anything sensitive.
