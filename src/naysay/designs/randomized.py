@@ -12,8 +12,7 @@ import numpy as np
 from naysay import _checks
 from naysay.design import Branch, Chance, Design, Say, Step, draw_lots
 from naysay.design.exact import as_fraction, odds_within
-from naysay.designs._family import family
-from naysay.designs._table import YES_NO, ask, by_lot, chance, of_pattern, of_steps, truth, truthfully, two
+from naysay.designs._family import YES_NO, ask, by_lot, chance, family, of_pattern, of_steps, truth, truthfully, two
 from naysay.errors import DesignError
 
 __all__ = ["forced_response", "k_ary", "kuk", "mangat", "two_coins", "warner"]
