@@ -156,11 +156,24 @@ class Mixture(Design):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Then(Design):
-    """One design after another; see `Design.then`."""
+class _Two(Design):
+    """A design of two designs."""
 
     first: Design
     second: Design
+
+    @classmethod
+    def of_form(cls, node: dict[str, Any]) -> Design:
+        return cls.of(node["first"], node["second"])
+
+    def form(self) -> dict[str, Any]:
+        return {"kind": self.kind, "name": self.name, "first": self.first.form(), "second": self.second.form()}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Then(_Two):
+    """One design after another; see `Design.then`."""
+
     kind: ClassVar[str] = "then"
     rule: ClassVar[str] = "Draw from first; its response, by position, is the truth of second; draw from second."
 
@@ -188,20 +201,13 @@ class Then(Design):
     def expected_statistic(self) -> NDArray[np.float64]:
         return _checks.read_only(self.second.expected_statistic @ self.first.matrix)
 
-    @classmethod
-    def of_form(cls, node: dict[str, Any]) -> Then:
-        return cls.of(node["first"], node["second"])
-
     def _second_moments(self) -> NDArray[np.float64] | None:
         last = self.second.second_moments()
         return None if last is None else np.asarray(np.tensordot(self.first.matrix.T, last, axes=1))
 
-    def form(self) -> dict[str, Any]:
-        return {"kind": self.kind, "name": self.name, "first": self.first.form(), "second": self.second.form()}
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Product(Design):
+class Product(_Two):
     """Two questions to one person, each randomized on its own.
 
     Categories are pairs; P is the Kronecker product. Truth and answers are two columns.
@@ -214,8 +220,6 @@ class Product(Design):
     ((6, 6), ('yes', 'b'))
     """
 
-    first: Design
-    second: Design
     space: Pair
     kind: ClassVar[str] = "product"
     rule: ClassVar[str] = "Draw from first, then from second; categories are numbered i * (categories of second) + j."
@@ -255,10 +259,6 @@ class Product(Design):
     def expected_statistic(self) -> NDArray[np.float64]:
         return _checks.read_only(np.kron(self.first.expected_statistic, self.second.expected_statistic))
 
-    @classmethod
-    def of_form(cls, node: dict[str, Any]) -> Product:
-        return cls.of(node["first"], node["second"])
-
     def _second_moments(self) -> NDArray[np.float64] | None:
         one, two = self.first.second_moments(), self.second.second_moments()
         if one is None or two is None:
@@ -267,12 +267,9 @@ class Product(Design):
         both = np.einsum("iab,jcd->ijacbd", one, two)
         return np.asarray(both.reshape(len(self.categories), size, size))
 
-    def form(self) -> dict[str, Any]:
-        return {"kind": self.kind, "name": self.name, "first": self.first.form(), "second": self.second.form()}
-
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Both(Design):
+class Both(_Two):
     """Two answers about one category, each randomized on its own; two columns of answers.
 
     P(y, y' | j) = P(y | j) P(y' | j).
@@ -285,8 +282,6 @@ class Both(Design):
     array([0.49, 0.21, 0.21, 0.09])
     """
 
-    first: Design
-    second: Design
     space: Margins
     kind: ClassVar[str] = "both"
     rule: ClassVar[str] = "Draw from first, then from second, both times with the same truth."
@@ -314,13 +309,6 @@ class Both(Design):
     @cached_property
     def expected_statistic(self) -> NDArray[np.float64]:
         return _checks.read_only(np.vstack([self.first.expected_statistic, self.second.expected_statistic]))
-
-    @classmethod
-    def of_form(cls, node: dict[str, Any]) -> Both:
-        return cls.of(node["first"], node["second"])
-
-    def form(self) -> dict[str, Any]:
-        return {"kind": self.kind, "name": self.name, "first": self.first.form(), "second": self.second.form()}
 
 
 def _known(design: Design, codes: Codes) -> NDArray[np.float64]:

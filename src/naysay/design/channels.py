@@ -154,7 +154,7 @@ def compact(table: Table) -> Table | Pattern:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class TwoOption(Table):
-    """A table that came about by showing each respondent a few categories, of which she rejects a false one.
+    """A table that comes about where respondents are shown a few categories, and reject one that is false.
 
     It remembers how many were shown, so that the band of estimates over all ways of choosing can be computed.
     """

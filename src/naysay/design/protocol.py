@@ -1,4 +1,4 @@
-"""What a respondent does to answer: chance, a look at herself, a word said.
+"""What a respondent does to answer: chance, a look at themselves, a word said.
 
 A protocol is a tree of steps. Its probabilities are read from it, so that the flowchart and the design matrix cannot
 disagree. The instruction follows the same steps, in words of its own where a step has some.
@@ -112,7 +112,7 @@ class Chance:
 
 @dataclass(frozen=True)
 class Fork:
-    """A question that the respondent answers to herself.
+    """A question that respondents answer to themselves.
 
     Parameters
     ----------

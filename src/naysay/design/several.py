@@ -107,6 +107,17 @@ class Several(Answerable):
     def positions(self, truth: Any) -> Truth:
         return self.designs[0].positions(truth)
 
+    def _randomized(
+        self, truth: Any, named: Any, chances: ArrayLike | None, rng: np.random.Generator | Source | None, *, what: str
+    ) -> Responses:
+        """One response for each respondent, under the design that is named for them, else drawn with these chances."""
+        places, source = self.positions(truth), source_of(rng)
+        if named is None:
+            chosen = self._drawn_names(len(places), chances, source, what=what)
+        else:
+            chosen = self._chosen(named, len(places), places < 0)
+        return self.drawn(places, chosen, source)
+
     def _drawn_names(self, n: int, chances: ArrayLike | None, source: Source, *, what: str) -> NDArray[Any]:
         names: NDArray[Any] = np.array(self.names, dtype=self._name_type)
         if chances is None:
@@ -252,7 +263,7 @@ class Levels(Several):
         preferences: ArrayLike | None = None,
         rng: np.random.Generator | Source | None = None,
     ) -> Responses:
-        """One response for each respondent under the level that she chose.
+        """One response for each respondent under the level that they chose.
 
         Parameters
         ----------
@@ -270,15 +281,9 @@ class Levels(Several):
         Responses
             With the level of each.
         """
-        places = self.positions(truth)
-        source = source_of(rng)
-        if level is None:
-            chosen = self._drawn_names(len(places), preferences, source, what="preferences")
-        elif preferences is None:
-            chosen = self._chosen(level, len(places), places < 0)
-        else:
+        if level is not None and preferences is not None:
             raise DataError("give the levels or preferences over them, not both")
-        return self.drawn(places, chosen, source)
+        return self._randomized(truth, level, preferences, rng, what="preferences")
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Levels:

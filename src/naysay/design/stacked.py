@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.design.base import Answerable, check_channel
-from naysay.design.drawing import Source, source_of
+from naysay.design.drawing import Source
 from naysay.design.exact import flag, labels_of
 from naysay.design.several import Several
 from naysay.design.shares import Share
@@ -150,7 +150,7 @@ class Samples(Several):
         allocation: ArrayLike | None = None,
         rng: np.random.Generator | Source | None = None,
     ) -> Responses:
-        """One response for each respondent under the design of her sample.
+        """One response for each respondent under the design of their sample.
 
         Parameters
         ----------
@@ -170,15 +170,9 @@ class Samples(Several):
         """
         if self.single:
             return self.designs[0].randomize(truth, rng=rng)
-        places = self.positions(truth)
-        source = source_of(rng)
-        if sample is None:
-            chosen = self._drawn_names(len(places), allocation, source, what="allocation")
-        elif allocation is None:
-            chosen = self._chosen(sample, len(places), places < 0)
-        else:
+        if sample is not None and allocation is not None:
             raise DataError("give the samples or an allocation to them, not both")
-        return self.drawn(places, chosen, source)
+        return self._randomized(truth, sample, allocation, rng, what="allocation")
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Samples:

@@ -17,6 +17,8 @@ from naysay.tally.counting import counted, counts_of, group_order, in_group, of_
 
 __all__ = ["Tallied"]
 
+_NO_FRAME = (Responses, Mapping, Sequence, np.ndarray, type(None))
+
 
 class Tallied(ABC):
     """What can be tallied: it has channels by name, and encodes what comes through them."""
@@ -131,13 +133,14 @@ class Tallied(ABC):
         >>> designs.negative(("a", "b", "c")).tally(count=[5, 7, 9])
         <Tally: 21 answers, 3 distinct>
         """
-        from naysay import frames  # and with it polars: designs and estimates alone do without
-
         level = self._given(level, sample)
-        if column is not None:
-            return frames.tally_frame(self, said, column, level=level, weights=weights, count=count, by=by)
-        if frames.is_frame(said):
-            raise DataError("name the column that holds the answers: design.tally(frame, 'income')")
+        if column is not None or not isinstance(said, _NO_FRAME):
+            from naysay import frames  # and with it polars: what is no frame does without
+
+            if column is not None:
+                return frames.tally_frame(self, said, column, level=level, weights=weights, count=count, by=by)
+            if frames.is_frame(said):
+                raise DataError("name the column that holds the answers: design.tally(frame, 'income')")
         if isinstance(said, Mapping):
             said, count = counted(said, self.space)
         elif said is None and count is not None:

@@ -8,8 +8,7 @@ from typing import Any
 
 from naysay.design import Samples, Say, Share, Step, draw_lots
 from naysay.design.protocol import words
-from naysay.designs._family import family
-from naysay.designs._table import HONESTLY, YES_NO, ask, of_steps, two
+from naysay.designs._family import HONESTLY, YES_NO, ask, family, of_steps, two
 from naysay.designs.randomized import pair
 from naysay.designs.stacked import ALIKE, stack
 from naysay.errors import DesignError

@@ -8,8 +8,7 @@ from typing import Any
 
 from naysay import _checks
 from naysay.design import Answerable, Design, Do, Levels, Protocol, Subset
-from naysay.designs._family import family
-from naysay.designs._table import by_lot, of_pattern, of_probabilities, truthfully
+from naysay.designs._family import by_lot, family, of_pattern, of_probabilities, truthfully
 from naysay.errors import DesignError
 
 __all__ = ["custom", "direct", "levels", "uniform"]
@@ -99,7 +98,7 @@ def custom(matrix: Any, *, categories: Sequence[Any] | None = None, responses: S
 
 @family("Esponda, Huerta & Guerrero (2016)")
 def levels(offer: Mapping[Any, Answerable] | None = None, **named: Answerable) -> Levels:
-    """An offer of designs by name, from which each respondent chooses her level of privacy.
+    """An offer of designs by name, from which each respondent chooses a level of privacy.
 
     Parameters
     ----------

@@ -13,8 +13,7 @@ import numpy as np
 from naysay import _checks
 from naysay.design import Design, Do, Levels, Pattern, Protocol, Subset, Table, TwoOption, WeightedSubset
 from naysay.design.exact import LIMIT, as_fraction, rounded, table_weights
-from naysay.designs._family import call, family
-from naysay.designs._table import of_pattern, of_probabilities, of_weights
+from naysay.designs._family import call, family, of_pattern, of_probabilities, of_weights
 from naysay.errors import DesignError
 from naysay.responses import Labels
 
@@ -25,7 +24,7 @@ _REJECT = "look at {} of the categories, drawn by lot, and reject one that is no
 
 @family("Esponda (2006); Esponda, Huerta & Guerrero (2016)")
 def negative(categories: Sequence[Any], *, discards: int = 1, weights: Sequence[int] | None = None) -> Design:
-    """The negative survey: each respondent names k categories that she does not belong to.
+    """The negative survey: each respondent names k categories that are not theirs.
 
     Equiprobable: every k-subset S without the true category j has P(S | j) = 1 / C(t-1, k). With weights,
     P(S | j) = Π_{i ∈ S} w_i / e_k(w without j). After an answer t - k categories stay possible.
@@ -112,7 +111,7 @@ def negative_matrix(matrix: Any, *, categories: Sequence[Any]) -> Design:
     on_diagonal = np.flatnonzero(np.diagonal(design.weights))
     if len(on_diagonal):
         raise DesignError(
-            f"the diagonal must be zero, nobody names her own category; it is not for {labels[on_diagonal[0]]!r} "
+            f"the diagonal must be zero, nobody names their own category; it is not for {labels[on_diagonal[0]]!r} "
             "(a design that may report the truth is custom())"
         )
     return design
@@ -166,7 +165,7 @@ def gaussian_negative(categories: Sequence[Any], *, sigma: float) -> Design:
 
 @family("Esponda (2006)")
 def two_option(categories: Sequence[Any], *, shown: int = 2, preferences: Any = None) -> Design:
-    """The two-option scheme: a few categories are shown at random, the respondent rejects one that is false for her.
+    """The two-option scheme: a few categories are shown at random, the respondent rejects one that is false.
 
     If several are false a fair coin (or die) decides; then P[i, j] = 1/(t-1) for i ≠ j, as in the uniform negative
     survey. People need a coin only, and see part of the categories only. If they ignore the coin, each entry still lies
@@ -333,7 +332,7 @@ def _sink_column(
 
 @family("Esponda, Huerta & Guerrero (2016)")
 def negative_levels(categories: Sequence[Any], *, least: int = 1, most: int | None = None) -> Levels:
-    """The offer in which each respondent chooses how many categories she discards.
+    """The offer in which each respondent chooses how many categories to discard.
 
     Level k is ``negative(discards=k)``; more discards say more. Level t - 1 leaves one category: it is a direct
     answer, and says so.

@@ -12,8 +12,7 @@ import numpy as np
 from naysay import _checks
 from naysay.design import Branch, Chance, Design, Say, Step, draw_lots
 from naysay.design.exact import as_fraction, odds_within
-from naysay.designs._family import family
-from naysay.designs._table import YES_NO, ask, by_lot, chance, of_pattern, of_steps, truth, truthfully, two
+from naysay.designs._family import YES_NO, ask, by_lot, chance, family, of_pattern, of_steps, truth, truthfully, two
 from naysay.errors import DesignError
 
 __all__ = ["forced_response", "k_ary", "kuk", "mangat", "two_coins", "warner"]
@@ -188,7 +187,7 @@ def mangat(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
 
 @family("Kuk (1990)")
 def kuk(*, p: Sequence[Any], draws: int = 1, categories: Sequence[Any] = YES_NO) -> Design:
-    """Kuk's design: two packs of cards; the respondent draws from the pack of her category and names the color.
+    """Kuk's design: two packs of cards; the respondent draws from the pack of their category and names the color.
 
     The number of red cards in r draws with replacement is binomial, with p₁ for members and p₂ for others. Nobody says
     yes or no to anything sensitive.

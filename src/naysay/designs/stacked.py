@@ -13,8 +13,7 @@ import numpy as np
 from naysay import _checks
 from naysay.design import Answerable, Both, Samples, Say, Share, Step, draw_lots
 from naysay.design.exact import as_fraction
-from naysay.designs._family import call, family
-from naysay.designs._table import HONESTLY, SENSITIVE, YES_NO, ask, chance, of_steps, two
+from naysay.designs._family import HONESTLY, SENSITIVE, YES_NO, ask, call, chance, family, of_steps, two
 from naysay.designs.innocuous import COMPARE, INDEPENDENT, PREVALENCE, SAME, crosswise, innocuous
 from naysay.designs.randomized import pair
 from naysay.errors import DesignError

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from naysay.design import Branch, Chance, Design, Say, Step, draw_lots
-from naysay.designs._family import family
-from naysay.designs._table import YES_NO, ask, chance, of_steps, truth, two
+from naysay.designs._family import YES_NO, ask, chance, family, of_steps, truth, two
 from naysay.designs.innocuous import INDEPENDENT, PREVALENCE, innocuous
 from naysay.errors import DesignError
 

@@ -7,9 +7,14 @@ level, as a dict.
 
 from naysay.privacy.composition import Composition, compose, unexcluded
 from naysay.privacy.measures import epsilon, gain, information, odds, posterior, still_possible, vulnerability
-from naysay.privacy.printing import lines
-from naysay.privacy.sensitive import about_categories, channels_about
-from naysay.privacy.statement import Statement, choosing, statement
+from naysay.privacy.statement import (
+    Statement,
+    about_categories,
+    channels_about,
+    choosing,
+    lines,
+    statement,
+)
 
 __all__ = [
     "Composition",

@@ -1,17 +1,26 @@
-"""Words: the privacy of one answer in a line, level by level, and of choosing a level."""
+"""Words: the privacy of one answer, level by level and of choosing a level, and about the categories alone."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from naysay.design import Answerable, Design
+from naysay import _checks
+from naysay.design import Answerable, Design, Share, Table
+from naysay.design.exact import table_weights
 from naysay.errors import DesignError
 from naysay.privacy.measures import each_level, epsilon, information, still_possible
+from naysay.responses import Labels
 
-__all__ = ["Statement", "choosing", "statement"]
+__all__ = ["Statement", "about_categories", "channels_about", "choosing", "lines", "statement"]
+
+_EVEN = 0.5  # a nuisance share of which nothing is known
+_NOTHING = 1e-12  # a share below this is none
 
 
 @dataclass(frozen=True)
@@ -138,3 +147,136 @@ def _capacity(design: Design) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(rows > 0, rows * np.log2(rows / answers), 0.0)
     return float(terms.sum(axis=0).max())
+
+
+def about_categories(design: Answerable, nuisance: Mapping[Any, float] | None = None) -> dict[Any, Statement] | None:
+    """What one answer tells about the sensitive category, whatever else it tells: {sample: Statement}.
+
+    P(y | category) = Σ P(y | cell) P(cell | category) over the cells of a category, of which the nuisance shares say
+    how common they are: for the unrelated question with prevalence u, P(yes | yes) = p + (1 - p) u and
+    P(yes | no) = (1 - p) u.
+
+    Parameters
+    ----------
+    design : Design, Levels or Samples
+    nuisance : {name: float}, optional
+        The nuisance shares, each within [0, 1]; 0.5 where none is given.
+
+    Returns
+    -------
+    {sample: Statement}, or None
+        None where the cells are the categories, or where no nuisance share says how categories are made of cells.
+
+    Raises
+    ------
+    DesignError
+        A nuisance share that the design does not have, or outside [0, 1].
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> survey = designs.unrelated_question_unknown(p=(0.7, 0.3))
+    >>> round(about_categories(survey, {"innocuous yes": 0.3})[1].epsilon, 3)
+    2.172
+    """
+    within = _within(design, dict(nuisance or {}))
+    if within is None:
+        return None
+    given = ", ".join(f"{_checks.label(share.name)} = {_value(share, nuisance):.3g}" for share in design.nuisance)
+    given += "" if nuisance else " (assumed; ε depends on it)"
+    channels = channels_about(design, within, notes=(f"about the sensitive category alone, if {given}",))
+    return None if channels is None else {name: statement(channel) for name, channel in channels.items()}
+
+
+def channels_about(
+    design: Answerable, within: NDArray[np.float64], *, notes: tuple[str, ...] = ()
+) -> dict[Any, Design] | None:
+    """P(response | category) in each sample, whatever else a response tells, where cells share out each category.
+
+    Parameters
+    ----------
+    design : Design, Levels or Samples
+    within : (cells, t) float
+        How common each cell is within each category; columns sum to one.
+    notes : tuple of str
+        What a reader must know beside those of the design.
+
+    Returns
+    -------
+    {sample: Design}, or None
+        None where a response is not one label.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> survey = designs.stochastic_lie_detector(p=("2/12", "10/12"))
+    >>> channels_about(survey, np.array([[0.7, 0], [0, 1], [0.3, 0]]))[1].matrix.round(2)
+    array([[0.7 , 0.83],
+           [0.3 , 0.17]])
+    """
+    told: dict[Any, Design] = {}
+    for name, channel in design.parts.items():
+        space = channel.space
+        if not space.one_label:
+            return None
+        weights = table_weights((channel.matrix @ within).tolist(), columns=design.categories)
+        noted = (*notes, *channel.notes)
+        told[name] = Table(categories=design.categories, space=Labels(space.labels), weights=weights, notes=noted)
+    return told
+
+
+def _within(design: Answerable, given: dict[Any, float]) -> NDArray[np.float64] | None:
+    """How common each cell is within each category, (cells, t)."""
+    for name, value in given.items():
+        if name not in {share.name for share in design.nuisance} or not 0 <= value <= 1:
+            raise DesignError(f"nuisance shares of this design, within [0, 1], are needed; got {name!r}: {value!r}")
+    columns = []
+    for category in design.shares:
+        own, ruled = set(category.of), False
+        column = np.array([cell in own for cell in design.cells], dtype=float)
+        for share in design.nuisance:
+            if not own & set(share.of) or not own - set(share.of) or not (not share.among or set(share.among) == own):
+                continue  # it does not divide this category
+            ruled, value = True, _value(share, given)
+            column *= [value if cell in share.of else 1 - value for cell in design.cells]
+        if category.among or (len(own) > 1 and not ruled) or abs(column.sum() - 1) > 1e-9:
+            return None
+        columns.append(np.where(column < _NOTHING, 0.0, column))
+    return np.column_stack(columns) if any(len(share.of) > 1 for share in design.shares) else None
+
+
+def _value(share: Share, given: Mapping[Any, float] | None) -> float:
+    return float((given or {}).get(share.name, _EVEN))
+
+
+def lines(design: Answerable, nuisance: Mapping[Any, float] | None = None) -> list[str]:
+    """The privacy of one answer as text: one line, one a sample, or one for each level and one about choosing it.
+
+    Parameters
+    ----------
+    design : Design, Levels or Samples
+    nuisance : {name: float}, optional
+        Where samples tell finer cells apart than the categories: how common these are, see `about_categories`.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> print(lines(designs.negative_levels(("a", "b", "c")))[-1])
+    privacy: choosing a level tells something of its own where the choice goes with the category; level and answer \
+together tell 1.58 of 1.58 bits at most
+    """
+    if not design.several:
+        return [f"privacy: {statement(design)}"]
+    if design.assigned_by != "respondent":
+        each_sample = (about_categories(design, nuisance) or statement(design)).items()
+        return [f"privacy{'' if name is None else f', sample {name}'}: {each}" for name, each in each_sample]
+    told = [f"privacy, level {level}: {each}" for level, each in statement(design).items()]
+    return [
+        *told,
+        "privacy: choosing a level tells something of its own where the choice goes with the category; level and "
+        f"answer together tell {choosing(design):.3g} of {math.log2(len(design.categories)):.3g} bits at most",
+    ]
