@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from naysay.design import Answerable
 from naysay.errors import DataError
-from naysay.estimate.findings import FINDINGS, Found
+from naysay.estimate.findings import FINDINGS
 from naysay.estimate.information import KINDS
 from naysay.estimate.intervals import intervals
 from naysay.estimate.levels import pooled, stratified
@@ -16,7 +17,7 @@ from naysay.estimate.likelihood import maximum_likelihood
 from naysay.estimate.moments import moments
 from naysay.estimate.negative import nstops, nstops_i, nstops_ii, unsuited
 from naysay.estimate.printing import sections, to_dict
-from naysay.estimate.protocol import MAKERS, Intervals, Options
+from naysay.estimate.protocol import MAKERS, Finding, Intervals, Options
 from naysay.estimate.result import Estimate
 from naysay.printing.content import Content
 from naysay.tally import Tally
@@ -47,8 +48,6 @@ class Estimator:
         The designs that it is the default of.
     usual : bool
         Whether a simulation tries it where no estimator is named.
-    options : mapping
-        What the function is called with beside design, tally and target.
     standard_errors : tuple of str
         Kinds of standard errors that may be asked for; none where there is only one kind.
     published : str
@@ -73,7 +72,6 @@ class Estimator:
     assigned_by: tuple[str, ...]
     default_for: tuple[str, ...] = ()
     usual: bool = True
-    options: Mapping[str, Any] = field(default_factory=dict)
     standard_errors: tuple[str, ...] = ()
     published: str = ""
 
@@ -98,17 +96,12 @@ class Estimator:
         NotEstimable
             If the design cannot tell some proportions apart.
         """
-        refused = self.refusal(design, target)
-        if refused is not None:
+        if (refused := self.refusal(design, target)) is not None:
             raise DataError(refused, value=self.name)
         if standard_errors is not None and not self.standard_errors:
             raise DataError(f"{self.name} has standard errors of one kind; leave the choice of them out")
-        asked = dict(self.options)
-        if standard_errors is not None:
-            asked["standard_errors"] = standard_errors
-        if not self.published:
-            asked["target"] = target
-        return self.function(design, tally, **asked)
+        asked = {} if standard_errors is None else {"standard_errors": standard_errors}
+        return self.function(design, tally, **asked, **({} if self.published else {"target": target}))
 
     __call__ = fit
 
@@ -116,11 +109,11 @@ class Estimator:
         """Confidence intervals of an estimate that it made; see `Estimate.interval`."""
         return intervals(fit, confidence, **options)
 
-    def finding(self, fit: Estimate, name: str) -> Found | None:
+    def finding(self, fit: Estimate, name: str) -> Finding | None:
         """What an estimate that it made tells under a name, if it has such a finding."""
         return next(kind.of(fit) for kind in FINDINGS if kind.name == name)
 
-    def findings(self, fit: Estimate) -> tuple[Found, ...]:
+    def findings(self, fit: Estimate) -> tuple[Finding, ...]:
         """All that an estimate that it made tells beyond its numbers."""
         return tuple(found for kind in FINDINGS if (found := kind.of(fit)) is not None)
 
@@ -153,87 +146,34 @@ class Estimator:
         return next(each for each in offered if each.principle == self.principle and each.usual)
 
 
-ESTIMATORS: dict[str, Estimator] = {
-    each.name: each
-    for each in (
-        Estimator(
-            "maximum_likelihood",
-            maximum_likelihood,
-            "the proportions that make the answers most likely, within [0, 1]",
-            principle="likelihood",
-            assigned_by=(*_ONE_MECHANISM, *_OFFER),
-            default_for=_ONE_MECHANISM,
-            standard_errors=tuple(KINDS),
-        ),
-        Estimator(
-            "moments",
-            moments,
-            "unbiased, may leave [0, 1]",
-            principle="moments",
-            assigned_by=(*_ONE_MECHANISM, *_OFFER),
-        ),
-        Estimator(
-            "nstops",
-            nstops,
-            "moments of a negative survey, by its published name",
-            principle="moments",
-            assigned_by=_ONE_MECHANISM,
-            usual=False,
-            published="NStoPS",
-        ),
-        Estimator(
-            "nstops_i",
-            nstops_i,
-            "maximum likelihood of a negative survey, by fixed-point iteration",
-            principle="likelihood",
-            assigned_by=_ONE_MECHANISM,
-            usual=False,
-            published="NStoPS-I",
-        ),
-        Estimator(
-            "nstops_ii",
-            nstops_ii,
-            "maximum likelihood of the uniform negative survey, in finitely many steps",
-            principle="likelihood",
-            assigned_by=_ONE_MECHANISM,
-            usual=False,
-            published="NStoPS-II",
-        ),
-        Estimator(
-            "stratified",
-            stratified,
-            "the levels' own estimates, in proportion to the answers; unbiased however levels are chosen",
-            principle="moments",
-            assigned_by=_OFFER,
-            default_for=_OFFER,
-        ),
-        Estimator(
-            "stratified_equal",
-            stratified,
-            "the levels' own estimates, each counting as much",
-            principle="moments",
-            assigned_by=_OFFER,
-            usual=False,
-            options={"weights": "equal"},
-        ),
-        Estimator(
-            "stratified_variance",
-            stratified,
-            "the levels' own estimates, by their precision",
-            principle="moments",
-            assigned_by=_OFFER,
-            usual=False,
-            options={"weights": "variance"},
-        ),
-        Estimator(
-            "pooled",
-            pooled,
-            "maximum likelihood over all levels; biased if the choice goes with the category",
-            principle="likelihood",
-            assigned_by=_OFFER,
-        ),
-    )
-}
+_equal = functools.partial(stratified, weights="equal")
+_by_variance = functools.partial(stratified, weights="variance")
+_EVERY = ("nobody", "researcher", "respondent")
+_SINGLE: Any = {"assigned_by": _ONE_MECHANISM, "usual": False}
+_LEVELS: Any = {"assigned_by": _OFFER, "usual": False}
+
+_ALL = (
+    Estimator(
+        "maximum_likelihood",
+        maximum_likelihood,
+        "the proportions that make the answers most likely, within [0, 1]",
+        "likelihood",
+        _EVERY,
+        default_for=_ONE_MECHANISM,
+        standard_errors=tuple(KINDS),
+    ),
+    Estimator("moments", moments, "unbiased, may leave [0, 1]", "moments", _EVERY),
+    Estimator("nstops", nstops, "moments of a negative survey", "moments", **_SINGLE, published="NStoPS"),
+    Estimator("nstops_i", nstops_i, "maximum likelihood by fixed point", "likelihood", **_SINGLE, published="NStoPS-I"),
+    Estimator(
+        "nstops_ii", nstops_ii, "maximum likelihood in few steps", "likelihood", **_SINGLE, published="NStoPS-II"
+    ),
+    Estimator("stratified", stratified, "unbiased however levels are chosen", "moments", _OFFER, default_for=_OFFER),
+    Estimator("stratified_equal", _equal, "each level counts as much", "moments", **_LEVELS),
+    Estimator("stratified_variance", _by_variance, "levels count by their precision", "moments", **_LEVELS),
+    Estimator("pooled", pooled, "biased if the choice goes with the category", "likelihood", _OFFER),
+)
+ESTIMATORS: dict[str, Estimator] = {each.name: each for each in _ALL}
 """All estimators by name."""
 
 MAKERS.update(ESTIMATORS)

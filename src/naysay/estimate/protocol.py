@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from naysay.printing import Points, plain
 from naysay.printing.content import Content
 
 __all__ = ["MAKERS", "Finding", "Intervals", "Maker", "Options"]
@@ -61,33 +62,66 @@ class Intervals:
     misfit: bool = False
 
 
-class Finding(Protocol):
-    """A part of a result that only some results have, such as a test, a band, or another estimate beside it."""
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """A part of a result that only some results have, such as a test, a band, or another estimate beside it.
 
-    @property
-    def name(self) -> str:
-        """The member of `Estimate` that gives its value."""
+    A kind of finding is a subclass with a `compute`, and with what it tells.
 
-    @property
-    def field(self) -> str:
-        """Its name in JSON."""
+    Parameters
+    ----------
+    fit : Estimate
+    value : object
+        What was found; None where it is left out, for a reason that is told.
+    """
 
-    @property
-    def value(self) -> Any:
-        """The numbers; None where they are left out, for a reason that is told."""
+    fit: Any
+    value: Any
 
-    @property
-    def beside(self) -> bool:
-        """Whether it stands in the table, beside the estimate, and not below it."""
+    name: ClassVar[str]
+    """The member of `Estimate` that gives the value."""
+
+    field: ClassVar[str]
+    """The name in JSON."""
+
+    beside: ClassVar[bool] = False
+    """Whether it stands in the table, beside the estimate, and not below it."""
+
+    left_out: ClassVar[str] = ""
+    """What is told where the value is left out; without such words there is no finding then."""
+
+    @classmethod
+    def of(cls, fit: Any) -> Self | None:
+        """The finding, None where an estimate has none of this kind."""
+        value = cls.compute(fit) if cls.concerns(fit) else None
+        return cls(fit, value) if value is not None or (cls.left_out and cls.concerns(fit)) else None
+
+    @classmethod
+    def concerns(cls, fit: Any) -> bool:
+        """Whether an estimate is of the kind that can have it."""
+        return True
+
+    @staticmethod
+    def compute(fit: Any) -> Any:
+        """The value, None where there is none."""
+        raise NotImplementedError
 
     def columns(self) -> Iterable[tuple[str, Floats]]:
         """Columns of the table: names, and a number for each category."""
+        return ()
+
+    def words(self, options: Options) -> str:
+        """One line about the value; empty where the table says all."""
+        return ""
 
     def told(self, options: Options) -> Sequence[Content]:
         """What is told below the table."""
+        line = self.left_out if self.value is None else self.words(options)
+        return [Points((line,))] if line else []
 
     def plain(self, options: Options) -> Any:
         """What JSON holds; None where nothing is to be held."""
+        return plain(self.value)
 
 
 class Maker(Protocol):

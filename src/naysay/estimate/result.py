@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -287,8 +287,7 @@ class Estimate:
     @property
     def comparison(self) -> Comparison | None:
         """For levels: stratified beside pooled, their difference and the test of independence; otherwise None."""
-        found: Comparison | None = self._value("comparison")
-        return found
+        return cast("Comparison | None", self._value("comparison"))
 
     @property
     def sensitivity(self) -> Floats | None:
@@ -296,26 +295,22 @@ class Estimate:
 
         None for other designs, and where it would take long: ask `preference_band` then.
         """
-        found: Floats | None = self._value("sensitivity")
-        return found
+        return cast("Floats | None", self._value("sensitivity"))
 
     @property
     def goodness_of_fit(self) -> GoodnessOfFit | None:
         """Pearson's test and the deviance, where the design expects more of the answers than it estimates."""
-        found: GoodnessOfFit | None = self._value("goodness_of_fit")
-        return found
+        return cast("GoodnessOfFit | None", self._value("goodness_of_fit"))
 
     @property
     def unbounded(self) -> Estimate | None:
         """The unbiased estimate, to stand beside a likelihood estimate at the boundary; None elsewhere."""
-        found: Estimate | None = self._value("unbounded")
-        return found
+        return cast("Estimate | None", self._value("unbounded"))
 
     @property
     def by_sample(self) -> dict[Any, Estimate] | None:
         """The unbiased estimate of each of several samples alone, where every one of them has one."""
-        found: dict[Any, Estimate] | None = self._value("by_sample")
-        return found
+        return cast("dict[Any, Estimate] | None", self._value("by_sample"))
 
     def noncompliance(self, share: float = 0.1, noncompliers: str = "anyone") -> Floats | None:
         """The band (t, 2) of `noncompliance_band`; None where people answer without chance."""
@@ -325,8 +320,7 @@ class Estimate:
     @property
     def probability_band(self) -> Floats | None:
         """The band (t, 2) over the range of a design probability that is not certain; None where none is stated."""
-        found: Floats | None = self._value("probability_band")
-        return found
+        return cast("Floats | None", self._value("probability_band"))
 
     def sections(self, options: Options | None = None) -> list[Content]:
         """The estimate in the vocabulary of `naysay.printing`: what it is, its table, and what it rests on."""
