@@ -17,6 +17,7 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay.design import Answerable
+from naysay.design.base import check_design
 from naysay.errors import DataError, NaysayError, StatisticalWarning
 from naysay.estimate.linear import tangent
 from naysay.tally import Tally
@@ -342,8 +343,7 @@ def answered_under(design: Answerable, tally: Tally) -> None:
     """Raise unless every answer of the tally was given under the design, or under one that it offers."""
     if not isinstance(tally, Tally):
         raise DataError(f"a tally is needed, as design.tally(answers); got {type(tally).__name__}")
-    if not hasattr(design, "channel"):
-        raise DataError(f"a design is needed first; got {type(design).__name__}")
+    check_design(design)
     offered = [design.channel(level) for level in design.levels]
     for part in tally.parts:
         if part.design not in offered:
