@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from naysay.design import Answerable
@@ -47,6 +46,8 @@ class Estimator:
         The designs that it is the default of.
     usual : bool
         Whether a simulation tries it where no estimator is named.
+    options : mapping
+        What the function is called with beside design, tally and target.
     standard_errors : tuple of str
         Kinds of standard errors that may be asked for; none where there is only one kind.
     published : str
@@ -71,6 +72,7 @@ class Estimator:
     assigned_by: tuple[str, ...]
     default_for: tuple[str, ...] = ()
     usual: bool = True
+    options: Mapping[str, Any] = field(default_factory=dict)
     standard_errors: tuple[str, ...] = ()
     published: str = ""
 
@@ -100,7 +102,8 @@ class Estimator:
         if standard_errors is not None and not self.standard_errors:
             raise DataError(f"{self.name} has standard errors of one kind; leave the choice of them out")
         asked = {} if standard_errors is None else {"standard_errors": standard_errors}
-        return self.function(design, tally, **asked, **({} if self.published else {"target": target}))
+        asked |= {} if self.published else {"target": target}
+        return self.function(design, tally, **self.options, **asked)
 
     __call__ = fit
 
@@ -128,8 +131,6 @@ class Estimator:
         return next(each for each in offered if each.principle == self.principle and each.usual)
 
 
-_equal = functools.partial(stratified, weights="equal")
-_by_variance = functools.partial(stratified, weights="variance")
 _EVERY = ("nobody", "researcher", "respondent")
 _SINGLE: Any = {"assigned_by": _ONE_MECHANISM, "usual": False}
 _LEVELS: Any = {"assigned_by": _OFFER, "usual": False}
@@ -151,8 +152,22 @@ _ALL = (
         "nstops_ii", nstops_ii, "maximum likelihood in few steps", "likelihood", **_SINGLE, published="NStoPS-II"
     ),
     Estimator("stratified", stratified, "unbiased however levels are chosen", "moments", _OFFER, default_for=_OFFER),
-    Estimator("stratified_equal", _equal, "each level counts as much", "moments", **_LEVELS),
-    Estimator("stratified_variance", _by_variance, "levels count by their precision", "moments", **_LEVELS),
+    Estimator(
+        "stratified_equal",
+        stratified,
+        "each level counts as much",
+        "moments",
+        **_LEVELS,
+        options={"weights": "equal"},
+    ),
+    Estimator(
+        "stratified_variance",
+        stratified,
+        "levels count by their precision",
+        "moments",
+        **_LEVELS,
+        options={"weights": "variance"},
+    ),
     Estimator("pooled", pooled, "biased if the choice goes with the category", "likelihood", _OFFER),
 )
 ESTIMATORS: dict[str, Estimator] = {each.name: each for each in _ALL}
