@@ -8,7 +8,7 @@ from typing import Any
 
 from naysay.design import Answerable
 from naysay.errors import DataError
-from naysay.estimate.findings import FINDINGS
+from naysay.estimate.findings import finding, findings
 from naysay.estimate.information import KINDS
 from naysay.estimate.intervals import intervals
 from naysay.estimate.levels import pooled, stratified
@@ -16,9 +16,8 @@ from naysay.estimate.likelihood import maximum_likelihood
 from naysay.estimate.moments import moments
 from naysay.estimate.negative import nstops, nstops_i, nstops_ii, unsuited
 from naysay.estimate.printing import sections, to_dict
-from naysay.estimate.protocol import MAKERS, Finding, Intervals, Options
+from naysay.estimate.protocol import MAKERS
 from naysay.estimate.result import Estimate
-from naysay.printing.content import Content
 from naysay.tally import Tally
 
 __all__ = ["ESTIMATORS", "Estimator", "default", "suitable"]
@@ -103,29 +102,13 @@ class Estimator:
         if standard_errors is not None and not self.standard_errors:
             raise DataError(f"{self.name} has standard errors of one kind; leave the choice of them out")
         asked = {} if standard_errors is None else {"standard_errors": standard_errors}
-        return self.function(design, tally, **asked, **self.options, **({} if self.published else {"target": target}))
+        asked |= {} if self.published else {"target": target}
+        return self.function(design, tally, **self.options, **asked)
 
     __call__ = fit
 
-    def intervals(self, fit: Estimate, confidence: float = 0.95, **options: Any) -> Intervals:
-        """Confidence intervals of an estimate that it made; see `Estimate.interval`."""
-        return intervals(fit, confidence, **options)
-
-    def finding(self, fit: Estimate, name: str) -> Finding | None:
-        """What an estimate that it made tells under a name, if it has such a finding."""
-        return next(kind.of(fit) for kind in FINDINGS if kind.name == name)
-
-    def findings(self, fit: Estimate) -> tuple[Finding, ...]:
-        """All that an estimate that it made tells beyond its numbers."""
-        return tuple(found for kind in FINDINGS if (found := kind.of(fit)) is not None)
-
-    def sections(self, fit: Estimate, options: Options) -> list[Content]:
-        """An estimate that it made, in the vocabulary of `naysay.printing`."""
-        return sections(fit, options)
-
-    def plain(self, fit: Estimate, options: Options) -> dict[str, Any]:
-        """An estimate that it made as a JSON object."""
-        return to_dict(fit, options)
+    intervals, finding, findings = staticmethod(intervals), staticmethod(finding), staticmethod(findings)
+    sections, plain = staticmethod(sections), staticmethod(to_dict)
 
     def refusal(self, design: Answerable, target: str = "population") -> str | None:
         """Why it is not for a design or a target; None where it is for both."""
@@ -170,15 +153,20 @@ _ALL = (
     ),
     Estimator("stratified", stratified, "unbiased however levels are chosen", "moments", _OFFER, default_for=_OFFER),
     Estimator(
-        "stratified_equal", stratified, "each level counts as much", "moments", options={"weights": "equal"}, **_LEVELS
+        "stratified_equal",
+        stratified,
+        "each level counts as much",
+        "moments",
+        **_LEVELS,
+        options={"weights": "equal"},
     ),
     Estimator(
         "stratified_variance",
         stratified,
         "levels count by their precision",
         "moments",
-        options={"weights": "variance"},
         **_LEVELS,
+        options={"weights": "variance"},
     ),
     Estimator("pooled", pooled, "biased if the choice goes with the category", "likelihood", _OFFER),
 )

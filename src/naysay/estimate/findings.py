@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
+from naysay.errors import DataError, NotEstimable
 from naysay.estimate import samples
 from naysay.estimate.assumptions import (
     NONCOMPLIERS,
@@ -27,12 +28,12 @@ from naysay.estimate.assumptions import (
 from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit
 from naysay.estimate.levels import compare
 from naysay.estimate.linear import is_stacked
-from naysay.estimate.moments import each_sample, unbounded
+from naysay.estimate.moments import each_sample, moments
 from naysay.estimate.protocol import Finding, Options
 from naysay.estimate.result import Estimate, is_pooled, reliable_errors, reliable_nuisance
 from naysay.printing import plain
 
-__all__ = ["FINDINGS", "decimals", "decimals_of", "shown"]
+__all__ = ["FINDINGS", "decimals", "decimals_of", "finding", "findings", "shown"]
 
 Floats = NDArray[np.float64]
 
@@ -103,7 +104,19 @@ class Unbounded(Finding):
     """The unbiased estimate beside one at the boundary."""
 
     name, field, beside = "unbounded", "moments", True
-    compute = staticmethod(unbounded)
+
+    @classmethod
+    def concerns(cls, fit: Estimate) -> bool:
+        values = fit.proportions if fit.cells is None else fit.cells.values
+        at_edge = bool(((values <= 1e-9) | (values >= 1 - 1e-9)).any())
+        return at_edge and fit.maximum is not None and fit.design.assigned_by != "respondent"
+
+    @staticmethod
+    def compute(fit: Estimate) -> Estimate | None:
+        try:
+            return moments(fit.design, fit.tally, target=fit.target)
+        except (NotEstimable, DataError):  # answers to one of two questions have no moments
+            return None
 
     def columns(self) -> Iterable[tuple[str, Floats]]:
         yield "moments", self.value.proportions
@@ -139,6 +152,10 @@ class BySample(Finding):
 
     name = field = "by_sample"
     compute = staticmethod(each_sample)
+
+    @classmethod
+    def concerns(cls, fit: Estimate) -> bool:
+        return is_stacked(fit.design) and fit.design.cells == fit.design.categories
 
     def words(self, options: Options) -> str:
         places = decimals_of(self.fit)
@@ -219,6 +236,16 @@ class Probability(Finding):
 
 FINDINGS = (Compared, Unbounded, Preferences, BySample, Fit, Untested, Noncompliance, Probability)
 """All kinds of findings, in the order in which they are printed."""
+
+
+def findings(fit: Estimate) -> tuple[Finding, ...]:
+    """All that an estimate tells beyond its numbers."""
+    return tuple(found for kind in FINDINGS if (found := kind.of(fit)) is not None)
+
+
+def finding(fit: Estimate, name: str) -> Finding | None:
+    """What an estimate tells under a name, if it has such a finding."""
+    return next(kind.of(fit) for kind in FINDINGS if kind.name == name)
 
 
 def _numbers(fit: Estimate) -> dict[str, Any]:

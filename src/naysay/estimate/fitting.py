@@ -1,21 +1,145 @@
-"""Whether the answers look as the design says that they must."""
+"""Score tests: whether answers fit one set of proportions, and whether several samples share one.
+
+A sample's counts N are set against those that are expected at the most likely proportions π̃, E = nPπ̃, as residuals
+r = (N - E)/√E. Along the directions that keep Σπ = 1, r moves with Z = nP/√E. What some proportions, negative ones
+too, could explain of r is the score sᵀI⁻s with s = Zᵀr and I = ZᵀZ; what is left is Pearson's X². Both follow χ²
+whether or not π̃ touches the boundary, where likelihood ratios do not (Rao 1948). Responses so rare that χ² would fail
+are pooled; a sum of them is linear in π too, so that the model stays what it is.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from naysay.design import Answerable
-from naysay.estimate import score_tests
-from naysay.estimate.information import answered_under, evidence, maximize
+from naysay.estimate.information import answered_under, evidence, information, maximize
+from naysay.estimate.linear import tangent
 from naysay.printing import number
-from naysay.tally import Tally
+from naysay.tally import Channel, Part, Tally
 
-__all__ = ["GoodnessOfFit", "goodness_of_fit"]
+__all__ = [
+    "LISTED",
+    "Counts",
+    "GoodnessOfFit",
+    "Scores",
+    "agreement",
+    "counted",
+    "goodness_of_fit",
+    "misfit",
+    "plenty",
+    "scores",
+]
+
+Floats = NDArray[np.float64]
+
+LISTED = 5_000
+"""Responses up to which a sample is compared response by response."""
+
+_RARE = 0.5  # expected answers below which responses are pooled; with it tests held their size in random sparse surveys
+_MANY = 5  # answers per response, or per four categories' worth of them, that a likelihood ratio needs for its χ²
+
+
+class Counts(NamedTuple):
+    """Responses that can come, rare ones pooled: their rows of the design (pools, t), N, E, and how many are rare."""
+
+    rows: Floats
+    observed: Floats
+    expected: Floats
+    pooled: int
+
+
+class Scores(NamedTuple):
+    """What n answers say against the proportions: Σr², the score s and its information I, and free responses."""
+
+    n: int
+    squares: float
+    score: Floats
+    information: Floats
+    free: int
+
+
+def counted(part: Part, proportions: Floats, matrix: Floats | None = None) -> Counts:
+    """The answers of one sample beside those expected, for responses that can be listed."""
+    listed = part.design.rows(part.design.space.listing()) if matrix is None else matrix
+    possible = listed.max(axis=1) > 0
+    rows, observed = listed[possible], Tally((part,)).counts[possible]
+    expected = part.n * np.maximum(rows @ proportions, 0.0)
+    order = np.argsort(expected, kind="stable")
+    places = np.empty(len(order), dtype=int)
+    places[order] = _pools(expected[order])
+    each = np.column_stack([rows, observed, expected])
+    pooled = np.zeros((int(places.max()) + 1, each.shape[1]))
+    np.add.at(pooled, places, each)
+    return Counts(pooled[:, :-2], pooled[:, -2], pooled[:, -1], int((expected < _RARE).sum()))
+
+
+def _pools(expected: Floats) -> NDArray[np.intp]:
+    """The pool of each response, (responses,), given in ascending order: no pool expects too little, if n is not."""
+    places, pool, held = [], 0, 0.0
+    for value in expected.tolist():
+        places.append(pool)
+        held += value
+        if held >= _RARE:
+            pool, held = pool + 1, 0.0
+    return np.minimum(places, max(pool - 1, 0))  # what is left over joins the last pool
+
+
+def scores(parts: Iterable[Part], proportions: Floats) -> list[Scores]:
+    """The scores of several samples at the same proportions; those of responses too many to list from the observed."""
+    matrices: dict[int, tuple[Channel, Floats]] = {}  # the channel is held, so that its id stays its own
+    basis, found = tangent(len(proportions)), []
+    for part in parts:
+        design = part.design
+        if design.space.size > LISTED:
+            found.append(_observed(part, proportions, basis))
+            continue
+        if id(design) not in matrices:
+            matrices[id(design)] = design, design.rows(design.space.listing())
+        rows, observed, expected, _ = counted(part, proportions, matrices[id(design)][1])
+        root = np.sqrt(expected)
+        residuals, moved = (observed - expected) / root, (part.n * rows / root[:, None]) @ basis
+        found.append(Scores(part.n, float(residuals @ residuals), moved.T @ residuals, moved.T @ moved, len(rows) - 1))
+    return found
+
+
+def _observed(part: Part, proportions: Floats, basis: Floats) -> Scores:
+    rows, count = part.design.rows(part.codes), part.count.astype(float)
+    slope = rows.T @ (count / (rows @ proportions))
+    curvature = information(rows, count, proportions)
+    return Scores(part.n, np.nan, basis.T @ slope, basis.T @ curvature @ basis, 0)
+
+
+def misfit(samples: Sequence[Scores]) -> tuple[float, int]:
+    """Pearson's X² of answers that one set of proportions cannot explain, and its degrees of freedom."""
+    explained, rank = _explained(samples)
+    return max(sum(each.squares for each in samples) - explained, 0.0), sum(each.free for each in samples) - rank
+
+
+def agreement(samples: Sequence[Scores]) -> tuple[float, int]:
+    """The score statistic of samples with proportions of their own against common ones, and its degrees of freedom."""
+    common, shared = _explained(samples)
+    own = [_explained([each]) for each in samples]
+    return max(sum(value for value, _ in own) - common, 0.0), sum(rank for _, rank in own) - shared
+
+
+def _explained(samples: Sequence[Scores]) -> tuple[float, int]:
+    """sᵀI⁻s of the samples together, and the rank of I."""
+    values, vectors = np.linalg.eigh(np.sum([each.information for each in samples], axis=0))
+    told = values > 1e-11 * max(values.max(), sum(each.n for each in samples))
+    along = vectors[:, told].T @ np.sum([each.score for each in samples], axis=0)
+    return float(along**2 @ (1 / values[told])), int(told.sum())
+
+
+def plenty(part: Part) -> bool:
+    """Whether a sample has answers enough for the likelihood ratio to follow χ² inside the simplex."""
+    return part.n >= _MANY * min(part.design.space.size, 4 * len(part.design.categories))
 
 
 @dataclass(frozen=True)
@@ -92,20 +216,16 @@ def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
     """
     answered_under(design, tally)
     parts = [part for part in tally.parts if part.n]
-    if (
-        design.assigned_by == "respondent"
-        or tally.weighted
-        or any(part.design.space.size > score_tests.LISTED for part in parts)
-    ):
+    if design.assigned_by == "respondent" or tally.weighted or any(part.design.space.size > LISTED for part in parts):
         return None
     if sum(part.design.space.size - 1 for part in parts) < len(design.categories):
         return None  # as many proportions as answers tell, and a long search for them where there are many
     rows, weights, _ = evidence(tally)
     proportions = maximize(rows, weights).proportions
-    pearson, df = score_tests.misfit(score_tests.scores(parts, proportions))
+    pearson, df = misfit(scores(parts, proportions))
     if df <= 0:
         return None
-    compared = [score_tests.counted(part, proportions) for part in parts]
+    compared = [counted(part, proportions) for part in parts]
     observed, expected = (
         np.concatenate(each) for each in ([c.observed for c in compared], [c.expected for c in compared])
     )

@@ -13,7 +13,7 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay.errors import DataError
-from naysay.estimate import score_tests
+from naysay.estimate import fitting
 from naysay.estimate.information import evidence, maximize
 from naysay.estimate.linear import rank_of, tangent
 from naysay.estimate.result import Estimate, reliable_errors
@@ -184,8 +184,8 @@ def _equality(fits: list[Estimate], proportions: Floats, covariances: Floats) ->
     )
     together = maximize(*evidence(Tally((whole,)))[:2], tolerance=1e-6)
     inside = min(float(proportions.min()), float(together.proportions.min())) > 1e-9
-    if not inside or not all(map(score_tests.plenty, parts)):
-        return "score", *score_tests.agreement(score_tests.scores(parts, together.proportions))
+    if not inside or not all(map(fitting.plenty, parts)):
+        return "score", *fitting.agreement(fitting.scores(parts, together.proportions))
     apart = sum(_log_likelihood(fit) for fit in fits)
     df = (len(fits) - 1) * rank_of(whole.design.expected_statistic)
     return "LR", max(2 * (apart - together.log_likelihood), 0.0), df

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from naysay.design import Answerable
 from naysay.design.drawing import GeneratorSource
 from naysay.errors import DataError
-from naysay.estimate import score_tests
+from naysay.estimate import fitting
 from naysay.estimate.information import answered_under, evidence, maximize
 from naysay.estimate.linear import rank_of
 from naysay.tally import Part, Tally
@@ -133,7 +133,7 @@ def independence_test(
     if reference == "bootstrap":
         source = np.random.default_rng(SEED) if rng is None else rng
         return _bootstrapped(parts, together, statistic, df, replicates, source)
-    trusted = not at_boundary and all(map(score_tests.plenty, parts))
+    trusted = not at_boundary and all(map(fitting.plenty, parts))
     name = "χ²" if trusted else "χ², doubtful here: a fit touches the boundary or a level is small"
     return IndependenceTest(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), name)
 
@@ -146,7 +146,7 @@ def score_test(tally: Tally, pooled: Floats | None = None) -> IndependenceTest:
     if pooled is None:
         rows, weights, _ = evidence(tally)
         pooled = maximize(rows, weights, tolerance=1e-4, polish=0).proportions
-    statistic, df = score_tests.agreement(score_tests.scores([part for part in tally.parts if part.n], pooled))
+    statistic, df = fitting.agreement(fitting.scores([part for part in tally.parts if part.n], pooled))
     if not df:
         return IndependenceTest(float("nan"), 0, float("nan"), "the levels tell too little by themselves")
     return IndependenceTest(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), "χ²", "score")
@@ -190,11 +190,6 @@ def _bootstrapped(
 def _redrawn(part: Part, proportions: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Evidence of a level as it would be if its people were drawn from the pooled proportions."""
     design: Any = part.design
-    if design.space.size <= 5_000:
-        rows = design.matrix
-        counts = rng.multinomial(part.n, rows @ proportions / (rows @ proportions).sum())
-        seen = counts > 0
-        return rows[seen], counts[seen].astype(float)
     truth = rng.choice(len(proportions), size=part.n, p=proportions / proportions.sum())
     again = Part.of(design, design.draw(truth, GeneratorSource(rng)), count=np.ones(part.n, dtype=np.int64))
     return design.rows(again.codes), again.weight

@@ -18,7 +18,7 @@ from naysay.estimate.linear import indicators, is_stacked, linear_map
 from naysay.estimate.result import Cells, Estimate
 from naysay.tally import Tally
 
-__all__ = ["each_sample", "moments", "unbounded"]
+__all__ = ["each_sample", "moments"]
 
 _INSIDE = "maximum_likelihood stays inside"
 
@@ -67,26 +67,26 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population", sol
     """
     answered_under(design, tally)
     checked_target(target)
-    even = named(tally) if target == "population" and solution is None else None
-    if even is None:
+    found = named(tally) if not design.several and target == "population" and solution is None else None
+    if found is None:
         return _general(design, tally, target, solution)
     return EvenEstimate(
         design=design,
         tally=tally,
         method="moments (closed form)",
         target=target,
-        proportions=even.mean,
+        proportions=found.mean,
         standard_error_kind="moments, n - 1",
         made_by="moments",
-        warnings=tuple(reservations(even.mean, tally, even.variances)),
-        named=even,
-        variances=even.variances,
+        warnings=tuple(reservations(found.mean, tally, found.variances)),
+        named=found,
+        variances=found.variances,
         general=partial(_general, design, tally, target, solution),
     )
 
 
 def _general(design: Answerable, tally: Tally, target: str, solution: str | None) -> Estimate:
-    """The estimate by one indicator for each answer, (answers, t)."""
+    """The mean of one indicator for each answer, (answers, t), or the cells that stacked samples tell."""
     levels, terms, found = design.assigned_by == "respondent", None, None
     if is_stacked(design):
         if solution is not None:
@@ -133,30 +133,14 @@ def _error_kind(design: Answerable, tally: Tally, target: str) -> str:
     return "n - 1 in each sample" if design.assigned_by == "researcher" else "n - 1"
 
 
-def unbounded(fit: Estimate) -> Estimate | None:
-    """The unbiased estimate beside a likelihood estimate at the boundary; None elsewhere, and for levels."""
-    values = fit.proportions if fit.cells is None else fit.cells.values
-    at_edge = bool(((values <= 1e-9) | (values >= 1 - 1e-9)).any())
-    if fit.maximum is None or not at_edge or fit.design.assigned_by == "respondent":
-        return None
-    try:
-        return moments(fit.design, fit.tally, target=fit.target)
-    except (NotEstimable, DataError):  # answers to one of two questions have no moments
-        return None
-
-
 def each_sample(fit: Estimate) -> dict[Any, Estimate] | None:
     """The unbiased estimate of each sample by itself; None where some sample has none, or there is one only."""
-    design, parts = fit.design, samples.answering(fit.tally)
-    if not is_stacked(design) or design.cells != design.categories or len(parts) < 2:
+    parts = samples.answering(fit.tally)
+    if len(parts) < 2:
         return None
+    alone = {part.level: Tally((replace(part, level=None),), weighted=fit.tally.weighted) for part in parts}
     try:
-        return {
-            part.level: moments(
-                design.channel(part.level), Tally((replace(part, level=None),), weighted=fit.tally.weighted)
-            )
-            for part in parts
-        }
+        return {name: moments(fit.design.channel(name), tally) for name, tally in alone.items()}
     except NotEstimable:
         return None
 
