@@ -87,7 +87,7 @@ def maximum_likelihood(
     answered_under(design, tally)
     checked_target(target)
     kind = checked_kind(standard_errors, tally)
-    found = named(tally) if target == "population" and kind == "observed" else None
+    found = named(tally) if target == "population" and kind == "observed" and not design.several else None
     if found is None:
         return _general(design, tally, target, tolerance, kind)
     return EvenEstimate(

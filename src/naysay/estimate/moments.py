@@ -67,7 +67,7 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population", sol
     """
     answered_under(design, tally)
     checked_target(target)
-    even = named(tally) if target == "population" and solution is None else None
+    even = named(tally) if target == "population" and solution is None and not design.several else None
     if even is None:
         return _general(design, tally, target, solution)
     return EvenEstimate(
