@@ -2,8 +2,8 @@
 
     python benchmarks/categories.py [--n 100000] [--out benchmarks/categories.md]
 
-A table design holds one integer for each pair of response and category, so that twice the categories take four times
-the memory and the JSON.
+With more than 256 categories the design is stored as one pattern: two integers and the labels. With fewer it is a table
+of one integer for each pair of response and category.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from speed import timed
 
 from naysay import Design, designs, estimate
 
-SIZES = (16, 128, 512, 1_024)
+SIZES = (16, 128, 256, 512, 1_024, 10_000)
 
 
 def row(t: int, n: int) -> str:
@@ -32,8 +32,8 @@ def row(t: int, n: int) -> str:
     truth = labels[rng.integers(0, t, n)]
     said, drawing = timed(lambda: design.randomize(truth, rng=rng), repeats=1)
     tally, counting = timed(lambda: design.tally(said), repeats=1)
-    _, averaging = timed(lambda: estimate.moments(design, tally), repeats=1)
-    _, solving = timed(lambda: estimate.maximum_likelihood(design, tally), repeats=1)
+    _, averaging = timed(lambda: estimate.moments(design, tally).interval(), repeats=1)
+    _, solving = timed(lambda: estimate.maximum_likelihood(design, tally).interval(), repeats=1)
     steps = (making, writing, reading, drawing, counting, averaging, solving)
     return f"| {t:,} | {' | '.join(f'{seconds:.2f}' for seconds in steps)} | {len(text) / 1e6:.2f} |"
 
@@ -49,6 +49,8 @@ def main() -> int:
     )
     lines = [f"k_ary(epsilon=6), {options.n:,} answers; seconds, and the size of the JSON.", "", head]
     lines += ["|--:|--:|--:|--:|--:|--:|--:|--:|--:|", *(row(t, options.n) for t in SIZES), ""]
+    lines += ["Estimates are timed with their intervals. As a table, 1,024 categories took 0.45 s to make and 16 MB of"]
+    lines += ["JSON, and their estimates, without intervals, 8.7 and 23.2 s.", ""]
     lines.append(f"Measured on {os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}.")
     text = "\n".join(lines) + "\n"
     sys.stdout.write(text)

@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from naysay import designs, estimate
@@ -60,6 +60,16 @@ def test_every_method_of_intervals_is_there(method):
         fits = [estimator(each, each.tally(count=[40, 30, 20, 30])) for each in (design, table)]
         even, general = (fit.interval(method=method) for fit in fits)
         np.testing.assert_allclose(even, general, atol=1e-7)
+
+
+@given(surveys(), st.sampled_from(["anyone", "alike"]), st.floats(0, 0.9))
+def test_bands_of_noncompliance_are_those_of_the_table(survey, who, share):
+    assume(survey[0].other > 0)  # the direct question leaves nothing to chance
+    for method in METHODS:
+        even, general = (method(each, each.tally(count=survey[2])) for each in survey[:2])
+        bands = [estimate.noncompliance_band(each, share=share, noncompliers=who) for each in (even, general)]
+        np.testing.assert_allclose(*bands, atol=1e-9)
+        assert (even.noncompliance() is None) == (general.noncompliance() is None)
 
 
 def test_printed_as_others_are():

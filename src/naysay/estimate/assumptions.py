@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from naysay.design import Answerable
 from naysay.errors import DataError
+from naysay.estimate.even import EvenEstimate
 from naysay.estimate.linear import is_stacked, linear_map
 from naysay.estimate.result import Estimate
 from naysay.estimate.samples import answering, shares_of_means, slopes
@@ -57,12 +58,15 @@ def behaviors(design: Answerable) -> dict[str, Callable[[Channel], Floats]]:
     if design.measures_compliance:
         return {_AT_RANDOM: _random}
     if len(design.categories) > 2:
-        told = all((each.matrix > 0).all() for each in channels)
+        told = all((each.rows(each.typical_codes) > 0).all() for each in channels)
         return {"gave any answers": _any} if told else {}
     return {"gave the safest answer always": _safest, _AT_RANDOM: _random}
 
 
 def _randomizes(design: Channel) -> bool:
+    if design.one_pattern and design.even_mean is not None:
+        alpha, beta = design.even_mean
+        return max(alpha + beta, beta) < 1
     return bool((design.rows(design.space.listing()).max(axis=0) < 1).any())
 
 
@@ -116,6 +120,8 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str =
     design = fit.design
     if design.assigned_by == "respondent" or not all(each.space.one_label for each in design.parts.values()):
         raise DataError("non-compliance is assessed for designs that report one label")
+    if isinstance(fit, EvenEstimate) and behaviors(fit.design):
+        return fit.named.noncompliance(share, alike=noncompliers == "alike")
     found = _Read.of(fit)
     ways = [found.moves(answers, share, noncompliers) for answers in behaviors(fit.design).values() or [_random]]
     places = range(len(fit.categories))

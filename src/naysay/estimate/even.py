@@ -82,6 +82,21 @@ class Named:
             return np.full(len(self.counts), np.nan)
         return np.asarray(self.share * (1 - self.share) / (self.alpha**2 * (self.n - 1)))
 
+    def noncompliance(self, share: float, *, alike: bool) -> Floats:
+        """The band (t, 2) if a share of the respondents gave any answer; see `noncompliance_band`.
+
+        Their answer y moves π_j by -share [y = j] / α. What they hide moves it back: by share (κ_j + β / α) where they
+        are any people, and where they are like all others by what remains of the estimate itself.
+        """
+        said = np.array([0.0, -1 / self.alpha])
+        if alike:
+            moved = share / (1 - share) * (self.share / self.alpha + said[:, None])
+        else:
+            ends = np.sort(said) + self.beta / self.alpha + np.array([0.0, 1.0])
+            moved = np.broadcast_to(share * ends[:, None], (2, len(self.counts)))
+        low, high = np.minimum(moved.min(axis=0), 0.0), np.maximum(moved.max(axis=0), 0.0)
+        return np.asarray(np.clip(np.column_stack([self.mean + low, self.mean + high]), 0.0, 1.0))
+
     @cached_property
     def maximum(self) -> Maximum:
         """The proportions that make the answers most likely, with the certificate of the general solver."""

@@ -226,6 +226,9 @@ def information(design: Design, prior: ArrayLike | None = None) -> float:
         return float(sum(information(factor) for factor in design.factors))
     if design.exchangeable and prior is None:
         return float(gain(design, Responses(design.typical_codes[:1], design.space), pi)[0])
+    if design.one_pattern and design.even_mean is not None:  # H(Y) - H(Y | X): all columns hold the same chances
+        alpha, beta = design.even_mean
+        return float(_entropy(beta + alpha * pi) - _entropy(design.rows(design.typical_codes)[0]))
     if design.space.listable:
         codes, chance = design.space.listing(), None
     else:
