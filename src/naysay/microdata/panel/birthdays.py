@@ -9,10 +9,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.panel.identifiers import beside
 from naysay.microdata.panel.months import month_text
 from naysay.microdata.panel.waves import Waves
+from naysay.printing import Column, Content, Note, Sentence, Table, text
 
 __all__ = ["Birthdays", "month_of_birth"]
 
@@ -65,10 +67,33 @@ class Birthdays:
             "warnings": [str(warning) for warning in self.warnings],
         }
 
-    def __str__(self) -> str:
-        from naysay.microdata.panel import printing
+    def content(self) -> list[Content]:
+        """How many months remain for how many respondents, and what contradicts itself; never a respondent's values."""
+        n = max(self.table.height, 1)
+        columns = (Column("month of birth", words=True), Column("respondents"), Column("share"))
+        rows = tuple(
+            (
+                _checks.several(size, "candidate", "candidates") if size else "missing",
+                f"{number:,}",
+                f"{number / n:.1%}",
+            )
+            for size, number in self.candidates.items()
+        )
+        problems = self.contradictions["problem"].value_counts(sort=True).iter_rows()
+        return [
+            Table(columns, rows),
+            *(
+                Sentence(
+                    f"contradiction, taken as missing: {problem}:"
+                    f" {_checks.several(number, 'respondent', 'respondents')}"
+                )
+                for problem, number in problems
+            ),
+            *(Note(str(warning)) for warning in self.warnings),
+        ]
 
-        return printing.birthdays(self)
+    def __str__(self) -> str:
+        return text(self.content())
 
 
 def month_of_birth(
