@@ -255,13 +255,14 @@ def _ways(keys: Keys, name: str, order: Sequence[Any] | None) -> Iterator[tuple[
     numbers, months = _numbers(values), _months(values)
     shares = _shares(keys, name, len(values))
     if order is not None:
-        ways: Iterable[tuple[str, Into]] = _neighbors(_placed(values, order, name))
+        places = _placed(values, order, name)
+        ways: Iterable[tuple[str, Into]] = ((f"neighbors, {width} together", places // width) for width in (2, 3, 4))
     elif numbers is not None:
         ways = [*_bins(numbers), *_ends(numbers, shares)]
     elif months is not None:
         ways = ((told, months // width) for width, told in _MONTHS)
     else:
-        ways = _rare(shares)
+        ways = _together(len(values), "those below {} each together", lambda tail: np.flatnonzero(shares < tail))
     for told, into in ways:
         dense = np.unique(into, return_inverse=True)[1].astype(np.int64)
         new = int(dense.max()) + 1
@@ -315,32 +316,20 @@ def _bins(numbers: NDArray[np.float64]) -> list[tuple[str, Into]]:
 
 def _ends(numbers: NDArray[np.float64], shares: NDArray[np.float64]) -> Iterator[tuple[str, Into]]:
     for name, order in (("highest", np.argsort(-numbers)), ("lowest", np.argsort(numbers))):
-        before = None
-        for tail in _TAILS:
-            end = order[np.cumsum(shares[order]) <= tail + 1e-12]
-            if len(end) > 1 and len(end) != before:
-                before = len(end)
-                yield f"the {name} {tail:.0%} together".replace("%", " %"), _together(len(numbers), end)
+        told = f"the {name} {{}} together"
+        yield from _together(len(numbers), told, lambda tail: order[np.cumsum(shares[order]) <= tail + 1e-12])  # noqa: B023
 
 
-def _rare(shares: NDArray[np.float64]) -> Iterator[tuple[str, Into]]:
-    before = None
+def _together(values: int, told: str, some: Callable[[float], NDArray[np.intp]]) -> Iterator[tuple[str, Into]]:
+    """Some values as one, for each tail that takes in more of them than the one before."""
+    before = 1
     for tail in _TAILS:
-        few = np.flatnonzero(shares < tail)
-        if len(few) > 1 and len(few) != before:
+        few = some(tail)
+        if len(few) > before:
             before = len(few)
-            yield f"those below {tail:.0%} each together".replace("%", " %"), _together(len(shares), few)
-
-
-def _together(values: int, some: NDArray[np.intp]) -> Into:
-    into = np.arange(values)
-    into[some] = some[0]
-    return into
-
-
-def _neighbors(places: NDArray[np.int64]) -> Iterator[tuple[str, Into]]:
-    for width in (2, 3, 4):
-        yield f"neighbors, {width} together", places // width
+            into = np.arange(values)
+            into[few] = few[0]
+            yield told.format(f"{tail:.0%}".replace("%", " %")), into
 
 
 def _placed(values: Sequence[Any], order: Sequence[Any], name: str) -> NDArray[np.int64]:

@@ -202,7 +202,10 @@ def stand_out_of(
     """
     if rule not in RULES:
         raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
-    own = int(keys.owner[_position(row, keys.n)])
+    given: Any = row
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not 0 <= given < keys.n:
+        raise DataError(f"row must be a position in the file, from 0 to {keys.n - 1:,}; got {row!r}", value=row)
+    own = int(keys.owner[row])
     largest = min(_OF_ONE, len(keys.columns)) if most is None else _most(most, len(keys.columns))
     if keys.tuples.count[own] > 1:
         return ()
@@ -218,12 +221,6 @@ def _each_alone(keys: Keys, own: int) -> list[tuple[int, ...]]:
     """The keys of the only respondent there is, without those that would drop her."""
     pairs = enumerate(zip(keys.variables, keys.tuples.columns, strict=True))
     return [(place,) for place, (variable, column) in pairs if variable.policy != "drop" or column[own]]
-
-
-def _position(row: Any, n: int) -> int:
-    if isinstance(row, bool) or not isinstance(row, int | np.integer) or not 0 <= row < n:
-        raise DataError(f"row must be a position in the file, from 0 to {n - 1:,}; got {row!r}", value=row)
-    return int(row)
 
 
 def _choices(keys: Keys, own: int, rule: str) -> tuple[NDArray[np.bool_], list[int]]:

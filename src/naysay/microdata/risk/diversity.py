@@ -90,6 +90,9 @@ class Diversity(Measure):
         known = (code > 0) & (code <= len(cells.values)) & ~gone[group]
         values, effective = _of_groups(group[known], code[known], keys.tuples.count[known], len(part.tuples))
         alone = (values[group] == 1) & known & (k[group] > 1)
+        # where the sensitive variable, taken as one more key, loses no match, it tells no two of them apart
+        m = matches_of_tuples(part, rule="intersect")[group]
+        same = matches_of_tuples(keys, rule="intersect") == m
         return cls(
             sensitive,
             keys,
@@ -97,7 +100,7 @@ class Diversity(Measure):
             effective[group],
             int((values > 0).sum()),
             int(keys.tuples.count[alone].sum()),
-            _matches_sharing(keys, part, group, code > 0),
+            int(keys.tuples.count[same & (code > 0) & (m > 1)].sum()),
         )
 
     @classmethod
@@ -184,10 +187,3 @@ def _of_groups(
     share = own / total[group]
     values = np.bincount(group, minlength=groups)
     return values, np.where(values > 0, np.exp(np.bincount(group, -share * np.log(share), groups)), np.nan)
-
-
-def _matches_sharing(keys: Keys, part: Keys, group: NDArray[np.intp], known: NDArray[np.bool_]) -> int:
-    """Records with other matches, of which none has another sensitive value: it then tells no two of them apart."""
-    m = matches_of_tuples(part, rule="intersect")[group]
-    same = matches_of_tuples(keys, rule="intersect") == m
-    return int(keys.tuples.count[same & known & (m > 1)].sum())

@@ -63,30 +63,18 @@ class Scenario:
         return _READINGS[self.reading][1]
 
 
-def _of_prosecutor(row: QuasiIdentifier) -> float:
-    return row.matches.informed.least
-
-
-def _of_journalist(row: QuasiIdentifier) -> float:
-    return math.nan if row.matches.theta.withheld else row.matches.theta.estimate
-
-
-def _of_register(row: QuasiIdentifier) -> float:
-    return row.matches.theta.fraction * row.matches.pr_su
-
-
 _READINGS: Mapping[str, tuple[Callable[[QuasiIdentifier], float], str]] = MappingProxyType(
     {
         "prosecutor": (
-            _of_prosecutor,
+            lambda row: row.matches.informed.least,
             "what the better of two ways to pick achieves at least: the record that shows all keys, or matches by 1/m",
         ),
         "journalist": (
-            _of_journalist,
+            lambda row: math.nan if row.matches.theta.withheld else row.matches.theta.estimate,
             "θ, in place of uniqueness in the population: somebody fits one record only, and it is hers",
         ),
         "register": (
-            _of_register,
+            lambda row: row.matches.theta.fraction * row.matches.pr_su,
             "recall over the list, share of the population times Pr(SU): a person of it is in the file, and alone",
         ),
     }

@@ -23,7 +23,7 @@ from naysay.microdata.risk.matched import Matches
 from naysay.microdata.risk.measure import Case, Measure
 from naysay.microdata.risk.people import People
 from naysay.microdata.risk.written import DASH, WIDTH, explained, grid
-from naysay.printing import Content, Heading, Note, Table, text
+from naysay.printing import Content, Heading, Note, text
 
 __all__ = ["MEASURES", "QuasiIdentifier", "Records", "RiskTable", "risk_table"]
 
@@ -185,16 +185,22 @@ class RiskTable:
         )
         return [
             Heading(f"Risk of re-identification: {self.n:,} records{people}{weighted}"),
-            *map(self._table, self.kinds),
+            *(
+                grid(
+                    kind.title([each for _, each in self.rows_of(kind)], policies=self.policies),
+                    ("quasi-identifier", *kind.columns),
+                    ((name, *each.cells()) for name, each in self.rows_of(kind)),
+                )
+                for kind in self.kinds
+            ),
             explained([*meaning, theta]),
             *map(Note, self.reservations),
         ]
 
-    def _table(self, kind: type[Measure]) -> Table:
-        found = self.rows_of(kind)
-        policies = any(row.missing for row in self.quasi_identifiers)
-        title = kind.title([each for _, each in found], policies=policies)
-        return grid(title, ("quasi-identifier", *kind.columns), ((name, *each.cells()) for name, each in found))
+    @property
+    def policies(self) -> bool:
+        """Whether some missing cells do not match everything."""
+        return any(row.missing for row in self.quasi_identifiers)
 
     @property
     def reservations(self) -> list[str]:
@@ -291,15 +297,20 @@ def risk_table(
     people: float | None = given.item() if isinstance(given, np.generic) else given
     if people is None and weights is not None:
         raise DataError("weights count people of a population; give population= (--population) beside them")
+    policies = [missing] if isinstance(missing, str | Mapping) else list(missing)
+    if not policies:
+        raise DataError("at least one policy for missing cells is needed, such as 'wildcard'; got none")
     rows: list[QuasiIdentifier] = []
-    for policy in _policies(missing):
+    for policy in policies:
         keys = _encoded(table, asked, policy, cells, weights, sensitive)
         if people is not None:
             sampling_fraction(keys.n, people)
         scale = None if weights is None or people is None else Scale.between(keys, weights, people)
         for names in asked:
             part, beside = keys.only(names), None if sensitive is None else (keys.only([*names, sensitive]), sensitive)
-            told = _reporter(names, progress)
+            told = None if progress is None else partial(progress, " + ".join(names))
+            if told is not None:
+                told(0.0)
             rows.append(_row(Case(part, rule, people, scale, confidence, beside, told), records=records))
     notes = () if scale is None else scale.warnings
     return RiskTable(keys.n, people, tuple(rows), confidence, weights is not None, notes)
@@ -314,13 +325,6 @@ def _asked(quasi_identifiers: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     if not asked:
         raise DataError("at least one quasi-identifier is needed, as [['age', 'gender']]; got none")
     return asked
-
-
-def _policies(missing: Policies | Sequence[Policies]) -> list[str | Mapping[str, str]]:
-    policies = [missing] if isinstance(missing, str | Mapping) else list(missing)
-    if not policies:
-        raise DataError("at least one policy for missing cells is needed, as 'wildcard'; got none")
-    return policies
 
 
 def _encoded(
@@ -344,15 +348,6 @@ def _encoded(
         return table.only(every)
     policies = dict.fromkeys(names, policy) if isinstance(policy, str) else policy
     return Keys(table, every, missing=policies, cells=cells, weights=weights)
-
-
-def _reporter(names: Sequence[str], progress: Progress | None) -> Callable[[float], None] | None:
-    """Progress on one quasi-identifier, told at once that it begins."""
-    if progress is None:
-        return None
-    name = " + ".join(names)
-    progress(name, 0.0)
-    return partial(progress, name)
 
 
 def _row(case: Case, *, records: bool) -> QuasiIdentifier:
