@@ -46,7 +46,7 @@ class Recoding:
     ----------
     key : str
     told : str
-        What would be done, as ``bins 5 wide`` or ``the highest 5 % together``.
+        What would be done, such as ``bins 5 wide`` or ``the highest 5 % together``.
     values : (int, int)
         Distinct values before and after; none after where the key is left out.
     after : Combination
@@ -153,9 +153,9 @@ def recodings(
 
     Numbers, also those written as text, are put into bins of several widths, or those at an end are taken together;
     dates, also those written as 2009-03-31, are cut to months, quarters and years; of other values the rare ones are
-    taken together, or neighbors, where their order is told. Who is missing stays apart where that is a category. Beside
-    them stands leaving the key out, the most that any recoding of it can do. One key is recoded at a time. Coarser
-    values never lower k nor m.
+    taken together, or neighbors, where their order is told. A missing value stays apart where it is a category. Leaving
+    the key out stands beside them: it is the most that any recoding of the key can do. One key is recoded at a time.
+    Coarser values never lower k nor m.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def everywhere(found: Search, told: Recodings, *, most: int = 100) -> Combinatio
 def _ways(keys: Keys, name: str, order: Sequence[Any] | None) -> Iterator[tuple[str, Into]]:
     """Recodings of one key: what is done, and the number of the new value for each value.
 
-    Who is missing stays apart where that is a category: None, the last of the values, is neither number nor date.
+    A missing value stays apart where it is a category: None, the last of the values, is neither number nor date.
     """
     every = keys.variable(name).cells.values
     values = [value for value in every if value is not None]

@@ -1,6 +1,6 @@
 """JSON lines whose cells are of several kinds: a value beside lists of candidates, which a typed reader refuses.
 
-An object is a set of candidates with their chances, as ``{"March": 0.75, "April": 0.25}``.
+An object is a set of candidates with their chances, such as ``{"March": 0.75, "April": 0.25}``.
 """
 
 from __future__ import annotations

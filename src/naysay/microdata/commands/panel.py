@@ -57,7 +57,9 @@ class MergeOptions:
     out: Out
     background: Annotated[
         str | None,
-        typer.Option(metavar="RECORD", help="The background variables; who answered nothing else is set aside."),
+        typer.Option(
+            metavar="RECORD", help="The background variables; people who answered nothing else are set aside."
+        ),
     ] = None
     respondent: Respondent = "respondent"
     wave: Wave = "wave"
@@ -119,7 +121,8 @@ class BirthdayOptions:
         Path | None, typer.Option(metavar="FILE", help="A file of respondents to which the month is added.")
     ] = None
     contradictions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write whose ages cannot be, with waves and ages.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write respondents whose ages contradict each other, with waves and ages."),
     ] = None
     respondent: Respondent = "respondent"
     wave: Wave = "wave"

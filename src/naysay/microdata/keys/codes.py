@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.microdata.keys.cells import Cells
+from naysay.microdata.keys.cells import CellSet
 
 __all__ = [
     "COLLECTIONS",
@@ -167,7 +167,7 @@ def _mixed(name: str, first: tuple[int, str], other: tuple[int, str], value: Any
     )
 
 
-Read = tuple[NDArray[Any], Cells]
+Read = tuple[NDArray[Any], CellSet]
 """The cell number of each row, and the distinct cells."""
 
 
@@ -261,7 +261,7 @@ def assembled(
     number[1:][~single] = len(labels) + 1 + np.arange(int((~single).sum()))
     several = [index for index, alone in enumerate(single) if not alone]
     likely = None if chances is None else [chances[index] for index in several]
-    return number[places], Cells.of(labels, [sets[index] for index in several], likely)
+    return number[places], CellSet.of(labels, [sets[index] for index in several], likely)
 
 
 def _empty(name: str, row: int) -> DataError:

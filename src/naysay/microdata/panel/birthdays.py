@@ -40,7 +40,7 @@ class Birthdays:
     contradictions : pl.DataFrame
         Respondents whose ages cannot be: `problem`, and the `waves` with their `ages`. Their month is missing.
     warnings : tuple of StatisticalWarning
-        Respondents who may be one, written differently.
+        About respondents who may be one person under two spellings.
     """
 
     table: pl.DataFrame
@@ -105,7 +105,7 @@ def month_of_birth(
     bounds: bool = False,
     year_of_birth: str | None = None,
 ) -> Birthdays:
-    """The months in which each respondent may be born, from the waves between which her age changed.
+    """The months in which each respondent may be born, from the waves between which their age changed.
 
     A change of age from one wave to the next confines the birthday to the months from the last wave with the old age
     to the first with the new one, both included, since the day of the interview is not known; around the turn of the
@@ -218,7 +218,7 @@ class _Changes:
 
 
 def _bounded(waves: Waves, ages: _Ages, year_of_birth: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Masks from every age: born from 12 a + 12 to 12 a months before a wave at which she was a."""
+    """Masks from every age: born from 12 a + 12 to 12 a months before a wave in which the age was a."""
     n = len(waves.respondents)
     latest, earliest = np.full(n, np.iinfo(np.int64).max), np.full(n, np.iinfo(np.int64).min)
     born = ages.months - YEAR * ages.age

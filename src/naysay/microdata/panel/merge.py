@@ -43,7 +43,7 @@ class Merged:
         For each wave, of everybody: `present`; `entered`, there for the first time; `left`, there for the last time
         before the last wave; `away`, without a row though there before and after.
     warnings : tuple of StatisticalWarning
-        Respondents who may be one, written differently.
+        About respondents who may be one person under two spellings.
     """
 
     table: pl.DataFrame
@@ -120,7 +120,7 @@ def merge_waves(
     Of each variable the last wave that knows it counts, so that somebody who left keeps what was known then, and a
     question that was skipped once keeps its older answer. Respondents of whom only the background is known (members
     of the household, by proxy) are set aside and counted, as are those without any background and those without any
-    answer: a release would tell an intruder nothing that she does not bring.
+    answer: a release would tell an intruder nothing new about them.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class _Groups:
 
 
 def _groups(known: dict[str, NDArray[np.bool_]], names: Sequence[str], background: Sequence[str] | None) -> _Groups:
-    """Who is kept, and who is set aside for what."""
+    """Who is kept, and why others are set aside."""
     if isinstance(background, str):
         raise DataError(f"background is a list of columns; got the single text {background!r} (write [{background!r}])")
     own = list(names if background is None else background)

@@ -62,7 +62,7 @@ class Waves:
     keys : (respondent, wave)
         The names of those columns.
     warnings : tuple of StatisticalWarning
-        Respondents who may be one, written differently.
+        About respondents who may be one person under two spellings.
     """
 
     parts: tuple[Part, ...]

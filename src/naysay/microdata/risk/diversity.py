@@ -56,7 +56,7 @@ class Diversity(Measure):
 
     @property
     def distinct(self) -> np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]:
-        """Distinct l of each respondent's anonymity set, (n,), masked where she is deleted or nothing is known."""
+        """Distinct l of each respondent's anonymity set, (n,), masked where they are deleted or nothing is known."""
         values = self.values[self.keys.owner]
         return np.ma.MaskedArray(values, mask=values == 0)
 
@@ -125,8 +125,9 @@ class Diversity(Measure):
 def diversity(keys: Keys, sensitive: str) -> Diversity:
     """Distinct and entropy l-diversity of a sensitive variable within anonymity sets.
 
-    A large anonymity set protects a name, not a fact: where all of its members share one sensitive value, whoever knows
-    that a person is among them knows it of her. Distinct l is the number of values in the set, entropy l = exp H.
+    A large anonymity set protects a name, not a fact: where all of its members share one sensitive value, an intruder
+    who knows that a person is among them knows it of them. Distinct l is the number of values in the set, entropy l =
+    exp H.
 
     Missing sensitive cells, and uncertain ones, tell nothing: they add no value, and speak against none. Matches are
     those of the rule ``intersect``, in which the fewest sets are of one value.

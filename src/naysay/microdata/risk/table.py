@@ -239,9 +239,10 @@ def risk_table(
 ) -> RiskTable:
     """Who stands out, on which key variables, and how sure an intruder could be.
 
-    For each quasi-identifier: after listwise deletion the records alone in their anonymity set (k = 1) and in sets
-    below 5 and 10, as shares of the kept and of all; over everybody the same on the number of matches m, where missing
-    cells match everything; and θ, the probability that a match with a unique record is the right person.
+    For each quasi-identifier the table tells three things. After listwise deletion: how many records are alone in their
+    anonymity set (k = 1), or in sets below 5 and 10, as shares of the kept and of all. Over everybody: the same for the
+    number of matches m, where missing cells match everything. And θ: the probability that a match with a unique record
+    is the right person.
 
     Parameters
     ----------
@@ -263,13 +264,13 @@ def risk_table(
         How many people each respondent stands for: numbers in people of the population beside those in records, and θ
         for unequal chances to be in the file.
     sensitive : str, optional
-        A variable whose diversity within anonymity sets is told, see `diversity`.
+        A variable for which diversity within anonymity sets is measured, see `diversity`.
     confidence : float
         Of θ's intervals.
     records : bool
         Whether each quasi-identifier keeps k and m of every respondent.
     progress : callable, optional
-        Called with a quasi-identifier, as ``age + gender``, and the share of its work that is done, from 0 to 1.
+        Called with a quasi-identifier, such as ``age + gender``, and the share of its work that is done, from 0 to 1.
 
     Raises
     ------
@@ -319,11 +320,11 @@ def risk_table(
 def _asked(quasi_identifiers: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     if isinstance(quasi_identifiers, str) or any(isinstance(names, str) for names in quasi_identifiers):
         raise DataError(
-            f"quasi-identifiers are lists of keys, as [['age'], ['age', 'gender']]; got {quasi_identifiers!r}"
+            f"quasi-identifiers are lists of keys, such as [['age'], ['age', 'gender']]; got {quasi_identifiers!r}"
         )
     asked = [tuple(names) for names in quasi_identifiers]
     if not asked:
-        raise DataError("at least one quasi-identifier is needed, as [['age', 'gender']]; got none")
+        raise DataError("at least one quasi-identifier is needed, such as [['age', 'gender']]; got none")
     return asked
 
 
