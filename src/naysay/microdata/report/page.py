@@ -63,7 +63,7 @@ def risk_html(
     Examples
     --------
     >>> from naysay import microdata
-    >>> found = microdata.riskgrid({"age": [40, 36, 36]}, [["age"]], population=100)
+    >>> found = microdata.risk_table({"age": [40, 36, 36]}, [["age"]], population=100)
     >>> risk_html(found).startswith("<!doctype html>")
     True
     """
