@@ -266,11 +266,12 @@ LABELS = {
 
 
 def growth() -> pl.DataFrame:
-    """Cost of each algorithm against rows, keys, the share missing, and patterns."""
+    """Cost of each algorithm against rows, keys, the share missing, and patterns; and against rows of wide keys."""
     cases = [("rows", n, n, (80, 12, 9, 5, 20), (0.1,) * 5) for n in (1_000, 10_000, 100_000, 1_000_000)]
     cases += [("keys", q, 20_000, (8,) * q, (0.2,) * q) for q in (2, 4, 6, 8, 12, 20)]
     cases += [("share missing", share, 100_000, (40, 12, 9, 5), (share,) * 4) for share in (0.0, 0.05, 0.2, 0.5, 0.8)]
     cases += [("patterns", 2**q, 50_000, (8,) * 10, (0.2,) * q + (0.0,) * (10 - q)) for q in (0, 2, 4, 6, 8, 10)]
+    cases += [("rows, wide keys", n, n, (5_000, 4_000, 300), (0.02,) * 3) for n in (10_000, 100_000, 1_000_000)]
     rows = []
     for what, at, n, cards, gone in cases:
         frame = table(n, cards, gone)

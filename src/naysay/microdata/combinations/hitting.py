@@ -1,10 +1,10 @@
 """The smallest sets of keys that tell a respondent from all others: minimal hitting sets.
 
-A choice is to know her on one key, by one of her candidates. It tells some of the others from her, as bits of a whole
-number. What is sought are the smallest sets of choices, at most one for each key, that tell all of them. The search
-takes one person who is not told yet, tries each choice that tells him, and gives up where a choice made earlier has
-become idle, that is, where what it alone told is told by others too (Murakami & Uno 2014, Discrete Applied Mathematics
-170, 83-94).
+A choice is to know the respondent on one key, by one of their candidates. It tells some of the others apart from them:
+these are bits of a whole number. The search looks for the smallest sets of choices, at most one for each key, that tell
+everybody apart. It takes one person who is not told apart yet and tries each choice that does so. It gives up where an
+earlier choice has become idle, that is, where other choices tell apart all whom it alone told apart (Murakami & Uno
+2014, Discrete Applied Mathematics 170, 83-94).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def hitting_sets(
 
 
 def _hardest(differs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Persons, each once, who are not told whenever another is, as far as that is quickly seen; the hardest first."""
+    """Rows without those whose differences contain another row's (a cheap, partial check); the hardest first."""
     packed = np.unique(np.packbits(differs, axis=1), axis=0) if differs.shape[1] else np.zeros((len(differs), 0), int)
     rows = np.unpackbits(packed.astype(np.uint8), axis=1, count=differs.shape[1]).astype(bool)
     order = np.argsort(rows.sum(axis=1), kind="stable")

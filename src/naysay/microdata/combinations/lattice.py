@@ -1,9 +1,9 @@
 """Anonymity sets and matches on many combinations of the same keys, each built on smaller ones.
 
 Two facts carry the work from a combination to those that hold it. The tuples of S with v are the tuples of S, each
-split by v: one multiplication a row, and a count. And who misses a key of S matches on S whoever she matches on S
-without it: a missing cell discards nobody. So of a combination only those who have every key are counted afresh: a
-complete tuple t is matched by the tuples that hold, for some part of S, the values of t, and nothing elsewhere.
+split by v: one multiplication a row, and a count. And a missing cell discards nobody: respondents who miss a key of S
+match on S the same people as on S without it. So only respondents who have every key are counted afresh: a complete
+tuple t is matched by the tuples that hold, for some part of S, the values of t, and nothing elsewhere.
 
 Keys with sets of candidates, few combinations of values, and very many patterns of missing keys are left to the
 algorithms that `matches` chooses from.
@@ -25,7 +25,7 @@ from naysay.microdata.keys.tuples import Tuples, ranked
 from naysay.microdata.keys.variables import Keys, Variable
 from naysay.microdata.matching.cost import counter_of
 from naysay.microdata.matching.cube import combinations as combinations_of
-from naysay.microdata.matching.question import File, answers, feasible
+from naysay.microdata.matching.question import Pool, answers, feasible
 from naysay.microdata.population.sizes import Sizes
 
 __all__ = ["Lattice", "Places", "Shelf", "Unknown", "number_of"]
@@ -231,21 +231,21 @@ class _Combination:
         return [number for number, code in enumerate(self.codes) if (code[self.kept] == 0).any()]
 
     @cached_property
-    def file(self) -> File:
+    def pool(self) -> Pool:
         """What the algorithms of `matches` count."""
         sizes = tuple(each.cells.size + 1 for each in self.variables)
         tuples = Tuples(self.codes, sizes, self.group.count)
         tuples = tuples if self.kept.all() else tuples.take(self.kept)
-        return feasible(File(tuples, tuples.count, tuple(each.cells for each in self.variables), self.rule))
+        return feasible(Pool(tuples, tuples.count, tuple(each.cells for each in self.variables), self.rule))
 
     def matches(self, parents: Parents) -> Whole:
         """M of each tuple, (distinct,); 0 where a policy drops it."""
-        if any(self.file.uncertain):
+        if any(self.pool.uncertain):
             return self._apart(None)
         if not self.gaps:
             return np.where(self.kept, self.group.count, 0)
-        cells, patterns = combinations_of(self.file), 2 ** len(self.gaps)
-        if cells * (1 + len(self.gaps)) < 4 * patterns * len(self.file.tuples):
+        cells, patterns = combinations_of(self.pool), 2 ** len(self.gaps)
+        if cells * (1 + len(self.gaps)) < 4 * patterns * len(self.pool.tuples):
             return self._apart("cube")
         found = None if patterns > _PATTERNS or cells > _LARGEST else self._given(parents)
         if found is None:
@@ -257,8 +257,8 @@ class _Combination:
     def _apart(self, algorithm: str | None) -> Whole:
         """The matches by an algorithm of `matches`."""
         result = np.zeros(len(self.group.first), np.int64)
-        if len(self.file.tuples):
-            result[self.kept] = answers(self.file, counter_of(self.file, algorithm))
+        if len(self.pool.tuples):
+            result[self.kept] = answers(self.pool, counter_of(self.pool, algorithm))
         return result
 
     def _given(self, parents: Parents) -> Whole | None:
@@ -286,7 +286,7 @@ class _Combination:
             absent = {number for bit, number in enumerate(self.gaps) if bits >> bit & 1}
             held = [number for number in range(len(self.codes)) if number not in absent]
             rows = np.flatnonzero(pattern == bits)
-            sizes = [self.file.tuples.sizes[number] for number in held]
+            sizes = [self.pool.tuples.sizes[number] for number in held]
             there = _packed([self.codes[number][rows] for number in held], sizes, len(rows))
             asked = _packed([self.codes[number][complete] for number in held], sizes, len(complete))
             total += _looked_up(there, self.group.count[rows], asked, math.prod(sizes))

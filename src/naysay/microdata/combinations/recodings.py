@@ -46,7 +46,7 @@ class Recoding:
     ----------
     key : str
     told : str
-        What would be done, as ``bins 5 wide`` or ``the highest 5 % together``.
+        What would be done, such as ``bins 5 wide`` or ``the highest 5 % together``.
     values : (int, int)
         Distinct values before and after; none after where the key is left out.
     after : Combination
@@ -153,9 +153,9 @@ def recodings(
 
     Numbers, also those written as text, are put into bins of several widths, or those at an end are taken together;
     dates, also those written as 2009-03-31, are cut to months, quarters and years; of other values the rare ones are
-    taken together, or neighbors, where their order is told. Who is missing stays apart where that is a category. Beside
-    them stands leaving the key out, the most that any recoding of it can do. One key is recoded at a time. Coarser
-    values never lower k nor m.
+    taken together, or neighbors, where their order is told. A missing value stays apart where it is a category. Leaving
+    the key out stands beside them: it is the most that any recoding of the key can do. One key is recoded at a time.
+    Coarser values never lower k nor m.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def everywhere(found: Search, told: Recodings, *, most: int = 100) -> Combinatio
 def _ways(keys: Keys, name: str, order: Sequence[Any] | None) -> Iterator[tuple[str, Into]]:
     """Recodings of one key: what is done, and the number of the new value for each value.
 
-    Who is missing stays apart where that is a category: None, the last of the values, is neither number nor date.
+    A missing value stays apart where it is a category: None, the last of the values, is neither number nor date.
     """
     every = keys.variable(name).cells.values
     values = [value for value in every if value is not None]
@@ -255,13 +255,14 @@ def _ways(keys: Keys, name: str, order: Sequence[Any] | None) -> Iterator[tuple[
     numbers, months = _numbers(values), _months(values)
     shares = _shares(keys, name, len(values))
     if order is not None:
-        ways: Iterable[tuple[str, Into]] = _neighbors(_placed(values, order, name))
+        places = _placed(values, order, name)
+        ways: Iterable[tuple[str, Into]] = ((f"neighbors, {width} together", places // width) for width in (2, 3, 4))
     elif numbers is not None:
         ways = [*_bins(numbers), *_ends(numbers, shares)]
     elif months is not None:
         ways = ((told, months // width) for width, told in _MONTHS)
     else:
-        ways = _rare(shares)
+        ways = _together(len(values), "those below {} each together", lambda tail: np.flatnonzero(shares < tail))
     for told, into in ways:
         dense = np.unique(into, return_inverse=True)[1].astype(np.int64)
         new = int(dense.max()) + 1
@@ -315,32 +316,20 @@ def _bins(numbers: NDArray[np.float64]) -> list[tuple[str, Into]]:
 
 def _ends(numbers: NDArray[np.float64], shares: NDArray[np.float64]) -> Iterator[tuple[str, Into]]:
     for name, order in (("highest", np.argsort(-numbers)), ("lowest", np.argsort(numbers))):
-        before = None
-        for tail in _TAILS:
-            end = order[np.cumsum(shares[order]) <= tail + 1e-12]
-            if len(end) > 1 and len(end) != before:
-                before = len(end)
-                yield f"the {name} {tail:.0%} together".replace("%", " %"), _together(len(numbers), end)
+        told = f"the {name} {{}} together"
+        yield from _together(len(numbers), told, lambda tail: order[np.cumsum(shares[order]) <= tail + 1e-12])  # noqa: B023
 
 
-def _rare(shares: NDArray[np.float64]) -> Iterator[tuple[str, Into]]:
-    before = None
+def _together(values: int, told: str, some: Callable[[float], NDArray[np.intp]]) -> Iterator[tuple[str, Into]]:
+    """Some values as one, for each tail that takes in more of them than the one before."""
+    before = 1
     for tail in _TAILS:
-        few = np.flatnonzero(shares < tail)
-        if len(few) > 1 and len(few) != before:
+        few = some(tail)
+        if len(few) > before:
             before = len(few)
-            yield f"those below {tail:.0%} each together".replace("%", " %"), _together(len(shares), few)
-
-
-def _together(values: int, some: NDArray[np.intp]) -> Into:
-    into = np.arange(values)
-    into[some] = some[0]
-    return into
-
-
-def _neighbors(places: NDArray[np.int64]) -> Iterator[tuple[str, Into]]:
-    for width in (2, 3, 4):
-        yield f"neighbors, {width} together", places // width
+            into = np.arange(values)
+            into[few] = few[0]
+            yield told.format(f"{tail:.0%}".replace("%", " %")), into
 
 
 def _placed(values: Sequence[Any], order: Sequence[Any], name: str) -> NDArray[np.int64]:

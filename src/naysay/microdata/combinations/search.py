@@ -238,7 +238,7 @@ def search(
         Where finished combinations are written, and read when the same search goes on. It may be a file of a search
         of smaller combinations. It holds numbers of respondents and names of keys, no values.
     progress : callable, optional
-        Called with each combination, as ``age + gender``, and the share of them that is done, from 0 to 1.
+        Called with each combination, such as ``age + gender``, and the share of them that is done, from 0 to 1.
 
     Raises
     ------

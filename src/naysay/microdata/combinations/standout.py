@@ -1,4 +1,4 @@
-"""Which keys make people stand out: the smallest sets of key variables on which somebody matches only herself."""
+"""Which keys make people stand out: the smallest sets of key variables on which somebody matches nobody else."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def stand_out(
     rule : {"worst", "intersect", "first"}
         How uncertain cells match, see `matches`.
     progress : callable, optional
-        Called with each set, as ``age + gender``, before it is tried, and the share of the sets that are done.
+        Called with each set, such as ``age + gender``, before it is tried, and the share of the sets that are done.
 
     Raises
     ------
@@ -171,20 +171,20 @@ def stand_out_of(
     rule: str = "worst",
     progress: Callable[[str, float], None] | None = None,
 ) -> tuple[tuple[str, ...], ...]:
-    """The smallest key sets on which one respondent matches only herself; empty where she does on none.
+    """The smallest key sets on which one respondent matches nobody else; empty where there is none.
 
-    A policy "drop" holds for each set by itself: where she lacks such a key, no set with it makes her stand out; others
-    who lack it are left out of the sets that have it.
+    A policy "drop" holds for each set by itself. If the respondent lacks such a key, no set with it makes them stand
+    out. Others who lack it are left out of the sets that have it.
 
     Parameters
     ----------
     keys : Keys
     row : int
-        Her position, counted from 0.
+        The respondent's position, counted from 0.
     most : int, optional
         The largest number of keys to try; by default 5, or all if there are fewer.
     rule : {"worst", "intersect", "first"}
-        How her uncertain cells match, see `matches`.
+        How their uncertain cells match, see `matches`.
     progress : callable, optional
         Called with a name and the share done, from 0 to 1.
 
@@ -202,7 +202,10 @@ def stand_out_of(
     """
     if rule not in RULES:
         raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
-    own = int(keys.owner[_position(row, keys.n)])
+    given: Any = row
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not 0 <= given < keys.n:
+        raise DataError(f"row must be a position in the file, from 0 to {keys.n - 1:,}; got {row!r}", value=row)
+    own = int(keys.owner[row])
     largest = min(_OF_ONE, len(keys.columns)) if most is None else _most(most, len(keys.columns))
     if keys.tuples.count[own] > 1:
         return ()
@@ -215,19 +218,13 @@ def stand_out_of(
 
 
 def _each_alone(keys: Keys, own: int) -> list[tuple[int, ...]]:
-    """The keys of the only respondent there is, without those that would drop her."""
+    """The keys of the only respondent there is, without those that would drop them."""
     pairs = enumerate(zip(keys.variables, keys.tuples.columns, strict=True))
     return [(place,) for place, (variable, column) in pairs if variable.policy != "drop" or column[own]]
 
 
-def _position(row: Any, n: int) -> int:
-    if isinstance(row, bool) or not isinstance(row, int | np.integer) or not 0 <= row < n:
-        raise DataError(f"row must be a position in the file, from 0 to {n - 1:,}; got {row!r}", value=row)
-    return int(row)
-
-
 def _choices(keys: Keys, own: int, rule: str) -> tuple[NDArray[np.bool_], list[int]]:
-    """Ways to know her on one key, (distinct, choices), each saying who is then told from her; and of which key."""
+    """Ways to know a respondent on one key, (distinct, choices): who is then told apart from them; and of which key."""
     known = [_known_as(keys, place, own, rule) for place in range(len(keys.columns))]
     choices = sum(len(each) for each in known)
     if choices * keys.distinct > _ROOM:
@@ -243,7 +240,7 @@ def _choices(keys: Keys, own: int, rule: str) -> tuple[NDArray[np.bool_], list[i
 
 
 def _known_as(keys: Keys, place: int, own: int, rule: str) -> list[NDArray[np.int64]]:
-    """What an intruder may know of her on a key: each candidate, the first, or that it is one of them."""
+    """What an intruder may know of a respondent on a key: each candidate, the first, or that it is one of them."""
     cell, cells = int(keys.tuples.columns[place][own]), keys.variables[place].cells
     if cell == 0:
         return []

@@ -79,16 +79,12 @@ class Answers:
         for row, tried in zip(self.risk.quasi_identifiers, self.tried, strict=True):
             for each in tried:
                 output.say(f"{row.label}, {each.scenario.name}: {each}")
-        told = [] if self.row is None else [self._own(self.row)]
-        parts = (self.stand_out, *told, self.search, self.contributions, self.recodings)
-        for part in parts:
+        sets = "; ".join(" + ".join(names) for names in self.own) or "no set of keys that was tried"
+        own = None if self.row is None else f"row {self.row} stands out on {sets}"
+        for part in (self.stand_out, own, self.search, self.contributions, self.recodings):
             if part is not None:
                 output.say()
                 output.say(str(part))
-
-    def _own(self, row: int) -> str:
-        sets = "; ".join(" + ".join(names) for names in self.own)
-        return f"row {row} stands out on {sets or 'no set of keys that was tried'}"
 
     def json(self) -> None:
         """Print one JSON object."""

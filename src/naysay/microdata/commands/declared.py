@@ -19,10 +19,10 @@ def record(text: str, *, option: str) -> tuple[str, ...]:
     try:
         rows = list(csv.reader([text], strict=True, skipinitialspace=True))
     except csv.Error as error:
-        raise DataError(f"{option} must be one CSV record, as 'age,gender'; {error}") from None
+        raise DataError(f"{option} must be one CSV record, such as 'age,gender'; {error}") from None
     names = tuple(rows[0]) if rows else ()
     if not names or not all(name.strip() for name in names):
-        raise DataError(f"{option} must list names with commas, as 'age,gender'; got {text!r}")
+        raise DataError(f"{option} must list names with commas, such as 'age,gender'; got {text!r}")
     return names
 
 
@@ -32,7 +32,7 @@ def named(texts: Iterable[str], *, option: str, example: str) -> dict[str, str]:
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign or not name or not value:
-            raise DataError(f"{option} must be NAME=VALUE, as {example}; got {text!r}")
+            raise DataError(f"{option} must be NAME=VALUE, such as {example}; got {text!r}")
         if name in found:
             raise DataError(f"{option} is given twice for {name!r}")
         found[name] = value
@@ -65,7 +65,9 @@ def forms(options: Options) -> dict[str, Form]:
         for name, value in named(texts, option=option, example="month=first_month,second_month").items():
             columns = record(value, option=option)
             if len(columns) != 2:
-                raise DataError(f"{option} must name two columns, as month=first_month,second_month; got {value!r}")
+                raise DataError(
+                    f"{option} must name two columns, such as month=first_month,second_month; got {value!r}"
+                )
             _once(found, name)[name] = Either(*columns) if option == "--either" else Between(*columns)
     labels = named(options.categories or (), option="--categories", example="income=low,middle,high")
     levels = named(options.level or (), option="--level", example="income=income_level")
@@ -101,6 +103,6 @@ def chances(texts: Sequence[str]) -> dict[str, float]:
             found[name] = float(text)
         except ValueError:
             raise DataError(
-                f"--attempt must be a probability, as acquaintance=0.05; got {_checks.shown([text])}"
+                f"--attempt must be a probability, such as acquaintance=0.05; got {_checks.shown([text])}"
             ) from None
     return found

@@ -1,6 +1,6 @@
 """JSON lines whose cells are of several kinds: a value beside lists of candidates, which a typed reader refuses.
 
-An object is a set of candidates with their chances, as ``{"March": 0.75, "April": 0.25}``.
+An object is a set of candidates with their chances, such as ``{"March": 0.75, "April": 0.25}``.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ def columns(path: Path, names: Sequence[str], na: Sequence[str], *, encoding: st
         return None
     if not set(names) <= set(known) or not any(_mixed([row.get(name) for row in rows]) for name in names):
         return None
-    return {name: [_cell(row.get(name), na) for row in rows] for name in names}
-
-
-def _cell(value: Any, na: Sequence[str]) -> Any:
-    return None if not isinstance(value, list | dict) and str(value) in na else value
+    return {
+        name: [None if not isinstance(cell, list | dict) and str(cell) in na else cell for cell in cells]
+        for name, cells in ((name, [row.get(name) for row in rows]) for name in names)
+    }
 
 
 def _mixed(cells: Sequence[Any]) -> bool:

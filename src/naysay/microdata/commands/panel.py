@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,6 +12,7 @@ import typer
 
 from naysay import _checks, files
 from naysay.console import output
+from naysay.console.commands import takes
 from naysay.console.options import Encoding, Separator
 from naysay.errors import DataError
 from naysay.microdata import panel
@@ -47,26 +49,34 @@ def group(context: typer.Context) -> None:
         output.say(context.get_help())
 
 
-@app.command("merge")
-def merge(
-    waves: Waves,
-    out: Out,
+@dataclass(frozen=True)
+class MergeOptions:
+    """What is asked of ``naysay panel merge``."""
+
+    waves: Waves
+    out: Out
     background: Annotated[
         str | None,
-        typer.Option(metavar="RECORD", help="The background variables; who answered nothing else is set aside."),
-    ] = None,
-    respondent: Respondent = "respondent",
-    wave: Wave = "wave",
-    months: Months = None,
+        typer.Option(
+            metavar="RECORD", help="The background variables; people who answered nothing else are set aside."
+        ),
+    ] = None
+    respondent: Respondent = "respondent"
+    wave: Wave = "wave"
+    months: Months = None
     number: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Numbers of the waves, checked to rise with the months.")
-    ] = None,
-    na: Absent = None,
-    force: Force = False,
-    format_: Format = "table",
-    separator: Separator = ",",
-    encoding: Encoding = None,
-) -> None:
+    ] = None
+    na: Absent = None
+    force: Force = False
+    format_: Format = "table"
+    separator: Separator = ","
+    encoding: Encoding = None
+
+
+@app.command("merge")
+@takes(MergeOptions)
+def merge(options: MergeOptions) -> None:
     """Merge monthly waves to one row for each respondent.
 
     Of each variable the most recent known value counts. Files hold one row for a respondent and month: one long file,
@@ -80,45 +90,53 @@ def merge(
       naysay panel merge march.csv april.csv --months 2009-03,2009-04 \\
           --out merged.parquet --na refused --format json
     """
-    _check_out([out], waves, force=force)
+    _check_out([options.out], options.waves, force=options.force)
+    background = options.background
     found = panel.merge_waves(
-        _tables(waves, respondent, wave, months, na, separator, encoding),
-        respondent=respondent,
-        wave=wave,
+        _tables(options),
+        respondent=options.respondent,
+        wave=options.wave,
         background=None if background is None else declared.record(background, option="--background"),
-        number=number,
+        number=options.number,
     )
-    files.write(found.table, out, separator=separator)
-    _tell(found, format_)
-    output.note(f"{out}: {found.kept:,} respondents")
+    files.write(found.table, options.out, separator=options.separator)
+    _tell(found, options.format_)
+    output.note(f"{options.out}: {found.kept:,} respondents")
+
+
+@dataclass(frozen=True)
+class BirthdayOptions:
+    """What is asked of ``naysay panel birthdays``."""
+
+    waves: Waves
+    out: Out
+    age: Annotated[str, typer.Option(metavar="COLUMN", help="Age in completed years.")] = "age"
+    bounds: Annotated[bool, typer.Option("--bounds", help="Use every age, not only changes, as an intruder would.")] = (
+        False
+    )
+    year_of_birth: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The year of birth, which tells more with --bounds.")
+    ] = None
+    beside: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A file of respondents to which the month is added.")
+    ] = None
+    contradictions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write respondents whose ages contradict each other, with waves and ages."),
+    ] = None
+    respondent: Respondent = "respondent"
+    wave: Wave = "wave"
+    months: Months = None
+    na: Absent = None
+    force: Force = False
+    format_: Format = "table"
+    separator: Separator = ","
+    encoding: Encoding = None
 
 
 @app.command("birthdays")
-def birthdays(
-    waves: Waves,
-    out: Out,
-    age: Annotated[str, typer.Option(metavar="COLUMN", help="Age in completed years.")] = "age",
-    bounds: Annotated[
-        bool, typer.Option("--bounds", help="Use every age, not only changes, as an intruder would.")
-    ] = False,
-    year_of_birth: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The year of birth, which tells more with --bounds.")
-    ] = None,
-    beside: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A file of respondents to which the month is added.")
-    ] = None,
-    contradictions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write whose ages cannot be, with waves and ages.")
-    ] = None,
-    respondent: Respondent = "respondent",
-    wave: Wave = "wave",
-    months: Months = None,
-    na: Absent = None,
-    force: Force = False,
-    format_: Format = "table",
-    separator: Separator = ",",
-    encoding: Encoding = None,
-) -> None:
+@takes(BirthdayOptions)
+def birthdays(options: BirthdayOptions) -> None:
     """Tell the month of birth from changes of age between waves.
 
     Writes a column month_of_birth with the months that remain possible: a list in Parquet and JSON lines, joined by
@@ -131,47 +149,39 @@ def birthdays(
       naysay panel birthdays background.csv --out with_month.csv \\
           --bounds --year-of-birth year_of_birth --beside members.csv
     """
+    out, beside, contradictions = options.out, options.beside, options.contradictions
     outs = [out] if contradictions is None else [out, contradictions]
-    _check_out(outs, [*waves, *([] if beside is None else [beside])], force=force)
+    _check_out(outs, [*options.waves, *([] if beside is None else [beside])], force=options.force)
     found = panel.month_of_birth(
-        _tables(waves, respondent, wave, months, na, separator, encoding),
-        age=age,
-        respondent=respondent,
-        wave=wave,
-        bounds=bounds,
-        year_of_birth=year_of_birth,
+        _tables(options),
+        age=options.age,
+        respondent=options.respondent,
+        wave=options.wave,
+        bounds=options.bounds,
+        year_of_birth=options.year_of_birth,
     )
-    table = found.table
-    if beside is not None:
-        table = found.beside(_read(beside, [respondent], (), separator, encoding))
-    files.write(_plain(table, out), out, separator=separator)
+    table = found.table if beside is None else found.beside(_read(beside, options))
+    files.write(_plain(table, out), out, separator=options.separator)
     if contradictions is not None:
-        files.write(_plain(found.contradictions, contradictions), contradictions, separator=separator)
+        files.write(_plain(found.contradictions, contradictions), contradictions, separator=options.separator)
         output.note(f"{contradictions}: {found.contradictions.height:,} respondents with their ages; keep it safe")
-    _tell(found, format_)
+    _tell(found, options.format_)
     output.note(f"{out}: {table.height:,} respondents")
 
 
-def _tables(
-    paths: Sequence[Path],
-    respondent: str,
-    wave: str,
-    months: str | None,
-    na: str | None,
-    separator: str,
-    encoding: str | None,
-) -> dict[str, pl.DataFrame]:
+def _tables(options: MergeOptions | BirthdayOptions) -> dict[str, pl.DataFrame]:
     """The files, each with its month in a column, by their names."""
-    named = (None,) * len(paths) if months is None else declared.record(months, option="--months")
-    if len(named) != len(paths):
-        raise DataError(f"--months must name one month a file; got {len(named)} for {len(paths)} files")
+    paths, wave = options.waves, options.wave
+    months = (None,) * len(paths) if options.months is None else declared.record(options.months, option="--months")
+    if len(months) != len(paths):
+        raise DataError(f"--months must name one month a file; got {len(months)} for {len(paths)} files")
     if len(set(paths)) < len(paths):
         twice = next(path for path in paths if paths.count(path) > 1)
         raise DataError(f"{str(twice)!r} is named twice")
-    absent = () if na is None else declared.record(na, option="--na")
+    absent = () if options.na is None else declared.record(options.na, option="--na")
     found = {}
-    for path, month in zip(paths, named, strict=True):
-        table = _read(path, [respondent], absent, separator, encoding)
+    for path, month in zip(paths, months, strict=True):
+        table = _read(path, options, absent)
         if month is None and wave not in table.columns:
             raise DataError(
                 f"{str(path)!r} has no column {wave!r} for the month of a row; name it with --wave, or give the month"
@@ -183,18 +193,16 @@ def _tables(
     return found
 
 
-def _read(
-    path: Path, needed: Sequence[str], absent: Sequence[str], separator: str, encoding: str | None
-) -> pl.DataFrame:
+def _read(path: Path, options: MergeOptions | BirthdayOptions, absent: Sequence[str] = ()) -> pl.DataFrame:
+    """A file, the cells that mean missing as null; respondents are named as they are."""
     with files.readable(path):
-        frame = files.scan(path, separator=separator, encoding=encoding)
-        files.check_columns(frame, needed)
+        frame = files.scan(path, separator=options.separator, encoding=options.encoding)
+        files.check_columns(frame, [options.respondent])
         table = frame.collect()
-    plain = [name for name, dtype in table.schema.items() if not dtype.is_nested() and name not in needed]
-    if not absent:
-        return table
-    gone = [pl.col(name).cast(pl.String).is_in(list(absent)) for name in plain]
-    return table.with_columns(pl.when(~cell).then(pl.col(name)) for name, cell in zip(plain, gone, strict=True))
+    plain = [name for name, kind in table.schema.items() if not kind.is_nested() and name != options.respondent]
+    return table.with_columns(
+        pl.when(~pl.col(name).cast(pl.String).is_in(list(absent))).then(pl.col(name)) for name in plain if absent
+    )
 
 
 def _plain(table: pl.DataFrame, path: Path) -> pl.DataFrame:

@@ -118,7 +118,10 @@ class Request:
         """All that is asked for, from the file."""
         options = self.options
         with files.readable(options.file), self._source().on(options.engine) as table, _progress() as progress:
-            read = self._read(table, progress) if self._once else None
+            # keys that are encoded under the first policy answer all of this; several policies alone encode each anew
+            once = (options.stand_out, options.row, options.search, options.html)
+            needed = len(self.policies) == 1 or options.explain or any(each is not None for each in once)
+            read = self._read(table, progress) if needed else None
             if options.explain and read is not None:
                 for names in self.asked:
                     output.note(f"{' + '.join(names)}:")
@@ -140,13 +143,6 @@ class Request:
             encoding=options.encoding,
             codes=options.codes,
         )
-
-    @property
-    def _once(self) -> bool:
-        """Whether keys encoded under the first policy answer something."""
-        options = self.options
-        asked = (options.stand_out, options.row, options.search, options.html)
-        return len(self.policies) == 1 or options.explain or any(each is not None for each in asked)
 
     def _read(self, table: Any, progress: Reporter) -> Keys:
         """All keys under the first policy, and the sensitive variable, read once."""

@@ -33,7 +33,7 @@ class Options:
         typer.Option(
             metavar="POLICIES",
             help="What a missing key means: wildcard (matches everything, the default), category (a value of its own) "
-            "or drop, for all keys or as age=drop,income=category. Several times: side by side.",
+            "or drop, for all keys or for each, such as age=drop,income=category. Several times: side by side.",
         ),
     ] = None
     na: Annotated[
@@ -50,7 +50,7 @@ class Options:
         str | None, typer.Option(metavar="COLUMN", help="Tell how many of its values people alike on the keys have.")
     ] = None
     joined: Annotated[
-        list[str] | None, typer.Option(metavar="KEY", help="A key whose cells list candidates, as 'March;April'.")
+        list[str] | None, typer.Option(metavar="KEY", help="A key whose cells list candidates, such as 'March;April'.")
     ] = None
     either: Annotated[
         list[str] | None, typer.Option(metavar="KEY=A,B", help="A key with two candidates, from columns A and B.")
@@ -60,7 +60,7 @@ class Options:
     ] = None
     design: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=DESIGN", help="A key of privatized answers, as income='negative(discards=2)'."),
+        typer.Option(metavar="KEY=DESIGN", help="A key of privatized answers, such as income='negative(discards=2)'."),
     ] = None
     categories: Annotated[
         list[str] | None,

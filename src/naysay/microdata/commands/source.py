@@ -207,7 +207,7 @@ def _as_whole(frame: pl.LazyFrame, names: Sequence[str], keys: Sequence[str], po
     Raises
     ------
     DataError
-        Decimal numbers in a key: nearly everybody would have one of her own.
+        Decimal numbers in a key: nearly everybody would have one of their own.
     """
     asked = [_decimals(name, point) for name in dict.fromkeys(names)]
     found = frame.select(asked).collect(engine="streaming") if asked else pl.DataFrame()

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.design import Answerable
 from naysay.errors import AnswerError, DataError
-from naysay.microdata.keys.cells import Cells
+from naysay.microdata.keys.cells import CellSet
 from naysay.microdata.keys.codes import (
     Read,
     assembled,
@@ -67,11 +67,11 @@ class Plain(Form):
             return of_lists(column.cast(pl.List(column.dtype.inner)), name)
         if isinstance(column, pl.Series):
             codes, values = codes_of_series(column, name=name)
-            return codes, Cells.of(values)
+            return codes, CellSet.of(values)
         if any(is_collection(cell) for cell in column):
             return of_mixed(column, name)
         codes, values = codes_of_cells(column, name=name)
-        return codes, Cells.of(values)
+        return codes, CellSet.of(values)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class Either(Form):
         pairs, places = np.unique(one[both] * width + other[both], return_inverse=True)
         codes[both] = len(values) + 1 + places
         sets = np.column_stack([pairs // width - 1, pairs % width - 1])
-        return codes, Cells.of(values, sets.tolist())
+        return codes, CellSet.of(values, sets.tolist())
 
 
 @dataclass(frozen=True)

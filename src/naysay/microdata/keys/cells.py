@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 
-__all__ = ["Cells", "Codes", "compact", "expanded"]
+__all__ = ["CellSet", "Codes", "compact", "expanded"]
 
 Codes = NDArray[Any]
 """(n,) unsigned, of the smallest width that holds them: the cell of each respondent, 0 where it is missing."""
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class CellSet:
     """The distinct cells of a key variable.
 
     Parameters
@@ -41,7 +41,7 @@ class Cells:
 
     Examples
     --------
-    >>> months = Cells.of(("March", "April"), [(0, 1)])
+    >>> months = CellSet.of(("March", "April"), [(0, 1)])
     >>> months.size, months.certain
     (3, False)
     >>> months.candidates(3)
@@ -63,7 +63,7 @@ class Cells:
         values: Sequence[Any],
         sets: Sequence[Sequence[int]] = (),
         chances: Sequence[Sequence[float]] | None = None,
-    ) -> Cells:
+    ) -> CellSet:
         """Cells of the values, and of sets of two candidates and more."""
         own = len(values)
         lengths = np.concatenate([np.ones(own, np.int64), np.array([len(each) for each in sets], np.int64)])
@@ -129,18 +129,18 @@ class Cells:
             return ()
         return tuple(self.values[place] for place in self.members[self.starts[cell - 1] : self.starts[cell]])
 
-    def with_category(self) -> Cells:
+    def with_category(self) -> CellSet:
         """The same cells and one more, behind all others: to be missing is the value None."""
         own = len(self.values)
         order = np.concatenate([self.starts[: own + 1], self.starts[own:] + 1])
-        return Cells(
+        return CellSet(
             (*self.values, None),
             order,
             np.insert(self.members, own, own),
             np.insert(self.chances, own, 1.0),
         )
 
-    def merged(self, into: NDArray[Any]) -> tuple[Cells, NDArray[np.int64]]:
+    def merged(self, into: NDArray[Any]) -> tuple[CellSet, NDArray[np.int64]]:
         """Cells of fewer values, value i now being value into[i], and the new number of each cell, (cells + 1,)."""
         own, new = len(self.values), int(into.max()) + 1
         known: dict[tuple[tuple[int, float], ...], int] = {}
@@ -153,7 +153,7 @@ class Cells:
             single = len(held) == 1
             number[cell] = 1 + next(iter(held)) if single else new + known.setdefault((*held.items(),), len(known) + 1)
         sets = [[value for value, _ in each] for each in known]
-        return Cells.of(range(new), sets, [[chance for _, chance in each] for each in known]), number
+        return CellSet.of(range(new), sets, [[chance for _, chance in each] for each in known]), number
 
 
 def compact(codes: NDArray[Any], most: int) -> Codes:

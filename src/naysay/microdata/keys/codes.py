@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.microdata.keys.cells import Cells
+from naysay.microdata.keys.cells import CellSet
 
 __all__ = [
     "COLLECTIONS",
@@ -57,26 +57,18 @@ def codes_of_series(series: pl.Series, *, name: str) -> tuple[NDArray[Any], tupl
     if series.dtype in (pl.Categorical, pl.Enum):
         series = series.cast(pl.String)
     if series.dtype == pl.String:
-        return _codes_of_texts(series)
+        texts = series.drop_nulls().unique().sort()
+        texts = texts.filter(texts != "")  # the empty text is missing
+        codes = series.cast(pl.Enum(texts), strict=False).to_physical()
+        return (codes.cast(pl.Int64) + 1).fill_null(0).cast(pl.UInt32).to_numpy(), tuple(texts.to_list())
     values = series.drop_nulls().unique().sort()
     return _looked_up(series, values), tuple(values.to_list())
-
-
-def _codes_of_texts(series: pl.Series) -> tuple[NDArray[Any], tuple[Any, ...]]:
-    values = series.drop_nulls().unique().sort()
-    values = values.filter(values != "")
-    codes = series.cast(pl.Enum(values), strict=False).to_physical()
-    return _shifted(codes), tuple(values.to_list())
 
 
 def _looked_up(series: pl.Series, values: pl.Series) -> NDArray[Any]:
     table = pl.DataFrame({"value": values, "code": pl.int_range(1, len(values) + 1, eager=True, dtype=pl.UInt32)})
     found = series.alias("value").to_frame().join(table, on="value", how="left", maintain_order="left")
     return found["code"].fill_null(0).to_numpy()
-
-
-def _shifted(codes: pl.Series) -> NDArray[Any]:
-    return (codes.cast(pl.Int64) + 1).fill_null(0).cast(pl.UInt32).to_numpy()
 
 
 def _codes_of_integers(series: pl.Series) -> tuple[NDArray[Any], tuple[Any, ...]]:
@@ -175,7 +167,7 @@ def _mixed(name: str, first: tuple[int, str], other: tuple[int, str], value: Any
     )
 
 
-Read = tuple[NDArray[Any], Cells]
+Read = tuple[NDArray[Any], CellSet]
 """The cell number of each row, and the distinct cells."""
 
 
@@ -269,7 +261,7 @@ def assembled(
     number[1:][~single] = len(labels) + 1 + np.arange(int((~single).sum()))
     several = [index for index, alone in enumerate(single) if not alone]
     likely = None if chances is None else [chances[index] for index in several]
-    return number[places], Cells.of(labels, [sets[index] for index in several], likely)
+    return number[places], CellSet.of(labels, [sets[index] for index in several], likely)
 
 
 def _empty(name: str, row: int) -> DataError:

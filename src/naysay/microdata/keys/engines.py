@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from naysay.errors import DataError
 from naysay.microdata.keys.candidates import Form
-from naysay.microdata.keys.cells import Cells
+from naysay.microdata.keys.cells import CellSet
 from naysay.microdata.keys.table import Table, check_names
 from naysay.microdata.keys.tuples import Tuples
 
@@ -109,7 +109,7 @@ def engine_for(name: str, native: Any) -> Engine:
     )
 
 
-Under = Callable[[NDArray[Any], Cells], tuple[NDArray[Any], Cells]]
+Under = Callable[[NDArray[Any], CellSet], tuple[NDArray[Any], CellSet]]
 """A policy for missing cells, applied to codes and cells."""
 
 AMOUNT, COUNT, WEIGHT = "naysay_amount", "naysay_count", "naysay_weight"
@@ -186,7 +186,7 @@ class Remote:
 
 def encoded(
     data: Any, name: str, asked: Iterable[tuple[str, Form, Under]], weights: str | None
-) -> tuple[Remote, list[Cells]]:
+) -> tuple[Remote, list[CellSet]]:
     """The table encoded and counted on its engine, and the cells of each variable.
 
     `asked` holds for each variable its name, how it is written, and a function that applies its policy to cells and
@@ -230,7 +230,7 @@ def _weighed(engine: Engine, frame: Frame, weights: str) -> Frame:
 
 def _coded(
     engine: Engine, source: Frame, frame: Frame, asked: tuple[str, Form, Under], out: str
-) -> tuple[Frame, Cells]:
+) -> tuple[Frame, CellSet]:
     """The frame with the cell numbers of a variable, looked up in a table of the distinct raw cells of the source."""
     variable, form, under = asked
     columns = form.columns(variable)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys.candidates import Form, Plain
-from naysay.microdata.keys.cells import Cells, compact
+from naysay.microdata.keys.cells import CellSet, compact
 from naysay.microdata.keys.engines import Remote, encoded
 from naysay.microdata.keys.table import Table, check_names, engine_of
 from naysay.microdata.keys.tuples import Tuples, grouped
@@ -33,13 +33,13 @@ class Variable:
     Parameters
     ----------
     name : str
-    cells : Cells
+    cells : CellSet
     policy : {"wildcard", "category", "drop"}
         A missing cell matches everything, is a value of its own, or deletes its respondent.
     """
 
     name: str
-    cells: Cells
+    cells: CellSet
     policy: str = "wildcard"
 
 
@@ -344,7 +344,7 @@ def positive(weights: ArrayLike, n: int) -> NDArray[np.float64]:
     return _checks.amounts(weights, what="weights", length=n)
 
 
-def _under(policy: str, codes: NDArray[Any], cells: Cells) -> tuple[NDArray[Any], Cells]:
+def _under(policy: str, codes: NDArray[Any], cells: CellSet) -> tuple[NDArray[Any], CellSet]:
     """Codes and cells, the missing one a category where that is the policy."""
     gone = codes == 0
     if policy != "category" or not gone.any():

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay.microdata.keys.cells import Cells, expanded
+from naysay.microdata.keys.cells import CellSet, expanded
 from naysay.microdata.keys.tuples import grouped
-from naysay.microdata.matching.question import Amounts, Asked, File
+from naysay.microdata.matching.question import Amounts, Pool, Questions
 
 __all__ = ["BLOCK", "Bitmaps", "Block", "add_matches"]
 
@@ -56,9 +56,9 @@ class Block:
     single: bool
 
     @classmethod
-    def of(cls, file: File, columns: Sequence[int], rows: NDArray[np.intp]) -> Block:
+    def of(cls, pool: Pool, columns: Sequence[int], rows: NDArray[np.intp]) -> Block:
         """The bitmaps of some of a file's tuples, its variables in the order given."""
-        made, amount = [_bitmaps(file, place, file.tuples.columns[place][rows]) for place in columns], file.amount[rows]
+        made, amount = [_bitmaps(pool, place, pool.tuples.columns[place][rows]) for place in columns], pool.amount[rows]
         heights = np.cumsum([0, *(len(maps) for maps, _ in made)])
         symbols = np.cumsum([0, *(len(row) for _, row in made)])
         row = np.concatenate([row + height for (_, row), height in zip(made, heights[:-1], strict=True)])
@@ -68,12 +68,12 @@ class Block:
         return cls(maps, symbols[:-1].astype(np.int64), row.astype(np.int32), padded, bool((amount == 1).all()))
 
 
-def _bitmaps(file: File, place: int, column: NDArray[Any]) -> tuple[Words, NDArray[np.int64]]:
+def _bitmaps(pool: Pool, place: int, column: NDArray[Any]) -> tuple[Words, NDArray[np.int64]]:
     """Bitmaps of the symbols that some tuple of the block agrees with, and which one each symbol has.
 
     The first bitmap is full, the second holds the tuples with a missing cell: all that agree with any other symbol.
     """
-    cells, missing = file.cells[place], column == 0
+    cells, missing = pool.cells[place], column == 0
     known = np.flatnonzero(~missing)
     held, holder = _held(cells, column[known].astype(np.int64))
     some, which = np.unique(held, return_inverse=True)
@@ -82,15 +82,15 @@ def _bitmaps(file: File, place: int, column: NDArray[Any]) -> tuple[Words, NDArr
     maps = _packed([np.ones_like(missing)[None], missing[None], own | missing])
     value = np.ones(len(cells.values), np.int64)
     value[some] = 2 + np.arange(len(some))
-    row = np.zeros(file.symbols(place), np.int64)
-    if file.by_value or cells.certain:
+    row = np.zeros(pool.symbols(place), np.int64)
+    if pool.by_value or cells.certain:
         row[1:] = value
         return maps, row
     row[1:] = 2 + np.arange(cells.size)
     return np.concatenate([maps[:2], *_united(maps, value[cells.members], cells.starts)]), row
 
 
-def _held(cells: Cells, column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+def _held(cells: CellSet, column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
     """The values that each tuple may hold, one after another, and the tuples that hold them."""
     if cells.certain:
         return column - 1, np.arange(len(column))
@@ -118,17 +118,17 @@ def _packed(rows: list[NDArray[np.bool_]]) -> Words:
 class Bitmaps:
     """A file ready to be asked, block by block."""
 
-    file: File
+    pool: Pool
     progress: Callable[[float], None] | None = field(default=None, repr=False)
 
-    def count(self, asked: Asked) -> Amounts:
+    def count(self, asked: Questions) -> Amounts:
         columns, order = self._ordered
         symbols = np.ascontiguousarray(np.column_stack([asked.symbols[place] for place in columns]), np.int32)
-        total = np.zeros(len(asked), self.file.amount.dtype)
+        total = np.zeros(len(asked), self.pool.amount.dtype)
         add = adder(len(asked) * len(order) * len(columns))
         for start in range(0, len(order), BLOCK):
             part = order[start : start + BLOCK]
-            add(Block.of(self.file, columns, part), symbols, total)
+            add(Block.of(self.pool, columns, part), symbols, total)
             if self.progress is not None:
                 self.progress(min(1.0, (start + BLOCK) / len(order)))
         return total
@@ -139,7 +139,7 @@ class Bitmaps:
 
         A block then holds few of the first variables' values, so that most questions end there.
         """
-        tuples = self.file.tuples
+        tuples = self.pool.tuples
         apart = [float(np.square(np.bincount(column, minlength=1) / len(tuples)).sum()) for column in tuples.columns]
         missing = [float((column == 0).mean()) for column in tuples.columns]
         columns = sorted(range(len(apart)), key=lambda place: apart[place] + 2 * missing[place])

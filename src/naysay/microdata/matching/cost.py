@@ -1,7 +1,8 @@
 """Which algorithm to take: what each would cost on this file, and why one was chosen.
 
-The constants were measured on two cores (`benchmarks/risk.py` prints estimates beside times); what matters is their
-ratios, and that the choice is right where algorithms differ by an order of magnitude.
+`Cube` is taken where a table of all combinations is small. `Join` is taken where keys have very many values and few
+patterns of missing cells: its work grows with patterns × tuples. `Bitmaps` are taken otherwise: their work grows with
+the square of the tuples, and hardly depends on the keys.
 """
 
 from __future__ import annotations
@@ -17,12 +18,20 @@ from naysay.microdata.matching import cube
 from naysay.microdata.matching.bitmaps import BLOCK, Bitmaps
 from naysay.microdata.matching.cube import Cube
 from naysay.microdata.matching.join import Join
-from naysay.microdata.matching.question import Counter, File, file_of
+from naysay.microdata.matching.question import Counter, Pool, pool_of
 
 __all__ = ["ALGORITHMS", "Cost", "Plan", "counter_of", "explain"]
 
 ALGORITHMS = ("cube", "join", "bitmap")
 _ROOM = 2 * 2**30  # bytes that an array of combinations may take
+
+# Nanoseconds of one step, measured by benchmarks/risk.py on two cores. They decide by their ratios alone. These differ
+# from machine to machine by a factor of two or three, which matters only where either choice is about as fast.
+_NS = 1e-9
+_CELL, _AXIS_PAIR, _LOOK_UP = 2 * _NS, 20 * _NS, 20 * _NS  # cube
+_ROW, _PATTERN = 40 * _NS, 4_000_000 * _NS  # join
+_BLOCK, _BLOCK_COMPILED, _BIT, _MEMBER, _WORD = 500 * _NS, 25 * _NS, 0.3 * _NS, 30 * _NS, 1 * _NS  # bitmaps
+_STARTING = 20_000_000 * _NS  # bitmaps
 
 
 @dataclass(frozen=True)
@@ -78,49 +87,49 @@ def explain(keys: Keys, *, rule: str = "worst") -> Plan:
     >>> microdata.explain(keys).chosen
     'cube'
     """
-    return _plan(file_of(keys, rule, None))
+    return _plan(pool_of(keys, rule, None))
 
 
-def _plan(file: File) -> Plan:
-    costs = sorted((_cube(file), _join(file), _bitmap(file)), key=lambda cost: cost.seconds)
+def _plan(pool: Pool) -> Plan:
+    costs = sorted((_cube(pool), _join(pool), _bitmap(pool)), key=lambda cost: cost.seconds)
     possible = [cost for cost in costs if cost.bytes <= _ROOM]
-    return Plan((possible or costs)[0].algorithm, tuple(costs), file.tuples.n, len(file.tuples), file.tuples.patterns)
+    return Plan((possible or costs)[0].algorithm, tuple(costs), pool.tuples.n, len(pool.tuples), pool.tuples.patterns)
 
 
-def _cube(file: File) -> Cost:
-    cells = cube.combinations(file)
-    axes = sum(file.gaps) + sum(file.uncertain)
+def _cube(pool: Pool) -> Cost:
+    cells = cube.combinations(pool)
+    axes = sum(pool.gaps) + sum(pool.uncertain)
     why = f"{cells:.3g} combinations × {axes} open keys"
-    seconds = 2e-9 * cells * (1 + axes) + 2e-8 * file.questions + 2e-8 * file.agreements
-    return Cost("cube", seconds, 8.0 * cells + 50.0 * file.agreements, why)
+    seconds = _CELL * cells * (1 + axes) + _LOOK_UP * pool.questions + _AXIS_PAIR * pool.agreements
+    return Cost("cube", seconds, 8.0 * cells + 50.0 * pool.agreements, why)
 
 
-def _join(file: File) -> Cost:
-    asked, patterns = file.questions, file.tuples.patterns
-    rows = patterns * (file.spread + asked)
-    why = f"{patterns:,} patterns × {len(file.tuples):,} tuples, {asked:.3g} questions"
-    seconds = 4e-8 * rows + 4e-3 * patterns * (1 + 1e-5 * file.agreements)
-    return Cost("join", seconds, 200.0 * min(rows, 4e6 + file.spread + asked) + 50.0 * file.agreements, why)
+def _join(pool: Pool) -> Cost:
+    asked, patterns = pool.questions, pool.tuples.patterns
+    rows = patterns * (pool.spread + asked)
+    why = f"{patterns:,} patterns × {len(pool.tuples):,} tuples, {asked:.3g} questions"
+    seconds = _ROW * rows + patterns * (_PATTERN + _ROW * pool.agreements)
+    return Cost("join", seconds, 200.0 * min(rows, 4e6 + pool.spread + asked) + 50.0 * pool.agreements, why)
 
 
-def _bitmap(file: File) -> Cost:
-    asked, blocks = file.questions, max(1, -(-len(file.tuples) // BLOCK))
-    built = blocks * BLOCK * float(sum(min(size, BLOCK) for size in file.tuples.sizes))
-    each = 2.5e-8 if find_spec("numba") else 5e-7
+def _bitmap(pool: Pool) -> Cost:
+    asked, blocks = pool.questions, max(1, -(-len(pool.tuples) // BLOCK))
+    built = blocks * BLOCK * float(sum(min(size, BLOCK) for size in pool.tuples.sizes))
+    each = _BLOCK_COMPILED if find_spec("numba") else _BLOCK
     why = f"{asked:.3g} questions × {blocks:,} blocks of {BLOCK:,} tuples"
-    several = [cells for cells, many in zip(file.cells, file.uncertain, strict=True) if many]
-    united = 0.0 if file.by_value else 64.0 * blocks * sum(len(cells.members) for cells in several)  # words
-    wide = BLOCK * float(sum(len(cells.values) + (0 if file.by_value else cells.size / 8) for cells in several))
-    seconds = 0.02 + each * asked * blocks + 3e-10 * (built + wide * blocks) + 3e-8 * file.held + 1e-9 * united
-    room = 64.0 * min(asked, 4e6) + 3 * min(wide, 1.0 * BLOCK * file.held) + 24 * file.held / blocks
+    several = [cells for cells, many in zip(pool.cells, pool.uncertain, strict=True) if many]
+    united = 0.0 if pool.by_value else 64.0 * blocks * sum(len(cells.members) for cells in several)  # words
+    wide = BLOCK * float(sum(len(cells.values) + (0 if pool.by_value else cells.size / 8) for cells in several))
+    seconds = _STARTING + each * asked * blocks + _BIT * (built + wide * blocks) + _MEMBER * pool.held + _WORD * united
+    room = 64.0 * min(asked, 4e6) + 3 * min(wide, 1.0 * BLOCK * pool.held) + 24 * pool.held / blocks
     return Cost("bitmap", seconds, room, why)
 
 
-def counter_of(file: File, algorithm: str | None, progress: Callable[[float], None] | None = None) -> Counter:
+def counter_of(pool: Pool, algorithm: str | None, progress: Callable[[float], None] | None = None) -> Counter:
     """The algorithm asked for, or the one with the least estimated cost, ready to count."""
-    chosen = algorithm or _plan(file).chosen
+    chosen = algorithm or _plan(pool).chosen
     if chosen not in ALGORITHMS:
         raise DataError(f"algorithm must be one of {_checks.shown(ALGORITHMS)}; got {chosen!r}")
     if chosen == "cube":
-        return Cube.of(file)
-    return Join(file, progress) if chosen == "join" else Bitmaps(file, progress)
+        return Cube.of(pool)
+    return Join(pool, progress) if chosen == "join" else Bitmaps(pool, progress)

@@ -19,40 +19,40 @@ from numpy.typing import NDArray
 
 from naysay.errors import DataError
 from naysay.microdata.keys.tuples import grouped
-from naysay.microdata.matching.question import Amounts, Asked, File
+from naysay.microdata.matching.question import Amounts, Pool, Questions
 
 __all__ = ["Cube", "combinations"]
 
 _MOST = 4_000_000_000
 
 
-def _plain(file: File) -> list[int]:
+def _plain(pool: Pool) -> list[int]:
     """Variables on which everybody is known for certain."""
-    return [place for place, gap in enumerate(file.gaps) if not gap and not file.uncertain[place]]
+    return [place for place, gap in enumerate(pool.gaps) if not gap and not pool.uncertain[place]]
 
 
-def _open(file: File) -> list[int]:
-    return [place for place, gap in enumerate(file.gaps) if gap or file.uncertain[place]]
+def _open(pool: Pool) -> list[int]:
+    return [place for place, gap in enumerate(pool.gaps) if gap or pool.uncertain[place]]
 
 
-def combinations(file: File) -> float:
+def combinations(pool: Pool) -> float:
     """Size of the array: combinations of the known variables that occur times all of the others."""
-    plain = _plain(file)
-    occurring = min(float(len(file.tuples)), float(np.prod([float(file.tuples.sizes[place]) for place in plain])))
-    return occurring * float(np.prod([float(max(file.symbols(p), file.tuples.sizes[p])) for p in _open(file)]))
+    plain = _plain(pool)
+    occurring = min(float(len(pool.tuples)), float(np.prod([float(pool.tuples.sizes[place]) for place in plain])))
+    return occurring * float(np.prod([float(max(pool.symbols(p), pool.tuples.sizes[p])) for p in _open(pool)]))
 
 
 @dataclass(frozen=True, eq=False)
 class Cube:
     """The transformed array of a file."""
 
-    file: File
+    pool: Pool
     flat: Amounts
     group: NDArray[np.intp]
     groups: int
 
     @classmethod
-    def of(cls, file: File) -> Cube:
+    def of(cls, pool: Pool) -> Cube:
         """The array of a file, transformed along every axis that needs it.
 
         Raises
@@ -60,35 +60,35 @@ class Cube:
         DataError
             More combinations than memory holds.
         """
-        if combinations(file) > _MOST:
+        if combinations(pool) > _MOST:
             raise DataError(
-                f"these keys have {combinations(file):.3g} combinations, too many for an array of them all; leave the"
+                f"these keys have {combinations(pool):.3g} combinations, too many for an array of them all; leave the"
                 " algorithm out, or ask for 'bitmap' or 'join'"
             )
-        plain, groups = _plain(file), 1
-        group = np.zeros(len(file.tuples), np.intp)
+        plain, groups = _plain(pool), 1
+        group = np.zeros(len(pool.tuples), np.intp)
         if plain:
-            first, group = grouped([file.tuples.columns[p] for p in plain], [file.tuples.sizes[p] for p in plain])
+            first, group = grouped([pool.tuples.columns[p] for p in plain], [pool.tuples.sizes[p] for p in plain])
             groups = len(first)
-        cube = cls(file, np.zeros(0), group, groups)
-        shape = [groups if place is None else file.tuples.sizes[place] for place in cube._axes]
-        array = np.zeros(math.prod(shape), _narrow(file.amount))
-        array[cube._key(np.arange(len(file.tuples)), file.tuples.columns, shape)] = file.amount  # tuples are distinct
+        cube = cls(pool, np.zeros(0), group, groups)
+        shape = [groups if place is None else pool.tuples.sizes[place] for place in cube._axes]
+        array = np.zeros(math.prod(shape), _narrow(pool.amount))
+        array[cube._key(np.arange(len(pool.tuples)), pool.tuples.columns, shape)] = pool.amount  # tuples are distinct
         for number, place in enumerate(cube._axes):
             if place is not None:
-                array = _transformed(array, shape, number, file, place)
-                shape[number] = file.symbols(place)
+                array = _transformed(array, shape, number, pool, place)
+                shape[number] = pool.symbols(place)
         return replace(cube, flat=array)
 
-    def count(self, asked: Asked) -> Amounts:
-        shape = [self.groups if place is None else self.file.symbols(place) for place in self._axes]
-        return self.flat[self._key(asked.owner, asked.symbols, shape)].astype(self.file.amount.dtype)
+    def count(self, asked: Questions) -> Amounts:
+        shape = [self.groups if place is None else self.pool.symbols(place) for place in self._axes]
+        return self.flat[self._key(asked.owner, asked.symbols, shape)].astype(self.pool.amount.dtype)
 
     @property
     def _axes(self) -> list[int | None]:
         """Variables in the order of the axes, None for the joint axis of the plain ones; uncertain ones come first."""
-        uncertain = [place for place in _open(self.file) if self.file.uncertain[place]]
-        return [*uncertain, None, *(place for place in _open(self.file) if not self.file.uncertain[place])]
+        uncertain = [place for place in _open(self.pool) if self.pool.uncertain[place]]
+        return [*uncertain, None, *(place for place in _open(self.pool) if not self.pool.uncertain[place])]
 
     def _key(self, owner: NDArray[np.intp], columns: Sequence[NDArray[Any]], shape: Sequence[int]) -> NDArray[np.intp]:
         """Places in the flat array."""
@@ -105,15 +105,15 @@ def _narrow(amount: Amounts) -> np.dtype[np.generic]:
     return np.dtype(np.int32) if whole and amount.sum() < 2**31 else amount.dtype
 
 
-def _transformed(array: Amounts, shape: list[int], axis: int, file: File, place: int) -> Amounts:
+def _transformed(array: Amounts, shape: list[int], axis: int, pool: Pool, place: int) -> Amounts:
     before, size, after = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
     cube = array.reshape(before, size, after)
-    if not file.uncertain[place] and file.symbols(place) == size:
+    if not pool.uncertain[place] and pool.symbols(place) == size:
         total = cube.sum(axis=1, dtype=array.dtype)
         cube[:, 1:] += cube[:, :1]
         cube[:, 0] = total
         return cube.reshape(-1)
-    agree = file.agreement(place).astype(array.dtype)
+    agree = pool.agreement(place).astype(array.dtype)
     result = np.empty((before, agree.shape[0], after), array.dtype)
     for slab in range(before):
         result[slab] = agree @ cube[slab]

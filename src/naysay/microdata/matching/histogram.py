@@ -104,11 +104,8 @@ def attached(keys: Keys, *, rule: str = "worst", algorithm: str | None = None) -
         table = sizes.join(found.select(*names, "m"), on=names, how="left")
     else:
         table = remote.engine.lift(_sized(keys, names, rule, algorithm))
-    return remote.rows.join(table, on=names, how="left").drop(*_ours(remote.rows)).to_native()
-
-
-def _ours(rows: Frame) -> list[str]:
-    return [name for name in rows.collect_schema().names() if name.startswith("naysay_")]
+    ours = [name for name in remote.rows.collect_schema().names() if name.startswith("naysay_")]
+    return remote.rows.join(table, on=names, how="left").drop(*ours).to_native()
 
 
 def _sized(keys: Keys, names: list[str], rule: str, algorithm: str | None) -> pl.DataFrame:

@@ -25,10 +25,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from naysay.microdata.keys.cells import Cells
+from naysay.microdata.keys.cells import CellSet
 from naysay.microdata.keys.engines import AMOUNT, digit
 from naysay.microdata.keys.tuples import grouped
-from naysay.microdata.matching.question import Amounts, Asked, File
+from naysay.microdata.matching.question import Amounts, Pool, Questions
 
 __all__ = [
     "AMOUNT",
@@ -117,7 +117,7 @@ class Algebra:
     @classmethod
     def of(
         cls,
-        cells: Sequence[Cells],
+        cells: Sequence[CellSet],
         uncertain: Sequence[bool],
         lift: Callable[[pl.DataFrame], nw.LazyFrame[Any]],
         *,
@@ -208,7 +208,7 @@ class Algebra:
         ]
 
 
-def _relation(cells: Cells, *, by_value: bool) -> pl.DataFrame:
+def _relation(cells: CellSet, *, by_value: bool) -> pl.DataFrame:
     """The symbols that each cell agrees with, as pairs of numbers; missing goes with unknown."""
     agree = cells.agreeing(by_value=by_value).tocoo()
     pairs = {"cell": np.append(agree.col + 1, 0), "symbol": np.append(agree.row + 1, 0)}
@@ -240,26 +240,26 @@ def patterns_of(columns: tuple[NDArray[Any], ...]) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class Join:
-    """A file ready to be asked, some patterns at a time."""
+    """A pool ready to be asked, some patterns at a time."""
 
-    file: File
+    pool: Pool
     progress: Callable[[float], None] | None = field(default=None, repr=False)
 
     @cached_property
     def _tally(self) -> pl.LazyFrame:
-        columns = {digit(p): column.astype(np.int64) for p, column in enumerate(self.file.tuples.columns)}
-        return pl.DataFrame(columns | {AMOUNT: self.file.amount}).lazy()
+        columns = {digit(p): column.astype(np.int64) for p, column in enumerate(self.pool.tuples.columns)}
+        return pl.DataFrame(columns | {AMOUNT: self.pool.amount}).lazy()
 
-    def count(self, asked: Asked) -> Amounts:
-        file = self.file
+    def count(self, asked: Questions) -> Amounts:
+        pool = self.pool
         algebra = Algebra.of(
-            file.cells, file.uncertain, lambda table: nw.from_native(table.lazy()), by_value=file.by_value
+            pool.cells, pool.uncertain, lambda table: nw.from_native(table.lazy()), by_value=pool.by_value
         )
-        patterns, wanted = patterns_of(self.file.tuples.columns), patterns_of(asked.symbols)
+        patterns, wanted = patterns_of(self.pool.tuples.columns), patterns_of(asked.symbols)
         columns = {symbol(p): np.asarray(column, np.int64) for p, column in enumerate(asked.symbols)}
         questions = pl.DataFrame(columns | {"naysay_id": np.arange(len(asked))}).lazy()
-        result = np.zeros(len(asked), self.file.amount.dtype)
-        step = max(1, _AT_ONCE // max(len(self.file.tuples), 1))
+        result = np.zeros(len(asked), self.pool.amount.dtype)
+        step = max(1, _AT_ONCE // max(len(self.pool.tuples), 1))
         for start in range(0, len(wanted), step):
             found = algebra.matched(
                 nw.from_native(self._tally),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.cost import counter_of
-from naysay.microdata.matching.question import Amounts, answers, file_of
+from naysay.microdata.matching.question import Amounts, answers, pool_of
 
 __all__ = ["amounts_matching", "anonymity", "anonymity_of_tuples", "matches", "matches_of_tuples"]
 
@@ -18,9 +18,9 @@ __all__ = ["amounts_matching", "anonymity", "anonymity_of_tuples", "matches", "m
 def anonymity(keys: Keys, *, weights: str | ArrayLike | None = None) -> np.ma.MaskedArray:
     """Size k of each respondent's anonymity set, (n,), masked where a key is missing or uncertain.
 
-    k_i is the number of respondents with the same values as i on every key, after listwise deletion: who misses a key,
-    or has several candidates for it, is deleted. With weights it is the sum of theirs, an estimate of how many people
-    of the population share the values.
+    k_i is the number of respondents with the same values as i on every key, after listwise deletion: respondents who
+    miss a key, or have several candidates for it, are deleted. With weights it is the sum of theirs, an estimate of how
+    many people of the population share the values.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def matches(
 ) -> NDArray[Any]:
     """Number of matches m of each respondent, (n,), at least 1.
 
-    A respondent matches i unless she is known to differ on some key; where i is missing, she cannot. Without missing
-    and uncertain cells m = k, and m ≥ k wherever k exists.
+    A respondent matches i unless a key is known of both and differs. A missing key therefore matches everything.
+    Without missing and uncertain cells m = k, and m ≥ k wherever k exists.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def amounts_matching(
     progress: Callable[[float], None] | None = None,
 ) -> Amounts:
     """The same, each distinct tuple adding an amount of its own in place of its respondents."""
-    file = file_of(keys, rule, amount)
-    result = np.zeros(keys.distinct, file.amount.dtype)
-    result[keys.kept] = answers(file, counter_of(file, algorithm, progress)) if len(file.tuples) else 0
+    pool = pool_of(keys, rule, amount)
+    result = np.zeros(keys.distinct, pool.amount.dtype)
+    result[keys.kept] = answers(pool, counter_of(pool, algorithm, progress)) if len(pool.tuples) else 0
     return result

@@ -1,7 +1,7 @@
 """What is asked of an algorithm: how many respondents may match each of some tuples.
 
 Every rule is one form. On each variable a tuple that is asked about names a *symbol* (0: unknown), and each cell either
-agrees with it or not; a respondent matches when her cells agree on every variable. Under `intersect` a symbol is a
+agrees with it or not; a respondent matches when their cells agree on every variable. Under `intersect` a symbol is a
 cell, and cells agree that share a candidate; under `first` and `worst` it is a value, and cells agree that hold it.
 `worst` asks about every combination of a tuple's own candidates, and takes the least.
 """
@@ -19,21 +19,21 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.microdata.keys.cells import Cells, expanded
+from naysay.microdata.keys.cells import CellSet, expanded
 from naysay.microdata.keys.tuples import Tuples, grouped
 from naysay.microdata.keys.variables import Keys
 
 __all__ = [
     "RULES",
-    "Asked",
     "Counter",
-    "File",
+    "Pool",
+    "Questions",
     "answers",
-    "asked_of",
     "combinations",
     "combined",
     "feasible",
-    "file_of",
+    "pool_of",
+    "questions_of",
 ]
 
 RULES = ("worst", "intersect", "first")
@@ -44,7 +44,7 @@ _MOST = 50_000_000  # of one respondent
 
 
 @dataclass(frozen=True, eq=False)
-class File:
+class Pool:
     """Distinct tuples among which matches are counted.
 
     Parameters
@@ -52,14 +52,14 @@ class File:
     tuples : Tuples
     amount : (distinct,) int or float
         What each tuple adds to a count: its respondents, or their weights.
-    cells : tuple of Cells
+    cells : tuple of CellSet
         One for each variable.
     rule : {"worst", "intersect", "first"}
     """
 
     tuples: Tuples
     amount: Amounts
-    cells: tuple[Cells, ...]
+    cells: tuple[CellSet, ...]
     rule: str
 
     @property
@@ -79,7 +79,7 @@ class File:
 
     @cached_property
     def uncertain(self) -> tuple[bool, ...]:
-        """Whether a variable has cells with several candidates in this file."""
+        """Whether a variable has cells with several candidates in this pool."""
         pairs = zip(self.cells, self.tuples.columns, strict=True)
         return tuple(bool(not cells.certain and (column > len(cells.values)).any()) for cells, column in pairs)
 
@@ -111,7 +111,7 @@ class File:
 
     @cached_property
     def spread(self) -> float:
-        """At most how many tuples of symbols the tuples of the file agree with, where no key is missing."""
+        """At most how many tuples of symbols the tuples of the pool agree with, where no key is missing."""
         result = np.ones(len(self.tuples))
         for cells, column, many in zip(self.cells, self.tuples.columns, self.uncertain, strict=True):
             if many:
@@ -122,15 +122,15 @@ class File:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """Tuples of symbols to be counted, each belonging to a tuple of the file.
+class Questions:
+    """Tuples of symbols to be counted, each belonging to a tuple of the pool.
 
     Parameters
     ----------
     symbols : tuple of (asked,) int
         One column for each variable.
     owner : (asked,) int
-        The tuple of the file that asks.
+        The tuple of the pool that asks.
     """
 
     symbols: tuple[NDArray[Any], ...]
@@ -140,58 +140,58 @@ class Asked:
         return len(self.owner)
 
     @property
-    def distinct(self) -> tuple[Asked, NDArray[np.intp]]:
+    def distinct(self) -> tuple[Questions, NDArray[np.intp]]:
         """The same questions, each once, and where each went."""
         sizes = [int(column.max(initial=0)) + 1 for column in self.symbols]
         first, inverse = grouped(self.symbols, sizes)
-        return Asked(tuple(column[first] for column in self.symbols), self.owner[first]), inverse
+        return Questions(tuple(column[first] for column in self.symbols), self.owner[first]), inverse
 
 
 class Counter(Protocol):
-    """An algorithm that has seen a file."""
+    """An algorithm that has seen a pool."""
 
-    def count(self, asked: Asked) -> Amounts:
+    def count(self, asked: Questions) -> Amounts:
         """The amount that matches each tuple asked about, (asked,)."""
 
 
-def file_of(keys: Keys, rule: str, weight: NDArray[np.float64] | None) -> File:
+def pool_of(keys: Keys, rule: str, weight: NDArray[np.float64] | None) -> Pool:
     """The tuples that are assessed, as a rule sees them."""
     if rule not in RULES:
         raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
     amount = keys.tuples.count if weight is None else weight
     tuples = keys.tuples if keys.kept.all() else keys.tuples.take(keys.kept)
     amount = amount if keys.kept.all() else amount[keys.kept]
-    return feasible(File(tuples, amount, tuple(variable.cells for variable in keys.variables), rule))
+    return feasible(Pool(tuples, amount, tuple(variable.cells for variable in keys.variables), rule))
 
 
-def feasible(file: File) -> File:
-    """The same file, after checking that the combinations of a tuple's candidates can be listed where they must be."""
-    most = combinations(file).max(initial=0) if file.rule == "worst" else 0
+def feasible(pool: Pool) -> Pool:
+    """The same pool, after checking that the combinations of a tuple's candidates can be listed where they must be."""
+    most = combinations(pool).max(initial=0) if pool.rule == "worst" else 0
     if most > _MOST:
         raise DataError(
             f"the candidates of one respondent combine in {most:.3g} ways, too many to take each as known;"
             " coarsen the keys, take fewer of them, or ask for rule='intersect' or 'first'"
         )
-    return file
+    return pool
 
 
-def asked_of(file: File, rows: NDArray[np.intp]) -> Asked:
-    """What the rule asks on behalf of some tuples of the file."""
-    columns: list[NDArray[Any]] = [column[rows] for column in file.tuples.columns]
-    if file.rule == "first":
-        columns = [cells.first[column] for cells, column in zip(file.cells, columns, strict=True)]
-    if file.rule != "worst":
-        return Asked(tuple(columns), rows)
+def questions_of(pool: Pool, rows: NDArray[np.intp]) -> Questions:
+    """What the rule asks on behalf of some tuples of the pool."""
+    columns: list[NDArray[Any]] = [column[rows] for column in pool.tuples.columns]
+    if pool.rule == "first":
+        columns = [cells.first[column] for cells, column in zip(pool.cells, columns, strict=True)]
+    if pool.rule != "worst":
+        return Questions(tuple(columns), rows)
     place = np.arange(len(rows))
-    for number, (cells, many) in enumerate(zip(file.cells, file.uncertain, strict=True)):
+    for number, (cells, many) in enumerate(zip(pool.cells, pool.uncertain, strict=True)):
         if many:
             columns, repeat, _ = combined(columns, number, cells)
             place = place[repeat]
-    return Asked(tuple(columns), rows[place])
+    return Questions(tuple(columns), rows[place])
 
 
 def combined(
-    columns: Sequence[NDArray[Any]], number: int, cells: Cells
+    columns: Sequence[NDArray[Any]], number: int, cells: CellSet
 ) -> tuple[list[NDArray[Any]], NDArray[np.intp], NDArray[np.float64]]:
     """Columns with a row for each candidate of one variable, the row that each comes from, and its chance."""
     cell = columns[number]
@@ -204,22 +204,22 @@ def combined(
     return taken, repeat, chance
 
 
-def combinations(file: File) -> NDArray[np.float64]:
+def combinations(pool: Pool) -> NDArray[np.float64]:
     """How many combinations of candidates each tuple has, (distinct,)."""
-    result = np.ones(len(file.tuples))
-    for cells, column, many in zip(file.cells, file.tuples.columns, file.uncertain, strict=True):
+    result = np.ones(len(pool.tuples))
+    for cells, column, many in zip(pool.cells, pool.tuples.columns, pool.uncertain, strict=True):
         if many:
             result *= cells.lengths[column]
     return result
 
 
-def answers(file: File, counter: Counter) -> Amounts:
-    """The matches of each tuple of the file, (distinct,)."""
-    result = np.empty(len(file.tuples), file.amount.dtype)
-    for rows in _batches(file):
-        asked = asked_of(file, rows)
+def answers(pool: Pool, counter: Counter) -> Amounts:
+    """The matches of each tuple of the pool, (distinct,)."""
+    result = np.empty(len(pool.tuples), pool.amount.dtype)
+    for rows in _batches(pool):
+        asked = questions_of(pool, rows)
         least = len(asked) > len(rows)
-        if any(file.uncertain) and file.by_value:
+        if any(pool.uncertain) and pool.by_value:
             once, inverse = asked.distinct
             counts = counter.count(once)[inverse]
         else:
@@ -230,13 +230,13 @@ def answers(file: File, counter: Counter) -> Amounts:
     return result
 
 
-def _batches(file: File) -> Iterator[NDArray[np.intp]]:
-    """Tuples of the file, so many at once that their combinations of candidates fit into memory."""
-    every = np.arange(len(file.tuples))
-    if file.rule != "worst" or not any(file.uncertain):
+def _batches(pool: Pool) -> Iterator[NDArray[np.intp]]:
+    """Tuples of the pool, so many at once that their combinations of candidates fit into memory."""
+    every = np.arange(len(pool.tuples))
+    if pool.rule != "worst" or not any(pool.uncertain):
         yield every
         return
-    batch = (np.cumsum(combinations(file)) // _AT_ONCE).astype(np.int64)
+    batch = (np.cumsum(combinations(pool)) // _AT_ONCE).astype(np.int64)
     for part in np.split(every, np.flatnonzero(np.diff(batch)) + 1):
         if len(part):
             yield part

@@ -9,10 +9,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.panel.identifiers import beside
 from naysay.microdata.panel.months import month_text
 from naysay.microdata.panel.waves import Waves
+from naysay.printing import Column, Content, Note, Sentence, Table, text
 
 __all__ = ["Birthdays", "month_of_birth"]
 
@@ -38,7 +40,7 @@ class Birthdays:
     contradictions : pl.DataFrame
         Respondents whose ages cannot be: `problem`, and the `waves` with their `ages`. Their month is missing.
     warnings : tuple of StatisticalWarning
-        Respondents who may be one, written differently.
+        About respondents who may be one person under two spellings.
     """
 
     table: pl.DataFrame
@@ -65,10 +67,33 @@ class Birthdays:
             "warnings": [str(warning) for warning in self.warnings],
         }
 
-    def __str__(self) -> str:
-        from naysay.microdata.panel import printing
+    def content(self) -> list[Content]:
+        """How many months remain for how many respondents, and what contradicts itself; never a respondent's values."""
+        n = max(self.table.height, 1)
+        columns = (Column("month of birth", words=True), Column("respondents"), Column("share"))
+        rows = tuple(
+            (
+                _checks.several(size, "candidate", "candidates") if size else "missing",
+                f"{number:,}",
+                f"{number / n:.1%}",
+            )
+            for size, number in self.candidates.items()
+        )
+        problems = self.contradictions["problem"].value_counts(sort=True).iter_rows()
+        return [
+            Table(columns, rows),
+            *(
+                Sentence(
+                    f"contradiction, taken as missing: {problem}:"
+                    f" {_checks.several(number, 'respondent', 'respondents')}"
+                )
+                for problem, number in problems
+            ),
+            *(Note(str(warning)) for warning in self.warnings),
+        ]
 
-        return printing.birthdays(self)
+    def __str__(self) -> str:
+        return text(self.content())
 
 
 def month_of_birth(
@@ -80,7 +105,7 @@ def month_of_birth(
     bounds: bool = False,
     year_of_birth: str | None = None,
 ) -> Birthdays:
-    """The months in which each respondent may be born, from the waves between which her age changed.
+    """The months in which each respondent may be born, from the waves between which their age changed.
 
     A change of age from one wave to the next confines the birthday to the months from the last wave with the old age
     to the first with the new one, both included, since the day of the interview is not known; around the turn of the
@@ -193,7 +218,7 @@ class _Changes:
 
 
 def _bounded(waves: Waves, ages: _Ages, year_of_birth: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Masks from every age: born from 12 a + 12 to 12 a months before a wave at which she was a."""
+    """Masks from every age: born from 12 a + 12 to 12 a months before a wave in which the age was a."""
     n = len(waves.respondents)
     latest, earliest = np.full(n, np.iinfo(np.int64).max), np.full(n, np.iinfo(np.int64).min)
     born = ages.months - YEAR * ages.age

@@ -38,7 +38,7 @@ class Dated:
     changes : int
         Changes of that kind in all waves, several of one respondent included.
     warnings : tuple of StatisticalWarning
-        Respondents who may be one, written differently.
+        About respondents who may be one person under two spellings.
     """
 
     table: pl.DataFrame
@@ -76,15 +76,15 @@ def when_changed(
     variable : str
         What changes: the civil status, the municipality, the occupation.
     to : optional
-        Only changes to this value, or to one of a list of values, as ``"married"``; by default any change.
+        Only changes to this value, or to one of a list of values, such as ``"married"``; by default any change.
     which : {"last", "first"}
-        The most recent change, or the first, as of a first job.
+        The most recent change, or the first, such as that to a first job.
     name : str, optional
         The new column; by default ``<variable>_changed``.
     unchanged : str, optional
-        A name for months outside the panel, as ``"outside"``. Those who were seen twice or more without a change then
-        have it as a candidate, beside the months in which nobody saw them: who was seen single in April did not marry
-        in March. By default they are missing and match every date, which understates the risk.
+        A name for months outside the panel, such as ``"outside"``. Those who were seen twice or more without a change
+        then have it as a candidate, beside the months in which nobody saw them: who was seen single in April did not
+        marry in March. By default they are missing and match every date, which understates the risk.
     respondent, wave : str
 
     Raises

@@ -15,6 +15,7 @@ from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.panel.months import month_texts
 from naysay.microdata.panel.waves import Part, Waves
+from naysay.printing import Column, Content, Note, Sentence, Table, text
 
 __all__ = ["Merged", "merge_waves"]
 
@@ -42,7 +43,7 @@ class Merged:
         For each wave, of everybody: `present`; `entered`, there for the first time; `left`, there for the last time
         before the last wave; `away`, without a row though there before and after.
     warnings : tuple of StatisticalWarning
-        Respondents who may be one, written differently.
+        About respondents who may be one person under two spellings.
     """
 
     table: pl.DataFrame
@@ -72,10 +73,38 @@ class Merged:
             "warnings": [str(warning) for warning in self.warnings],
         }
 
-    def __str__(self) -> str:
-        from naysay.microdata.panel import printing
+    def content(self) -> list[Content]:
+        """Who is kept, what is missing, and attendance by wave; never a respondent's values."""
+        aside = (
+            (self.background_only, "with background answers only"),
+            (self.without_background, "without background"),
+            (self.without_any, "without any answer"),
+        )
+        told = ", ".join(f"{number:,} {what}" for number, what in aside if number)
+        waves, present = self.attendance, self.attendance["present"].to_numpy()
+        complete = self.missing.filter(pl.col("missing") == 0)["variable"].to_list()
+        columns = (Column("variable", words=True), *map(Column, ("missing", "share", "never asked")))
+        rows = tuple(
+            (name, f"{gone:,}", f"{share:.3f}", f"{self.kept - asked:,}")
+            for name, gone, share, asked in self.missing.filter(pl.col("missing") > 0).rows()
+        )
+        return [
+            Sentence(
+                f"{self.respondents:,} respondents in {_checks.several(waves.height, 'wave', 'waves')},"
+                f" {waves['wave'][0]} to {waves['wave'][-1]}"
+            ),
+            Sentence(f"kept: {self.kept:,}; set aside: {told or 'nobody'}"),
+            Sentence(
+                f"at a time: {int(present.min()):,} to {int(present.max()):,};"
+                f" entered after the first wave: {waves['entered'][1:].sum():,}; left: {waves['left'].sum():,}"
+            ),
+            *([Table(columns, rows)] if rows else []),
+            *([Sentence(f"complete: {', '.join(complete)}")] if complete else []),
+            *(Note(str(warning)) for warning in self.warnings),
+        ]
 
-        return printing.merged(self)
+    def __str__(self) -> str:
+        return text(self.content())
 
 
 def merge_waves(
@@ -91,7 +120,7 @@ def merge_waves(
     Of each variable the last wave that knows it counts, so that somebody who left keeps what was known then, and a
     question that was skipped once keeps its older answer. Respondents of whom only the background is known (members
     of the household, by proxy) are set aside and counted, as are those without any background and those without any
-    answer: a release would tell an intruder nothing that she does not bring.
+    answer: a release would tell an intruder nothing new about them.
 
     Parameters
     ----------
@@ -195,7 +224,7 @@ class _Groups:
 
 
 def _groups(known: dict[str, NDArray[np.bool_]], names: Sequence[str], background: Sequence[str] | None) -> _Groups:
-    """Who is kept, and who is set aside for what."""
+    """Who is kept, and why others are set aside."""
     if isinstance(background, str):
         raise DataError(f"background is a list of columns; got the single text {background!r} (write [{background!r}])")
     own = list(names if background is None else background)

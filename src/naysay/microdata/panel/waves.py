@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -62,7 +62,7 @@ class Waves:
     keys : (respondent, wave)
         The names of those columns.
     warnings : tuple of StatisticalWarning
-        Respondents who may be one, written differently.
+        About respondents who may be one person under two spellings.
     """
 
     parts: tuple[Part, ...]
@@ -97,7 +97,10 @@ class Waves:
         named = [(part.place, part.respondents) for part in read]
         identifiers.check(named, respondent)
         everybody = pl.concat([part.respondents for part in read]).unique().sort()
-        parts = tuple(_coded(part, everybody) for part in read)
+        code = pl.DataFrame({"who": everybody, "code": pl.int_range(len(everybody), eager=True)})
+        who = (part.respondents.alias("who").to_frame() for part in read)
+        codes = (each.join(code, on="who", how="left", maintain_order="left")["code"].to_numpy() for each in who)
+        parts = tuple(replace(part, codes=own) for part, own in zip(read, codes, strict=True))
         found = cls(parts, everybody, (respondent, wave), identifiers.doubts(named, respondent))
         for part in parts:
             found.check_once([part])
@@ -184,15 +187,8 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, Mapping) or is_frame(value)
 
 
-@dataclass(frozen=True, eq=False)
-class _Uncoded:
-    place: str
-    table: Table
-    respondents: pl.Series
-    months: NDArray[np.int64]
-
-
-def _read(place: str, data: Any, respondent: str, wave: str, month: int | None, number: str | None) -> _Uncoded:
+def _read(place: str, data: Any, respondent: str, wave: str, month: int | None, number: str | None) -> Part:
+    """One file, its respondents not yet numbered among those of all files."""
     table = Table.of(nw.from_native(data).collect(backend="polars") if engine_of(data) else data)
     if not table.n:
         raise DataError(f"{place or 'the table'} has no rows")
@@ -200,21 +196,17 @@ def _read(place: str, data: Any, respondent: str, wave: str, month: int | None, 
     wanted = [respondent, *([wave] if with_month else []), *([] if number is None else [number])]
     try:
         check_names(wanted, table.names)
-        months = _months(table, wave) if with_month else np.full(table.n, month, np.int64)
+        months = months_of(column_of(table, wave), column=wave) if with_month else np.full(table.n, month, np.int64)
         if month is not None and (months != month).any():
             row = int((months != month).argmax())
             raise DataError(f"it holds {month_text(int(months[row]))} in row {row + 1}", row=row, column=wave)
         if number is not None:
             _check_numbers(table, number, months)
-        return _Uncoded(place, table, identifiers.read(table, respondent), months)
+        return Part(place, table, identifiers.read(table, respondent), months, np.zeros(0, np.int64))
     except DataError as error:
         if not place:
             raise
         raise DataError(f"{place}: {error}", row=error.row, column=error.column, value=error.value) from None
-
-
-def _months(table: Table, wave: str) -> NDArray[np.int64]:
-    return months_of(column_of(table, wave), column=wave)
 
 
 def _check_numbers(table: Table, number: str, months: NDArray[np.int64]) -> None:
@@ -233,9 +225,3 @@ def _check_numbers(table: Table, number: str, months: NDArray[np.int64]) -> None
             f" {month_text(former[1])} (correct column {number!r} or the months)",
             column=number,
         )
-
-
-def _coded(part: _Uncoded, everybody: pl.Series) -> Part:
-    table = pl.DataFrame({"who": everybody, "code": pl.int_range(len(everybody), eager=True)})
-    found = part.respondents.alias("who").to_frame().join(table, on="who", how="left", maintain_order="left")
-    return Part(part.place, part.table, part.respondents, part.months, found["code"].to_numpy())

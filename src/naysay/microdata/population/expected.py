@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay.errors import DataError
-from naysay.microdata.keys.cells import Cells
+from naysay.microdata.keys.cells import CellSet
 from naysay.microdata.keys.tuples import Tuples, grouped
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.cost import counter_of
-from naysay.microdata.matching.question import Asked, File, combinations, combined, file_of
+from naysay.microdata.matching.question import Pool, Questions, combinations, combined, pool_of
 
 __all__ = ["expected_matches"]
 
@@ -28,7 +28,7 @@ def expected_matches(
     algorithm: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> NDArray[np.float64]:
-    """Expected number of respondents who share the values of each, (n,), herself included.
+    """Expected number of respondents who share the values of each, (n,), each included.
 
     1 + Σ_{i' ≠ i} Π_v Σ_c P(x_iv = c) P(x_i'v = c), cells independent; a missing cell agrees with everything, as in
     `matches`. Candidates without chances are equally likely. For a negative answer the chances are its posterior
@@ -60,13 +60,13 @@ def expected_matches(
     Source: METHODS section 5, expected counts.
     """
     weight = keys.weight(weights)
-    file = file_of(keys, "first", weight)
-    likely = _likely(file)
+    pool = pool_of(keys, "first", weight)
+    likely = _likely(pool)
     nobody = not len(likely.asked)
-    counts = np.zeros(0) if nobody else counter_of(likely.file, algorithm, progress).count(likely.asked)
+    counts = np.zeros(0) if nobody else counter_of(likely.pool, algorithm, progress).count(likely.asked)
     shared, alone = np.zeros(keys.distinct), np.ones(keys.distinct)
-    shared[keys.kept] = np.bincount(likely.owner, likely.chance * counts[likely.place], len(file.tuples))
-    alone[keys.kept] = np.bincount(likely.owner, likely.chance**2, len(file.tuples))
+    shared[keys.kept] = np.bincount(likely.owner, likely.chance * counts[likely.place], len(pool.tuples))
+    alone[keys.kept] = np.bincount(likely.owner, likely.chance**2, len(pool.tuples))
     own = np.ones(keys.n) if weights is None else keys.each_weight(weights)
     result = shared[keys.owner] + own * (1 - alone[keys.owner])
     return result if keys.kept.all() else np.ma.MaskedArray(result, mask=~keys.kept[keys.owner])
@@ -76,29 +76,31 @@ def expected_matches(
 class _Likely:
     """Every combination of every tuple's candidates, `owner` the tuple, `place` the combination's own."""
 
-    file: File
-    asked: Asked
+    pool: Pool
+    asked: Questions
     owner: NDArray[np.intp]
     place: NDArray[np.intp]
     chance: NDArray[np.float64]
 
 
-def _likely(file: File) -> _Likely:
-    total = combinations(file).sum()
+def _likely(pool: Pool) -> _Likely:
+    total = combinations(pool).sum()
     if total > _MOST:
         raise DataError(
             f"candidates combine in {total:.3g} ways, more than {_MOST:,}; coarsen the keys or take fewer of them"
         )
-    columns: list[NDArray[Any]] = list(file.tuples.columns)
-    owner, chance = np.arange(len(file.tuples)), np.ones(len(file.tuples))
-    for number, (cells, many) in enumerate(zip(file.cells, file.uncertain, strict=True)):
+    columns: list[NDArray[Any]] = list(pool.tuples.columns)
+    owner, chance = np.arange(len(pool.tuples)), np.ones(len(pool.tuples))
+    for number, (cells, many) in enumerate(zip(pool.cells, pool.uncertain, strict=True)):
         if many:
             columns, repeat, likely = combined(columns, number, cells)
             owner, chance = owner[repeat], chance[repeat] * likely
-    sizes = tuple(file.symbols(place) for place in range(len(columns)))
+    sizes = tuple(pool.symbols(place) for place in range(len(columns)))
     first, place = grouped(columns, sizes)
     distinct = tuple(column[first] for column in columns)
-    amount = np.bincount(place, chance * file.amount[owner], len(first))
+    amount = np.bincount(place, chance * pool.amount[owner], len(first))
     tuples = Tuples(distinct, sizes, np.ones(len(first), np.int64))
-    values = tuple(Cells.of(cells.values) for cells in file.cells)
-    return _Likely(File(tuples, amount, values, "first"), Asked(distinct, np.arange(len(first))), owner, place, chance)
+    values = tuple(CellSet.of(cells.values) for cells in pool.cells)
+    return _Likely(
+        Pool(tuples, amount, values, "first"), Questions(distinct, np.arange(len(first))), owner, place, chance
+    )

@@ -1,4 +1,4 @@
-"""How often an intruder picks the right record who knows all keys of a person, and that this person is in the file.
+"""How often an intruder picks the right record if they know all keys of a person and that this person is in the file.
 
 Where nothing is missing, everybody who matches is equally likely, and the answer is the mean of 1/m. Where values are
 missing, it is not: a record that shows all keys of a person is more likely theirs than one that may be anybody's.
@@ -26,14 +26,14 @@ class Informed:
     Parameters
     ----------
     exact : float
-        Who picks among the records that show all of these keys: the share kept times the mean of 1/k.
+        For an intruder who picks among the records that show all of these keys: the share kept times the mean of 1/k.
     weighed : float
-        Who picks a matching record with a chance in proportion to its 1/m: at least the mean over i of
+        For one who picks a matching record with a chance in proportion to its 1/m: at least the mean over i of
         P_i = (1/m_i) / Σ 1/m_j, the sum being over the records j that match i. A record that fits many people is less
         likely that of one of them.
     most : float
-        What nobody exceeds who uses these keys alone, even with the keys of everybody else: distinct rows over
-        records. Rows that show the same, gaps included, cannot be told apart.
+        What nobody exceeds by these keys alone, even with the keys of everybody else: distinct rows over records.
+        Rows that show the same, gaps included, cannot be told apart.
 
     Each is an average over the people in the file; NaN where a policy leaves nobody in.
     """

@@ -86,7 +86,7 @@ def theta(
     θ̂ = π n₁ / (π n₁ + 2 (1 - π) n₂)
 
     with n₁ unique records, n₂ pairs and the sampling fraction π. Somebody meets a person of the population whose key
-    variables fit exactly one record of the file: θ is how often that record is hers. It needs no model of the
+    variables fit exactly one record of the file: θ is how often that record is theirs. It needs no model of the
     population; people must have had the same chance to be in the file.
 
     The interval is logit θ̂ ± z s. With the number of triples n₃, s² = 1/n₂ + π/(2(1-π) n₂) + 3n₃/(2n₂²), which is
@@ -202,7 +202,7 @@ class Intrusion:
     unique : int
         Of these, how many matched exactly one record.
     correct : int
-        Of these, how many times the record was hers.
+        Of these, how many times the record was theirs.
     theta : Theta
         What the file alone says.
     """
@@ -236,9 +236,9 @@ def data_intrusion_simulation(
 ) -> Intrusion:
     """How often a unique match is right, found by trying: the check of θ where the population is known.
 
-    Draws a person of the population, looks in the file for the records whose candidates meet hers, and counts, where
-    there is exactly one, whether it is she. Missing and uncertain cells match as in `matches` by the rule
-    ``intersect``: the intruder knows of a person what her record would hold.
+    Draw a person of the population. Look in the file for the records whose candidates meet theirs. Where there is
+    exactly one, count whether it is that person's. Missing and uncertain cells match as in `matches` by the rule
+    ``intersect``: the intruder knows of a person what the person's record would hold.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def data_intrusion_simulation(
 
 
 def records_matching(people: Keys, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """For each person of the population, how many records of the file match her, (N,).
+    """For each person of the population, how many records of the file match them, (N,).
 
     Everybody counts once and the records of the file twice; the difference to everybody's matches is the file's share.
     """

@@ -63,7 +63,7 @@ def risk_html(
     Examples
     --------
     >>> from naysay import microdata
-    >>> found = microdata.riskgrid({"age": [40, 36, 36]}, [["age"]], population=100)
+    >>> found = microdata.risk_table({"age": [40, 36, 36]}, [["age"]], population=100)
     >>> risk_html(found).startswith("<!doctype html>")
     True
     """
@@ -164,8 +164,7 @@ def _standing(found: RiskTable) -> list[Content]:
 def _measured(found: RiskTable, kind: type[Measure]) -> Table:
     """The table of one measure, in the words of the page or, where it has none of its own, in those of the text."""
     told = found.rows_of(kind)
-    policies = any(row.missing for row in found.quasi_identifiers)
-    title = kind.page_title or kind.title([each for _, each in told], policies=policies)
+    title = kind.page_title or kind.title([each for _, each in told], policies=found.policies)
     columns = ("quasi-identifier", *(kind.page_columns or kind.columns))
     return grid(title, columns, ((name, *each.page_cells()) for name, each in told))
 

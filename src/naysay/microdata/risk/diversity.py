@@ -56,7 +56,7 @@ class Diversity(Measure):
 
     @property
     def distinct(self) -> np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]:
-        """Distinct l of each respondent's anonymity set, (n,), masked where she is deleted or nothing is known."""
+        """Distinct l of each respondent's anonymity set, (n,), masked where they are deleted or nothing is known."""
         values = self.values[self.keys.owner]
         return np.ma.MaskedArray(values, mask=values == 0)
 
@@ -90,6 +90,9 @@ class Diversity(Measure):
         known = (code > 0) & (code <= len(cells.values)) & ~gone[group]
         values, effective = _of_groups(group[known], code[known], keys.tuples.count[known], len(part.tuples))
         alone = (values[group] == 1) & known & (k[group] > 1)
+        # where the sensitive variable, taken as one more key, loses no match, it tells no two of them apart
+        m = matches_of_tuples(part, rule="intersect")[group]
+        same = matches_of_tuples(keys, rule="intersect") == m
         return cls(
             sensitive,
             keys,
@@ -97,7 +100,7 @@ class Diversity(Measure):
             effective[group],
             int((values > 0).sum()),
             int(keys.tuples.count[alone].sum()),
-            _matches_sharing(keys, part, group, code > 0),
+            int(keys.tuples.count[same & (code > 0) & (m > 1)].sum()),
         )
 
     @classmethod
@@ -122,8 +125,9 @@ class Diversity(Measure):
 def diversity(keys: Keys, sensitive: str) -> Diversity:
     """Distinct and entropy l-diversity of a sensitive variable within anonymity sets.
 
-    A large anonymity set protects a name, not a fact: where all of its members share one sensitive value, whoever knows
-    that a person is among them knows it of her. Distinct l is the number of values in the set, entropy l = exp H.
+    A large anonymity set protects a name, not a fact: where all of its members share one sensitive value, an intruder
+    who knows that a person is among them knows it of them. Distinct l is the number of values in the set, entropy l =
+    exp H.
 
     Missing sensitive cells, and uncertain ones, tell nothing: they add no value, and speak against none. Matches are
     those of the rule ``intersect``, in which the fewest sets are of one value.
@@ -184,10 +188,3 @@ def _of_groups(
     share = own / total[group]
     values = np.bincount(group, minlength=groups)
     return values, np.where(values > 0, np.exp(np.bincount(group, -share * np.log(share), groups)), np.nan)
-
-
-def _matches_sharing(keys: Keys, part: Keys, group: NDArray[np.intp], known: NDArray[np.bool_]) -> int:
-    """Records with other matches, of which none has another sensitive value: it then tells no two of them apart."""
-    m = matches_of_tuples(part, rule="intersect")[group]
-    same = matches_of_tuples(keys, rule="intersect") == m
-    return int(keys.tuples.count[same & known & (m > 1)].sum())

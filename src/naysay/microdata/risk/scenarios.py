@@ -1,10 +1,10 @@
-"""Who might try, and how likely it is that the attempt succeeds.
+"""Intruders: who might try, and how likely it is that the attempt succeeds.
 
 Pr(identification) = Pr(attempt) · Pr(success | attempt)
 
 The second factor is what the file determines; the first is a judgment about people, and must be given. Elliot & Dale
-(1999) ask of every intruder what drives her, what she has at hand, and what she wants to find; three answers are named
-here, each with the reading of the table that is hers.
+(1999) ask of every intruder what drives them, what they have at hand, and what they want to find. Three answers are
+named here. Each reads the table of risk in its own way.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ __all__ = ["SCENARIOS", "Identification", "Scenario", "identification", "probabi
 
 @dataclass(frozen=True)
 class Scenario:
-    """An intruder, and what success means to her.
+    """An intruder, and what success means to them.
 
     Parameters
     ----------
     name : str
     motivation, means, target : str
-        What drives her, what she has, and whom she looks for.
+        What drives them, what they have, and whom they look for.
     reading : {"prosecutor", "journalist", "register"}
-        Whether she knows that her target is in the file, looks for anybody whom she can name, or links a register of
+        Whether they know that their target is in the file, look for anybody whom they can name, or link a register of
         the whole population.
     """
 
@@ -63,30 +63,18 @@ class Scenario:
         return _READINGS[self.reading][1]
 
 
-def _of_prosecutor(row: QuasiIdentifier) -> float:
-    return row.matches.informed.least
-
-
-def _of_journalist(row: QuasiIdentifier) -> float:
-    return math.nan if row.matches.theta.withheld else row.matches.theta.estimate
-
-
-def _of_register(row: QuasiIdentifier) -> float:
-    return row.matches.theta.fraction * row.matches.pr_su
-
-
 _READINGS: Mapping[str, tuple[Callable[[QuasiIdentifier], float], str]] = MappingProxyType(
     {
         "prosecutor": (
-            _of_prosecutor,
+            lambda row: row.matches.informed.least,
             "what the better of two ways to pick achieves at least: the record that shows all keys, or matches by 1/m",
         ),
         "journalist": (
-            _of_journalist,
-            "θ, in place of uniqueness in the population: somebody fits one record only, and it is hers",
+            lambda row: math.nan if row.matches.theta.withheld else row.matches.theta.estimate,
+            "θ, in place of uniqueness in the population: somebody fits one record only, and it is theirs",
         ),
         "register": (
-            _of_register,
+            lambda row: row.matches.theta.fraction * row.matches.pr_su,
             "recall over the list, share of the population times Pr(SU): a person of it is in the file, and alone",
         ),
     }

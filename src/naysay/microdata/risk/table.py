@@ -23,7 +23,7 @@ from naysay.microdata.risk.matched import Matches
 from naysay.microdata.risk.measure import Case, Measure
 from naysay.microdata.risk.people import People
 from naysay.microdata.risk.written import DASH, WIDTH, explained, grid
-from naysay.printing import Content, Heading, Note, Table, text
+from naysay.printing import Content, Heading, Note, text
 
 __all__ = ["MEASURES", "QuasiIdentifier", "Records", "RiskTable", "risk_table"]
 
@@ -185,16 +185,22 @@ class RiskTable:
         )
         return [
             Heading(f"Risk of re-identification: {self.n:,} records{people}{weighted}"),
-            *map(self._table, self.kinds),
+            *(
+                grid(
+                    kind.title([each for _, each in self.rows_of(kind)], policies=self.policies),
+                    ("quasi-identifier", *kind.columns),
+                    ((name, *each.cells()) for name, each in self.rows_of(kind)),
+                )
+                for kind in self.kinds
+            ),
             explained([*meaning, theta]),
             *map(Note, self.reservations),
         ]
 
-    def _table(self, kind: type[Measure]) -> Table:
-        found = self.rows_of(kind)
-        policies = any(row.missing for row in self.quasi_identifiers)
-        title = kind.title([each for _, each in found], policies=policies)
-        return grid(title, ("quasi-identifier", *kind.columns), ((name, *each.cells()) for name, each in found))
+    @property
+    def policies(self) -> bool:
+        """Whether some missing cells do not match everything."""
+        return any(row.missing for row in self.quasi_identifiers)
 
     @property
     def reservations(self) -> list[str]:
@@ -233,9 +239,10 @@ def risk_table(
 ) -> RiskTable:
     """Who stands out, on which key variables, and how sure an intruder could be.
 
-    For each quasi-identifier: after listwise deletion the records alone in their anonymity set (k = 1) and in sets
-    below 5 and 10, as shares of the kept and of all; over everybody the same on the number of matches m, where missing
-    cells match everything; and θ, the probability that a match with a unique record is the right person.
+    For each quasi-identifier the table tells three things. After listwise deletion: how many records are alone in their
+    anonymity set (k = 1), or in sets below 5 and 10, as shares of the kept and of all. Over everybody: the same for the
+    number of matches m, where missing cells match everything. And θ: the probability that a match with a unique record
+    is the right person.
 
     Parameters
     ----------
@@ -257,13 +264,13 @@ def risk_table(
         How many people each respondent stands for: numbers in people of the population beside those in records, and θ
         for unequal chances to be in the file.
     sensitive : str, optional
-        A variable whose diversity within anonymity sets is told, see `diversity`.
+        A variable for which diversity within anonymity sets is measured, see `diversity`.
     confidence : float
         Of θ's intervals.
     records : bool
         Whether each quasi-identifier keeps k and m of every respondent.
     progress : callable, optional
-        Called with a quasi-identifier, as ``age + gender``, and the share of its work that is done, from 0 to 1.
+        Called with a quasi-identifier, such as ``age + gender``, and the share of its work that is done, from 0 to 1.
 
     Raises
     ------
@@ -291,15 +298,20 @@ def risk_table(
     people: float | None = given.item() if isinstance(given, np.generic) else given
     if people is None and weights is not None:
         raise DataError("weights count people of a population; give population= (--population) beside them")
+    policies = [missing] if isinstance(missing, str | Mapping) else list(missing)
+    if not policies:
+        raise DataError("at least one policy for missing cells is needed, such as 'wildcard'; got none")
     rows: list[QuasiIdentifier] = []
-    for policy in _policies(missing):
+    for policy in policies:
         keys = _encoded(table, asked, policy, cells, weights, sensitive)
         if people is not None:
             sampling_fraction(keys.n, people)
         scale = None if weights is None or people is None else Scale.between(keys, weights, people)
         for names in asked:
             part, beside = keys.only(names), None if sensitive is None else (keys.only([*names, sensitive]), sensitive)
-            told = _reporter(names, progress)
+            told = None if progress is None else partial(progress, " + ".join(names))
+            if told is not None:
+                told(0.0)
             rows.append(_row(Case(part, rule, people, scale, confidence, beside, told), records=records))
     notes = () if scale is None else scale.warnings
     return RiskTable(keys.n, people, tuple(rows), confidence, weights is not None, notes)
@@ -308,19 +320,12 @@ def risk_table(
 def _asked(quasi_identifiers: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     if isinstance(quasi_identifiers, str) or any(isinstance(names, str) for names in quasi_identifiers):
         raise DataError(
-            f"quasi-identifiers are lists of keys, as [['age'], ['age', 'gender']]; got {quasi_identifiers!r}"
+            f"quasi-identifiers are lists of keys, such as [['age'], ['age', 'gender']]; got {quasi_identifiers!r}"
         )
     asked = [tuple(names) for names in quasi_identifiers]
     if not asked:
-        raise DataError("at least one quasi-identifier is needed, as [['age', 'gender']]; got none")
+        raise DataError("at least one quasi-identifier is needed, such as [['age', 'gender']]; got none")
     return asked
-
-
-def _policies(missing: Policies | Sequence[Policies]) -> list[str | Mapping[str, str]]:
-    policies = [missing] if isinstance(missing, str | Mapping) else list(missing)
-    if not policies:
-        raise DataError("at least one policy for missing cells is needed, as 'wildcard'; got none")
-    return policies
 
 
 def _encoded(
@@ -344,15 +349,6 @@ def _encoded(
         return table.only(every)
     policies = dict.fromkeys(names, policy) if isinstance(policy, str) else policy
     return Keys(table, every, missing=policies, cells=cells, weights=weights)
-
-
-def _reporter(names: Sequence[str], progress: Progress | None) -> Callable[[float], None] | None:
-    """Progress on one quasi-identifier, told at once that it begins."""
-    if progress is None:
-        return None
-    name = " + ".join(names)
-    progress(name, 0.0)
-    return partial(progress, name)
 
 
 def _row(case: Case, *, records: bool) -> QuasiIdentifier:
