@@ -23,8 +23,7 @@ import scipy
 from scipy.optimize import LinearConstraint, minimize
 
 from naysay import designs, estimate
-from naysay.estimate.information import evidence
-from naysay.estimate.solver import expectation_step, maximize
+from naysay.estimate.information import evidence, expectation_step, maximize
 
 LIMIT = 60.0  # seconds for one of the slower solvers
 

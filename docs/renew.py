@@ -98,7 +98,7 @@ def _names(command: Any, path: str) -> Iterator[str]:
 
 def _python(source: str, place: str, namespace: dict[str, Any]) -> str:
     if ">>>" not in source:
-        exec(compile(source, f"<{place}>", "exec"), namespace)
+        exec(compile(source, f"<{place}>", "exec", dont_inherit=True), namespace)
         return source
     out = []
     for example in doctest.DocTestParser().get_examples(source, place):
@@ -113,7 +113,7 @@ def _answer(example: doctest.Example, place: str, namespace: dict[str, Any]) -> 
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         try:
-            exec(compile(example.source, f"<{place}>", "single"), namespace)
+            exec(compile(example.source, f"<{place}>", "single", dont_inherit=True), namespace)
         except Exception as error:
             if example.exc_msg is None:
                 raise

@@ -11,7 +11,7 @@ from naysay import collect, demo
 from naysay.collect import respond
 from naysay.design import drawing
 from naysay.errors import DataError
-from naysay.questionnaire import checker
+from naysay.questionnaire.rules import checker
 
 
 def quiet():

@@ -24,7 +24,7 @@ from naysay.questionnaire import (
     Text,
     parse_expression,
 )
-from naysay.questionnaire.offers import private_of
+from naysay.questionnaire.xlsform.offers import private_of
 
 HERE = Path(__file__).parent
 ABCD = tuple("abcd")

@@ -12,12 +12,13 @@ import brotli
 import pytest
 from starlette.requests import ClientDisconnect
 
-from naysay.collect import Client, Published, limits
+from naysay.collect import Client, Published
 from naysay.collect.app import create_app
-from naysay.collect.guard import Guard
-from naysay.collect.headers import ASSETS, SECURITY
-from naysay.collect.limits import Rates
 from naysay.collect.refusals import STATUS
+from naysay.collect.server import limits
+from naysay.collect.server.guard import Guard
+from naysay.collect.server.headers import ASSETS, SECURITY
+from naysay.collect.server.limits import Rates
 
 JSON = {"content-type": "application/json"}
 
@@ -375,7 +376,7 @@ def test_an_error_of_ours_tells_nothing(preview, caplog, monkeypatch):
         raise ZeroDivisionError("marker7319 of a respondent")
 
     monkeypatch.setattr(preview.app.state.service.line, "submit", broken)
-    monkeypatch.setattr("naysay.collect.submission.Reader.read", lambda *_, **__: broken(None))
+    monkeypatch.setattr("naysay.collect.survey.submission.Reader.read", lambda *_, **__: broken(None))
     found = preview.post(b"{}")
     assert (found.status, found.code) == (500, "internal")
     assert set(SECURITY) <= set(found.headers)

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from naysay.collect import connections
 from naysay.collect.app import create_app
-from naysay.collect.connections import Throttle
+from naysay.collect.server import connections
+from naysay.collect.server.connections import Throttle
 from naysay.collect.serving import background
 
 HALF = b"GET /s/kinds HTTP/1.1\r\nhost: localhost\r\nx-slow: "
@@ -119,6 +119,30 @@ def test_after_too_large_a_body_the_connection_is_closed(serve, tmp_path, announ
     assert taken < 20_000_000
 
 
+def test_those_who_never_read_what_they_asked_for_keep_nobody_out(published, client, monkeypatch, until):
+    """Each asks for the survey again and again and takes none of it: the server waits in the midst of an answer."""
+    made, accept = [], connections.Connection.connection_made
+
+    def watched(self, transport):
+        made.append(self)
+        accept(self, transport)
+
+    monkeypatch.setattr(connections, "MOST", 5)
+    monkeypatch.setattr(connections.Connection, "connection_made", watched)
+    with background(create_app([published], client=client)) as link, contextlib.ExitStack() as stack:
+        address = urlsplit(link)
+        for _ in range(5):
+            slow = stack.enter_context(socket.socket())
+            slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+            slow.settimeout(20)
+            slow.connect((address.hostname, address.port))
+            slow.sendall(b"GET /s/kinds/survey.json HTTP/1.1\r\nhost: localhost\r\n\r\n" * 400)
+        until(lambda: [each.flow.write_paused and not each.cycle.response_complete for each in made] == [True] * 5)
+        with urllib.request.urlopen(f"{link}/s/kinds", timeout=20) as page:
+            assert page.status == 200
+        assert sum(each in each.connections for each in made) == 5  # the one that had waited longest was dropped
+
+
 def test_the_answer_to_too_large_a_body_is_seen(running):
     with opened(running, HEAD + b"content-length: 200000\r\n\r\n" + bytes(200_000), 1) as [sending]:
         answer = b""
@@ -149,7 +173,7 @@ def test_a_line_that_is_logged_again_and_again_is_counted():
 def test_as_many_connections_are_held_as_there_are_files(soft, hard, connections):
     """As many more may be accepted before one is dropped, and the database and the log need some."""
     told = "print(connections.room(), *resource.getrlimit(resource.RLIMIT_NOFILE))"
-    asked = f"import resource; from naysay.collect import connections; {told}"
+    asked = f"import resource; from naysay.collect.server import connections; {told}"
     command = ["prlimit", f"--nofile={soft}:{hard}", sys.executable, "-c", asked]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     assert ran.stdout.split() == [str(connections), str(hard), str(hard)]

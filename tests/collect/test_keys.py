@@ -1,13 +1,14 @@
 """The key of the day: opened with it is what was sealed today, and nothing after that."""
 
 import logging
+import math
 import os
 import shutil
 from pathlib import Path
 
 import pytest
 
-from naysay.collect.keys import DAY, GRACE, Keys
+from naysay.collect.server.keys import DAY, GRACE, Keys
 from naysay.collect.storage import Store
 from naysay.errors import DataError
 
@@ -36,6 +37,13 @@ def memory():
     folder = Path("/dev/shm") / f"naysay-test-{os.getpid()}"
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_a_sealed_box_has_one_of_few_lengths(page_node):
+    """Padded to pages of 4,096 bytes, with 16 of AES-GCM behind them: the length tells little of what is inside."""
+    sizes = [0, 1, 100, 4_093, 4_094, 4_095, 5_000, 8_190, 8_191, 40_000]
+    boxes = page_node("sealing.mjs", "seal", "sealing.js", {"key": Keys().public, "sizes": sizes})
+    assert boxes == [[4_096 * math.ceil((size + 2) / 4_096) + 16, True] for size in sizes]
 
 
 def test_a_key_lasts_until_two_hours_after_its_day(clock):

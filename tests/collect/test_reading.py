@@ -3,6 +3,8 @@
 import contextlib
 import sqlite3
 import stat
+import subprocess
+import sys
 import threading
 import time
 
@@ -51,6 +53,33 @@ def test_reading_changes_nothing(made):
         store.close("kinds")
     store.dispose()
     assert made.read_bytes() == before
+
+
+def test_reading_leaves_nothing_that_holds_an_answer(made):
+    """SQLite itself leaves an empty log and an index of it beside a file that it only read."""
+    before = made.stat()
+    assert collect.replies(made, "kinds").frame.height == 0
+    beside = {each.name: each.stat().st_size for each in made.parent.iterdir() if each != made}
+    assert set(beside) <= {"answers.db-wal", "answers.db-shm"}
+    assert beside.get("answers.db-wal", 0) == 0
+    assert (made.stat().st_mtime_ns, made.stat().st_size) == (before.st_mtime_ns, before.st_size)
+
+
+def test_reading_sees_what_another_process_has_just_written(made):
+    """Committed rows stand in the log, not in the file, until the writer ends."""
+    told = "import sqlite3, sys\ndb = sqlite3.connect(sys.argv[1])\ndb.execute('PRAGMA wal_autocheckpoint = 0')\n"
+    told += "db.execute(\"INSERT INTO reply VALUES ('kinds', 'a', '2026-11-20', '{}')\")\ndb.commit()\n"
+    told += "db.execute(\"INSERT INTO reply VALUES ('kinds', 'b', '2026-11-20', '{}')\")\n"  # this one is not
+    told += "print('ready', flush=True)\nsys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", told, str(made)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as writing:
+        assert writing.stdout.readline() == b"ready\n"
+        store = Store(made, mode="read")
+        assert [each.replies for each in store.surveys()] == [1]
+        store.dispose()
+        writing.stdin.close()
+    assert writing.wait(20) == 0
 
 
 @pytest.mark.parametrize("mode", ["read", "change"])

@@ -14,8 +14,9 @@ import pytest
 from sqlalchemy import text
 
 from naysay import designs
-from naysay.collect import Client, Published, documents
+from naysay.collect import Client, Published
 from naysay.collect.app import create_app
+from naysay.collect.server import documents
 from naysay.collect.serving import background
 from naysay.collect.storage import Reply, today
 from naysay.questionnaire import Questionnaire, canonical, load, sample, write_xlsform

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from naysay.collect.published import complaint
+from naysay.collect.survey.published import complaint
 
 RECORDED = json.loads(Path(__file__).with_name("survey_vectors.json").read_text(encoding="utf-8"))
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from naysay import designs, estimate
 from naysay.errors import DataError
+from naysay.estimate import Options
 from naysay.estimate.assumptions import behaviors
 from naysay.estimate.printing import to_dict, to_text
 
@@ -233,8 +234,8 @@ def test_the_band_is_printed_without_being_asked_for():
 def test_people_like_everyone_else_are_named_in_the_line_and_in_json():
     fit = estimate.moments(WARNER, WARNER.tally(count=[380, 620]))
     how = "like everyone else in what is true of them, they gave the safest answer always or answered at random"
-    assert f"did not comply ({how}): “yes” from 0.167 to 0.306" in to_text(fit, noncompliers="alike")
-    told = to_dict(fit, noncompliers="alike")["noncompliance"]
+    assert f"did not comply ({how}): “yes” from 0.167 to 0.306" in to_text(fit, Options(noncompliers="alike"))
+    told = to_dict(fit, Options(noncompliers="alike"))["noncompliance"]
     assert told["noncompliers"] == "alike"
     assert told["bounds"][0] == pytest.approx([1 / 6, 0.30556], abs=1e-5)
 

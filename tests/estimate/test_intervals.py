@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from naysay import designs, estimate
 from naysay.design import mix
 from naysay.design.drawing import GeneratorSource
+from naysay.estimate.information import maximize
 from naysay.estimate.intervals import degrees_of_freedom
 from naysay.estimate.linear import Indicators
 from naysay.estimate.profile import likelihood_profile, mean_profile, simplex_profile
 from naysay.estimate.score import score_bounds
-from naysay.estimate.solver import maximize
 from naysay.responses.spaces import MISSING
 from naysay.tally import Part, Tally
 

@@ -10,8 +10,8 @@ import scipy.linalg
 from naysay import designs, estimate
 from naysay.data import gvu_counts
 from naysay.design.drawing import GeneratorSource
+from naysay.estimate.information import maximize
 from naysay.estimate.levels import compare, difference_errors
-from naysay.estimate.solver import maximize
 from naysay.tally import Part, Tally
 
 GVU = gvu_counts()

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from naysay import designs, estimate
 from naysay.estimate import profile
-from naysay.estimate.information import evidence
+from naysay.estimate.information import evidence, maximize
 from naysay.estimate.intervals import nuisance_intervals
-from naysay.estimate.solver import maximize
 
 CHEATING = designs.cheating_detection(p=(0.25, 0.75))
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from naysay import designs
 from naysay.errors import DataError
 from naysay.questionnaire import check, examine, lines, load, of_form, sample
-from naysay.questionnaire.checker import RULES
+from naysay.questionnaire.rules.checker import RULES
 
 ABC = ("a", "b", "c")
 
@@ -300,7 +300,7 @@ def test_every_rule_is_broken_by_some_questionnaire():
 
 def _of(rule, items):
     from naysay.questionnaire.questionnaire import Questionnaire
-    from naysay.questionnaire.walk import entries
+    from naysay.questionnaire.rules.walk import entries
 
     try:
         form = Questionnaire.model_validate({"name": "q", "title": text(), "languages": ["en"], "items": items})

@@ -6,7 +6,7 @@ import pytest
 
 from naysay import designs, privacy
 from naysay.questionnaire import Private, Questionnaire, SelectMultiple, SelectOne, lines, sample, statements, together
-from naysay.questionnaire.offers import private_of
+from naysay.questionnaire.xlsform.offers import private_of
 
 
 def asked(kind=SelectOne, names=("yes", "no"), name="q", **cells):

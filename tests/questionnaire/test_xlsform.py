@@ -454,7 +454,7 @@ def test_what_xlsform_cannot_hold_is_refused(tmp_path):
 
 @pytest.mark.parametrize("module", ["pyxform.xls2json_backends", "lark", "openpyxl"])
 def test_without_the_extra_it_is_named(module, monkeypatch, tmp_path):
-    from naysay.questionnaire import parsing
+    from naysay.questionnaire.expressions import parsing
 
     parsing._grammar.cache_clear()
     write_xlsform(sample(), tmp_path / "sample.xlsx")

@@ -114,9 +114,9 @@ class Options:
     data: Data = DATA
 
     @property
-    def band(self) -> dict[str, Any]:
-        """Of whom the band of non-compliance is."""
-        return {"noncompliance": self.noncompliance, "noncompliers": self.noncompliers}
+    def shown(self) -> estimate.Options:
+        """How each estimate is told."""
+        return estimate.Options(self.confidence, self.interval, self.noncompliance, self.noncompliers)
 
     def named(self, *options: str) -> dict[str, str]:
         """Those of some options that are given."""
@@ -195,7 +195,7 @@ def _fits(design: Answerable, said: Any, asked: Options) -> Fits:
 def _say_survey(asked: Options, survey: str) -> None:
     """Estimates of a survey: of one question, or of every private one in turn."""
     from naysay import collect
-    from naysay.collect.repeated import cautioned
+    from naysay.collect.survey.repeated import cautioned
 
     if asked.file is not None:
         raise DataError(f"answers come from a FILE or from a --survey; got both, {str(asked.file)!r} and a survey")
@@ -270,7 +270,7 @@ def _text(fits: Fits, asked: Options) -> str:
     texts = []
     for group, fit in fits.items():
         head = f"{asked.by} = {'(missing)' if group is None else group}\n" if asked.by is not None else ""
-        texts.append(head + printing.to_text(fit, asked.confidence, asked.interval, **asked.band))
+        texts.append(head + printing.to_text(fit, asked.shown))
     if len(fits) > 1:
         texts.append(printing.differences_text(estimate.differences(fits), asked.confidence, most=_MOST_COMPARED))
     return "\n\n".join(texts)
@@ -278,7 +278,7 @@ def _text(fits: Fits, asked: Options) -> str:
 
 def _object(fits: Fits, asked: Options) -> dict[str, Any]:
     """The estimates as a JSON object."""
-    told = {group: printing.to_dict(fit, asked.confidence, asked.interval, **asked.band) for group, fit in fits.items()}
+    told = {group: printing.to_dict(fit, asked.shown) for group, fit in fits.items()}
     if asked.by is None:
         return told[None]
     whole: dict[str, Any] = {"groups": [{"group": group} | each for group, each in told.items()]}
@@ -298,12 +298,12 @@ def _csv(fits: Fits, asked: Options) -> str:
     for line in privacy.lines(design):
         output.note(line)
     for group, fit in fits.items():
-        found = printing.to_dict(fit, asked.confidence, asked.interval, **asked.band)
+        found = printing.to_dict(fit, asked.shown)
         for name, numbers, beside in _rows(fit, found, list(compared.values())):
             cells = [name, *numbers, found["n"], found["missing"], *beside, *(found[each] for each in _CSV_NAMED)]
             table.writerow([*([group] if asked.by else []), *cells])
         tested = [str(fit.comparison.test)] if fit.comparison is not None else []
-        for line in [*tested, *printing.checks(fit, **asked.band), *found["warnings"]]:
+        for line in [*tested, *printing.checks(fit, asked.shown), *found["warnings"]]:
             output.note(f"{asked.by} = {group}: {line}" if asked.by else line)
     if len(fits) > 1:
         output.note(str(estimate.differences(fits)))

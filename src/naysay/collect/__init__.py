@@ -13,10 +13,10 @@ from naysay._lazy import loader
 
 if TYPE_CHECKING:  # loaded when first asked for, so that a command's help does not wait for it
     from naysay.collect.client import Client
-    from naysay.collect.published import Published
     from naysay.collect.refusals import Refusal
-    from naysay.collect.submission import Reader, Submission
-    from naysay.collect.tallies import replies, tally
+    from naysay.collect.survey.published import Published
+    from naysay.collect.survey.submission import Reader, Submission
+    from naysay.collect.survey.tallies import replies, tally
 
 __all__ = ["Client", "Published", "Reader", "Refusal", "Submission", "replies", "tally"]
 
@@ -25,11 +25,11 @@ if not TYPE_CHECKING:  # a type checker would take any name for one that is ther
         __name__,
         {
             "Client": "naysay.collect.client",
-            "Published": "naysay.collect.published",
+            "Published": "naysay.collect.survey.published",
             "Refusal": "naysay.collect.refusals",
-            "Reader": "naysay.collect.submission",
-            "Submission": "naysay.collect.submission",
-            "replies": "naysay.collect.tallies",
-            "tally": "naysay.collect.tallies",
+            "Reader": "naysay.collect.survey.submission",
+            "Submission": "naysay.collect.survey.submission",
+            "replies": "naysay.collect.survey.tallies",
+            "tally": "naysay.collect.survey.tallies",
         },
     )

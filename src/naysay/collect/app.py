@@ -17,16 +17,16 @@ from fastapi.responses import JSONResponse, Response
 from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 
-from naysay.collect import schemas
-from naysay.collect.catalog import Catalog, Served
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.documents import home, threats
-from naysay.collect.guard import Guard, refused
-from naysay.collect.keys import Keys
-from naysay.collect.limits import MINUTE, Rates, body_of
-from naysay.collect.published import Published
-from naysay.collect.refusals import Refusal
+from naysay.collect.refusals import CLOSED, Refusal
+from naysay.collect.server import schemas
+from naysay.collect.server.catalog import Catalog, Served
+from naysay.collect.server.documents import home, threats
+from naysay.collect.server.guard import Guard, refused
+from naysay.collect.server.keys import Keys
+from naysay.collect.server.limits import MINUTE, Rates, body_of
 from naysay.collect.storage import Outcome, Reply, Store, today
+from naysay.collect.survey.published import Published
 from naysay.collect.writer import Line, Unstored, Writer
 from naysay.questionnaire import Questionnaire
 
@@ -112,30 +112,26 @@ def create_app(
         lifespan=service.lifespan,
         telemetry=_SILENT,
         exception_handlers={
-            Refusal: _refused,
-            HTTPException: _http,
-            RequestValidationError: _invalid,
+            Refusal: _failed,
+            HTTPException: _failed,
+            RequestValidationError: _failed,
         },
     )
     app.state.service = service
     app.add_middleware(Guard)
-    _route(app, service)
-    return app
-
-
-def _route(app: FastAPI, service: Service) -> None:
-    routes: list[tuple[str, Callable[..., Any], dict[str, Any]]] = [
-        ("/", service.home, schemas.HOME),
-        ("/s/{name}", service.page, schemas.PAGE),
-        ("/s/{name}/survey.json", service.survey, schemas.SURVEY),
-        ("/client/{digest}/{file:path}", service.file, schemas.FILE),
-        ("/threats", service.threats, schemas.THREATS),
-        ("/health", service.health, schemas.HEALTH),
+    routes: list[tuple[Callable[..., Any], str, Callable[..., Any], dict[str, Any]]] = [
+        (app.get, "/", service.home, schemas.HOME),
+        (app.get, "/s/{name}", service.page, schemas.PAGE),
+        (app.get, "/s/{name}/survey.json", service.survey, schemas.SURVEY),
+        (app.get, "/client/{digest}/{file:path}", service.file, schemas.FILE),
+        (app.get, "/threats", service.threats, schemas.THREATS),
+        (app.get, "/health", service.health, schemas.HEALTH),
+        (app.post, "/s/{name}/key", service.key, schemas.KEY),
+        (app.post, "/s/{name}/answers", service.answers, schemas.ANSWERS),
     ]
-    for path, endpoint, told in routes:
-        app.get(path, response_model=None, **told)(endpoint)
-    app.post("/s/{name}/key", response_model=None, **schemas.KEY)(service.key)
-    app.post("/s/{name}/answers", response_model=None, **schemas.ANSWERS)(service.answers)
+    for method, path, endpoint, told in routes:
+        method(path, response_model=None, **told)(endpoint)
+    return app
 
 
 class Service:
@@ -178,7 +174,7 @@ class Service:
             await asyncio.to_thread(self.line.stop)
 
     async def _forget(self) -> None:
-        """Let go of the keys of days that are over, also when nobody asks."""
+        """Delete the keys of days that are over, even if no device asks for a key."""
         while True:
             await asyncio.sleep(MINUTE)
             self.keys.forget()
@@ -190,7 +186,7 @@ class Service:
         return found
 
     async def home(self, request: Request) -> Response:
-        """What this server is, for whoever has no link."""
+        """What this server is, for visitors without a link."""
         return self._home.response(request)
 
     async def page(self, request: Request, name: str) -> Response:
@@ -205,7 +201,7 @@ class Service:
         """The survey: what is asked, how private each answer is, and the hashes of the client's files."""
         found = self._survey(name)
         if not found.open:
-            raise _closed()
+            raise Refusal("closed", CLOSED)
         response = found.json.response(request)
         response.headers["naysay-key"] = self.keys.public  # beside the bytes, which never change
         return response
@@ -231,7 +227,7 @@ class Service:
         return JSONResponse({"status": "ok"})
 
     async def key(self, request: Request, name: str) -> Response:
-        """The keys of which one opens what a device has sealed today; nothing is kept of it."""
+        """Keys, one of which opens what a device has sealed today. The server does not remember the request."""
         _check_wait(self._openings.wait(_address(request)))
         self._survey(name)
         _check_type(request)
@@ -257,7 +253,7 @@ class Service:
         return _acknowledged(await asyncio.wrap_future(self.line.submit(reply)))
 
     def _tell_proxy(self, request: Request) -> None:
-        """Log once that a proxy is not believed, which makes its respondents one address."""
+        """Log once that the headers of a proxy are not trusted, so that all its respondents count as one address."""
         if not self._told_proxy and "x-forwarded-for" in request.headers and request.client and request.client.port:
             self._told_proxy = True  # uvicorn gives the port 0 to whom a trusted proxy names
             log.warning(
@@ -296,32 +292,22 @@ def _acknowledged(outcome: Outcome) -> Response:
     if outcome.what == "conflict":
         raise Refusal("conflict", "other answers were stored under this id; an id is for one submission")
     if outcome.what == "closed":
-        raise _closed()
+        raise Refusal("closed", CLOSED)
     if outcome.what == "wrong_survey":
         raise Refusal("wrong_survey", "the survey was published with another hash; load its page again")
     told = {"stored": outcome.what != "unstored", "day": outcome.day.isoformat()}
     return JSONResponse(told, status_code=200 if outcome.what == "repeated" else 201)
 
 
-def _closed() -> Refusal:
-    return Refusal("closed", "this survey is closed and takes no more answers")
-
-
-async def _refused(_: Request, error: Exception) -> Response:
-    return refused(error) if isinstance(error, Refusal) else refused(Refusal("internal", "the server made a mistake"))
-
-
-async def _http(_: Request, error: Exception) -> Response:
-    """Starlette's own errors in our form: no such path, no such method, a client that went away."""
-    status = error.status_code if isinstance(error, HTTPException) else 500
+async def _failed(_: Request, error: Exception) -> Response:
+    """A refusal as it is, and Starlette's own errors in the same form: no such path, no such method, no such text."""
+    status = getattr(error, "status_code", None)
+    if isinstance(error, Refusal):
+        return refused(error)
     if status == 405:
         response = refused(Refusal("wrong_method", "this address does not take this method"))
         response.headers["allow"] = (getattr(error, "headers", None) or {}).get("Allow", "GET, HEAD")
         return response
     if status == 404:
         return refused(Refusal("unknown", "there is nothing at this address"))
-    return refused(Refusal("malformed", "the request cannot be understood"))
-
-
-async def _invalid(_: Request, __: Exception) -> Response:
     return refused(Refusal("malformed", "the request cannot be understood"))

@@ -62,13 +62,10 @@ class Client:
     @cached_property
     def integrity(self) -> dict[str, str]:
         """The SHA-256 of every file, as Subresource Integrity writes it."""
-        return {name: _integrity(content) for name, content in sorted(self.files.items())}
+        digests = {name: hashlib.sha256(content).digest() for name, content in sorted(self.files.items())}
+        return {name: "sha256-" + base64.b64encode(digest).decode() for name, digest in digests.items()}
 
     @cached_property
     def hash(self) -> str:
         """A short hash over all files, the folder under which they are served."""
         return hashlib.sha256(canonical(self.integrity)).hexdigest()[:16]
-
-
-def _integrity(content: bytes) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(content).digest()).decode()

@@ -6,7 +6,7 @@ from typing import Any
 
 from naysay.errors import NaysayError
 
-__all__ = ["STATUS", "Refusal"]
+__all__ = ["CLOSED", "STATUS", "Refusal"]
 
 STATUS = {
     "malformed": 422,
@@ -24,6 +24,8 @@ STATUS = {
 }
 """The HTTP status of each code."""
 
+CLOSED = "this survey is closed and takes no more answers"
+
 
 class Refusal(NaysayError):
     """A request that is not taken, and what must hold.
@@ -33,7 +35,7 @@ class Refusal(NaysayError):
     code : str
         One of `STATUS`.
     message : str
-        What must hold, for the respondent's page or for whoever writes a client; never a value that was sent.
+        What must hold, for the respondent's page and for authors of clients; never a value that was sent.
     retry_after : int, optional
         Seconds after which trying again makes sense.
 

@@ -81,7 +81,7 @@ def one(
         The chosen levels of privacy; by default the most private that a device draws.
     state : Path, optional
         The file in which this respondent's draw is kept. With it, a restart sends what was drawn before, whatever
-        the answers are now, and nobody answers twice.
+        the answers are now, so that nobody answers twice.
     patience : float
         Seconds until it is given up; with `state`, calling again goes on.
     transport : httpx2.AsyncBaseTransport, optional

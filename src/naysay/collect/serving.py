@@ -1,4 +1,4 @@
-"""A server that runs: a socket, quiet logs, and an end at which nothing is lost."""
+"""Running the server: a socket, quiet logs, and a stop that loses no answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import uvicorn
 from fastapi import FastAPI
 
-from naysay.collect.connections import Connection, room
+from naysay.collect.server.connections import Connection, room
 from naysay.errors import DataError
 
 __all__ = ["background", "bound", "for_others", "serve", "url_of"]
@@ -67,7 +67,7 @@ def for_others(listening: socket.socket) -> bool:
 
 
 class _Server(uvicorn.Server):
-    """A server that waits no longer for connections when it is interrupted twice, and still stores what it has."""
+    """A server that drops open connections when it is interrupted twice, and still stores what it has received."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -81,7 +81,7 @@ class _Server(uvicorn.Server):
 
 
 def _server(app: FastAPI) -> _Server:
-    """A server that logs no request; what is forwarded by a proxy is believed as uvicorn's settings say."""
+    """A server that logs no request. It trusts the headers of those proxies that uvicorn's settings name."""
     most = room()
     return _Server(
         uvicorn.Config(
@@ -107,7 +107,7 @@ def serve(app: FastAPI, listening: socket.socket) -> None:
     server = _server(app)
 
     def stop(*_: object) -> None:
-        """Before uvicorn listens to signals, and when it raises them once more at its end."""
+        """For signals before uvicorn listens to them, and for those that it raises again when it has stopped."""
         server.should_exit = True
 
     before = signal.signal(signal.SIGTERM, stop)
@@ -159,7 +159,7 @@ def background(app: FastAPI, *, host: str = "127.0.0.1", port: int = 0) -> Itera
 
 
 def _quiet() -> None:
-    """Log only what goes wrong, and counts: uvicorn's own notes of who came are never written."""
+    """Log only what goes wrong, and counts: uvicorn's own log of requests is off."""
     logging.getLogger("uvicorn.access").disabled = True
     for name in ("uvicorn", "uvicorn.error", "uvicorn.asgi"):
         logging.getLogger(name).setLevel(logging.WARNING)

@@ -1,4 +1,4 @@
-"""The one that writes: submissions wait in line, are stored in groups, and are acknowledged once they are stored."""
+"""The writer: a thread that stores queued submissions in groups. Each is acknowledged once it is stored."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Writer:
         self._stopping = threading.Event()
         self._looked = self._settled = time.monotonic()
         self._pause = every
-        self._dirty = True  # a server that was killed may have left an order behind
+        self._dirty = True  # a server that was killed left replies in the order in which they came
         self.healthy = True
         self.stored = 0
 
@@ -94,7 +94,7 @@ class Writer:
             ``unavailable``, where the server stops or too many are waiting.
         """
         future: Future[Outcome] = Future()
-        future.set_running_or_notify_cancel()  # from here on it is stored, whether or not somebody still waits
+        future.set_running_or_notify_cancel()  # from here on it is stored, even if the respondent goes away
         try:
             if self._stopping.is_set():
                 raise queue.Full
@@ -104,7 +104,7 @@ class Writer:
         return future
 
     def stop(self) -> None:
-        """Store all that waits, leave no order behind, and end."""
+        """Store everything queued, rewrite replies in random order, and join the thread."""
         self._stopping.set()
         if self._thread.is_alive():
             self._line.put(None)
@@ -119,7 +119,8 @@ class Writer:
             if group:
                 self._write(group)
             self._step()
-        self._write([each for each in self._rest() if each is not None])
+        while not self._line.empty():
+            self._write(self._group()[0])
         self._settle()
 
     def _group(self) -> tuple[list[_Waiting], bool]:
@@ -132,13 +133,6 @@ class Writer:
             while len(found) < GROUP:
                 found.append(self._line.get_nowait())
         return [each for each in found if each is not None], None not in found
-
-    def _rest(self) -> list[_Waiting | None]:
-        found = []
-        with contextlib.suppress(queue.Empty):
-            while True:
-                found.append(self._line.get_nowait())
-        return found
 
     def _write(self, group: list[_Waiting]) -> None:
         """Store a group and tell each what became of it. A reply that the database cannot take spoils no other."""

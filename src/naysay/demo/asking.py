@@ -1,4 +1,4 @@
-"""Whom the demonstration asks, and what: five questions whose answers are known, as a questionnaire."""
+"""The people whom the demonstration asks, and its questionnaire of five questions whose answers are known."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Question:
 
     @cached_property
     def design(self) -> Levels:
-        """The offer: each respondent chooses how many categories she rules out."""
+        """The offer: each respondent chooses how many categories to rule out."""
         return designs.negative_levels(tuple(self.counts))
 
     @cached_property
@@ -109,7 +109,7 @@ def questionnaire(asked: Sequence[Question]) -> Questionnaire:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Who is asked, and what they would answer: ``{question: (n,) names}``, and the levels that they choose."""
+    """The people who are asked: their answers, ``{question: (n,) names}``, and the levels that they choose."""
 
     answers: dict[str, list[str]]
     levels: dict[str, list[str]]

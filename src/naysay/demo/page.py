@@ -38,13 +38,14 @@ def page(results: Results, *, seed: int | None = None) -> str:
 def _lead(results: Results) -> list[str]:
     revealing, answers = results.revealing
     return [
-        f"{results.people:,} people were asked five sensitive questions over the web. Instead of the answer, each "
-        "named categories that do not apply, picked by chance, and each chose how many. Their devices drew what to "
+        f"{results.people:,} people were asked five sensitive questions over the web. Instead of their answer, they "
+        "named categories that do not apply, picked by chance, and they chose how many. Their devices drew what to "
         "name and sent only that; a server stored it. From what it stored alone the shares below are estimated, for "
         f"all {results.population:,} people of whom those {results.people:,} are a random sample. The true shares are "
         "known here, because this is a published survey repeated on its own counts; they served to draw who is asked "
         "and what each would answer, and stand in the plots as a yardstick. The estimates never use them.",
-        "Who rules out one category of seven leaves six possible; who rules out all but one reveals the answer. Levels "
+        "A respondent who rules out one category of seven leaves six possible. A respondent who rules out all but one "
+        "reveals the answer. Levels "
         f"were chosen at random here, so {revealing:,} of the {answers:,} answers were given at the most open level, "
         "which reveals them. Under each question stands what every level gives away.",
         "The plots show shares, and how far they lie from the truth. The upright bar is the truth, the round dot with "

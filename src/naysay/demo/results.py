@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from naysay import estimate
 from naysay.demo.asking import Question
+from naysay.errors import DataError
 from naysay.estimate import Estimate, Intervals
+from naysay.printing import Column, Content, Marked, Sentence, Table
 from naysay.report.page import holds
 from naysay.responses import JOINER
 from naysay.tally import Tally
@@ -33,6 +35,44 @@ class Result:
     def holds(self) -> NDArray[np.bool_]:
         """Whether each interval holds the true share, (t,)."""
         return holds(self.found, self.question.truth)
+
+    def sections(self) -> list[Content]:
+        """The truth beside the estimate, in percent; the test of levels; and what an answer at each level tells."""
+        fit, beside = self.fit, self.fit.comparison
+        if beside is None:
+            raise DataError(
+                "the demo compares stratified with pooled; its questions offer levels that are estimable alone"
+            )
+        shares = np.column_stack(
+            [
+                self.question.truth,
+                fit.proportions,
+                fit.standard_errors,
+                self.found.bounds,
+                beside.pooled.proportions,
+                beside.pooled.standard_errors,
+                beside.difference,
+                beside.standard_errors,
+            ]
+        )
+        rows = []
+        for category, row, holding in zip(fit.categories, (100 * shares).tolist(), self.holds, strict=True):
+            truth, share, error, low, high, *compared = (f"{value:.2f}" for value in row)
+            inside = f"{low}–{high} " if holding else Marked(f"{low}–{high}!", "wrong")
+            rows.append((str(category), truth, share, error, inside, *compared))
+        names = ("s.e.", "95 % interval", "pooled", "s.e.", "diff.", "s.e.")
+        first = (
+            Column("percent", words=True, width=40),
+            Column("truth", role="truth"),
+            Column("estimate", role="estimate"),
+        )
+        levels = (
+            f"{level}: reveals the answer" if each.still_possible[0] == 1 else f"{level}: {each.still_possible[0]} left"
+            for level, each in fit.privacy.items()
+        )
+        told = f"privacy by level, ε = ∞ throughout; of {len(fit.categories)} categories {', '.join(levels)}"
+        table = Table((*first, *map(Column, names)), tuple(rows), caption=self.question.title)
+        return [table, Sentence(str(beside.test)), Sentence(told)]
 
 
 @dataclass(frozen=True, eq=False)

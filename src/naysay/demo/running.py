@@ -20,9 +20,9 @@ from naysay import collect, report
 from naysay.collect import respond
 from naysay.demo.asking import PEOPLE, people, questionnaire, questions
 from naysay.demo.page import page
-from naysay.demo.printing import say, show
 from naysay.demo.results import Results, estimated
 from naysay.errors import DataError
+from naysay.printing import Sentence, show
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     from naysay.collect.storage import Replies
@@ -120,7 +120,8 @@ def _answer(link: str, size: int, seed: int | None, console: Console) -> None:
         began = time.perf_counter()
         sent = respond.many(survey, crowd, told=lambda now: progress.update(task, completed=now.stored))
         seconds = time.perf_counter() - began
-    say(console, f"{sent.stored:,} answers were randomized, sent and stored in {seconds:.1f} seconds.\n")
+    say(console, f"{sent.stored:,} answers were randomized, sent and stored in {seconds:.1f} seconds.")
+    console.print()
 
 
 def _estimate(replies: Replies, console: Console) -> Results:
@@ -130,9 +131,15 @@ def _estimate(replies: Replies, console: Console) -> Results:
         return Results(tuple([estimated(question, replies) for question in asked]))
 
 
+def say(console: Console, text: str) -> None:
+    """A line of text, not wrapped."""
+    show([Sentence(text)], console)
+
+
 def _show(results: Results, console: Console) -> None:
     for result in results.each:
-        show(result, console)
+        show(result.sections(), console)
+        console.print()
     say(console, "estimate: stratified over the levels; diff.: that less the pooled estimate; !: misses the truth")
     told = f"{results.holding} of {results.intervals} intervals hold the truth; about 95 in 100 should."
     console.print(Text(told, style="bold"))

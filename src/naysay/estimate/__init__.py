@@ -5,19 +5,19 @@ the names of the negative-survey literature; `stratified`, `pooled` and `indepen
 respondents choose. Each returns an `Estimate`.
 """
 
-from naysay.estimate.assumptions import noncompliance_band, probability_band
+from naysay.estimate.assumptions import noncompliance_band, preference_band, probability_band
 from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit
 from naysay.estimate.groups import Differences, differences
 from naysay.estimate.independence import IndependenceTest, independence_test
-from naysay.estimate.intervals import METHODS, Intervals
-from naysay.estimate.levels import Comparison, pooled, stratified
+from naysay.estimate.intervals import METHODS
+from naysay.estimate.levels import pooled, stratified
 from naysay.estimate.leverage import leverage
 from naysay.estimate.likelihood import maximum_likelihood
 from naysay.estimate.moments import moments
 from naysay.estimate.negative import nstops, nstops_i, nstops_ii
-from naysay.estimate.result import Estimate
-from naysay.estimate.sensitivity import preference_band
+from naysay.estimate.protocol import Intervals, Options
+from naysay.estimate.result import Comparison, Estimate
 
 __all__ = [
     "ESTIMATORS",
@@ -29,6 +29,7 @@ __all__ = [
     "GoodnessOfFit",
     "IndependenceTest",
     "Intervals",
+    "Options",
     "default",
     "differences",
     "goodness_of_fit",

@@ -1,22 +1,36 @@
-"""What the estimate would be if an assumption failed: non-compliance, another probability than the one stated."""
+"""What the estimate would be if an assumption failed.
+
+People may not comply, a probability may be another than the one stated, and preferences between false categories may
+take the place of a coin.
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
-from naysay.design import Answerable, Design, Levels, Samples, Share
+from naysay.design import Answerable
 from naysay.errors import DataError
-from naysay.estimate.linear import linear_map
+from naysay.estimate.linear import is_stacked, linear_map
 from naysay.estimate.result import Estimate
 from naysay.estimate.samples import answering, shares_of_means, slopes
-from naysay.responses import Labels
-from naysay.tally import Channel, Part
+from naysay.tally import Channel, Part, Tally
 
-__all__ = ["NONCOMPLIERS", "behaviors", "noncompliance_band", "probability_band"]
+__all__ = [
+    "NONCOMPLIERS",
+    "behaviors",
+    "noncompliance_band",
+    "preference_band",
+    "probability_band",
+    "quick",
+    "shown_by",
+]
 
 Floats = NDArray[np.float64]
 
@@ -24,6 +38,7 @@ NONCOMPLIERS = {"anyone": "whatever is true of them, they", "alike": "like every
 """Who does not comply: anyone (only carriers, only others, any mixture), or people like everyone else."""
 
 _AT_RANDOM = "answered at random"
+_QUICK = 50_000  # unknowns × programs that take about a second
 
 
 def behaviors(design: Answerable) -> dict[str, Callable[[Channel], Floats]]:
@@ -35,13 +50,11 @@ def behaviors(design: Answerable) -> dict[str, Callable[[Channel], Floats]]:
     options could do see `preference_band`. Each function gives one row of answer shares for every way, (ways,
     responses).
     """
-    if not isinstance(design, Design | Samples):
+    channels = list(design.parts.values())
+    labels = design.assigned_by != "respondent" and all(each.space.one_label for each in channels)
+    if not labels or not any(map(_randomizes, channels)):
         return {}
-    channels = [design.channel(name) for name in design.levels]
-    measured = isinstance(design, Samples) and design.measures_compliance
-    if not all(isinstance(each.space, Labels) for each in channels) or not any(map(_randomizes, channels)):
-        return {}
-    if measured:
+    if design.measures_compliance:
         return {_AT_RANDOM: _random}
     if len(design.categories) > 2:
         told = all((each.matrix > 0).all() for each in channels)
@@ -100,9 +113,8 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str =
         raise DataError(f"the share of those who do not comply must lie in [0, 1); got {share!r}")
     if noncompliers not in NONCOMPLIERS:
         raise DataError(f"noncompliers must be {' or '.join(map(repr, NONCOMPLIERS))}; got {noncompliers!r}")
-    if isinstance(fit.design, Levels) or not all(
-        isinstance(fit.design.channel(name).space, Labels) for name in fit.design.levels
-    ):
+    design = fit.design
+    if design.assigned_by == "respondent" or not all(each.space.one_label for each in design.parts.values()):
         raise DataError("non-compliance is assessed for designs that report one label")
     found = _Read.of(fit)
     ways = [found.moves(answers, share, noncompliers) for answers in behaviors(fit.design).values() or [_random]]
@@ -125,19 +137,18 @@ class _Read(NamedTuple):
     def of(cls, fit: Estimate) -> _Read:
         design, parts = fit.design, tuple(answering(fit.tally))
         means = tuple(np.asarray(p.weight @ p.design.space.statistic(p.codes) / p.weight.sum()) for p in parts)
-        kinds: Sequence[object] = design.cells
-        if isinstance(design, Samples):
+        kinds = design.cells
+        if is_stacked(design):
             sizes = np.array([part.n for part in parts], dtype=float)
-            shares, steps = design.shares, slopes(design, [part.design for part in parts], sizes / sizes.sum())
+            steps = slopes(design, [part.design for part in parts], sizes / sizes.sum())
         else:
-            shares = tuple(Share(category, (category,)) for category in design.categories)
             steps = (linear_map(parts[0].design, fit.solution).slope,)
         centre = np.full(len(kinds), 1 / len(kinds))
         moved = (
             step @ (mean - p.design.expected_statistic @ centre)
             for p, step, mean in zip(parts, steps, means, strict=True)
         )
-        return cls(parts, means, steps, centre + sum(moved), tuple(share.weights(kinds) for share in shares))
+        return cls(parts, means, steps, centre + sum(moved), tuple(share.weights(kinds) for share in design.shares))
 
     def moves(self, answers: Callable[[Channel], Floats], share: float, noncompliers: str) -> list[Floats]:
         """What undoing the non-compliance could add to the cells: one row of each of these arrays, (ways, cells)."""
@@ -206,7 +217,7 @@ def _estimated(fit: Estimate, design: Answerable) -> Floats:
         np.asarray(part.weight @ part.design.space.statistic(part.codes) / part.weight.sum())
         for part in answering(fit.tally)
     ]
-    if isinstance(design, Samples):
+    if is_stacked(design):
         return shares_of_means(design, fit.tally, means)
     estimated: Floats = linear_map(design.channel(), fit.solution)(means[0])
     return estimated
@@ -228,3 +239,114 @@ def _random(design: Channel) -> Floats:
 def _any(design: Channel) -> Floats:
     """Any answer, each by itself: what is between them is between their ends."""
     return np.eye(design.space.size)
+
+
+def shown_by(design: Answerable) -> int | None:
+    """How many categories a respondent is shown, to reject one; None where that is not what people do."""
+    return None if design.several else design.channel().shown
+
+
+def quick(design: Answerable) -> bool:
+    """Whether a design has a band of preferences that is soon computed."""
+    t, s = len(design.categories), shown_by(design)
+    return s is not None and (math.comb(t, s) * s + math.comb(t, s - 1) * (s - 1)) * 2 * t <= _QUICK
+
+
+def preference_band(design: Answerable, tally: Tally) -> Floats:
+    """The lowest and highest share of each category over all ways of choosing between false categories, (t, 2).
+
+    Shown a set of which the categories F are false, a respondent rejects i ∈ F with an unknown chance q(i | F). With
+    φ(i, F) = q(i | F)(1 - π(F)) the answer shares are linear in (π, φ), so each end is one linear program:
+
+        C(t, s) λ_i = Σ_F φ(i, F),  Σ_{i ∈ F} φ(i, F) = 1 - π(F) ≥ 0,  φ ≥ 0, π ≥ 0, Σπ = 1,
+
+    over the sets F of s categories (all shown are false) and of s - 1 (the true one is shown). For s = 2 these are the
+    θ_ik of Esponda (2006). The band holds sampling error fixed: it says what a misused coin could do. Where chance has
+    carried the answers beyond all preferences, it is computed at the nearest answer shares that some preferences give.
+
+    Parameters
+    ----------
+    design : Design
+        From `designs.two_option`.
+    tally : Tally
+
+    Returns
+    -------
+    (t, 2) float
+        Shares of one, within [0, 1].
+
+    Raises
+    ------
+    DataError
+        If the design is not from `designs.two_option`.
+
+    Examples
+    --------
+    >>> from naysay import designs, estimate
+    >>> survey = designs.two_option(("a", "b", "c", "d"))
+    >>> estimate.preference_band(survey, survey.tally(count=[280, 240, 260, 220])).round(3)
+    array([[0.  , 0.44],
+           [0.  , 0.52],
+           [0.  , 0.48],
+           [0.  , 0.56]])
+    """
+    t, s = len(design.categories), shown_by(design)
+    if s is None:
+        raise DataError("the band of preferences is for the two-option scheme; make the design with two_option()")
+    shares = _answer_shares(design, tally)
+    program = _Program.of(t, s, shares)
+    bounds = [[program.end(category, sign) for sign in (1, -1)] for category in range(t)]
+    return np.asarray(np.clip(bounds, 0.0, 1.0))
+
+
+def _answer_shares(design: Answerable, tally: Tally) -> Floats:
+    part = tally.parts[0]
+    weights = np.zeros(len(design.categories))
+    weights[part.codes[:, 0]] = part.weight
+    return np.asarray(weights / weights.sum())
+
+
+class _Program:
+    """The linear program over (π, φ): columns are the t proportions, then one φ(i, F) for each member of each F."""
+
+    def __init__(self, equalities: Any, right: Floats) -> None:
+        self._equalities = equalities
+        self._right = right
+
+    @classmethod
+    def of(cls, t: int, s: int, shares: Floats) -> _Program:
+        """The program for these answer shares, moved as little as makes it feasible."""
+        false_sets = [f for size in (s - 1, s) for f in itertools.combinations(range(t), size)]
+        entries: list[tuple[int, int]] = []  # all coefficients are 1
+        column = t
+        for row, false in enumerate(false_sets, start=t):
+            entries += [(row, category) for category in false]  # Σ_i φ(i, F) + π(F) = 1
+            for category in false:
+                entries += [(category, column), (row, column)]
+                column += 1
+        last = t + len(false_sets)
+        entries += [(last, category) for category in range(t)]
+        rows, columns = np.array(entries).T
+        equalities = scipy.sparse.csr_array((np.ones(len(entries)), (rows, columns)), shape=(last + 1, column))
+        right = np.concatenate([math.comb(t, s) * shares, np.ones(len(false_sets) + 1)])
+        right[:t] += _least_move(equalities, right, t)
+        return cls(equalities, right)
+
+    def end(self, category: int, sign: int) -> float:
+        """The smallest (sign 1) or largest (sign -1) proportion of a category."""
+        cost = np.zeros(self._equalities.shape[1])
+        cost[category] = sign
+        return float(sign * _solved(cost, self._equalities, self._right).fun)
+
+
+def _least_move(equalities: Any, right: Floats, t: int) -> Floats:
+    """The least change, in sum of absolute values, of the answer shares that makes the program feasible."""
+    size = equalities.shape[1]
+    spare = scipy.sparse.eye_array(equalities.shape[0], t)
+    cost = np.concatenate([np.zeros(size), np.ones(2 * t)])
+    found = _solved(cost, scipy.sparse.hstack([equalities, -spare, spare], format="csr"), right).x
+    return np.asarray(found[size : size + t] - found[size + t :], dtype=float)
+
+
+def _solved(cost: Floats, equalities: Any, right: Floats) -> Any:
+    return scipy.optimize.linprog(cost, A_eq=equalities, b_eq=right, bounds=(0, None), method="highs")

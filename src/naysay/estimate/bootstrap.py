@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay.errors import NotEstimable
-from naysay.estimate.information import evidence
+from naysay.estimate.information import evidence, maximize
 from naysay.estimate.likelihood import check_identified
 from naysay.estimate.result import Estimate
-from naysay.estimate.solver import maximize
 
 __all__ = ["bootstrap_bounds", "not_redrawn"]
 

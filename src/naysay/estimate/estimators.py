@@ -8,11 +8,17 @@ from typing import Any
 
 from naysay.design import Answerable
 from naysay.errors import DataError
+from naysay.estimate.findings import FINDINGS
+from naysay.estimate.information import KINDS
+from naysay.estimate.intervals import intervals
 from naysay.estimate.levels import pooled, stratified
-from naysay.estimate.likelihood import KINDS, maximum_likelihood
+from naysay.estimate.likelihood import maximum_likelihood
 from naysay.estimate.moments import moments
 from naysay.estimate.negative import nstops, nstops_i, nstops_ii, unsuited
+from naysay.estimate.printing import sections, to_dict
+from naysay.estimate.protocol import MAKERS, Finding, Intervals, Options
 from naysay.estimate.result import Estimate
+from naysay.printing.content import Content
 from naysay.tally import Tally
 
 __all__ = ["ESTIMATORS", "Estimator", "default", "suitable"]
@@ -92,19 +98,34 @@ class Estimator:
         NotEstimable
             If the design cannot tell some proportions apart.
         """
-        refused = self.refusal(design, target)
-        if refused is not None:
+        if (refused := self.refusal(design, target)) is not None:
             raise DataError(refused, value=self.name)
         if standard_errors is not None and not self.standard_errors:
             raise DataError(f"{self.name} has standard errors of one kind; leave the choice of them out")
-        asked = dict(self.options)
-        if standard_errors is not None:
-            asked["standard_errors"] = standard_errors
-        if not self.published:
-            asked["target"] = target
-        return self.function(design, tally, **asked)
+        asked = {} if standard_errors is None else {"standard_errors": standard_errors}
+        return self.function(design, tally, **asked, **self.options, **({} if self.published else {"target": target}))
 
     __call__ = fit
+
+    def intervals(self, fit: Estimate, confidence: float = 0.95, **options: Any) -> Intervals:
+        """Confidence intervals of an estimate that it made; see `Estimate.interval`."""
+        return intervals(fit, confidence, **options)
+
+    def finding(self, fit: Estimate, name: str) -> Finding | None:
+        """What an estimate that it made tells under a name, if it has such a finding."""
+        return next(kind.of(fit) for kind in FINDINGS if kind.name == name)
+
+    def findings(self, fit: Estimate) -> tuple[Finding, ...]:
+        """All that an estimate that it made tells beyond its numbers."""
+        return tuple(found for kind in FINDINGS if (found := kind.of(fit)) is not None)
+
+    def sections(self, fit: Estimate, options: Options) -> list[Content]:
+        """An estimate that it made, in the vocabulary of `naysay.printing`."""
+        return sections(fit, options)
+
+    def plain(self, fit: Estimate, options: Options) -> dict[str, Any]:
+        """An estimate that it made as a JSON object."""
+        return to_dict(fit, options)
 
     def refusal(self, design: Answerable, target: str = "population") -> str | None:
         """Why it is not for a design or a target; None where it is for both."""
@@ -127,88 +148,44 @@ class Estimator:
         return next(each for each in offered if each.principle == self.principle and each.usual)
 
 
-ESTIMATORS: dict[str, Estimator] = {
-    each.name: each
-    for each in (
-        Estimator(
-            "maximum_likelihood",
-            maximum_likelihood,
-            "the proportions that make the answers most likely, within [0, 1]",
-            principle="likelihood",
-            assigned_by=(*_ONE_MECHANISM, *_OFFER),
-            default_for=_ONE_MECHANISM,
-            standard_errors=tuple(KINDS),
-        ),
-        Estimator(
-            "moments",
-            moments,
-            "unbiased, may leave [0, 1]",
-            principle="moments",
-            assigned_by=(*_ONE_MECHANISM, *_OFFER),
-        ),
-        Estimator(
-            "nstops",
-            nstops,
-            "moments of a negative survey, by its published name",
-            principle="moments",
-            assigned_by=_ONE_MECHANISM,
-            usual=False,
-            published="NStoPS",
-        ),
-        Estimator(
-            "nstops_i",
-            nstops_i,
-            "maximum likelihood of a negative survey, by fixed-point iteration",
-            principle="likelihood",
-            assigned_by=_ONE_MECHANISM,
-            usual=False,
-            published="NStoPS-I",
-        ),
-        Estimator(
-            "nstops_ii",
-            nstops_ii,
-            "maximum likelihood of the uniform negative survey, in finitely many steps",
-            principle="likelihood",
-            assigned_by=_ONE_MECHANISM,
-            usual=False,
-            published="NStoPS-II",
-        ),
-        Estimator(
-            "stratified",
-            stratified,
-            "the levels' own estimates, in proportion to the answers; unbiased however levels are chosen",
-            principle="moments",
-            assigned_by=_OFFER,
-            default_for=_OFFER,
-        ),
-        Estimator(
-            "stratified_equal",
-            stratified,
-            "the levels' own estimates, each counting as much",
-            principle="moments",
-            assigned_by=_OFFER,
-            usual=False,
-            options={"weights": "equal"},
-        ),
-        Estimator(
-            "stratified_variance",
-            stratified,
-            "the levels' own estimates, by their precision",
-            principle="moments",
-            assigned_by=_OFFER,
-            usual=False,
-            options={"weights": "variance"},
-        ),
-        Estimator(
-            "pooled",
-            pooled,
-            "maximum likelihood over all levels; biased if the choice goes with the category",
-            principle="likelihood",
-            assigned_by=_OFFER,
-        ),
-    )
-}
+_EVERY = ("nobody", "researcher", "respondent")
+_SINGLE: Any = {"assigned_by": _ONE_MECHANISM, "usual": False}
+_LEVELS: Any = {"assigned_by": _OFFER, "usual": False}
+
+_ALL = (
+    Estimator(
+        "maximum_likelihood",
+        maximum_likelihood,
+        "the proportions that make the answers most likely, within [0, 1]",
+        "likelihood",
+        _EVERY,
+        default_for=_ONE_MECHANISM,
+        standard_errors=tuple(KINDS),
+    ),
+    Estimator("moments", moments, "unbiased, may leave [0, 1]", "moments", _EVERY),
+    Estimator("nstops", nstops, "moments of a negative survey", "moments", **_SINGLE, published="NStoPS"),
+    Estimator("nstops_i", nstops_i, "maximum likelihood by fixed point", "likelihood", **_SINGLE, published="NStoPS-I"),
+    Estimator(
+        "nstops_ii", nstops_ii, "maximum likelihood in few steps", "likelihood", **_SINGLE, published="NStoPS-II"
+    ),
+    Estimator("stratified", stratified, "unbiased however levels are chosen", "moments", _OFFER, default_for=_OFFER),
+    Estimator(
+        "stratified_equal", stratified, "each level counts as much", "moments", options={"weights": "equal"}, **_LEVELS
+    ),
+    Estimator(
+        "stratified_variance",
+        stratified,
+        "levels count by their precision",
+        "moments",
+        options={"weights": "variance"},
+        **_LEVELS,
+    ),
+    Estimator("pooled", pooled, "biased if the choice goes with the category", "likelihood", _OFFER),
+)
+ESTIMATORS: dict[str, Estimator] = {each.name: each for each in _ALL}
 """All estimators by name."""
+
+MAKERS.update(ESTIMATORS)
 
 
 def default(design: Answerable) -> Estimator:

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay.errors import NotEstimable
+from naysay.estimate.information import Maximum
 from naysay.estimate.linear import tangent
 from naysay.estimate.result import Estimate
-from naysay.estimate.solver import Maximum
 from naysay.tally import Tally
 
 __all__ = ["EvenEstimate", "Named", "named"]

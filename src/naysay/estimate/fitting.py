@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import scipy
 
-from naysay.design import Answerable, Design, Levels
+from naysay.design import Answerable
 from naysay.estimate import score_tests
-from naysay.estimate.information import evidence
-from naysay.estimate.result import answered_under, number
-from naysay.estimate.solver import maximize
+from naysay.estimate.information import answered_under, evidence, maximize
+from naysay.printing import number
 from naysay.tally import Tally
 
 __all__ = ["GoodnessOfFit", "goodness_of_fit"]
@@ -94,9 +93,9 @@ def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
     answered_under(design, tally)
     parts = [part for part in tally.parts if part.n]
     if (
-        isinstance(design, Levels)
+        design.assigned_by == "respondent"
         or tally.weighted
-        or any(not isinstance(p.design, Design) or p.design.space.size > score_tests.LISTED for p in parts)
+        or any(part.design.space.size > score_tests.LISTED for part in parts)
     ):
         return None
     if sum(part.design.space.size - 1 for part in parts) < len(design.categories):

@@ -12,14 +12,11 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from naysay.design import Design
 from naysay.errors import DataError
 from naysay.estimate import score_tests
-from naysay.estimate.digits import reliable_errors
-from naysay.estimate.information import evidence
+from naysay.estimate.information import evidence, maximize
 from naysay.estimate.linear import rank_of, tangent
-from naysay.estimate.result import Estimate
-from naysay.estimate.solver import maximize
+from naysay.estimate.result import Estimate, reliable_errors
 from naysay.tally import Part, Tally
 
 __all__ = ["Differences", "differences"]
@@ -219,8 +216,7 @@ def _wald(proportions: Floats, covariances: Floats) -> tuple[float, int]:
 
 def _plain(fit: Estimate) -> bool:
     """Whether an estimate is the most likely one under a single design, for a population without weights."""
-    single = isinstance(fit.design, Design)
-    return single and fit.maximum is not None and fit.target == "population" and not fit.tally.weighted
+    return not fit.design.several and fit.maximum is not None and fit.target == "population" and not fit.tally.weighted
 
 
 def _log_likelihood(fit: Estimate) -> float:

@@ -9,14 +9,12 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from naysay.design import Answerable, Levels
+from naysay.design import Answerable
 from naysay.design.drawing import GeneratorSource
 from naysay.errors import DataError
 from naysay.estimate import score_tests
-from naysay.estimate.information import evidence
+from naysay.estimate.information import answered_under, evidence, maximize
 from naysay.estimate.linear import rank_of
-from naysay.estimate.result import answered_under
-from naysay.estimate.solver import maximize
 from naysay.tally import Part, Tally
 
 __all__ = ["IndependenceTest", "check_levels", "independence_test", "score_test"]
@@ -204,5 +202,5 @@ def _redrawn(part: Part, proportions: Floats, rng: np.random.Generator) -> tuple
 
 def check_levels(design: Answerable) -> None:
     """Raise unless the design is an offer of levels."""
-    if not isinstance(design, Levels):
+    if design.assigned_by != "respondent":
         raise DataError(f"this needs an offer of levels, as negative_levels(); got {getattr(design, 'name', design)!s}")

@@ -29,7 +29,6 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks, privacy
-from naysay.design import Levels, Samples, Table
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import profile, samples
 from naysay.estimate.bootstrap import bootstrap_bounds, not_redrawn
@@ -37,13 +36,13 @@ from naysay.estimate.even import EvenEstimate, Named
 from naysay.estimate.information import evidence
 from naysay.estimate.likelihood import certified, efficient_indicators, model_covariance
 from naysay.estimate.linear import Indicators, indicators, linear_map
+from naysay.estimate.protocol import Intervals
 from naysay.estimate.result import Estimate
 from naysay.estimate.score import score_bounds
 
 __all__ = [
     "METHODS",
     "IntervalMethod",
-    "Intervals",
     "default_method",
     "degrees_of_freedom",
     "intervals",
@@ -58,29 +57,6 @@ _NO_BINOMIAL_SHARE = (
     "two-category designs); use method='score', 'profile', 'wald' or 'bootstrap'"
 )
 _UNLIKELY = 0.01  # chance of a survey that keeps to its design to be said not to
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """Confidence intervals of all proportions.
-
-    Parameters
-    ----------
-    bounds : (t, 2) float
-    method : str
-    confidence : float
-    flagged : (t,) bool
-        Where the interval missed [0, 1] and the nearest boundary point stands for it.
-    misfit : bool
-        Whether some interval misses [0, 1] by so much that no more than one in a hundred surveys would, whose
-        respondents keep to the design.
-    """
-
-    bounds: Floats
-    method: str
-    confidence: float
-    flagged: NDArray[np.bool_]
-    misfit: bool = False
 
 
 class _Ask(NamedTuple):
@@ -117,8 +93,8 @@ class IntervalMethod:
 
 def intervals(
     fit: Estimate,
-    *,
     confidence: float = 0.95,
+    *,
     method: str | None = None,
     replicates: int = 1_999,
     rng: np.random.Generator | None = None,
@@ -205,7 +181,7 @@ class BinomialShares(NamedTuple):
 
 def binomial_shares(fit: Estimate) -> BinomialShares | None:
     """The shares behind an estimate, if its design has them: indicators that take two values only."""
-    if isinstance(fit.design, Levels | Samples) or len(fit.tally.parts) != 1:
+    if fit.design.several or len(fit.tally.parts) != 1:
         return None
     if isinstance(fit, EvenEstimate):
         return BinomialShares(fit.named.low, fit.named.high, fit.named.share, fit.named)
@@ -213,7 +189,7 @@ def binomial_shares(fit: Estimate) -> BinomialShares | None:
     mapping = linear_map(design, fit.solution)
     if mapping.structure == "closed form":
         low, high = mapping.constant, mapping.constant + np.diagonal(mapping.slope)
-    elif isinstance(design, Table):
+    elif design.tabular:
         possible = mapping(design.space.statistic(design.space.listing()))
         low, high = possible.min(axis=0), possible.max(axis=0)
         middle = np.minimum(np.abs(possible - low), np.abs(possible - high))

@@ -7,7 +7,7 @@ them on the p-value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,16 +15,15 @@ from numpy.typing import NDArray
 
 from naysay.design import Answerable
 from naysay.errors import DataError, NotEstimable, StatisticalWarning
-from naysay.estimate.independence import IndependenceTest, check_levels, score_test
-from naysay.estimate.information import evidence, information, inverse
+from naysay.estimate.independence import check_levels, score_test
+from naysay.estimate.information import answered_under, checked_target, evidence, information, inverse, warning
 from naysay.estimate.likelihood import certified, maximum_likelihood
 from naysay.estimate.linear import Indicators, part_indicators
 from naysay.estimate.moments import moments
-from naysay.estimate.result import Estimate, answered_under, checked_target, is_pooled, is_stratified, warning
+from naysay.estimate.result import Comparison, Estimate, is_pooled, is_stratified
 from naysay.tally import Part, Tally
 
 __all__ = [
-    "Comparison",
     "compare",
     "difference_errors",
     "pooled",
@@ -113,6 +112,7 @@ def _combined(design: Answerable, tally: Tally, weights: str, target: str) -> Es
         covariance=covariance,
         standard_error_kind="moments within levels, n - 1" if target == "population" else "moments, randomization only",
         warnings=(*_levels_told(design, tally), *told, warning(independent)),
+        made_by=f"stratified_{weights}",
         level_weights={part.level: share for part, share in zip(parts, z.tolist(), strict=True)},
     )
 
@@ -169,31 +169,6 @@ def pooled(design: Answerable, tally: Tally, *, target: str = "population", tole
     fit = maximum_likelihood(design, tally, target=target, tolerance=tolerance)
     told = warning("pooled is biased if the choice of level goes with the category; see stratified beside it")
     return replace(fit, warnings=(*fit.warnings, *_levels_told(design, tally), told))
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Stratified beside pooled.
-
-    Parameters
-    ----------
-    stratified, pooled : Estimate
-    difference : (t,) float
-        stratified - pooled.
-    standard_errors : (t,) float
-        Of the difference, valid whether or not the choice of level depends on the category.
-    test : IndependenceTest
-    """
-
-    stratified: Estimate
-    pooled: Estimate
-    difference: Floats
-    standard_errors: Floats
-    test: IndependenceTest
-
-    def beside(self, fit: Estimate) -> Estimate:
-        """The one of the two to show beside an estimate: pooled beside stratified, and the reverse."""
-        return self.stratified if is_pooled(fit) else self.pooled
 
 
 def compare(fit: Estimate) -> Comparison | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,23 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.design import Answerable, Levels, Samples
+from naysay.design import Answerable
 from naysay.errors import DataError, StatisticalWarning
 from naysay.estimate import samples
 from naysay.estimate.even import EvenEstimate, named
 from naysay.estimate.information import (
     KINDS,
+    Maximum,
+    alike,
+    answered_under,
+    checked_target,
     evidence,
     expected_information,
     likelihood_covariance,
+    maximize,
     standard_error_kind,
+    warning,
 )
-from naysay.estimate.linear import Indicators, check_rank
-from naysay.estimate.result import Estimate, alike, answered_under, checked_target, warning
-from naysay.estimate.solver import Maximum, maximize
+from naysay.estimate.linear import Indicators, check_rank, is_stacked
+from naysay.estimate.result import Cells, Estimate
 from naysay.tally import Tally
 
-__all__ = ["KINDS", "maximum_likelihood"]
+__all__ = ["maximum_likelihood"]
 
 Floats = NDArray[np.float64]
 
@@ -81,8 +87,6 @@ def maximum_likelihood(
     answered_under(design, tally)
     checked_target(target)
     kind = checked_kind(standard_errors, tally)
-    if isinstance(design, Samples):
-        return samples.maximum_likelihood(design, tally, target=target, tolerance=tolerance, kind=kind)
     found = named(tally) if target == "population" and kind == "observed" else None
     if found is None:
         return _general(design, tally, target, tolerance, kind)
@@ -93,6 +97,7 @@ def maximum_likelihood(
         target=target,
         proportions=found.maximum.proportions,
         standard_error_kind=standard_error_kind(kind, weighted=False, target=target),
+        made_by="maximum_likelihood",
         warnings=(*reservations(tally.categories, found.maximum, tolerance), *alike(tally)),
         maximum=found.maximum,
         named=found,
@@ -103,12 +108,15 @@ def maximum_likelihood(
 
 def _general(design: Answerable, tally: Tally, target: str, tolerance: float, kind: str) -> Estimate:
     """The estimate by the solver for any likelihood rows, (answers, t)."""
-    check_identified(tally)
-    rows, weights, squared = evidence(tally)
-    maximum = maximize(rows, weights, tolerance=tolerance)
-    method = "pooled maximum likelihood" if isinstance(design, Levels) else "maximum likelihood"
-    seen = (rows, weights, squared)
-    return of_maximum(design, tally, maximum, seen, method=method, target=target, tolerance=tolerance, kind=kind)
+    if is_stacked(design):
+        samples.stacked(design, tally, target)  # raises where a share is not estimable
+    else:
+        check_identified(tally)
+    seen = evidence(tally)
+    maximum = maximize(*seen[:2], tolerance=tolerance)
+    pooled = design.assigned_by == "respondent"
+    fit = of_maximum(design, tally, maximum, seen, target=target, tolerance=tolerance, kind=kind)
+    return replace(fit, method="pooled maximum likelihood", made_by="pooled") if pooled else fit
 
 
 def of_maximum(
@@ -117,25 +125,34 @@ def of_maximum(
     maximum: Maximum,
     seen: tuple[Floats, Floats, Floats],
     *,
-    method: str,
     target: str,
     tolerance: float = np.inf,
-    path: Floats | None = None,
     kind: str | None = None,
 ) -> Estimate:
     """The estimate at a maximum of the likelihood."""
     kind = checked_kind(kind, tally)
+    proportions, found = maximum.proportions, None
+    if is_stacked(design):  # shares may be determined where cells are not
+        free = replace(maximum, undetermined=np.zeros((len(proportions), 0)))
+        cells = _covariance(tally, free, seen, target, kind)
+        found = Cells(design.cells, design.shares, design.nuisance, proportions, cells)
+        proportions, covariance = found.estimates
+        told = samples.reservations(design, tally, found.values, maximum)
+    else:
+        covariance = _covariance(tally, maximum, seen, target, kind)
+        told = [*reservations(tally.categories, maximum, tolerance), *alike(tally)]
     return Estimate(
         design=design,
         tally=tally,
-        method=method,
+        method="maximum likelihood",
         target=target,
-        proportions=maximum.proportions,
-        covariance=_covariance(tally, maximum, seen, target, kind),
+        proportions=proportions,
+        covariance=covariance,
         standard_error_kind=standard_error_kind(kind, weighted=tally.weighted, target=target),
-        warnings=(*reservations(tally.categories, maximum, tolerance), *alike(tally)),
+        made_by="maximum_likelihood",
+        warnings=tuple(told),
         maximum=maximum,
-        path=path,
+        cells=found,
     )
 
 

@@ -14,12 +14,11 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.design import Design
+from naysay.design import Answerable, Design
 from naysay.errors import DataError, NotEstimable
-from naysay.responses import Labels, Subsets
 from naysay.tally import Channel, Part, Tally
 
-__all__ = ["Indicators", "LinearMap", "indicator_variances", "indicators", "linear_map", "tangent"]
+__all__ = ["Indicators", "LinearMap", "indicator_variances", "indicators", "is_stacked", "linear_map", "tangent"]
 
 Floats = NDArray[np.float64]
 
@@ -117,6 +116,14 @@ def indicator_variances(design: Design) -> Floats:
     return _variances(u, design.matrix)
 
 
+def is_stacked(design: Answerable) -> bool:
+    """Whether proportions are shares of cells that the answers of several samples, or of two questions, tell together.
+
+    Where respondents choose their level they are not: each level is read by itself, whoever chooses it.
+    """
+    return design.assigned_by == "researcher" or design.finer
+
+
 def tangent(t: int) -> Floats:
     """An orthonormal basis (t, t - 1) of the directions that keep Σπ = 1."""
     return np.asarray(scipy.linalg.helmert(t).T)
@@ -160,10 +167,10 @@ def linear_map(design: Channel, solution: str | None = None) -> LinearMap:
 def _solved(design: Channel, expected: Floats) -> LinearMap:
     """The map in closed form, by the inverse, or by least squares under Σπ = 1."""
     t = expected.shape[1]
-    closed = _closed_form(design, expected)
-    if closed is not None:
-        return closed
-    if isinstance(design.space, Labels) and len(expected) == t:
+    if design.even_mean is not None:
+        alpha, beta = design.even_mean
+        return LinearMap(np.full(t, -beta / alpha), np.eye(t) / alpha, "closed form")
+    if design.space.one_label and len(expected) == t:
         return LinearMap(np.zeros(t), scipy.linalg.inv(expected), "inverse")
     basis = tangent(t)
     reduced = expected @ basis
@@ -177,7 +184,7 @@ def _mean_of_answers(design: Channel, expected: Floats) -> LinearMap | None:
     """The map (y - E[y | 2]) / (E[y | 1] - E[y | 2]), for two categories and more than two answers that are numbers."""
     labels = design.space.labels
     numbers = all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels)
-    if not isinstance(design.space, Labels) or expected.shape[1] != 2 or len(labels) < 3 or not numbers:
+    if not design.space.one_label or expected.shape[1] != 2 or len(labels) < 3 or not numbers:
         return None
     values = np.array(labels, dtype=float)
     first, second = values @ expected
@@ -192,19 +199,6 @@ def _variances(u: Floats, chances: Floats) -> Floats:
     """Variance of the indicators of one answer, (t,), where all categories are equally common."""
     chance = chances.mean(axis=1)
     return np.asarray(chance @ u**2 - (chance @ u) ** 2)
-
-
-def _closed_form(design: Channel, expected: Floats) -> LinearMap | None:
-    """u_j = (T_j - β) / α, where the expected statistic is αI + β11ᵀ and ΣT is constant."""
-    t = expected.shape[1]
-    space = design.space
-    constant_sum = isinstance(space, Labels) or (isinstance(space, Subsets) and space.least == space.most)
-    if len(expected) != t or not constant_sum:
-        return None
-    beta, alpha = expected[0, 1], expected[0, 0] - expected[0, 1]
-    if not np.allclose(expected, alpha * np.eye(t) + beta, rtol=0, atol=1e-15):
-        return None
-    return LinearMap(np.full(t, -beta / alpha), np.eye(t) / alpha, "closed form")
 
 
 def rank_of(expected: Floats) -> int:

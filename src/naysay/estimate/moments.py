@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from naysay import _checks
-from naysay.design import Answerable, Levels, Samples
-from naysay.errors import DataError, StatisticalWarning
+from naysay.design import Answerable
+from naysay.errors import DataError, NotEstimable, StatisticalWarning
 from naysay.estimate import samples
 from naysay.estimate.even import EvenEstimate, named
-from naysay.estimate.linear import indicators, linear_map
-from naysay.estimate.result import Estimate, alike, answered_under, checked_target, warning
+from naysay.estimate.information import alike, answered_under, checked_target, warning
+from naysay.estimate.linear import indicators, is_stacked, linear_map
+from naysay.estimate.result import Cells, Estimate
 from naysay.tally import Tally
 
-__all__ = ["moments"]
+__all__ = ["each_sample", "moments", "unbounded"]
 
 _INSIDE = "maximum_likelihood stays inside"
 
@@ -24,8 +27,8 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population", sol
     """The unbiased estimate π̂ = A⁺ T̄ under Σπ = 1, the mean of one unbiased indicator per respondent.
 
     For the uniform negative survey π̂_i = 1 - (t-1) λ̂_i; for a square design P⁻¹ λ̂; otherwise least squares under the
-    constraint. For levels this is `stratified`, for several samples A⁺ on
-    their stacked means. May leave [0, 1]: a value below zero is the price of being unbiased.
+    constraint. For levels this is `stratified`, for several samples A⁺ on their stacked means. May leave [0, 1]: a
+    value below zero is the price of being unbiased.
 
     Parameters
     ----------
@@ -64,48 +67,98 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population", sol
     """
     answered_under(design, tally)
     checked_target(target)
-    if isinstance(design, Samples):
-        if solution is not None:
-            raise DataError("several samples are solved by least squares; leave `solution` out")
-        return samples.moments(design, tally, target=target)
-    found = named(tally) if target == "population" and solution is None else None
-    if found is None:
+    even = named(tally) if target == "population" and solution is None else None
+    if even is None:
         return _general(design, tally, target, solution)
     return EvenEstimate(
         design=design,
         tally=tally,
         method="moments (closed form)",
         target=target,
-        proportions=found.mean,
+        proportions=even.mean,
         standard_error_kind="moments, n - 1",
-        warnings=tuple(reservations(found.mean, tally, found.variances)),
-        named=found,
-        variances=found.variances,
+        made_by="moments",
+        warnings=tuple(reservations(even.mean, tally, even.variances)),
+        named=even,
+        variances=even.variances,
         general=partial(_general, design, tally, target, solution),
     )
 
 
 def _general(design: Answerable, tally: Tally, target: str, solution: str | None) -> Estimate:
-    """The mean of one indicator for each answer, (answers, t)."""
-    terms = indicators(tally, solution)
-    structures = sorted({linear_map(part.design, solution).structure for part in tally.parts if part.n})
-    kind = "moments, n - 1" if not tally.weighted else "moments, linearized for the weights"
-    if target == "file":
-        kind = "moments, randomization only"
-    levels = isinstance(design, Levels)
-    inside = "pooled stays inside, but is biased if the choice goes with the category" if levels else _INSIDE
+    """The estimate by one indicator for each answer, (answers, t)."""
+    levels, terms, found = design.assigned_by == "respondent", None, None
+    if is_stacked(design):
+        if solution is not None:
+            raise DataError("several samples are solved by least squares; leave `solution` out")
+        found = Cells(design.cells, design.shares, design.nuisance, *samples.stacked(design, tally, target).read())
+        proportions, covariance = found.estimates
+        told = samples.reservations(design, tally, found.values, None)
+    else:
+        terms = indicators(tally, solution)
+        proportions, covariance = terms.mean, terms.covariance(target)
+        inside = "pooled stays inside, but is biased if the choice goes with the category" if levels else _INSIDE
+        told = reservations(proportions, tally, np.diagonal(covariance), inside=inside)
     return Estimate(
         design=design,
         tally=tally,
-        method="stratified (proportional)" if levels else f"moments ({structures[0]})",
+        method="stratified (proportional)" if levels else f"moments ({_solved_by(design, tally, solution)})",
         target=target,
-        proportions=terms.mean,
-        covariance=terms.covariance(target),
-        standard_error_kind=kind,
-        warnings=tuple(reservations(terms.mean, tally, np.diagonal(terms.covariance(target)), inside=inside)),
+        proportions=proportions,
+        covariance=covariance,
+        standard_error_kind=f"moments, {_error_kind(design, tally, target)}",
+        made_by="stratified" if levels else "moments",
+        warnings=tuple(told),
         indicators=terms,
         solution=solution,
+        cells=found,
     )
+
+
+def _solved_by(design: Answerable, tally: Tally, solution: str | None) -> str:
+    """How the answers are turned into proportions, in words."""
+    if design.assigned_by == "researcher":
+        return "stacked samples"
+    if design.finer:
+        return "of both answers"
+    return min(linear_map(part.design, solution).structure for part in tally.parts if part.n)
+
+
+def _error_kind(design: Answerable, tally: Tally, target: str) -> str:
+    """What the standard errors rest on, in words."""
+    if target == "file":
+        return "randomization only"
+    if tally.weighted:
+        return "linearized for the weights"
+    return "n - 1 in each sample" if design.assigned_by == "researcher" else "n - 1"
+
+
+def unbounded(fit: Estimate) -> Estimate | None:
+    """The unbiased estimate beside a likelihood estimate at the boundary; None elsewhere, and for levels."""
+    values = fit.proportions if fit.cells is None else fit.cells.values
+    at_edge = bool(((values <= 1e-9) | (values >= 1 - 1e-9)).any())
+    if fit.maximum is None or not at_edge or fit.design.assigned_by == "respondent":
+        return None
+    try:
+        return moments(fit.design, fit.tally, target=fit.target)
+    except (NotEstimable, DataError):  # answers to one of two questions have no moments
+        return None
+
+
+def each_sample(fit: Estimate) -> dict[Any, Estimate] | None:
+    """The unbiased estimate of each sample by itself; None where some sample has none, or there is one only."""
+    design, parts = fit.design, samples.answering(fit.tally)
+    if not is_stacked(design) or design.cells != design.categories or len(parts) < 2:
+        return None
+    try:
+        return {
+            part.level: moments(
+                design.channel(part.level), Tally((replace(part, level=None),), weighted=fit.tally.weighted)
+            )
+            for part in parts
+        }
+    except NotEstimable:
+        return None
 
 
 def reservations(

@@ -7,14 +7,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay.design import Answerable, Table
+from naysay.design import Answerable
 from naysay.designs.negative import is_uniform
 from naysay.errors import DataError, NaysayError
-from naysay.estimate.information import evidence
+from naysay.estimate.information import Maximum, answered_under, evidence, expectation_step, maximize
 from naysay.estimate.likelihood import check_identified, maximum_likelihood, of_maximum
 from naysay.estimate.moments import moments
-from naysay.estimate.result import Estimate, answered_under
-from naysay.estimate.solver import Maximum, expectation_step, maximize
+from naysay.estimate.result import Estimate
 from naysay.tally import Tally
 
 __all__ = ["check_reconstructed", "nstops", "nstops_i", "nstops_ii", "unsuited"]
@@ -62,7 +61,7 @@ def nstops(design: Answerable, tally: Tally) -> Estimate:
     array([ 92.,  68.,  36., -16., -80.])
     """
     check_reconstructed(design, "NStoPS")
-    return replace(moments(design, tally), method="NStoPS")
+    return replace(moments(design, tally), method="NStoPS", made_by="nstops")
 
 
 def nstops_i(design: Answerable, tally: Tally, *, tol: float | None = None, iterations: int = 1_000_000) -> Estimate:
@@ -126,8 +125,8 @@ def nstops_i(design: Answerable, tally: Tally, *, tol: float | None = None, iter
     value = float(weights @ np.log(fitted))
     undetermined = maximize(rows, weights).undetermined
     maximum = Maximum(pi, value, gap, total * gap, len(path) - 1, undetermined)
-    seen = (rows, weights, squared)
-    return of_maximum(design, tally, maximum, seen, method="NStoPS-I", target="population", path=np.array(path))
+    fit = of_maximum(design, tally, maximum, (rows, weights, squared), target="population")
+    return replace(fit, method="NStoPS-I", made_by="nstops_i", path=np.array(path))
 
 
 def nstops_ii(design: Answerable, tally: Tally) -> Estimate:
@@ -171,7 +170,8 @@ def nstops_ii(design: Answerable, tally: Tally) -> Estimate:
     answered_under(design, tally)
     counts, rounds = _drop_negative(tally.counts.astype(float))
     fit = maximum_likelihood(design, tally)  # the same maximizer: its certificate, covariance and reservations hold
-    return replace(fit, method="NStoPS-II", proportions=counts / counts.sum(), path=rounds)
+    shares = counts / counts.sum()
+    return replace(fit, method="NStoPS-II", made_by="nstops_ii", proportions=shares, path=rounds)
 
 
 def _drop_negative(named: Floats) -> tuple[Floats, Floats]:
@@ -203,8 +203,10 @@ def unsuited(design: Answerable, method: str) -> str | None:
     """Why a reconstruction is not for a design: it must be a negative survey with one answer, for NStoPS-II uniform."""
     if method == "NStoPS-II":
         return None if is_uniform(design) else _UNIFORM_ONLY
-    single = isinstance(design, Table) and design.weights.shape[0] == design.weights.shape[1]
-    if single and not np.diagonal(design.weights).any():  # type: ignore[attr-defined]
+    t = len(design.categories)
+    channel = None if design.several else design.channel()
+    single = channel is not None and channel.tabular and channel.space.size == t
+    if single and not np.diagonal(design.channel().matrix).any():
         return None
     return (
         f"{method} is for negative surveys with one answer (a square matrix with zero diagonal); "

@@ -10,9 +10,8 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay.errors import NaysayError, NotEstimable
-from naysay.estimate.information import information
+from naysay.estimate.information import information, maximize
 from naysay.estimate.linear import tangent
-from naysay.estimate.solver import maximize
 
 __all__ = ["likelihood_profile", "mean_profile", "share_profile", "simplex_profile", "told_summit"]
 

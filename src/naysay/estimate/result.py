@@ -1,43 +1,41 @@
-"""The estimate: proportions with their covariance, intervals, assumptions and privacy."""
+"""The estimate as data: proportions with their covariance, what they rest on, and who made them."""
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks, privacy
-from naysay.design import Answerable, Levels, Share
-from naysay.errors import DataError, NotEstimable, StatisticalWarning
+from naysay.design import Answerable, Share
+from naysay.errors import DataError, StatisticalWarning
+from naysay.estimate.fitting import GoodnessOfFit
+from naysay.estimate.independence import IndependenceTest
+from naysay.estimate.information import Maximum, alike
 from naysay.estimate.linear import Indicators
-from naysay.estimate.solver import Maximum
+from naysay.estimate.protocol import MAKERS, Finding, Intervals, Maker, Options
+from naysay.printing import text
+from naysay.printing.content import Content
 from naysay.tally import Tally
 
-if TYPE_CHECKING:  # these modules look at estimates
-    from naysay.estimate.fitting import GoodnessOfFit
-    from naysay.estimate.intervals import Intervals
-    from naysay.estimate.levels import Comparison
-
 __all__ = [
-    "TARGETS",
     "Cells",
+    "Comparison",
     "Estimate",
     "Value",
-    "alike",
-    "answered_under",
-    "checked_target",
     "is_pooled",
     "is_stratified",
+    "reliable_errors",
+    "reliable_nuisance",
 ]
 
 Floats = NDArray[np.float64]
-
-TARGETS = ("population", "file")
 
 
 class Value(NamedTuple):
@@ -51,7 +49,7 @@ class Value(NamedTuple):
 class Cells:
     """Estimated cells of several samples, and the shares that are read from them by the delta method.
 
-    Only the shares are estimates: the cells themselves may be told apart in part.
+    Only the shares are estimates: the answers may tell the cells themselves apart only in part.
 
     Parameters
     ----------
@@ -96,6 +94,12 @@ class Cells:
         """Covariance of the shares, (shares, shares)."""
         return np.asarray(self.gradients @ self.covariance @ self.gradients.T)
 
+    @property
+    def estimates(self) -> tuple[Floats, Floats]:
+        """The shares of the categories, (t,), and their covariance, (t, t)."""
+        t = len(self.categories)
+        return self.values[:t], self.covariance_of_shares[:t, :t]
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
@@ -106,7 +110,7 @@ class Estimate:
     design : Design or Levels
     tally : Tally
     method : str
-        The estimator.
+        What was done, in words.
     target : {"population", "file"}
         What the proportions are of: a population from which the respondents are a sample, or the fixed file whose
         records were randomized.
@@ -116,6 +120,8 @@ class Estimate:
         NaN where it is undefined.
     standard_error_kind : str
         What the standard errors rest on.
+    made_by : str
+        The name of the estimator; `estimator` is what stands behind it.
     warnings : tuple of StatisticalWarning
         Reservations, printed with the numbers.
     indicators : Indicators, optional
@@ -129,7 +135,7 @@ class Estimate:
     level_weights : {level: float}, optional
         Weights of the levels where they are not in proportion to the answers.
     cells : Cells, optional
-        For several samples: the cells from which the proportions are read.
+        Where the proportions are shares of cells: the cells from which they are read.
 
     Examples
     --------
@@ -151,6 +157,7 @@ class Estimate:
     proportions: Floats
     covariance: Floats
     standard_error_kind: str
+    made_by: str
     warnings: tuple[StatisticalWarning, ...] = ()
     indicators: Indicators | None = field(default=None, repr=False)
     solution: str | None = field(default=None, repr=False)
@@ -162,6 +169,11 @@ class Estimate:
     def __post_init__(self) -> None:
         for name in ("proportions", "covariance"):
             object.__setattr__(self, name, _checks.read_only(np.array(getattr(self, name), dtype=float)))
+
+    @property
+    def estimator(self) -> Maker:
+        """The estimator that made it, which knows its intervals and what else it tells."""
+        return MAKERS[self.made_by]
 
     @property
     def categories(self) -> tuple[Any, ...]:
@@ -245,9 +257,7 @@ class Estimate:
 
     def intervals(self, confidence: float = 0.95, *, method: str | None = None, **options: Any) -> Intervals:
         """The intervals with the name of their method and the categories that are flagged."""
-        from naysay.estimate import intervals  # which looks at estimates
-
-        return intervals.intervals(self, confidence=confidence, method=method, **options)
+        return self.estimator.intervals(self, confidence, method=method, **options)
 
     @cached_property
     def privacy(self) -> dict[Any, privacy.Statement]:
@@ -259,128 +269,126 @@ class Estimate:
         return told if isinstance(told, dict) else {None: told}
 
     @cached_property
-    def comparison(self) -> Comparison | None:
-        """For levels: stratified beside pooled, their difference and the test of independence; otherwise None."""
-        from naysay.estimate import levels
-
-        return levels.compare(self) if isinstance(self.design, Levels) else None
+    def findings(self) -> tuple[Finding, ...]:
+        """What this estimate tells beyond its numbers, in the order in which it is printed."""
+        return self.estimator.findings(self)
 
     @cached_property
+    def _values(self) -> dict[str, Any]:
+        """The values of findings that were asked for, each computed once."""
+        return {}
+
+    def _value(self, name: str) -> Any:
+        if name not in self._values:
+            found = self.estimator.finding(self, name)
+            self._values[name] = None if found is None else found.value
+        return self._values[name]
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """For levels: stratified beside pooled, their difference and the test of independence; otherwise None."""
+        return cast("Comparison | None", self._value("comparison"))
+
+    @property
     def sensitivity(self) -> Floats | None:
         """For the two-option scheme the band (t, 2) over all ways of choosing between two false categories.
 
         None for other designs, and where it would take long: ask `preference_band` then.
         """
-        from naysay.estimate import sensitivity
+        return cast("Floats | None", self._value("sensitivity"))
 
-        return sensitivity.preference_band(self.design, self.tally) if sensitivity.quick(self.design) else None
-
-    @cached_property
+    @property
     def goodness_of_fit(self) -> GoodnessOfFit | None:
         """Pearson's test and the deviance, where the design expects more of the answers than it estimates."""
-        from naysay.estimate import fitting
+        return cast("GoodnessOfFit | None", self._value("goodness_of_fit"))
 
-        return fitting.goodness_of_fit(self.design, self.tally)
-
-    @cached_property
+    @property
     def unbounded(self) -> Estimate | None:
         """The unbiased estimate, to stand beside a likelihood estimate at the boundary; None elsewhere."""
-        from naysay.estimate.moments import moments
+        return cast("Estimate | None", self._value("unbounded"))
 
-        values = self.proportions if self.cells is None else self.cells.values
-        at_edge = bool(((values <= 1e-9) | (values >= 1 - 1e-9)).any())
-        if self.maximum is None or not at_edge or isinstance(self.design, Levels):
-            return None
-        try:
-            return moments(self.design, self.tally, target=self.target)
-        except (NotEstimable, DataError):  # answers to one of two questions have no moments
-            return None
-
-    @cached_property
+    @property
     def by_sample(self) -> dict[Any, Estimate] | None:
         """The unbiased estimate of each of several samples alone, where every one of them has one."""
-        from naysay.estimate import samples
-
-        return samples.each_sample(self)
+        return cast("dict[Any, Estimate] | None", self._value("by_sample"))
 
     def noncompliance(self, share: float = 0.1, noncompliers: str = "anyone") -> Floats | None:
         """The band (t, 2) of `noncompliance_band`; None where people answer without chance."""
-        from naysay.estimate import assumptions
+        band = self._value("noncompliance")
+        return None if band is None else np.asarray(band(share, noncompliers))
 
-        known = assumptions.behaviors(self.design)
-        return assumptions.noncompliance_band(self, share=share, noncompliers=noncompliers) if known else None
-
-    @cached_property
+    @property
     def probability_band(self) -> Floats | None:
         """The band (t, 2) over the range of a design probability that is not certain; None where none is stated."""
-        from naysay.estimate import assumptions
+        return cast("Floats | None", self._value("probability_band"))
 
-        return assumptions.probability_band(self)
+    def sections(self, options: Options | None = None) -> list[Content]:
+        """The estimate in the vocabulary of `naysay.printing`: what it is, its table, and what it rests on."""
+        return self.estimator.sections(self, options or Options())
 
     def to_dict(self, confidence: float = 0.95, *, interval_method: str | None = None) -> dict[str, Any]:
         """The estimate as one JSON object with stable names; undefined numbers are None."""
-        from naysay.estimate import printing
-
-        return printing.to_dict(self, confidence, interval_method)
+        return self.estimator.plain(self, Options(confidence, interval_method))
 
     def __str__(self) -> str:
-        from naysay.estimate import printing
-
-        return printing.to_text(self)
+        return text(self.sections())
 
     def _repr_html_(self) -> str:
-        from naysay.estimate import printing
-
-        return printing.to_html(self)
+        return f"<pre>{html.escape(str(self))}</pre>"
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{value:.3f}" for value in self.proportions[:8])
         return f"<{self.method}: {shares}{', …' if len(self.proportions) > 8 else ''} (n = {self.n})>"
 
 
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Stratified beside pooled.
+
+    Parameters
+    ----------
+    stratified, pooled : Estimate
+    difference : (t,) float
+        stratified - pooled.
+    standard_errors : (t,) float
+        Of the difference, valid whether or not the choice of level depends on the category.
+    test : IndependenceTest
+    """
+
+    stratified: Estimate
+    pooled: Estimate
+    difference: Floats
+    standard_errors: Floats
+    test: IndependenceTest
+
+    def beside(self, fit: Estimate) -> Estimate:
+        """The one of the two to show beside an estimate: pooled beside stratified, and the reverse."""
+        return self.stratified if is_pooled(fit) else self.pooled
+
+
 def is_stratified(fit: Estimate) -> bool:
     """Whether an estimate combines the levels' own estimates, by whatever weights."""
-    return isinstance(fit.design, Levels) and fit.maximum is None
+    return fit.design.assigned_by == "respondent" and fit.maximum is None
 
 
 def is_pooled(fit: Estimate) -> bool:
     """Whether an estimate maximizes one likelihood over all levels."""
-    return isinstance(fit.design, Levels) and fit.maximum is not None
+    return fit.design.assigned_by == "respondent" and fit.maximum is not None
 
 
-def checked_target(target: str) -> str:
-    """The target, if it is one."""
-    if target not in TARGETS:
-        raise DataError(f"target must be 'population' or 'file'; got {target!r}")
-    return target
+def reliable_errors(fit: Estimate) -> Floats:
+    """The standard errors that mean something, (t,); NaN at the boundary, and where all answers are alike."""
+    return np.where(_reliable(fit, fit.proportions), fit.standard_errors, np.nan)
 
 
-def answered_under(design: Answerable, tally: Tally) -> None:
-    """Raise unless every answer of the tally was given under the design, or under one that it offers."""
-    if not isinstance(tally, Tally):
-        raise DataError(f"a tally is needed, as design.tally(answers); got {type(tally).__name__}")
-    if not isinstance(design, Answerable):
-        raise DataError(f"a design is needed first; got {type(design).__name__}")
-    offered = [design.channel(level) for level in design.levels]
-    for part in tally.parts:
-        if part.design not in offered:
-            raise DataError(
-                f"the answers were given under {getattr(part.design, 'name', part.design)!s}, "
-                f"not under {design.name or design.kind}; estimate with the design that was used"
-            )
+def reliable_nuisance(fit: Estimate) -> dict[str, float]:
+    """The standard errors of the nuisance parameters that mean something, NaN elsewhere."""
+    pairs = ((name, each, bool(_reliable(fit, np.array(each.value)))) for name, each in fit.nuisance.items())
+    return {name: each.standard_error if keep else math.nan for name, each, keep in pairs}
 
 
-def alike(tally: Tally) -> list[StatisticalWarning]:
-    """What to say where everybody gave one and the same answer, although there were others to give."""
-    same = all(len(part.codes) == 1 and part.design.space.size > 1 for part in tally.parts if part.n)
-    return [warning("all answers are alike: the standard errors say nothing, see intervals")] if same else []
-
-
-def warning(text: str) -> StatisticalWarning:
-    """A reservation to travel with an estimate."""
-    return StatisticalWarning(text)
-
-
-def number(value: float) -> float | None:
-    """A JSON number; None where it is undefined."""
-    return None if math.isnan(value) or math.isinf(value) else float(value)
+def _reliable(fit: Estimate, values: Floats) -> NDArray[np.bool_]:
+    if alike(fit.tally):
+        return np.zeros(values.shape, dtype=bool)
+    inside = (values > 1e-9) & (values < 1 - 1e-9)
+    return np.asarray(inside if fit.maximum is not None else np.ones(values.shape, dtype=bool))

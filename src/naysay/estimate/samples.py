@@ -9,39 +9,39 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.design import Samples, Share
+from naysay.design import Answerable, Share
 from naysay.errors import DataError, NotEstimable, StatisticalWarning
 from naysay.estimate import profile
 from naysay.estimate.information import (
+    Maximum,
+    alike,
     evidence,
-    expected_information,
     information,
     inverse,
     likelihood_covariance,
-    standard_error_kind,
+    maximize,
+    warning,
 )
 from naysay.estimate.linear import Indicators, tangent
-from naysay.estimate.result import Cells, Estimate, alike, warning
-from naysay.estimate.solver import Maximum, maximize
+from naysay.estimate.result import Cells, Estimate
 from naysay.tally import Channel, Part, Tally
 
 __all__ = [
     "answering",
     "apart_from_likelihood",
     "bounds",
-    "each_sample",
-    "maximum_likelihood",
-    "moments",
     "overdetermined",
+    "reservations",
     "shares_of_means",
     "slopes",
+    "stacked",
     "wald",
 ]
 
@@ -50,14 +50,22 @@ Floats = NDArray[np.float64]
 _SMALL = 1e-9  # singular values below this share of the largest count as none
 
 
-class _Stack(NamedTuple):
-    """The parts with answers, stacked: ĉ = centre + Σ_g slope_g (T̄_g - A_g centre)."""
+class Stack(NamedTuple):
+    """The parts with answers, stacked: ĉ = centre + Σ_g slope_g (T̄_g - A_g centre).
+
+    Parameters
+    ----------
+    parts : tuple of Part
+    slopes : tuple of (cells, d) float
+    centre : (cells,) float
+    told : (rank, cells) float
+        Orthonormal rows that span what the answers tell of the cells.
+    """
 
     parts: tuple[Part, ...]
     slopes: tuple[Floats, ...]
     centre: Floats
     told: Floats
-    """Orthonormal rows (rank, cells) that span what the answers tell of the cells."""
 
     def cells(self, means: Sequence[Floats]) -> Floats:
         """The cells (cells,) at these means of the parts' statistics."""
@@ -65,44 +73,21 @@ class _Stack(NamedTuple):
         moved = [slope @ (mean - part.design.expected_statistic @ self.centre) for part, slope, mean in steps]
         return np.asarray(self.centre + np.sum(moved, axis=0))
 
-
-def moments(design: Samples, tally: Tally, *, target: str) -> Estimate:
-    """The unbiased estimate from the stacked means of the samples; see `estimate.moments`."""
-    stack = _stacked(design, tally, target)
-    said = [_statistic(part) for part in stack.parts]
-    cells = stack.cells([each.mean for each in said])
-    covariance = np.sum(
-        [slope @ each.covariance("population") @ slope.T for slope, each in zip(stack.slopes, said, strict=True)],
-        axis=0,
-    )
-    kind = "moments, n - 1" if design.single else "moments, n - 1 in each sample"
-    kind = "moments, linearized for the weights" if tally.weighted else kind
-    method = "moments (of both answers)" if design.single else "moments (stacked samples)"
-    return _estimate(design, tally, cells, covariance, method=method, kind=kind)
+    def read(self) -> tuple[Floats, Floats]:
+        """The cells (cells,) and their covariance (cells, cells); sizes are fixed, so that the samples' add up."""
+        said = [_statistic(part) for part in self.parts]
+        each = [slope @ one.covariance("population") @ slope.T for slope, one in zip(self.slopes, said, strict=True)]
+        return self.cells([one.mean for one in said]), np.asarray(np.sum(each, axis=0))
 
 
-def maximum_likelihood(design: Samples, tally: Tally, *, target: str, tolerance: float, kind: str) -> Estimate:
-    """The most likely shares of cells; see `estimate.maximum_likelihood`."""
-    _stacked(design, tally, target)
-    rows, weights, squared = evidence(tally)
-    maximum = maximize(rows, weights, tolerance=tolerance)
-    curvature = expected_information(tally, maximum.proportions) if kind == "expected" else None
-    free = Maximum(**(vars(maximum) | {"undetermined": np.zeros((len(maximum.proportions), 0))}))
-    covariance = likelihood_covariance(rows, weights, squared, free, kind=kind, curvature=curvature)
-    words = standard_error_kind(kind, weighted=tally.weighted, target=target)
-    return _estimate(
-        design, tally, maximum.proportions, covariance, method="maximum likelihood", kind=words, maximum=maximum
-    )
-
-
-def shares_of_means(design: Samples, tally: Tally, means: Sequence[Floats]) -> Floats:
+def shares_of_means(design: Answerable, tally: Tally, means: Sequence[Floats]) -> Floats:
     """The categories' shares, (t,), at other means of the statistics than those of the tally."""
-    stack = _stacked(design, tally, "population")
+    stack = stacked(design, tally, "population")
     nothing = np.zeros((len(stack.centre),) * 2)
     return Cells(design.cells, design.shares, (), stack.cells(means), nothing).values
 
 
-def _stacked(design: Samples, tally: Tally, target: str) -> _Stack:
+def stacked(design: Answerable, tally: Tally, target: str) -> Stack:
     """The samples' designs, stacked and solved by least squares that weigh every answer alike.
 
     Raises
@@ -117,7 +102,7 @@ def _stacked(design: Samples, tally: Tally, target: str) -> _Stack:
     silent = [str(name) for name in design.levels if name not in {part.level for part in parts}]
     sizes = np.array([part.n for part in parts], dtype=float)
     solved = _solved(design, channels, sizes / sizes.sum(), silent)
-    return _Stack(parts, *solved)
+    return Stack(parts, *solved)
 
 
 def answering(tally: Tally) -> list[Part]:
@@ -125,12 +110,12 @@ def answering(tally: Tally) -> list[Part]:
     return [part for part in tally.parts if part.weight.sum() > 0]
 
 
-def slopes(design: Samples, channels: Sequence[Channel], sizes: Floats) -> tuple[Floats, ...]:
+def slopes(design: Answerable, channels: Sequence[Channel], sizes: Floats) -> tuple[Floats, ...]:
     """For each sample, how the cells move with the mean of its statistic, (cells, d); see `moments`.
 
     Parameters
     ----------
-    design : Samples
+    design : Design or Samples
     channels : sequence of Design
         Those of the samples that answer.
     sizes : (samples,) float
@@ -140,7 +125,7 @@ def slopes(design: Samples, channels: Sequence[Channel], sizes: Floats) -> tuple
 
 
 def _solved(
-    design: Samples, channels: Sequence[Channel], sizes: Floats, silent: Sequence[str]
+    design: Answerable, channels: Sequence[Channel], sizes: Floats, silent: Sequence[str]
 ) -> tuple[tuple[Floats, ...], Floats, Floats]:
     """Slopes, centre and what is told, by least squares that weigh every answer alike."""
     basis, centre = tangent(len(design.cells)), np.full(len(design.cells), 1 / len(design.cells))
@@ -157,7 +142,7 @@ def _solved(
     return found, centre, told
 
 
-def _check_estimable(share: Share, design: Samples, told: Floats, rank: int, silent: Sequence[str]) -> None:
+def _check_estimable(share: Share, design: Answerable, told: Floats, rank: int, silent: Sequence[str]) -> None:
     """Raise `NotEstimable` unless numerator and denominator of a share lie in what the answers tell."""
     for weights in share.weights(design.cells):
         lost = weights - told.T @ (told @ weights)
@@ -187,35 +172,8 @@ def _statistic(part: Part) -> Indicators:
     return Indicators(statistic, *each)
 
 
-def _estimate(
-    design: Samples,
-    tally: Tally,
-    cells: Floats,
-    covariance: Floats,
-    *,
-    method: str,
-    kind: str,
-    maximum: Maximum | None = None,
-) -> Estimate:
-    """The estimate of all shares by the delta method, and what its reader must be told."""
-    found = Cells(design.cells, design.shares, design.nuisance, cells, covariance)
-    values, errors = found.values, found.covariance_of_shares
-    t = len(design.categories)
-    return Estimate(
-        design=design,
-        tally=tally,
-        method=method,
-        target="population",
-        proportions=values[:t],
-        covariance=errors[:t, :t],
-        standard_error_kind=kind,
-        warnings=tuple(_reservations(design, tally, values, maximum)),
-        maximum=maximum,
-        cells=found,
-    )
-
-
-def _reservations(design: Samples, tally: Tally, values: Floats, maximum: Maximum | None) -> list[StatisticalWarning]:
+def reservations(design: Answerable, tally: Tally, values: Floats, maximum: Maximum | None) -> list[StatisticalWarning]:
+    """What a reader of shares of cells, (shares,), must be told."""
     told = []
     names = [_checks.label(share.name) for share in (*design.shares, *design.nuisance)]
     told += alike(tally)
@@ -243,7 +201,7 @@ def apart_from_likelihood(fit: Estimate) -> bool:
 
 def overdetermined(fit: Estimate) -> bool:
     """Whether the samples of an estimate tell more than is estimated."""
-    stack = _stacked(fit.design, fit.tally, "population")  # type: ignore[arg-type]
+    stack = stacked(fit.design, fit.tally, "population")
     answers = sum(
         int((part.design.rows(part.design.space.listing()).max(axis=1) > 0).sum()) - 1 for part in stack.parts
     )
@@ -285,22 +243,6 @@ def bounds(fit: Estimate, confidence: float, shares: Sequence[Share]) -> Floats:
     return np.array(ends)
 
 
-def each_sample(fit: Estimate) -> dict[Any, Estimate] | None:
-    """The unbiased estimate of each sample by itself; None where some sample has none, or there is one only."""
-    from naysay.estimate.moments import moments as alone  # which looks here
-
-    design, parts = fit.design, answering(fit.tally)
-    if not isinstance(design, Samples) or design.cells != design.categories or len(parts) < 2:
-        return None
-    try:
-        return {
-            part.level: alone(part.design, Tally((replace(part, level=None),), weighted=fit.tally.weighted))  # type: ignore[arg-type]
-            for part in parts
-        }
-    except NotEstimable:
-        return None
-
-
 def _padded(tally: Tally) -> tuple[Floats, Floats]:
     """Likelihood rows and weights, with half an answer more for each possible answer where one never came."""
     rows, weights = [], []
@@ -320,7 +262,7 @@ def _influences(fit: Estimate) -> list[tuple[Part, Floats]]:
     """Each part with the influence of its answers on every share, (distinct, shares), n times over."""
     found = fit.cells_of_samples
     if fit.maximum is None:
-        stack = _stacked(fit.design, fit.tally, "population")  # type: ignore[arg-type]
+        stack = stacked(fit.design, fit.tally, "population")
         pairs = zip(stack.parts, stack.slopes, strict=True)
         return [(p, _statistic(p).u @ slope.T @ found.gradients.T * (fit.n / p.n)) for p, slope in pairs]
     rows, weights, _ = evidence(fit.tally)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay.design import Answerable, Table
+from naysay.design import Answerable
 from naysay.designs import negative
 from naysay.estimate.linear import indicator_variances
 
@@ -62,25 +63,26 @@ def sinks(design: Answerable) -> tuple[Sink, ...]:
     >>> sink.category, sink.response, sink.odds, round(sink.variance_ratio, 3)
     ('a', 'none', 0.5, 4.407)
     """
-    if not isinstance(design, Table):
+    if design.several or not design.channel().tabular:
         return ()
-    places = _sink_places(design)
-    if not places:
+    channel = design.channel()
+    weights = channel.integers(channel.space.listing())
+    places = [] if weights is None else _sink_places(design.categories, channel.space.labels, weights)
+    if weights is None or not places:
         return ()
-    ratio = indicator_variances(design) / indicator_variances(negative(design.categories))
+    ratio = indicator_variances(channel) / indicator_variances(negative(design.categories))
     return tuple(
-        Sink(design.categories[i], design.space.labels[i], float(_odds(design.weights[i], i)), float(ratio[i]))
+        Sink(design.categories[i], channel.space.labels[i], float(_odds(weights[i], i)), float(ratio[i]))
         for i in places
     )
 
 
-def _sink_places(design: Table) -> list[int]:
+def _sink_places(categories: Sequence[Any], labels: Sequence[Any], weights: NDArray[np.int64]) -> list[int]:
     """The rows of the sinks, none if the design is no negative survey with sinks."""
-    labels, weights = design.space.labels, design.weights
-    t = len(design.categories)
+    t = len(categories)
     if len(labels) != t or t < 3:
         return []
-    places = [i for i, label in enumerate(labels) if str(label) != str(design.categories[i])]
+    places = [i for i, label in enumerate(labels) if str(label) != str(categories[i])]
     ordinary = np.delete(np.diagonal(weights), places)
     even = all(len(set(np.delete(weights[i], i).tolist())) == 1 and weights[i, i - 1] for i in places)
     return places if even and len(ordinary) >= 2 and not ordinary.any() else []

@@ -17,12 +17,12 @@ __all__ = ["Comparison", "Liars", "Option"]
 
 @dataclass(frozen=True)
 class Liars:
-    """What people are assumed to do who would rather not say the truth.
+    """What people who would rather not tell the truth are assumed to do.
 
     Parameters
     ----------
     share : float
-        Of the members of the sensitive category, who lie to the direct question.
+        Of the members of the sensitive category: how many of them lie to the direct question.
     says : label, optional
         What they say instead; without it any other category, each equally often.
     under_design : float

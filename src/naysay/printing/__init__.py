@@ -7,7 +7,7 @@ A result holds numbers and knows no console and no page. It tells its content in
 from naysay.printing.content import Bar, Chart, Column, Content, Facts, Heading, Marked, Note, Points, Sentence, Table
 from naysay.printing.html import html
 from naysay.printing.numbers import number, plain
-from naysay.printing.text import text
+from naysay.printing.text import show, text
 
 __all__ = [
     "Bar",
@@ -24,5 +24,6 @@ __all__ = [
     "html",
     "number",
     "plain",
+    "show",
     "text",
 ]

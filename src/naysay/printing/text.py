@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING
 from naysay.printing.content import Chart, Content, Facts, Heading, Note, Points, Sentence, Table
 
 if TYPE_CHECKING:  # loaded with a first table
+    from rich.console import Console
     from rich.table import Table as Grid
 
-__all__ = ["WIDTH", "text"]
+__all__ = ["WIDTH", "show", "text"]
 
 WIDTH = 120
 """Letters in a line of a table."""
+
+_STYLES = {"truth": "bold", "estimate": "bold cyan", "wrong": "yellow"}
+_LEAST = 12  # letters of a column of words, below which a narrow console does not press it
 
 
 def text(content: Iterable[Content], *, width: int = WIDTH) -> str:
@@ -48,6 +52,19 @@ def text(content: Iterable[Content], *, width: int = WIDTH) -> str:
         else:
             blocks[-1] += lines
     return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def show(content: Iterable[Content], console: Console) -> None:
+    """Print the content on a console, in colors where it has them; captions are bold, and sentences never wrapped."""
+    from rich.text import Text
+
+    for each in content:
+        if isinstance(each, Table):
+            console.print(Text(each.caption, style="bold"), soft_wrap=True)
+            console.print(_grid(each))
+        else:
+            for line in _lines(each, WIDTH):
+                console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 @singledispatch
@@ -91,15 +108,21 @@ def _(part: Table, width: int) -> list[str]:
 
 
 def _grid(table: Table) -> Grid:
+    from rich.cells import cell_len
     from rich.table import Table as Grid
     from rich.text import Text
 
     grid = Grid(show_edge=False, pad_edge=False, box=None, header_style="bold")
-    for column in table.columns:
+    for place, column in enumerate(table.columns):
         if column.words:
-            grid.add_column(column.name, overflow="fold", max_width=column.width)
+            least = min(
+                _LEAST, column.width or _LEAST, max((cell_len(str(row[place])) for row in table.rows), default=0)
+            )
+            grid.add_column(column.name, overflow="fold", min_width=least, max_width=column.width)
         else:
             grid.add_column(column.name, justify="right", no_wrap=True)
     for row in table.rows:
-        grid.add_row(*(Text(str(cell)) for cell in row))  # Text: what users wrote is no markup
+        roles = (getattr(cell, "role", column.role) for cell, column in zip(row, table.columns, strict=True))
+        # Text, for what users wrote is no markup
+        grid.add_row(*(Text(str(cell), style=_STYLES.get(role, "")) for cell, role in zip(row, roles, strict=True)))
     return grid

@@ -1,36 +1,20 @@
 """Questionnaires: what is asked, in which languages, and how private each answer is."""
 
-from naysay.questionnaire.checker import check
-from naysay.questionnaire.evaluation import evaluate, truth
-from naysay.questionnaire.expressions import Answer, Apply, Expression, Sent, Value
-from naysay.questionnaire.items import (
-    Bin,
-    Choice,
-    Constraint,
-    Date,
-    Decimal,
-    Grid,
-    Group,
-    Integer,
-    Item,
-    Label,
-    Note,
-    Private,
-    Question,
-    Ranking,
-    Rating,
-    SelectMultiple,
-    SelectOne,
-    Text,
-)
+from naysay.questionnaire.expressions.evaluation import evaluate, truth
+from naysay.questionnaire.expressions.nodes import Answer, Apply, Expression, Sent, Value
+from naysay.questionnaire.expressions.parsing import parse_expression, write_expression
+from naysay.questionnaire.items import Group, Item, Note
+from naysay.questionnaire.kinds.base import Bin, Choice, Constraint, Label, Private, Question
+from naysay.questionnaire.kinds.choices import Grid, Ranking, SelectMultiple, SelectOne
+from naysay.questionnaire.kinds.values import Date, Decimal, Integer, Rating, Text
 from naysay.questionnaire.loading import Examined, examine, load, of_form
-from naysay.questionnaire.parsing import parse_expression, write_expression
 from naysay.questionnaire.problems import Place, Problem, QuestionnaireError
 from naysay.questionnaire.questionnaire import Questionnaire, canonical
+from naysay.questionnaire.rules.checker import check
 from naysay.questionnaire.samples import sample
 from naysay.questionnaire.schema import schema
 from naysay.questionnaire.statements import lines, statements, together
-from naysay.questionnaire.writing import write_xlsform
+from naysay.questionnaire.xlsform.writing import write_xlsform
 
 __all__ = [
     "Answer",

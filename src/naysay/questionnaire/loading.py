@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
+from naysay import _checks
 from naysay.errors import DataError
-from naysay.questionnaire.checker import check
-from naysay.questionnaire.content import content_of
-from naysay.questionnaire.items import Group, Item
-from naysay.questionnaire.problems import Problem, QuestionnaireError, located, of_validation
+from naysay.questionnaire.items import KINDS, Group, Note, item_of
+from naysay.questionnaire.problems import Problem, QuestionnaireError, located
 from naysay.questionnaire.questionnaire import Questionnaire
-from naysay.questionnaire.xlsform import Draft, read_xlsform
+from naysay.questionnaire.rules.checker import check
+from naysay.questionnaire.xlsform.reading import Draft, read_xlsform
+from naysay.questionnaire.xlsform.sheets import content_of
 
 __all__ = ["Examined", "examine", "load", "of_form"]
 
 _MOST_NESTED = 12
-_ITEM: TypeAdapter[Any] = TypeAdapter(Item)
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ class _Reader:
         try:
             whole = Questionnaire.model_validate({**head, "items": []})
         except ValidationError as error:
-            self.problems += of_validation(error)
+            self.problems += _of_validation(error)
             whole = self._salvaged(head, error)
         self.languages = whole.languages
         items = tuple(self._item(each, f"items[{place}]", 0) for place, each in enumerate(raw))
@@ -215,12 +215,12 @@ class _Reader:
         if isinstance(inner, list):
             return self._group(raw, inner, path, depth)
         try:
-            return _ITEM.validate_python(raw)
+            return item_of(raw)
         except ValidationError as error:
-            self.problems += of_validation(error, path)
+            self.problems += _of_validation(error, path)
             if isinstance(raw, dict):
                 self.omitted.add(str(raw.get("name")))
-            return _ITEM.validate_python({"kind": "note", **self._spare()})
+            return Note.model_validate(self._spare())
 
     def _group(self, raw: dict[str, Any], inner: list[Any], path: str, depth: int) -> Any:
         if depth >= _MOST_NESTED:
@@ -230,7 +230,7 @@ class _Reader:
         try:
             group = Group.model_validate({**raw, "items": []})
         except ValidationError as error:
-            self.problems += of_validation(error, path)
+            self.problems += _of_validation(error, path)
             group = Group.model_validate({"items": [], **self._spare()})
         items = tuple(self._item(each, f"{path}.items[{place}]", depth + 1) for place, each in enumerate(inner))
         return group.model_copy(update={"items": items})
@@ -238,3 +238,45 @@ class _Reader:
     def _spare(self) -> dict[str, Any]:
         self.replaced += 1
         return {"name": f"unread-{self.replaced}", "label": dict.fromkeys(self.languages, "-")}
+
+
+def _of_validation(error: ValidationError, path: str = "") -> list[Problem]:
+    """The problems that keep an object from being part of a questionnaire."""
+    members = {*KINDS, Note.flavor(), Group.flavor(), *_NODES}  # pydantic names the member of a union that it tried
+    found = []
+    for each in error.errors(include_url=False, include_context=False):
+        steps = [step for step in each["loc"] if step not in members]
+        where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+        field = str(steps[-1]) if steps else ""
+        coded, given = bool(_CODED & set(steps)), each.get("input")
+        message, way_out = _worded(each["type"], each["msg"], given, field, coded=coded, whole=not path)
+        found.append(Problem("form", message, "", way_out, path=(path + where).lstrip(".")))
+    return found
+
+
+def _worded(kind: str, told: str, value: Any, field: str, *, coded: bool, whole: bool) -> tuple[str, str]:
+    """What is wrong with a field, and the way out."""
+    if kind == "string_pattern_mismatch" and field == "name" and whole:
+        message = "the name of a questionnaire must hold lower-case letters, digits, _ and - only"
+        return f"{message}; got {_checks.shown([value])}", "it stands in links; write it as survey-1"
+    if kind == "string_pattern_mismatch" and field == "name" and coded:
+        message = f"the name of a choice must hold letters, digits, _ and - only; got {_checks.shown([value])}"
+        return message, "write it without spaces, as so_so, c1 or 1; what respondents read is the label"
+    if kind == "string_pattern_mismatch" and field == "name":
+        message = (
+            f"a name must begin with a letter and hold letters, digits, _ and - only; got {_checks.shown([value])}"
+        )
+        return message, "write a letter first, as c1, and no spaces"
+    if kind.startswith("union_tag"):
+        given = value.get("kind") if isinstance(value, dict) else value
+        known = sorted((*KINDS, Note.flavor(), Group.flavor()))
+        return f"kind must be one of those that there are; got {given!r}", f"items are {', '.join(known)}"
+    if kind == "missing":
+        return f"{field} is missing", "fill it in"
+    if kind == "extra_forbidden":
+        return f"there is no field {field!r}", "leave it out"
+    return f"{told[:1].lower()}{told[1:]}; got {_checks.shown([value])}", ""
+
+
+_CODED = {"choices", "bins", "rows"}  # what is named there may be a number
+_NODES = {"value", "answer", "sent", "apply"}  # of expressions

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from pydantic import ValidationError
-
 from naysay import _checks
 from naysay.errors import DataError
 
-__all__ = ["Place", "Problem", "QuestionnaireError", "located", "of_validation"]
+__all__ = ["Place", "Problem", "QuestionnaireError", "located"]
 
 
 @dataclass(frozen=True)
@@ -126,55 +124,12 @@ class QuestionnaireError(DataError):
         super().__init__("\n  ".join(self.lines))
 
 
-def of_validation(error: ValidationError, path: str = "") -> list[Problem]:
-    """The problems that keep an object from being part of a questionnaire."""
-    found = []
-    for each in error.errors(include_url=False, include_context=False):
-        steps = [step for step in each["loc"] if step not in _KINDS]
-        where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
-        field = str(steps[-1]) if steps else ""
-        coded, given = bool(_CODED & set(steps)), each.get("input")
-        message, way_out = _worded(each["type"], each["msg"], given, field, coded=coded, whole=not path)
-        found.append(Problem("form", message, "", way_out, path=(path + where).lstrip(".")))
-    return found
-
-
-def _worded(kind: str, told: str, value: Any, field: str, *, coded: bool, whole: bool) -> tuple[str, str]:
-    """What is wrong with a field, and the way out."""
-    if kind == "string_pattern_mismatch" and field == "name" and whole:
-        message = "the name of a questionnaire must hold lower-case letters, digits, _ and - only"
-        return f"{message}; got {_checks.shown([value])}", "it stands in links; write it as survey-1"
-    if kind == "string_pattern_mismatch" and field == "name" and coded:
-        message = f"the name of a choice must hold letters, digits, _ and - only; got {_checks.shown([value])}"
-        return message, "write it without spaces, as so_so, c1 or 1; what respondents read is the label"
-    if kind == "string_pattern_mismatch" and field == "name":
-        message = (
-            f"a name must begin with a letter and hold letters, digits, _ and - only; got {_checks.shown([value])}"
-        )
-        return message, "write a letter first, as c1, and no spaces"
-    if kind.startswith("union_tag"):
-        given = value.get("kind") if isinstance(value, dict) else value
-        return f"kind must be one of those that there are; got {given!r}", f"items are {', '.join(sorted(_ITEMS))}"
-    if kind == "missing":
-        return f"{field} is missing", "fill it in"
-    if kind == "extra_forbidden":
-        return f"there is no field {field!r}", "leave it out"
-    return f"{told[:1].lower()}{told[1:]}; got {_checks.shown([value])}", ""
-
-
-_ITEMS = {
-    "select_one", "select_multiple", "integer", "decimal", "text", "date", "note", "rating", "grid", "ranking", "group",
-}  # fmt: skip
-_CODED = {"choices", "bins", "rows"}  # what is named there may be a number
-_KINDS = _ITEMS | {"value", "answer", "sent", "apply"}  # pydantic names the member of a union that it tried
-
-
 def located(problems: Iterable[Problem], places: Mapping[str, Place]) -> list[Problem]:
     """The problems with their places in the sheets, each that of the longest beginning of its path."""
-    return [each if each.place else replace(each, place=_place(each.path, places)) for each in problems]
-
-
-def _place(path: str, places: Mapping[str, Place]) -> Place | None:
-    while path and path not in places:
-        path = path[: max(path.rfind("."), path.rfind("["), 0)]
-    return places.get(path)
+    found = []
+    for each in problems:
+        path = each.path
+        while path and path not in places:
+            path = path[: max(path.rfind("."), path.rfind("["), 0)]
+        found.append(each if each.place else replace(each, place=places.get(path)))
+    return found

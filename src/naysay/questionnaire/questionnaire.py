@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from naysay.questionnaire.items import Group, Item, Label, Model, Note, Question
+from naysay.questionnaire.items import Group, Item
+from naysay.questionnaire.kinds.base import Label, Model, Question
 
 __all__ = ["Questionnaire", "canonical"]
 
@@ -81,5 +82,5 @@ def _questions(items: Sequence[Item]) -> Iterator[Question]:
     for item in items:
         if isinstance(item, Group):
             yield from _questions(item.items)
-        elif not isinstance(item, Note):
+        elif isinstance(item, Question):
             yield item

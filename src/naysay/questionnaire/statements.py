@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from naysay import privacy
-from naysay.design import Answerable, Levels
-from naysay.questionnaire.items import Private, Question, SelectMultiple
+from naysay import designs, privacy
+from naysay.design import Answerable, Design
+from naysay.questionnaire.kinds.base import Private, Question
 from naysay.questionnaire.questionnaire import Questionnaire
 
 __all__ = ["lines", "statements", "together"]
@@ -41,21 +41,18 @@ def statements(questionnaire: Questionnaire) -> dict[str, list[dict[str, Any]]]:
 def private_questions(questionnaire: Questionnaire) -> Iterator[tuple[Question, Private]]:
     """Each private question, with how it is private."""
     for question in questionnaire.questions:
-        private = getattr(question, "private", None)
-        if private is not None:
-            yield question, private
+        if question.privacy is not None:
+            yield question, question.privacy
 
 
 def _levels(private: Private) -> list[dict[str, Any]]:
-    offer = private.offer
     return [
-        {"level": level, "by_hand": level in private.by_hand, **_measures(offer, name)}
-        for level, name in zip(private.levels, offer.levels, strict=True)
+        {"level": level, "by_hand": level in private.by_hand, **_measures(channel)}
+        for level, channel in zip(private.levels, private.offer.parts.values(), strict=True)
     ]
 
 
-def _measures(offer: Answerable, level: Any) -> dict[str, Any]:
-    design = offer.channel(level)
+def _measures(design: Design) -> dict[str, Any]:
     possible = list(privacy.still_possible(design))
     return {
         "categories": len(design.categories),
@@ -93,30 +90,22 @@ def together(questionnaire: Questionnaire) -> dict[str, float | None]:
     True
     """
     answers = [(private, times(question)) for question, private in private_questions(questionnaire)]
-    worst = [(_worst(_levels(private)), many) for private, many in answers]
+    channels = [(list(private.offer.parts.values()), many) for private, many in answers]
     return {
-        "epsilon": _finite(math.fsum(many * epsilon for (epsilon, _), many in worst)),
+        "epsilon": _finite(math.fsum(many * max(map(privacy.epsilon, each)) for each, many in channels)),
         "bits": math.fsum(many * _at_most(private.offer) for private, many in answers),
-        "odds": _finite(max((odds for (_, odds), _ in worst), default=1.0)),
+        "odds": _finite(max((float(privacy.odds(one).max()) for each, _ in channels for one in each), default=1.0)),
     }
 
 
 def times(question: Question) -> int:
     """How many randomized answers a private question takes: one, or one for each choice of a select multiple."""
-    return len(question.choices) if isinstance(question, SelectMultiple) else 1
-
-
-def _worst(levels: list[dict[str, Any]]) -> tuple[float, float]:
-    """Largest ε and largest odds of any level."""
-    infinite = [
-        tuple(math.inf if entry[key] is None else entry[key] for key in ("epsilon", "odds")) for entry in levels
-    ]
-    return max(epsilon for epsilon, _ in infinite), max(odds for _, odds in infinite)
+    return len(question.parts) or 1
 
 
 def _at_most(offer: Answerable) -> float:
     """Bits that an answer, and the level at which it is given, can tell under any prior."""
-    return privacy.choosing(offer if isinstance(offer, Levels) else Levels.of({"only": offer}))
+    return privacy.choosing(offer if offer.assigned_by == "respondent" else designs.levels({"only": offer}))
 
 
 def lines(questionnaire: Questionnaire) -> list[str]:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from naysay.report import labels, shapes
-from naysay.report.shapes import Axis, Line, Mark, marks_in_rows
+from naysay.report import labels
+from naysay.report.finish import Axis
+from naysay.report.lines import Line, lines
+from naysay.report.rows import Mark, marks_in_rows
 
 __all__ = ["Mark", "convergence", "differences", "dots"]
 
@@ -169,4 +171,4 @@ def convergence(path: ArrayLike, categories: Sequence[Any], *, title: str, size:
     x = Axis("step", (1, float(kept[-1]) + 1), "~s", ticks=10, log=True)
     y = Axis(None, (0, max(float(shares[kept].max()), 0.01)), ".0%", room=48)
     told = f"{len(steps) - 1} steps of the iteration"
-    return shapes.lines(drawn, x, y, title=title, description=told, size=size, height=220, letters=18)
+    return lines(drawn, x, y, title=title, description=told, size=size, height=220, letters=18)

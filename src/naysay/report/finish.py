@@ -1,10 +1,12 @@
-"""From a chart to the image on a page: drawn offline, with its words, in inks that the page can change."""
+"""What all charts share: axes, labels that do not touch, and how a chart becomes an image with its words."""
 
 from __future__ import annotations
 
+import math
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,10 +14,14 @@ import numpy as np
 from naysay.printing.extra import need
 from naysay.report.inks import ink
 
-__all__ = ["accessible", "apart", "drawn"]
+__all__ = ["LETTER", "LINE", "Axis", "apart", "data", "image"]
+
+LETTER, LINE = 6.3, 15
+"""Pixels of an ordinary letter at the size of the labels, with something to spare, and of a line of them."""
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sans', sans-serif"
 _SVG = "http://www.w3.org/2000/svg"
+ET.register_namespace("", _SVG)
 
 
 def apart(values: Any, gap: float, spans: Sequence[tuple[float, float]] | None = None) -> Any:
@@ -34,9 +40,71 @@ def apart(values: Any, gap: float, spans: Sequence[tuple[float, float]] | None =
     return heights
 
 
-def drawn(chart: Any, *, width: int, height: int, padding: dict[str, int]) -> str:
-    """The chart as SVG. Sizes are set, never measured, so that the image does not depend on installed fonts."""
+@dataclass(frozen=True)
+class Axis:
+    """A scale and its ticks.
+
+    Parameters
+    ----------
+    title : str
+    domain : (float, float)
+    form : str
+        Of the ticks, as d3-format writes it; empty for Vega's own.
+    ticks : int or sequence of float
+        About how many, or which.
+    log, nice : bool
+        Whether the scale is logarithmic, and whether it ends at round numbers.
+    words : str, optional
+        A Vega expression for the ticks, in place of `form`.
+    room : int
+        Pixels for the ticks and the title of an upright axis.
+    """
+
+    title: str | None
+    domain: tuple[float, float]
+    form: str
+    ticks: int | Sequence[float] = 5
+    log: bool = False
+    nice: bool = False
+    words: str | None = None
+    room: int = 66
+
+    def encoded(self, channel: str, field: str, **more: Any) -> Any:
+        """The channel ``X`` or ``Y`` of a chart for a field of its data."""
+        alt = need("altair")
+        ticks = {"tickCount": self.ticks} if isinstance(self.ticks, int) else {"values": list(self.ticks)}
+        more |= ticks | ({"labelExpr": self.words} if self.words else {})
+        kind = {"type": "log"} if self.log else {"zero": False}
+        scale = alt.Scale(domain=list(self.domain), nice=self.nice, **kind)
+        return getattr(alt, channel)(
+            f"{field}:Q", scale=scale, axis=alt.Axis(title=self.title, format=self.form or alt.Undefined, **more)
+        )
+
+    def share(self, value: float) -> float:
+        """How far along the axis a value lies, from 0 to 1."""
+        low, high = map(math.log, self.domain) if self.log else self.domain
+        return ((math.log(value) if self.log else value) - low) / (high - low)
+
+    def at(self, share: float) -> float:
+        """The value that lies there."""
+        low, high = map(math.log, self.domain) if self.log else self.domain
+        value = low + share * (high - low)
+        return math.exp(value) if self.log else value
+
+
+def data(rows: Iterable[Mapping[str, Any]]) -> Any:
+    """A chart of these rows, which awaits its mark."""
+    alt = need("altair")
+    return alt.Chart(alt.InlineData(values=list(rows)))
+
+
+def image(chart: Any, *, size: int, height: int, padding: dict[str, int], title: str, description: str) -> str:
+    """The chart as SVG, with its words read aloud, and inks that a page can change.
+
+    Sizes are set, never measured, so that the image does not depend on installed fonts.
+    """
     alt, converter = need("altair"), need("vl_convert")
+    width = size - padding["left"] - padding["right"]
     finished = (
         chart.properties(width=width, height=height, padding=padding, autosize=alt.AutoSizeParams(type="none"))
         .configure(background="transparent")
@@ -55,13 +123,7 @@ def drawn(chart: Any, *, width: int, height: int, padding: dict[str, int]) -> st
         )
         .configure_legend(labelColor=ink("text"), labelFontSize=12, labelLimit=0, padding=0)
     )
-    return str(converter.vegalite_to_svg(finished.to_dict(), allowed_base_urls=[]))
-
-
-def accessible(svg: str, title: str, description: str) -> str:
-    """The image with its words, with inks that a page can change, and without what no reader needs."""
-    ET.register_namespace("", _SVG)
-    root = ET.fromstring(svg)
+    root = ET.fromstring(converter.vegalite_to_svg(finished.to_dict(), allowed_base_urls=[]))
     _tidy(root)
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)

@@ -22,10 +22,11 @@ _DARK = "#15181b"
 
 
 def flowchart(design: Answerable, *, title: str | None = None, size: int = 640) -> str:
-    """An SVG image of what a respondent does under a design: devices, questions to herself, what she says.
+    """An SVG image of what a respondent does under a design: devices, questions to oneself, what is said.
 
     Hexagons are decided by chance, with the probability of each way as a fraction; rounded boxes are questions that
-    she answers to herself; what is filled ends the protocol. Levels, samples and questions stand below one another.
+    respondents answer to themselves; filled boxes end the protocol. Levels, samples and questions stand below one
+    another.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def _steps(first: Step) -> Iterator[Step]:
 
 
 def _described(told: tuple[tuple[str, Protocol], ...]) -> str:
-    """The trees as text, for who cannot see them."""
+    """The trees as text, for people who cannot see them."""
     text = "\n".join(f"{heading}\n{protocol}" if heading else str(protocol) for heading, protocol in told)
     return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
 

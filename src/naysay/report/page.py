@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import printing, privacy
 from naysay.errors import DataError
-from naysay.estimate import Estimate, Intervals
+from naysay.estimate import Estimate, Intervals, Options
 from naysay.estimate import printing as estimates
-from naysay.estimate.digits import decimals_of, reliable_errors, reliable_nuisance, shown
+from naysay.estimate.findings import decimals_of, shown
 from naysay.estimate.intervals import nuisance_intervals
-from naysay.estimate.result import is_pooled
+from naysay.estimate.result import is_pooled, reliable_errors, reliable_nuisance
 from naysay.printing import Bar, Chart, Column, Content, Facts, Heading, Marked, Note, Points, Sentence, Table
 from naysay.printing.html import PHONE, template
 from naysay.report import charts, labels
@@ -26,8 +26,6 @@ __all__ = ["Section", "estimate_html", "estimate_section", "html"]
 
 _PARTS = {"respondent": "level", "researcher": "sample"}
 """What the parts of a design are called, by who assigns them."""
-
-_render = functools.partial(template, "naysay.report")
 
 
 @dataclass(frozen=True, init=False)
@@ -97,7 +95,8 @@ def html(
     >>> "&lt;b&gt;" in html("<b>", [])
     True
     """
-    return _render(
+    return template(
+        "naysay.report",
         "page.html",
         title=title,
         sections=sections,
@@ -305,7 +304,7 @@ def _convergence(fit: Estimate, title: str) -> list[Content]:
 
 
 def _checks(fit: Estimate, noncompliance: float) -> list[Content]:
-    lines = tuple(_sentence(line) for line in estimates.checks(fit, noncompliance))
+    lines = tuple(_sentence(line) for line in estimates.checks(fit, Options(noncompliance=noncompliance)))
     return [Heading("What the estimate rests on"), Points(lines, small=True)] if lines else []
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from naysay.errors import DataError
 from naysay.planning import Comparison, Option
-from naysay.report import shapes
-from naysay.report.shapes import Axis, Line
+from naysay.report.finish import Axis
+from naysay.report.lines import Line, lines
 
 __all__ = ["MEASURES", "errors", "tradeoff"]
 
@@ -66,9 +66,7 @@ def tradeoff(found: Comparison, *, measure: str = "bits", size: int = 640) -> st
     across = _privacy([value for value in values.values() if math.isfinite(value)], measure)
     up = Axis("standard error", (0, max(float(line.y) for line in drawn) * 1.08), ".3~f")  # type: ignore[arg-type]
     heading = f"standard error of {found.category} against {MEASURES[measure]}, {found.n:,} respondents"
-    return shapes.lines(
-        drawn, across, up, title=heading, description="; ".join(line.points[0] for line in drawn), size=size
-    )
+    return lines(drawn, across, up, title=heading, description="; ".join(line.points[0] for line in drawn), size=size)
 
 
 def privacy_of(option: Option, measure: str) -> float:
@@ -133,7 +131,7 @@ def errors(found: Comparison, *, size: int = 640) -> str:
     values = np.concatenate([np.ravel(line.y) for line in drawn])
     low, high = float(values.min()) / 1.15, float(values.max()) * 1.15
     first, last = float(numbers[0]), float(numbers[-1])
-    return shapes.lines(
+    return lines(
         drawn,
         Axis("respondents", (first, last), ",d", ticks=_ticks(first, last), log=True),
         Axis(kind, (low, high), ".3~f", ticks=_ticks(low, high), log=True),

@@ -7,9 +7,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from naysay import privacy
-from naysay.design import Answerable, Design
+from naysay.design import Answerable
 from naysay.report import charts, labels
-from naysay.responses import Pair, Responses
 
 __all__ = ["posterior"]
 
@@ -60,15 +59,14 @@ def posterior(
     >>> "yes: after 34.62%" in svg, "no: before 85.00%" in svg
     (True, True)
     """
-    asked = design.channel(level)
-    said = asked.encode(([response[0]], [response[1]]) if isinstance(asked.space, Pair) else [response])
-    after = privacy.posterior(asked, said, prior)[0]
-    before = privacy.posterior(asked, _nothing(asked), prior)[0]
-    marks = [charts.Mark("pooled", "before", before), charts.Mark("estimate", "after", after)]
-    heading = title or f"{asked.name or asked.kind}: what the answer “{labels.full(said.texts()[0])}” tells"
-    return charts.dots(asked.categories, marks, title=heading, size=size, room=room, axis="probability for this person")
-
-
-def _nothing(design: Design) -> Responses:
-    """A missing answer, which leaves the prior."""
-    return design.encode(([None], [None]) if isinstance(design.space, Pair) else [None])
+    channel = design.channel(level)
+    pair = channel.space.answers == 2
+    said = channel.encode(([response[0]], [response[1]]) if pair else [response])
+    missing = channel.encode(([None], [None]) if pair else [None])  # leaves the prior
+    marks = [
+        charts.Mark("pooled", "before", privacy.posterior(channel, missing, prior)[0]),
+        charts.Mark("estimate", "after", privacy.posterior(channel, said, prior)[0]),
+    ]
+    heading = title or f"{channel.name or channel.kind}: what the answer “{labels.full(said.texts()[0])}” tells"
+    axis = "probability for this person"
+    return charts.dots(channel.categories, marks, title=heading, size=size, room=room, axis=axis)

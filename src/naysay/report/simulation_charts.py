@@ -8,7 +8,8 @@ import numpy as np
 
 from naysay.errors import DataError
 from naysay.report import charts, labels
-from naysay.report.shapes import Axis, Mark, marks_in_rows
+from naysay.report.finish import Axis
+from naysay.report.rows import Mark, marks_in_rows
 from naysay.simulate import Simulation
 
 __all__ = ["measure", "spread"]

@@ -4,7 +4,7 @@ import copy
 import random
 
 from naysay.questionnaire import Bin, Choice, Group, Integer, Private, Questionnaire, SelectMultiple, SelectOne, Text
-from naysay.questionnaire.offers import private_of
+from naysay.questionnaire.xlsform.offers import private_of
 
 ABCD = ("north", "east", "south", "west")
 

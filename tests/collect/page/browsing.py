@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from naysay.collect.app import create_app
 from naysay.collect.client import FOLDER
-from naysay.collect.keys import Keys
+from naysay.collect.server.keys import Keys
 from naysay.collect.storage import Store
 from naysay.questionnaire import Questionnaire, sample
 

@@ -8,7 +8,7 @@ from hostile import refused
 
 from naysay import designs
 from naysay.collect import Published
-from naysay.collect.keys import Keys
+from naysay.collect.server.keys import Keys
 from naysay.questionnaire import Questionnaire
 
 REFUSED = "cannot be answered privately on this device any more"

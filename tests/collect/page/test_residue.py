@@ -11,7 +11,7 @@ from conftest import ARGUMENTS
 from residue import contents, found
 
 from naysay.collect.client import FOLDER
-from naysay.collect.keys import Keys
+from naysay.collect.server.keys import Keys
 
 DELETE = "Delete it from this device"
 BOX = re.compile(rb'"box":(\{"point":"[0-9a-f]+","iv":"[0-9a-f]+","sealed":"[0-9a-f]+"\})')

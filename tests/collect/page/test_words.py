@@ -78,6 +78,6 @@ def test_the_document_quotes_every_promise_as_it_is_made(words):
 @pytest.mark.parametrize("tag", ["en", *OTHERS])
 def test_the_first_page_of_a_server_names_the_threats_as_their_page_does(tag):
     link = "/threats" if tag == "en" else f"/threats?lang={tag}"
-    home = (FOLDER.parent / "home.html").read_text(encoding="utf-8")
+    home = (FOLDER.parent / "server" / "home.html").read_text(encoding="utf-8")
     title = re.search("<title>(.*)</title>", (FOLDER / f"threats.{tag}.html").read_text(encoding="utf-8"))[1]
     assert re.search(rf'<a href="{re.escape(link)}"[^>]*>(.*)</a>', home)[1] == title

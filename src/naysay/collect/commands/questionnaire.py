@@ -13,6 +13,7 @@ from naysay import _checks
 from naysay import questionnaire as questionnaires
 from naysay.collect.commands import preview
 from naysay.console import output
+from naysay.console.options import Force
 from naysay.errors import DataError
 from naysay.questionnaire import Examined, Questionnaire, write_xlsform
 
@@ -21,7 +22,6 @@ __all__ = ["app", "check", "convert", "group", "new"]
 app = typer.Typer(rich_markup_mode=None)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A questionnaire: .xlsx, .csv, .md (XLSForm) or .json.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")]
 
 
 @app.callback(invoke_without_command=True)

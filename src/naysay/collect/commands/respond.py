@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -15,43 +16,50 @@ from naysay import files
 from naysay.collect import respond
 from naysay.collect.respond import People, Sent, Survey
 from naysay.console import output
+from naysay.console.commands import takes
 from naysay.console.options import Codes, Encoding, Separator
 from naysay.errors import DataError
 
-__all__ = ["command"]
+__all__ = ["Options", "command"]
 
 
-def command(
-    url: Annotated[str, typer.Argument(metavar="URL", help="The survey's link.")],
+@dataclass(frozen=True)
+class Options:
+    """Who answers which survey, and how it is sent."""
+
+    url: Annotated[str, typer.Argument(metavar="URL", help="The survey's link.")]
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="True answers: CSV, Parquet, JSON lines, SPSS or Stata.")
-    ] = None,
+    ] = None
     level: Annotated[
         list[str] | None,
         typer.Option(metavar="QUESTION=LEVEL", help="The level of everybody, for a question without its column."),
-    ] = None,
-    concurrency: Annotated[int, typer.Option(min=1, help="How many answer at once, at most.")] = 50,
+    ] = None
+    concurrency: Annotated[int, typer.Option(min=1, help="How many answer at once, at most.")] = 50
     random: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="N people with random answers, instead of FILE.")
-    ] = None,
+    ] = None
     seed: Annotated[
         int | None, typer.Option(min=0, help="The same random people again; what they send is drawn afresh.")
-    ] = None,
+    ] = None
     state: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="What was drawn, until it is acknowledged. [default: FILE.sent]"),
-    ] = None,
+    ] = None
     ignore: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="A column of FILE that is no answer, such as a name.")
-    ] = None,
+    ] = None
     expected: Annotated[
         str | None, typer.Option("--hash", metavar="HASH", help="Answer only if the survey has this hash.")
-    ] = None,
-    patience: Annotated[float, typer.Option(min=1, help="Seconds for which one answer is tried again.")] = 600,
-    separator: Separator = ",",
-    encoding: Encoding = None,
-    codes: Codes = False,
-) -> None:
+    ] = None
+    patience: Annotated[float, typer.Option(min=1, help="Seconds for which one answer is tried again.")] = 600
+    separator: Separator = ","
+    encoding: Encoding = None
+    codes: Codes = False
+
+
+@takes(Options)
+def command(asked: Options) -> None:
     """Answer a survey, as devices, sensors and tests do.
 
     FILE holds true answers, a row for each respondent and a column for each question: names of choices; 'a;b' for
@@ -66,18 +74,19 @@ def command(
       naysay respond http://127.0.0.1:8000/s/sample people.csv --level income=2
       naysay respond http://127.0.0.1:8000/s/sample --random 100 --seed 1
     """
-    if (file is None) == (random is None):
+    if (asked.file is None) == (asked.random is None):
         raise DataError("give a FILE of true answers, or --random N; one of them")
-    if random is None and seed is not None:
+    if asked.random is None and asked.seed is not None:
         raise DataError("--seed is for --random; what answers of a file are sent as is never seeded")
-    levels = dict(map(_level, level or ()))
-    survey = respond.fetch(url, hash=expected)
-    if file is None:
-        people = _anybody(survey, random or 1, seed, levels)
+    levels = dict(map(_level, asked.level or ()))
+    survey = respond.fetch(asked.url, hash=asked.expected)
+    state = asked.state
+    if asked.file is None:
+        people = _anybody(survey, asked, levels)
     else:
-        people = _read(survey, file, levels, ignore or [], separator=separator, encoding=encoding, codes=codes)
-        state = state or file.with_name(f"{file.name}.sent")
-    _send(survey, people, concurrency=concurrency, state=state, patience=patience)
+        people = _read(survey, asked, asked.file, levels)
+        state = state or asked.file.with_name(f"{asked.file.name}.sent")
+    _send(survey, people, asked, state)
 
 
 def _level(text: str) -> tuple[str, str]:
@@ -87,32 +96,24 @@ def _level(text: str) -> tuple[str, str]:
     return question, level
 
 
-def _anybody(survey: Survey, size: int, seed: int | None, levels: dict[str, str]) -> People:
+def _anybody(survey: Survey, asked: Options, levels: dict[str, str]) -> People:
     if levels:
         raise DataError("--level is for a FILE; random people choose their levels at random")
     output.note("random people: random answers at random levels, for trying out; the estimates will mean nothing")
-    return respond.anybody(survey.questionnaire, size, seed=seed)
+    return respond.anybody(survey.questionnaire, asked.random or 1, seed=asked.seed)
 
 
-def _read(
-    survey: Survey,
-    file: Path,
-    levels: dict[str, str],
-    ignored: list[str],
-    *,
-    separator: str,
-    encoding: str | None,
-    codes: bool,
-) -> People:
+def _read(survey: Survey, asked: Options, file: Path, levels: dict[str, str]) -> People:
     """The people of a file; cells as they are written, lists as lists."""
     with files.readable(file):
-        frame = files.scan(file, separator=separator, encoding=encoding, codes=codes)
+        frame = files.scan(file, separator=asked.separator, encoding=asked.encoding, codes=asked.codes)
+        ignored = asked.ignore or []
         files.check_columns(frame, ignored)
         table: pl.DataFrame = frame.drop(ignored).collect()
     return respond.checked(survey.questionnaire, table.to_dict(as_series=False), levels=levels)
 
 
-def _send(survey: Survey, people: People, *, concurrency: int, state: Path | None, patience: float) -> None:
+def _send(survey: Survey, people: People, asked: Options, state: Path | None) -> None:
     """Send with a bar to look at; however it ends, say how much is stored."""
     counts = Sent(people.size)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -126,7 +127,9 @@ def _send(survey: Survey, people: People, *, concurrency: int, state: Path | Non
             progress.update(task, completed=now.stored)
 
         try:
-            counts = respond.many(survey, people, concurrency=concurrency, state=state, patience=patience, told=told)
+            counts = respond.many(
+                survey, people, concurrency=asked.concurrency, state=state, patience=asked.patience, told=told
+            )
         except BaseException:
             progress.stop()
             _interrupted(counts, state)

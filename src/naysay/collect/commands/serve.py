@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,13 +15,14 @@ import typer
 
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
+from naysay.console.commands import takes
 from naysay.errors import DataError
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     from naysay.collect import Published
     from naysay.collect.storage import Store
 
-__all__ = ["Host", "Port", "command", "heard", "of_host"]
+__all__ = ["Host", "Options", "Port", "command", "heard", "of_host"]
 
 _CONTAINER = ("/.dockerenv", "/run/.containerenv")  # files that Docker and Podman put there
 
@@ -33,24 +35,30 @@ Host = Annotated[
 Port = Annotated[int, typer.Option(min=0, max=65_535, help="0 takes any free one.")]
 
 
-def command(
+@dataclass(frozen=True)
+class Options:
+    """Which surveys are served, where, and from which database."""
+
     questionnaires: Annotated[
         list[Path] | None, typer.Argument(metavar="QUESTIONNAIRE…", help="XLSForm or JSON; opened if they are not yet.")
-    ] = None,
-    db: Database = None,
-    port: Port = 8000,
-    host: Host = "127.0.0.1",
-    data: Data = DATA,
+    ] = None
+    db: Database = None
+    port: Port = 8000
+    host: Host = "127.0.0.1"
+    data: Data = DATA
     rate: Annotated[
         int, typer.Option(min=0, help="Answers a minute from one address; 0 for any number. No address is kept.")
-    ] = 600,
+    ] = 600
     keys: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER", help="In memory, such as /dev/shm/naysay: servers share the key of the day there."
         ),
-    ] = None,
-) -> None:
+    ] = None
+
+
+@takes(Options)
+def command(asked: Options) -> None:
     """Serve surveys, and store what respondents send.
 
     Open surveys in the database are served, too. An answer is acknowledged when it is stored. Stop with Ctrl+C: what
@@ -66,17 +74,17 @@ def command(
     """
     from naysay.collect import serving
     from naysay.collect.app import create_app
-    from naysay.collect.keys import Keys
+    from naysay.collect.server.keys import Keys
     from naysay.questionnaire import load
 
-    shared = Keys(keys)
-    forms = [load(path) for path in questionnaires or ()]
+    shared = Keys(asked.keys)
+    forms = [load(path) for path in asked.questionnaires or ()]
     with (
-        serving.bound(host, port) as listening,
-        opened(db, data, "make") as store,
+        serving.bound(asked.host, asked.port) as listening,
+        opened(asked.db, asked.data, "make") as store,
     ):  # no survey is opened that is not served
         heard()
-        app = create_app(forms, store, each=rate, keys=shared)
+        app = create_app(forms, store, each=asked.rate, keys=shared)
         names = [each.name for each in store.surveys() if each.closed is None]
         served = app.state.service.catalog.surveys
         closed = sorted(set(served) - set(names))
@@ -86,7 +94,7 @@ def command(
             raise DataError("there is no open survey to serve; name a questionnaire, as in naysay serve survey.json")
         for name in names:
             output.say(f"{serving.url_of(listening)}/s/{name}")
-        where = [*of_host(listening), *_of_proxy(rate), *_of_database(store)]
+        where = [*of_host(listening), *_of_proxy(asked.rate), *_of_database(store)]
         for line in [*(each for name in names for each in _of_survey(served[name].published)), *where]:
             output.note(line)
         sys.stdout.flush()
@@ -94,7 +102,7 @@ def command(
 
 
 def of_host(listening: socket.socket) -> Iterator[str]:
-    """That links over plain HTTP work on this computer alone."""
+    """A warning that links over plain HTTP work on this computer alone."""
     from naysay.collect.serving import for_others
 
     if for_others(listening):
@@ -106,8 +114,9 @@ def of_host(listening: socket.socket) -> Iterator[str]:
 
 def _of_survey(published: Published) -> Iterator[str]:
     """What a few dishonest answers move, and whether there is a newer page."""
-    from naysay.collect import Client, repeated
+    from naysay.collect import Client
     from naysay.collect.client import FOLDER
+    from naysay.collect.survey import repeated
 
     name, moved = published.name, repeated.moved(published.questionnaire)
     each = f"; 1 % of repeated or dishonest answers moves a share by {moved}" if moved else ""
@@ -117,7 +126,7 @@ def _of_survey(published: Published) -> Iterator[str]:
 
 
 def _of_proxy(rate: int) -> Iterator[str]:
-    """That in a container whatever stands outside has one address, that of the container's network."""
+    """A warning that in a container all respondents behind a proxy have one address."""
     marked = any(Path(each).exists() for each in _CONTAINER) or "KUBERNETES_SERVICE_HOST" in os.environ
     if marked and rate and "FORWARDED_ALLOW_IPS" not in os.environ:
         yield (
@@ -127,7 +136,7 @@ def _of_proxy(rate: int) -> Iterator[str]:
 
 
 def _of_database(store: Store) -> Iterator[str]:
-    """That nobody has made sure who the database on another computer is."""
+    """A warning if nothing verifies the identity of a database on another computer."""
     url = store.engine.url
     near = not url.host or url.host.startswith("/") or url.host in ("localhost", "127.0.0.1", "::1")
     mode = url.query.get("sslmode", os.environ.get("PGSSLMODE"))
@@ -140,7 +149,7 @@ def _of_database(store: Store) -> Iterator[str]:
 
 def heard() -> None:
     """Log what goes wrong, and counts, on stderr. No line holds an address, a header or an answer."""
-    from naysay.collect.connections import Throttle
+    from naysay.collect.server.connections import Throttle
 
     handler = logging.StreamHandler()
     handler.addFilter(Throttle())

@@ -1,4 +1,4 @@
-"""From what people would answer to what they send: who is asked what, and the one draw for each private answer."""
+"""From true answers to what is sent: which questions are asked, and one draw for each private answer."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from naysay.collect.conditions import complaint
-from naysay.collect.device.people import CHOSEN, People
-from naysay.design import Levels
+from naysay.collect.device.people import People
+from naysay.collect.survey.conditions import complaint
 from naysay.errors import DataError
 from naysay.questionnaire import (
     Answer,
@@ -18,16 +17,14 @@ from naysay.questionnaire import (
     Expression,
     Group,
     Item,
-    Note,
     Private,
     Question,
     Questionnaire,
-    SelectMultiple,
     Sent,
     evaluate,
     truth,
 )
-from naysay.responses import JOINER, Subsets
+from naysay.responses import JOINER
 
 __all__ = ["Drawn", "drawn"]
 
@@ -50,7 +47,7 @@ class Drawn:
 
 @dataclass
 class _Device:
-    """One respondent's device while she answers: what will be sent, and what conditions see of it."""
+    """One respondent's device while they answer: what will be sent, and what conditions see of it."""
 
     sent: dict[str, Any] = field(default_factory=dict)
     plain: dict[str, Any] = field(default_factory=dict)
@@ -107,34 +104,34 @@ def drawn(questionnaire: Questionnaire, people: People, *, today: datetime.date 
 
 def _answer(question: Question, devices: list[_Device], values: list[Any], levels: Sequence[str | None] | None) -> None:
     """Put the answers to one question into the devices: all of them are drawn at once, each by itself."""
-    private: Private | None = getattr(question, "private", None)
+    private = question.privacy
     if private is None:
         for device, value in zip(devices, values, strict=True):
             device.sent[question.name] = device.plain[question.name] = value
         return
     chosen = list(levels or [None] * len(values))
-    if isinstance(question, SelectMultiple):
-        names = [choice.name for choice in question.choices]
-        truths = [[None if value is None else CHOSEN[name in value] for value in values] for name in names]
-        items = [_drawn_column(private, column, chosen) for column in truths]
-        for device, parts in zip(devices, zip(*items, strict=True), strict=True):
-            device.sent[question.name] = None if None in parts else dict(zip(names, parts, strict=True))
+    if question.parts:
+        truths = [None if value is None else question.category_of(value) for value in values]
+        columns = [_drawn_column(private, [each and each[part] for each in truths], chosen) for part in question.parts]
+        for device, parts in zip(devices, zip(*columns, strict=True), strict=True):
+            device.sent[question.name] = None if None in parts else dict(zip(question.parts, parts, strict=True))
         return
-    is_set = isinstance(private.offer.space, Subsets)
     for device, sent in zip(devices, _drawn_column(private, values, chosen), strict=True):
         device.sent[question.name] = sent
         if sent is not None:
-            device.said[question.name] = sent["response"].split(JOINER) if is_set else sent["response"]
+            said = sent["response"]
+            device.said[question.name] = said.split(JOINER) if private.offer.space.sets else said
 
 
 def _drawn_column(private: Private, truths: list[Any], levels: list[str | None]) -> list[dict[str, Any] | None]:
     """One draw for each; `randomize` without a generator takes the operating system's randomness."""
-    offer = private.offer
-    said = offer.randomize(truths, level=levels) if isinstance(offer, Levels) else offer.channel().randomize(truths)
-    return [
-        None if response is None else {"level": level, "response": response}
-        for level, response in zip(levels, said.texts(), strict=True)
-    ]
+    sent: list[dict[str, Any] | None] = [None] * len(truths)
+    for level, channel in zip(private.levels, private.offer.parts.values(), strict=True):
+        rows = [row for row, chosen in enumerate(levels) if chosen == level and truths[row] is not None]
+        responses = channel.randomize([truths[row] for row in rows]).texts() if rows else ()
+        for row, response in zip(rows, responses, strict=True):
+            sent[row] = {"level": level, "response": response}
+    return sent
 
 
 def _in_order_of_reference(questionnaire: Questionnaire) -> list[tuple[Question, list[Expression]]]:
@@ -155,7 +152,7 @@ def _conditions(items: Sequence[Item], around: list[Expression]) -> Iterator[tup
         own = around if item.relevant is None else [*around, item.relevant]
         if isinstance(item, Group):
             yield from _conditions(item.items, own)
-        elif not isinstance(item, Note):
+        elif isinstance(item, Question):
             yield item, own
 
 

@@ -1,4 +1,4 @@
-"""Many respondents at once, each of whom is drawn once, kept, sent and acknowledged."""
+"""Many respondents at once. The answers of each are drawn once, kept, sent and acknowledged."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _under(survey: Survey, body: bytes) -> bytes:
 
 
 def _try(survey: Survey, people: People, memory: Memory) -> None:
-    """Raise where answers do not fit, before any is sent: by a draw that is thrown away, and that nobody sees."""
+    """Raise if answers do not fit the questionnaire, before any is sent. It draws once, and throws that draw away."""
     asked = survey.questionnaire
     free = not any(question.required or question.constraint or question.relevant for question in asked.questions)
     for start in range(0, 0 if free else people.size, _BATCH):

@@ -7,13 +7,11 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
+from naysay.design.answerable import unnamed
 from naysay.errors import DataError
-from naysay.questionnaire import Question, Questionnaire, SelectMultiple, canonical
+from naysay.questionnaire import Question, Questionnaire, canonical
 
 __all__ = ["Mark", "marks"]
-
-_TOLD = {"name", "notes", "protocol", "alternatives", "yes_no"}
-"""Fields of a design that are told about it and change no draw."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ def marks(questionnaire: Questionnaire) -> list[Mark]:
     found: list[Mark] = []
     seen: dict[str, str] = {}
     for question in questionnaire.questions:
-        if getattr(question, "private", None) is None:
+        if question.privacy is None:
             continue
         texts = tuple(_digest(_letters(text)) for text in question.label.values())
         twin = next((seen[text] for text in texts if text in seen), None)
@@ -72,15 +70,18 @@ def marks(questionnaire: Questionnaire) -> list[Mark]:
 def _design(question: Question) -> str:
     form = question.model_dump(mode="json", by_alias=True)
     private = form["private"]
-    names = [choice["name"] for choice in form["choices"]] if isinstance(question, SelectMultiple) else None
+    names = list(question.parts) or None
     bins = [[each["name"], each["below"]] for each in form.get("bins") or ()]
-    return _digest(canonical([form["kind"], names, bins, private["by_hand"], _bare(private["design"]["design"])]))
+    return _digest(
+        canonical([form["kind"], names, bins, private["by_hand"], _bare(unnamed(private["design"]["design"]))])
+    )
 
 
-def _bare(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _bare(part) for name, part in value.items() if name not in _TOLD}
-    return [_bare(part) for part in value] if isinstance(value, list | tuple) else value
+def _bare(node: Any) -> Any:
+    """A design without ``yes_no`` too: how its labels are written in a file changes no draw. See ``memory.js``."""
+    if isinstance(node, dict):
+        return {name: _bare(part) for name, part in node.items() if name != "yes_no"}
+    return [_bare(part) for part in node] if isinstance(node, list) else node
 
 
 _UNSEEN = "\u115f\u1160\u3164\uffa0"  # letters that fill a place, and show nothing

@@ -61,7 +61,7 @@ class Memory:
         self._path = path
         with self._readable():
             if path is not None:
-                os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # nobody else's to read
+                os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # readable for the owner only
             self._database = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
             for pragma in _PRAGMAS:
                 self._database.execute(f"PRAGMA {pragma}")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from naysay.collect.published import Published
+from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 
 __all__ = ["message", "written"]

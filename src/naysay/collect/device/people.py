@@ -1,4 +1,4 @@
-"""Who answers, and what she would answer truthfully, from a table with one row for each respondent."""
+"""Respondents and their true answers, from a table with one row for each respondent."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from naysay import _checks
-from naysay.collect.device.cells import PARTS, reader_of
+from naysay.collect.device.cells import reader_of
 from naysay.errors import DataError
-from naysay.questionnaire import Grid, Private, Question, Questionnaire
+from naysay.questionnaire import Question, Questionnaire
 from naysay.responses import cells_of
 
-__all__ = ["CHOSEN", "People", "checked", "offers"]
-
-CHOSEN = {True: "yes", False: "no"}
-"""The true category of a choice of a private select multiple."""
+__all__ = ["People", "checked", "offers"]
 
 _LEVEL = "_level"
 
@@ -75,8 +72,8 @@ def checked(
         texts of these. A grid is ``question/row``; a select multiple may be ``question/choice`` with yes or no.
         ``question_level`` chooses levels. A question without a column is left out by everybody.
     levels : {question: level}, optional
-        The level of everybody, for questions without a column of levels. Whoever chooses none answers at the level
-        at which the page begins: the most private one that the device draws.
+        The level of everybody, for questions without a column of levels. Respondents who choose none answer at
+        the level at which the page begins: the most private one that the device draws.
 
     Raises
     ------
@@ -109,27 +106,16 @@ def _role(name: str, known: Mapping[str, Question]) -> tuple[str, str]:
     if name in known:
         return name, ""
     question, _, part = name.partition("/")
-    found = known.get(question)
-    if part and isinstance(found, PARTS) and part in _parts(found):
+    if question in known and part in known[question].parts:
         return question, part
     question = name.removesuffix(_LEVEL)
-    if name.endswith(_LEVEL) and _private(known.get(question)) is not None:
+    if name.endswith(_LEVEL) and question in known and known[question].privacy is not None:
         return question, _LEVEL
-    names = [*known, *(f"{each.name}/{part}" for each in known.values() for part in _parts(each))]
+    names = [*known, *(f"{each.name}/{part}" for each in known.values() for part in each.parts)]
     raise DataError(
         f"column {name!r} belongs to no question ({_checks.nearest(name, names)}); rename it, or leave it out",
         column=name,
     )
-
-
-def _parts(question: Question) -> list[str]:
-    if isinstance(question, PARTS):
-        return [each.name for each in (question.rows if isinstance(question, Grid) else question.choices)]
-    return []
-
-
-def _private(question: Question | None) -> Private | None:
-    return getattr(question, "private", None)
 
 
 def _answers(
@@ -184,14 +170,12 @@ def _levels(
 
 def offers(questions: Iterable[Question]) -> dict[str, tuple[str, ...]]:
     """The levels of every question that offers some, first the one at which the page begins."""
-    private = {question.name: _private(question) for question in questions}
-    found = {}
-    for name, how in private.items():
-        levels = tuple(each for each in how.levels if each is not None) if how is not None else ()
-        if how is not None and levels:
-            by_hand = tuple(level for level in levels if level in how.by_hand)
-            found[name] = (*(level for level in levels if level not in by_hand), *by_hand)
-    return found
+    private = {question.name: question.privacy for question in questions}
+    return {
+        name: tuple(sorted(filter(None, how.levels), key=how.by_hand.__contains__))  # the sort is stable
+        for name, how in private.items()
+        if how is not None and how.levels != (None,)
+    }
 
 
 def _offered(question: Question) -> tuple[str, ...]:

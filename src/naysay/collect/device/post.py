@@ -45,7 +45,7 @@ class Refused(DataError):
 
 
 def client(connections: int, *, transport: httpx2.AsyncBaseTransport | None = None) -> httpx2.AsyncClient:
-    """An HTTP client that keeps this many connections, follows nobody elsewhere, and tells nothing about itself.
+    """An HTTP client with this many connections, which follows no redirect and tells nothing about itself.
 
     Raises
     ------

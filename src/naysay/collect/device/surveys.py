@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 from naysay.collect.client import Client
 from naysay.collect.device import post
 from naysay.collect.device.waiting import waited
-from naysay.collect.published import Published, complaint
+from naysay.collect.refusals import CLOSED
+from naysay.collect.survey.published import Published, complaint
 from naysay.errors import DataError
 from naysay.questionnaire import Questionnaire
 
@@ -110,7 +111,7 @@ async def _fetched(link: str, transport: httpx2.AsyncBaseTransport | None) -> by
                 f"the server of {link} cannot be reached ({type(error).__name__}): is it running?"
             ) from None
     if response.status_code == 410:
-        raise post.Refused("closed", "this survey is closed and takes no more answers")
+        raise post.Refused("closed", CLOSED)
     if response.status_code != 200:
         raise DataError(f"there is no survey at {link} (the server says {response.status_code}); look at the link")
     return bytes(response.content)

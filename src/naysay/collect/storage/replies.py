@@ -1,4 +1,4 @@
-"""The replies to a survey as a table, for whoever estimates from them."""
+"""The replies to a survey as a table, from which answers are counted."""
 
 from __future__ import annotations
 
@@ -11,20 +11,11 @@ from typing import Any
 
 import polars as pl
 
-from naysay.collect.published import Published
+from naysay.collect.survey.published import Published
 from naysay.design import Answerable
 from naysay.errors import DataError
-from naysay.questionnaire import (
-    Date,
-    Decimal,
-    Grid,
-    Integer,
-    Question,
-    Questionnaire,
-    Ranking,
-    Rating,
-    SelectMultiple,
-)
+from naysay.questionnaire import Private, Question, Questionnaire
+from naysay.questionnaire.statements import private_questions
 
 __all__ = ["Replies"]
 
@@ -62,7 +53,7 @@ class Replies:
     @property
     def private(self) -> dict[str, Answerable]:
         """The design of every private column, ``{column: design}``; see `level_of` for its level."""
-        return {column: question.private.offer for question in self._private() for column in _columns(question)}
+        return {column: private.offer for question, private in self._private() for column in _columns(question)}
 
     def level_of(self, column: str) -> str | None:
         """The column with the levels of a private column, None where respondents had nothing to choose.
@@ -72,9 +63,9 @@ class Replies:
         DataError
             Where the column is not private.
         """
-        for question in self._private():
+        for question, private in self._private():
             if column in _columns(question):
-                return None if question.private.levels == (None,) else f"{question.name}_level"
+                return None if private.levels == (None,) else f"{question.name}_level"
         raise DataError(f"there is no private column {column!r}; there are {sorted(self.private)}", column=column)
 
     @cached_property
@@ -91,48 +82,28 @@ class Replies:
             columns += _series(question, [each[question.name] for each in answers])
         return pl.DataFrame(columns)
 
-    def _private(self) -> Iterator[Any]:
-        return (each for each in self.questionnaire.questions if getattr(each, "private", None) is not None)
+    def _private(self) -> Iterator[tuple[Question, Private]]:
+        return private_questions(self.questionnaire)
 
 
-def _columns(question: Any) -> list[str]:
+def _columns(question: Question) -> list[str]:
     """The columns with the responses to a private question."""
-    if isinstance(question, SelectMultiple):
-        return [f"{question.name}/{choice.name}" for choice in question.choices]
-    return [question.name]
+    return [f"{question.name}/{part}" for part in question.parts] or [question.name]
 
 
 def _series(question: Question, values: list[Any]) -> list[pl.Series]:
-    name = question.name
-    private = getattr(question, "private", None)
-    if private is not None:
-        return _private_series(question, values)
-    match question:
-        case Grid():
-            rows = [row.name for row in question.rows]
-            return [pl.Series(f"{name}/{row}", _each(values, row), dtype=pl.String) for row in rows]
-        case SelectMultiple() | Ranking():
-            return [pl.Series(name, values, dtype=pl.List(pl.String))]
-        case Integer() | Rating():
-            return [pl.Series(name, values, dtype=pl.Int64)]
-        case Decimal():
-            return [pl.Series(name, values, dtype=pl.Float64, strict=False)]
-        case Date():
-            return [pl.Series(name, [value and datetime.date.fromisoformat(value) for value in values], dtype=pl.Date)]
-    return [pl.Series(name, values, dtype=pl.String)]
-
-
-def _private_series(question: Any, values: list[Any]) -> list[pl.Series]:
-    if isinstance(question, SelectMultiple):
-        items = [choice.name for choice in question.choices]
-        columns = {f"{question.name}/{item}": _each(values, item) for item in items}
-    else:
-        columns = {question.name: values}
-    found = [pl.Series(column, _each(cells, "response"), dtype=pl.String) for column, cells in columns.items()]
-    if question.private.levels == (None,):
-        return found
-    first = next(iter(columns.values()))
-    return [*found, pl.Series(f"{question.name}_level", _each(first, "level"), dtype=pl.String)]
+    if question.privacy is None:
+        dtype: Any = pl.List(pl.String) if question.stored is list else question.stored
+        columns = question.columns(values)
+        return [pl.Series(name, cells, dtype=dtype, strict=dtype is not float) for name, cells in columns.items()]
+    parts = [_each(values, part) for part in question.parts] or [values]
+    found = [
+        pl.Series(column, _each(cells, "response"), dtype=pl.String)
+        for column, cells in zip(_columns(question), parts, strict=True)
+    ]
+    if question.privacy.levels != (None,):
+        found.append(pl.Series(f"{question.name}_level", _each(parts[0], "level"), dtype=pl.String))
+    return found
 
 
 def _each(values: list[Any], key: str) -> list[Any]:

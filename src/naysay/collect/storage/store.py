@@ -15,11 +15,11 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.published import Published
 from naysay.collect.storage import migrations, tables
 from naysay.collect.storage.postgresql import PostgreSQL
 from naysay.collect.storage.replies import Replies
 from naysay.collect.storage.sqlite import SQLite
+from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 
 __all__ = ["Listed", "Outcome", "Reply", "Store", "today"]
@@ -81,7 +81,7 @@ class Store:
         ``sqlite:///naysay.db``, ``postgresql://user@host/database``, or the path of an SQLite file.
     mode : "make", "change" or "read"
         Whether the file is made if there is none; both others take only one that is there. To make or to change
-        brings the tables up to date. To read changes nothing, and waits for nobody who writes.
+        brings the tables up to date. To read changes nothing, and does not wait for a writer.
 
     Raises
     ------
@@ -122,7 +122,7 @@ class Store:
         ----------
         published : Published
         replace : bool
-            Put it in the place of another survey of the same name, to which nobody has answered.
+            Replace another survey of the same name that has no replies.
 
         Raises
         ------
@@ -132,7 +132,8 @@ class Store:
         with self.engine.begin() as connection:
             known = connection.execute(select(tables.survey.c.published).filter_by(name=published.name)).scalar()
             if known is not None:
-                if bytes(known) == published.bytes or (not replace and _asks_the_same(bytes(known), published)):
+                asks_the_same = json.loads(bytes(known))["questionnaire"] == published.form["questionnaire"]
+                if bytes(known) == published.bytes or (asks_the_same and not replace):
                     return
                 self._check_replaceable(connection, published.name, replace=replace)
                 connection.execute(delete(tables.survey).filter_by(name=published.name))
@@ -146,7 +147,8 @@ class Store:
                 f"survey {name!r} was opened with another questionnaire, and does not change once it is open; give the "
                 "questionnaire another name, or replace the survey as long as nobody has answered"
             )
-        answered = _count(connection, name)
+        answers = select(func.count()).select_from(tables.reply).filter_by(survey=name)
+        answered = int(connection.execute(answers).scalar_one())
         if answered:
             raise DataError(
                 f"survey {name!r} has {answered:,} replies, so it cannot be replaced; give the questionnaire another "
@@ -162,7 +164,7 @@ class Store:
     def renew(self, name: str, *, client: Client | Path = FOLDER) -> Published:
         """Give an open survey the client of this naysay, or another: it has a new hash, and names those before.
 
-        Replies stay; who has the page open with the client from before can still send.
+        Replies stay. Respondents who still have the old page open can send their answers.
         """
         before = self.published(name)
         after = before.renewal(client)
@@ -254,12 +256,10 @@ class Store:
             open_now = _open_now(connection, {reply.survey for reply in group})
             kept = _kept(connection, group)
             fresh: dict[tuple[str, str], Reply] = {}
-            outcomes = []
-            for reply in group:
-                outcome = _judged(reply, open_now.get(reply.survey), kept, fresh)
-                outcomes.append(outcome)
-            rows = [_values(fresh[key]) for key in sorted(fresh)]  # in the order of random ids, not of arrival
-            if rows:
+            outcomes = [_judged(reply, open_now.get(reply.survey), kept, fresh) for reply in group]
+            if fresh:  # in the order of random ids, not of arrival
+                columns = ("survey", "id", "day", "answers")
+                rows = [{name: getattr(fresh[key], name) for name in columns} for key in sorted(fresh)]
                 connection.execute(insert(tables.reply), rows)
         return outcomes
 
@@ -291,10 +291,6 @@ def _address(url: str | Path) -> URL:
     return address
 
 
-def _asks_the_same(content: bytes, published: Published) -> bool:
-    return bool(json.loads(content)["questionnaire"] == published.form["questionnaire"])
-
-
 def _row(published: Published) -> dict[str, object]:
     return {
         "name": published.name,
@@ -303,14 +299,6 @@ def _row(published: Published) -> dict[str, object]:
         "published": published.bytes,
         "opened": today(),
     }
-
-
-def _values(reply: Reply) -> dict[str, object]:
-    return {"survey": reply.survey, "id": reply.id, "day": reply.day, "answers": reply.answers}
-
-
-def _count(connection: Connection, name: str) -> int:
-    return int(connection.execute(select(func.count()).select_from(tables.reply).filter_by(survey=name)).scalar_one())
 
 
 def _drop_unused_clients(connection: Connection) -> None:

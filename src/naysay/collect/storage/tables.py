@@ -1,4 +1,4 @@
-"""What is stored. Of a respondent: the survey, an id that her device drew, the day, and what she sent. Nothing else."""
+"""The tables. Of a respondent they hold the survey, an id that their device drew, the day and the answers as sent."""
 
 from __future__ import annotations
 

@@ -9,8 +9,10 @@ import numpy as np
 from naysay.errors import DataError
 from naysay.microdata import Contributions, RiskTable, Search
 from naysay.microdata.population.sizes import Sizes
-from naysay.report import charts, labels, shapes
-from naysay.report.shapes import Axis, Bars, Line, Mark
+from naysay.report import charts, labels
+from naysay.report.finish import Axis
+from naysay.report.lines import Line, lines
+from naysay.report.rows import Bars, Mark, stacked_bars
 
 __all__ = ["CLASSES", "added", "alone", "growth", "ranking"]
 
@@ -63,7 +65,7 @@ def alone(found: RiskTable, *, size: int = 640, room: int = 26) -> str:
         for said, part in zip(bar.told[place], np.diff(np.asarray(bar.ends)[place], prepend=0.0), strict=True)
         if part > 0
     ]
-    return shapes.stacked_bars(
+    return stacked_bars(
         names,
         bars,
         CLASSES,
@@ -130,7 +132,7 @@ def growth(found: Search, *, size: int = 640) -> str:
     top = max(max(own) for own in three.values()) or 0.01
     digits = max(0, -math.floor(math.log10(25 * top)))  # what tells the ends of five steps apart, in percent
     up = Axis("respondents who stand out", (0, top), f".{digits}%", nice=True, room=66 + 7 * max(0, digits - 2))
-    return shapes.lines(
+    return lines(
         drawn,
         Axis("keys that the intruder knows", (0.8, sizes[-1] + 0.2), "d", ticks=sizes),
         up,

@@ -1,0 +1,134 @@
+"""What is the same for everybody: the page, the survey, the client's files; hashed and compressed once."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+import brotli
+from starlette.requests import Request
+from starlette.responses import Response
+
+from naysay.collect.client import TYPES, Client
+from naysay.collect.server.headers import policy_of
+from naysay.collect.survey.published import Published
+
+__all__ = ["Document", "client_documents", "home", "page", "survey_json", "threats"]
+
+_HOME = Path(__file__).with_name("home.html")
+
+FOREVER = "max-age=31536000, immutable"
+FRESH = "no-cache"  # may be kept, and is asked for again each time
+
+
+@dataclass(frozen=True)
+class Document:
+    """Bytes that are served as they are.
+
+    Parameters
+    ----------
+    content : bytes
+    type : str
+        The media type.
+    headers : {name: value}
+        Beside those of every response.
+    """
+
+    content: bytes
+    type: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def etag(self) -> str:
+        """A name of the content: the same for everybody, so that it recognizes nobody."""
+        return f'W/"{hashlib.sha256(self.content).hexdigest()[:32]}"'
+
+    @cached_property
+    def compressed(self) -> dict[str, bytes]:
+        """The content in each encoding, the shortest first: browsers take ``br`` over HTTPS, or from this computer."""
+        return {"br": brotli.compress(self.content), "gzip": gzip.compress(self.content, 9, mtime=0)}
+
+    def response(self, request: Request) -> Response:
+        """The document, compressed where the browser takes it, or that it has not changed."""
+        headers = {**self.headers, "vary": "accept-encoding"}
+        if headers.get("cache-control") != FOREVER:
+            headers["etag"] = self.etag
+        if self.etag.removeprefix("W/") in (each.removeprefix("W/") for each in _listed(request, "if-none-match")):
+            return Response(status_code=304, headers=headers)
+        for encoding, compressed in self.compressed.items():
+            if _takes(request, encoding) and len(compressed) < len(self.content):
+                headers["content-encoding"] = encoding
+                return Response(compressed, headers=headers, media_type=self.type)
+        return Response(self.content, headers=headers, media_type=self.type)
+
+
+def _listed(request: Request, name: str) -> list[str]:
+    return [each.strip() for each in request.headers.get(name, "").split(",")]
+
+
+def _takes(request: Request, encoding: str) -> bool:
+    """Whether an encoding is among those that the browser takes; a quality of 0 says that it is not."""
+    weights = [each.replace(" ", "").partition(";q=") for each in _listed(request, "accept-encoding")]
+    return any(name == encoding and (not given or weight.strip("0.") != "") for name, given, weight in weights)
+
+
+def client_documents(client: Client) -> dict[str, Document]:
+    """The files that a page loads, ``{name: document}``; pages themselves are made by `page` and `threats`."""
+    names = (name for name in client.files if not name.endswith(".html"))
+    return {
+        name: Document(client.files[name], TYPES[PurePosixPath(name).suffix], {"cache-control": FOREVER})
+        for name in names
+    }
+
+
+def survey_json(published: Published) -> Document:
+    """``survey.json``, the very bytes whose hash is on the page."""
+    return Document(published.bytes, "application/json", {"cache-control": FRESH})
+
+
+def page(published: Published) -> Document:
+    """The respondent's page: ``survey.html`` of the client, filled in (see `filled`)."""
+    return _filled(published.client, published.client.files["survey.html"], survey=published.name)
+
+
+def threats(client: Client) -> dict[str, Document]:
+    """The page on what is defended and what is not, ``{language: document}``, from ``threats.LANGUAGE.html``."""
+    names = (name for name in client.files if name.startswith("threats.") and name.endswith(".html"))
+    return {name.split(".")[1]: _filled(client, client.files[name]) for name in names}
+
+
+def home(client: Client) -> Document:
+    """What stands at the root: what this server is. Surveys are not listed; their names may tell what is asked."""
+    return _filled(client, _HOME.read_bytes())
+
+
+def _filled(client: Client, template: bytes, *, survey: str = "") -> Document:
+    content = filled(client, template.decode(), survey=survey).encode()
+    headers = {"cache-control": FRESH, "content-security-policy": policy_of(content)}
+    return Document(content, TYPES[".html"], headers)
+
+
+def filled(client: Client, template: str, *, survey: str = "") -> str:
+    """A page with what depends on the client and the survey.
+
+    ``{{client}}`` is the folder of the client's files, ``{{integrity NAME}}`` the hash of one, ``{{importmap}}`` the
+    map with the hashes of all modules, to stand alone in ``<script type="importmap">``; ``{{survey}}`` is the name.
+
+    Examples
+    --------
+    >>> client = Client({"a.js": b""})
+    >>> filled(client, '<script type="module" src="{{client}}/a.js" integrity="{{integrity a.js}}"></script>')
+    '<script type="module" src="/client/.../a.js" integrity="sha256-47DEQpj8HBSa..."></script>'
+    """
+    folder = f"/client/{client.hash}"
+    modules = {f"{folder}/{name}": digest for name, digest in client.integrity.items() if name.endswith(".js")}
+    known = {"client": folder, "survey": survey, "importmap": json.dumps({"integrity": modules})}
+    known |= {f"integrity {name}": digest for name, digest in client.integrity.items()}
+    for name, value in known.items():
+        template = template.replace("{{" + name + "}}", value)
+    return template

@@ -1,0 +1,1 @@
+"""A survey as it is published, and what is held against it: bodies, answers, conditions; pure, without a network."""

@@ -1,0 +1,183 @@
+"""A survey as it is published: what the page reads, byte for byte, and the hash by which everyone names it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from naysay.collect.client import FOLDER, Client
+from naysay.collect.survey.lengths import body_length
+from naysay.errors import DataError
+from naysay.questionnaire import Questionnaire, canonical, of_form, statements, together
+
+__all__ = ["Published", "complaint"]
+
+Content = bytes  # in the class below, `bytes` is a field
+_HASH = re.compile("[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Published:
+    """A questionnaire with its privacy statements and the hashes of the client, fixed as bytes.
+
+    Parameters
+    ----------
+    bytes : bytes
+        ``survey.json``: canonical JSON. It never changes once the survey is open.
+    client : Client
+        The files whose hashes are in it.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> client = Client({"survey.html": b"<!doctype html>"})
+    >>> published = Published.of(sample(), client=client)
+    >>> published.name, len(published.hash), published.body_length % 1024
+    ('sample', 64, 0)
+    >>> Published.read(published.bytes, client=client) == published
+    True
+    """
+
+    bytes: bytes
+    client: Client
+
+    @classmethod
+    def of(
+        cls,
+        questionnaire: Questionnaire,
+        *,
+        client: Client | Path = FOLDER,
+        preview: bool = False,
+        renewed: Sequence[str] = (),
+    ) -> Published:
+        """The questionnaire as it is published with this client, or with the client in this folder.
+
+        A preview is marked as one and has its own hash, so it cannot be confused with the survey. A survey that was
+        renewed names the hashes that it had before, the latest first.
+        """
+        files = Client.of(client) if isinstance(client, Path) else client
+        content = {
+            "naysay": "survey",
+            "version": 1,
+            "questionnaire": questionnaire.form(),
+            "privacy": statements(questionnaire),
+            "together": together(questionnaire),
+            "body_length": body_length(questionnaire),
+            "client": files.integrity,
+            **({"preview": True} if preview else {}),
+            **({"renewed": list(renewed)} if renewed else {}),
+        }
+        return cls(canonical(content), files)
+
+    @classmethod
+    def read(cls, content: Content, *, client: Client) -> Published:
+        """The survey that was published as these bytes."""
+        return cls(content, client)
+
+    @cached_property
+    def form(self) -> dict[str, Any]:
+        """``survey.json`` as an object."""
+        found: dict[str, Any] = json.loads(self.bytes)
+        return found
+
+    @cached_property
+    def questionnaire(self) -> Questionnaire:
+        """What is asked."""
+        return Questionnaire.model_validate(self.form["questionnaire"])
+
+    @property
+    def name(self) -> str:
+        """The name in links."""
+        return self.questionnaire.name
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the bytes, in hexadecimal: it stands on the page, in every body and on the receipt."""
+        return hashlib.sha256(self.bytes).hexdigest()
+
+    @property
+    def renewed(self) -> tuple[str, ...]:
+        """The hashes that the survey had before it was renewed, the latest first."""
+        return tuple(self.form.get("renewed", ()))
+
+    def renewal(self, client: Client | Path = FOLDER) -> Published:
+        """The same survey with another client; itself where it has that client already.
+
+        Raises
+        ------
+        DataError
+            Where this version of naysay would write the questions in another way, or expect longer answers.
+        """
+        same = Published.of(self.questionnaire, client=client, renewed=self.renewed)
+        if same.bytes == self.bytes:
+            return self
+        if any(same.form[part] != self.form[part] for part in ("questionnaire", "body_length")):
+            raise DataError(
+                f"survey {self.name!r} cannot be renewed: this naysay would ask it in another form; close it"
+            )
+        return Published.of(self.questionnaire, client=client, renewed=(self.hash, *self.renewed))
+
+    @property
+    def body_length(self) -> int:
+        """Bytes of every body of answers, whatever is answered."""
+        return int(self.form["body_length"])
+
+
+def complaint(form: Any) -> str | None:
+    """Why a survey must not be trusted that another server published; None where nothing is wrong.
+
+    Its questionnaire holds what `naysay.questionnaire.check` asks for, and what it states of privacy is no better than
+    what its designs give. The respondent's page holds it to the same (``tests/collect/survey_vectors.json``).
+
+    Parameters
+    ----------
+    form : object
+        ``survey.json``, read.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> form = Published.of(sample(), client=Client({"survey.html": b"<!doctype html>"})).form
+    >>> complaint(form)
+    >>> form["privacy"]["smoking"][0]["epsilon"] = 0.1
+    >>> complaint(form)
+    "it states less for 'smoking' than its design tells: epsilon 0.1 in place of 0.847..."
+    """
+    try:
+        known = (form["naysay"], form["version"]) == ("survey", 1) and type(form["body_length"]) is int
+        before = form.get("renewed", [])
+        known &= type(before) is list and all(_HASH.fullmatch(each) for each in before)
+        examined = of_form(form["questionnaire"])
+        if examined.questionnaire is not None and known:
+            return _understated(form, examined.questionnaire)
+    except (KeyError, TypeError, AttributeError, IndexError):
+        known = False
+    return str(examined.errors[0]) if known else "it is no survey of this version of naysay"
+
+
+def _understated(form: dict[str, Any], questionnaire: Questionnaire) -> str | None:
+    """The first statement that promises more privacy than the designs give."""
+    for name, levels in statements(questionnaire).items():
+        if len(form["privacy"][name]) != len(levels):
+            return f"it states other levels for {name!r} than it offers"
+        for stated, real in zip(form["privacy"][name], levels, strict=True):
+            for key, value in real.items():
+                if not _enough(stated[key], value):
+                    return f"it states less for {name!r} than its design tells: {key} {stated[key]} in place of {value}"
+    for key, value in together(questionnaire).items():
+        if not _enough(form["together"][key], value):
+            return f"it states less for all answers than they tell: {key} {form['together'][key]} in place of {value}"
+    return None
+
+
+def _enough(stated: Any, real: Any) -> bool:
+    """Whether a number is at least what it must be, and all else the same; None stands for ∞."""
+    if isinstance(real, float) or real is None:
+        return stated is None or (real is not None and bool(stated * (1 + 1e-9 + 1e-15 * real) + 1e-9 >= real))
+    return bool(stated == real)

@@ -1,0 +1,52 @@
+"""Anyone who has the link can answer any number of times: how far dishonest answers move an estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from naysay.design import Answerable
+from naysay.errors import NotEstimable, StatisticalWarning
+from naysay.estimate import Estimate, leverage
+from naysay.questionnaire import Questionnaire
+
+__all__ = ["OPEN_LINK", "cautioned", "moved"]
+
+OPEN_LINK = "anyone who has the link can answer any number of times"
+
+
+def cautioned(fit: Estimate) -> Estimate:
+    """An estimate from answers to an open link, with that among its warnings.
+
+    Examples
+    --------
+    >>> from naysay import designs, estimate
+    >>> survey = designs.warner(p=0.7)
+    >>> print(cautioned(estimate.moments(survey, survey.tally(count=[480, 520]))).warnings[-1])
+    anyone who has the link can answer any number of times: of every 100 answers, a single one that is repeated or ...
+    """
+    told = f"{OPEN_LINK}: of every 100 answers, a single one that is repeated or dishonest moves a share by up to"
+    return replace(fit, warnings=(*fit.warnings, StatisticalWarning(f"{told} {_points([fit.design])}")))
+
+
+def moved(questionnaire: Questionnaire) -> str:
+    """By how much one percent of repeated or dishonest answers moves the share that moves most; empty if all is plain.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> moved(sample())
+    'up to ... percentage points (by moments)'
+    """
+    designs = [question.privacy.offer for question in questionnaire.questions if question.privacy is not None]
+    return f"up to {_points(designs)}" if designs else ""
+
+
+def _points(designs: Iterable[Answerable]) -> str:
+    most = 0.0
+    for design in designs:
+        try:
+            most = max(most, leverage(design))
+        except NotEstimable:  # of which nothing is estimated
+            continue
+    return f"{100 * most:.3g} percentage points (by moments)"  # likelihood may move more, see `leverage`

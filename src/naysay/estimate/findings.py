@@ -1,0 +1,235 @@
+"""What some estimates tell beyond their numbers: another estimate beside them, a test, a band.
+
+Each kind is one class and one entry of `FINDINGS`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from naysay import _checks
+from naysay.estimate import samples
+from naysay.estimate.assumptions import (
+    NONCOMPLIERS,
+    behaviors,
+    noncompliance_band,
+    preference_band,
+    probability_band,
+    quick,
+    shown_by,
+)
+from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit
+from naysay.estimate.levels import compare
+from naysay.estimate.linear import is_stacked
+from naysay.estimate.moments import each_sample, unbounded
+from naysay.estimate.protocol import Finding, Options
+from naysay.estimate.result import Estimate, is_pooled, reliable_errors, reliable_nuisance
+from naysay.printing import plain
+
+__all__ = ["FINDINGS", "decimals", "decimals_of", "shown"]
+
+Floats = NDArray[np.float64]
+
+_FEWEST, _MOST = 2, 9  # decimals in print
+
+
+def decimals(errors: ArrayLike) -> int | None:
+    """Decimals that show two digits of the smallest of some standard errors; None where none is above zero.
+
+    Examples
+    --------
+    >>> decimals([0.0341, 0.2]), decimals([0.00012]), decimals([0.0])
+    (3, 5, None)
+    """
+    given = np.asarray(errors, dtype=float)
+    usable = given[np.isfinite(given) & (given > 0)]
+    if not usable.size:
+        return None
+    return min(max(1 - math.floor(math.log10(usable.min())), _FEWEST), _MOST)
+
+
+def decimals_of(fit: Estimate) -> int:
+    """Decimals for everything about an estimate; where it has no standard error, those of a plain share of n."""
+    found = decimals([*reliable_errors(fit), *reliable_nuisance(fit).values()])
+    return decimals([0.5 / math.sqrt(max(fit.n, 1))]) or _FEWEST if found is None else found
+
+
+def shown(value: float, places: int) -> str:
+    """A number to so many decimals; a dash where it is undefined."""
+    return "–" if math.isnan(value) else f"{value:.{places}f}"
+
+
+class Compared(Finding):
+    """For levels: stratified beside pooled, with the test of independence."""
+
+    name, field, beside = "comparison", "levels", True
+    left_out = "stratified beside pooled: not available, some level alone does not tell all categories apart"
+    compute = staticmethod(compare)
+
+    @classmethod
+    def concerns(cls, fit: Estimate) -> bool:
+        return fit.design.assigned_by == "respondent"
+
+    def columns(self) -> Iterable[tuple[str, Floats]]:
+        if self.value is not None:
+            other = self.value.beside(self.fit)
+            yield "pooled" if is_pooled(other) else "stratified", other.proportions
+            yield "s.e.", reliable_errors(other)
+            yield "stratified-pooled", self.value.difference
+            yield "s.e.", self.value.standard_errors
+
+    def words(self, options: Options) -> str:
+        return str(self.value.test)
+
+    def plain(self, options: Options) -> Any:
+        found = self.value
+        if found is None:
+            return None
+        told: dict[str, Any] = {}
+        for name, each in {"stratified": found.stratified, "pooled": found.pooled}.items():
+            told |= {name: each.proportions, f"{name}_standard_errors": each.standard_errors}
+        told |= {"difference": found.difference, "difference_standard_errors": found.standard_errors}
+        tested = ("statistic", "degrees_of_freedom", "p_value", "reference", "test")
+        return plain(told | {"independence": {name: getattr(found.test, name) for name in tested}})
+
+
+class Unbounded(Finding):
+    """The unbiased estimate beside one at the boundary."""
+
+    name, field, beside = "unbounded", "moments", True
+    compute = staticmethod(unbounded)
+
+    def columns(self) -> Iterable[tuple[str, Floats]]:
+        yield "moments", self.value.proportions
+        yield "s.e.", self.value.standard_errors
+
+    def plain(self, options: Options) -> Any:
+        return _numbers(self.value)
+
+
+class Preferences(Finding):
+    """For the two-option scheme: the band over all ways of choosing between false categories."""
+
+    name, field, beside = "sensitivity", "preference_band", True
+    left_out = "band of preferences: takes long here, ask estimate.preference_band(design, tally)"
+
+    @classmethod
+    def concerns(cls, fit: Estimate) -> bool:
+        return shown_by(fit.design) is not None
+
+    @staticmethod
+    def compute(fit: Estimate) -> Floats | None:
+        return preference_band(fit.design, fit.tally) if quick(fit.design) else None
+
+    def columns(self) -> Iterable[tuple[str, Floats]]:
+        return () if self.value is None else zip(("band low", "band high"), self.value.T, strict=True)
+
+    def words(self, options: Options) -> str:
+        return "band: what the share could be if people chose between two false categories as they like"
+
+
+class BySample(Finding):
+    """Each of several samples alone."""
+
+    name = field = "by_sample"
+    compute = staticmethod(each_sample)
+
+    def words(self, options: Options) -> str:
+        places = decimals_of(self.fit)
+        each = (
+            f"{name} {shown(one.proportions[0], places)} ({shown(reliable_errors(one)[0], places)})"
+            for name, one in self.value.items()
+        )
+        return f"“{_checks.label(self.fit.categories[0])}” by sample (s.e.): {', '.join(each)}"
+
+    def plain(self, options: Options) -> Any:
+        return {str(name): _numbers(one) for name, one in self.value.items()}
+
+
+class Fit(Finding):
+    """Whether the answers look as the design says that they must."""
+
+    name = field = "goodness_of_fit"
+
+    @staticmethod
+    def compute(fit: Estimate) -> GoodnessOfFit | None:
+        return goodness_of_fit(fit.design, fit.tally)
+
+    def words(self, options: Options) -> str:
+        return str(self.value)
+
+    def plain(self, options: Options) -> Any:
+        return self.value.to_dict()
+
+
+class Untested(Finding):
+    """That a fit is not tested, although there is more to compare than is estimated."""
+
+    name, field = "untested", "untested"
+    left_out = "fit: not tested, the answers are weighted"
+
+    @classmethod
+    def concerns(cls, fit: Estimate) -> bool:
+        return fit.tally.weighted and is_stacked(fit.design) and samples.overdetermined(fit)
+
+    @staticmethod
+    def compute(fit: Estimate) -> None:
+        return None
+
+
+class Noncompliance(Finding):
+    """What the estimate would be if people did not comply; the value gives the band of a share of such people."""
+
+    name = field = "noncompliance"
+
+    @classmethod
+    def concerns(cls, fit: Estimate) -> bool:
+        return bool(behaviors(fit.design))
+
+    @staticmethod
+    def compute(fit: Estimate) -> Callable[[float, str], Floats]:
+        return lambda share, who: noncompliance_band(fit, share=share, noncompliers=who)
+
+    def words(self, options: Options) -> str:
+        share, who = options.noncompliance, options.noncompliers
+        how = f"{NONCOMPLIERS[who]} {' or '.join(behaviors(self.fit.design))}"
+        ranges = _ranges(self.fit, self.value(share, who))
+        return f"if up to {share:.3g} of the respondents did not comply ({how}): {ranges}"
+
+    def plain(self, options: Options) -> Any:
+        share, who = options.noncompliance, options.noncompliers
+        return plain({"share": share, "noncompliers": who, "bounds": self.value(share, who)})
+
+
+class Probability(Finding):
+    """What the estimate would be under another probability than the one stated."""
+
+    name = field = "probability_band"
+    compute = staticmethod(probability_band)
+
+    def words(self, options: Options) -> str:
+        return f"over the stated range of the prevalence: {_ranges(self.fit, self.value)}"
+
+
+FINDINGS = (Compared, Unbounded, Preferences, BySample, Fit, Untested, Noncompliance, Probability)
+"""All kinds of findings, in the order in which they are printed."""
+
+
+def _numbers(fit: Estimate) -> dict[str, Any]:
+    numbers: dict[str, Any] = plain({"proportions": fit.proportions, "standard_errors": fit.standard_errors})
+    return numbers
+
+
+def _ranges(fit: Estimate, band: Floats) -> str:
+    show = functools.partial(shown, places=decimals_of(fit))
+    each = [
+        f"“{_checks.label(category)}” from {show(low)} to {show(high)}"
+        for category, (low, high) in zip(fit.categories, band.tolist(), strict=True)
+    ]
+    return f"{', '.join(each[:1] if len(each) == 2 else each)} (by moments, before sampling error)"

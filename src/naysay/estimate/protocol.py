@@ -1,0 +1,140 @@
+"""What stands below an estimate: how it is told, its intervals, its findings, and the estimator that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay.printing import Points, plain
+from naysay.printing.content import Content
+
+__all__ = ["MAKERS", "Finding", "Intervals", "Maker", "Options"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How an estimate is told.
+
+    Parameters
+    ----------
+    confidence : float
+        Of each interval by itself.
+    method : str, optional
+        Of the intervals; by default the one whose coverage holds for the estimate.
+    noncompliance : float
+        The share of respondents who may not comply.
+    noncompliers : {"anyone", "alike"}
+        Who they are; see `noncompliance_band`.
+    """
+
+    confidence: float = 0.95
+    method: str | None = None
+    noncompliance: float = 0.1
+    noncompliers: str = "anyone"
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Confidence intervals of all proportions.
+
+    Parameters
+    ----------
+    bounds : (t, 2) float
+    method : str
+    confidence : float
+    flagged : (t,) bool
+        Where the interval missed [0, 1] and the nearest boundary point stands for it.
+    misfit : bool
+        Whether some interval misses [0, 1] by so much that no more than one in a hundred surveys would, whose
+        respondents keep to the design.
+    """
+
+    bounds: Floats
+    method: str
+    confidence: float
+    flagged: NDArray[np.bool_]
+    misfit: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """A part of a result that only some results have, such as a test, a band, or another estimate beside it.
+
+    A kind of finding is a subclass with a `compute`, and with what it tells.
+
+    Parameters
+    ----------
+    fit : Estimate
+    value : object
+        What was found; None where it is left out, for a reason that is told.
+    """
+
+    fit: Any
+    value: Any
+
+    name: ClassVar[str]
+    """The member of `Estimate` that gives the value."""
+
+    field: ClassVar[str]
+    """The name in JSON."""
+
+    beside: ClassVar[bool] = False
+    """Whether it stands in the table, beside the estimate, and not below it."""
+
+    left_out: ClassVar[str] = ""
+    """What is told where the value is left out; without such words there is no finding then."""
+
+    @classmethod
+    def of(cls, fit: Any) -> Self | None:
+        """The finding, None where an estimate has none of this kind."""
+        value = cls.compute(fit) if cls.concerns(fit) else None
+        return cls(fit, value) if value is not None or (cls.left_out and cls.concerns(fit)) else None
+
+    @classmethod
+    def concerns(cls, fit: Any) -> bool:
+        """Whether an estimate is of the kind that can have it."""
+        return True
+
+    @staticmethod
+    def compute(fit: Any) -> Any:
+        """The value, None where there is none."""
+        raise NotImplementedError
+
+    def columns(self) -> Iterable[tuple[str, Floats]]:
+        """Columns of the table: names, and a number for each category."""
+        return ()
+
+    def words(self, options: Options) -> str:
+        """One line about the value; empty where the table says all."""
+        return ""
+
+    def told(self, options: Options) -> Sequence[Content]:
+        """What is told below the table."""
+        line = self.left_out if self.value is None else self.words(options)
+        return [Points((line,))] if line else []
+
+    def plain(self, options: Options) -> Any:
+        """What JSON holds; None where nothing is to be held."""
+        return plain(self.value)
+
+
+class Maker(Protocol):
+    """What an estimate asks of the estimator that made it."""
+
+    @property
+    def name(self) -> str: ...
+    def intervals(self, fit: Any, confidence: float, **options: Any) -> Intervals: ...
+    def finding(self, fit: Any, name: str) -> Finding | None: ...
+    def findings(self, fit: Any) -> tuple[Finding, ...]: ...
+    def sections(self, fit: Any, options: Options) -> list[Content]: ...
+    def plain(self, fit: Any, options: Options) -> dict[str, Any]: ...
+
+
+MAKERS: dict[str, Maker] = {}
+"""The estimators by name, below the estimates, so that each estimate finds its own; `estimators` fills it."""

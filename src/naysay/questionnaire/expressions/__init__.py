@@ -1,0 +1,1 @@
+"""Conditions over answers: as data, read from XLSForm, and evaluated."""

@@ -1,0 +1,205 @@
+"""What an expression is worth, given the answers: the same on the device and on the server.
+
+Values are null (None), booleans, numbers, strings and lists of strings; numbers behave as in JavaScript. The rules are
+written out in ``tests/reference/expression_vectors.json``, which every client replays.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from naysay.errors import DataError
+from naysay.questionnaire.expressions.nodes import Answer, Apply, Expression, Sent, Value
+
+__all__ = ["evaluate", "truth"]
+
+Content = bool | int | float | str | list[str] | None
+
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+
+
+def evaluate(
+    expression: Expression,
+    answers: Mapping[str, Any],
+    *,
+    sent: Mapping[str, Any] | None = None,
+    today: str | None = None,
+) -> Content:
+    """The value of an expression.
+
+    Parameters
+    ----------
+    expression : Expression
+    answers : {question: value}
+        Plain answers, as they would be sent; ``"."`` is the answer to which a constraint belongs. Missing ones are
+        null.
+    sent : {question: str or list of str}, optional
+        The responses that will be sent: a label as text, a set as a list.
+    today : str, optional
+        The day, as 2026-11-20; that of this computer by default.
+
+    Returns
+    -------
+    None, bool, float, int, str or list of str
+
+    Raises
+    ------
+    DataError
+        A function with the wrong number of arguments.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import parse_expression
+    >>> evaluate(parse_expression("${age} >= 18 and selected(${news}, 'net')"), {"age": 30, "news": ["net"]})
+    True
+    """
+    return _Context(answers, sent or {}, today or datetime.datetime.now().astimezone().date().isoformat()).of(
+        expression
+    )
+
+
+def truth(value: Content) -> bool:
+    """Whether a value counts as true: null, "", 0, NaN, false and the empty list do not.
+
+    Examples
+    --------
+    >>> [truth(value) for value in (None, "", "0", 0, [])]
+    [False, False, True, False, False]
+    """
+    return bool(value) and not (isinstance(value, float) and math.isnan(value))
+
+
+class _Context:
+    """What expressions refer to."""
+
+    def __init__(self, answers: Mapping[str, Any], sent: Mapping[str, Any], today: str) -> None:
+        self.answers, self.sent, self.today = answers, sent, today
+
+    def of(self, expression: Expression) -> Content:
+        if isinstance(expression, Value):
+            return expression.value
+        if isinstance(expression, Answer):
+            return _known(self.answers.get(expression.of))
+        if isinstance(expression, Sent):
+            return _known(self.sent.get(expression.of))
+        return self._applied(expression)
+
+    def _applied(self, expression: Apply) -> Content:
+        op, args = expression.op, expression.args
+        least, most = ARITY[op]
+        if not least <= len(args) <= most:
+            raise DataError(f"{op} takes {least if least == most else f'{least} or more'} arguments; got {len(args)}")
+        if op == "today":
+            return self.today
+        if op == "and":
+            return all(truth(self.of(each)) for each in args)
+        if op == "or":
+            return any(truth(self.of(each)) for each in args)
+        return _OPERATIONS[op](*map(self.of, args))
+
+
+def _known(value: Any) -> Content:
+    """An answer as a value; one of several parts, as that of a grid, is null: it is compared with nothing."""
+    if isinstance(value, list | tuple):
+        return [str(each) for each in value]
+    return value if isinstance(value, bool | int | float | str) else None
+
+
+def _number(value: Content) -> float:
+    """A value as a number; NaN where it is none, as a boolean or a text that is no decimal number."""
+    if isinstance(value, bool):
+        return math.nan
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        return float(value)
+    if not isinstance(value, int | float):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _equal(left: Content, right: Content) -> bool:
+    if isinstance(left, list) or isinstance(right, list):
+        return False
+    left, right = ("" if side is None else side for side in (left, right))
+    if _numeric(left) or _numeric(right):
+        return _number(left) == _number(right)
+    return _text(left) == _text(right)
+
+
+def _numeric(value: Content) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _text(value: Content) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Content, Content], bool]:
+    def compared(left: Content, right: Content) -> bool:
+        if _is_day(left) and _is_day(right):
+            return compare(left, right)
+        return compare(_number(left), _number(right))
+
+    return compared
+
+
+def _is_day(value: Content) -> bool:
+    return isinstance(value, str) and _DAY.fullmatch(value) is not None
+
+
+def _arithmetic(compute: Callable[[float, float], float]) -> Callable[[Content, Content], float]:
+    return lambda left, right: compute(_number(left), _number(right))
+
+
+def _divided(left: float, right: float) -> float:
+    if right:
+        return left / right
+    if left == 0 or math.isnan(left):
+        return math.nan
+    return math.copysign(math.inf, left) * math.copysign(1.0, right)
+
+
+def _selected(answer: Content, choice: Content) -> bool:
+    if isinstance(choice, int | float) and not isinstance(choice, bool) and abs(choice) < 2**53 and choice % 1 == 0:
+        choice = str(int(choice))  # the name of a choice without quotes, as other tools allow
+    if isinstance(answer, list):
+        return isinstance(choice, str) and choice in answer
+    return isinstance(answer, str) and answer != "" and answer == choice
+
+
+_OPERATIONS: dict[str, Callable[..., Content]] = {
+    "not": lambda value: not truth(value),
+    "=": _equal,
+    "!=": lambda left, right: not _equal(left, right),
+    "<": _ordered(operator.lt),
+    "<=": _ordered(operator.le),
+    ">": _ordered(operator.gt),
+    ">=": _ordered(operator.ge),
+    "+": _arithmetic(operator.add),
+    "-": _arithmetic(operator.sub),
+    "*": _arithmetic(operator.mul),
+    "div": _arithmetic(_divided),
+    "mod": _arithmetic(lambda a, b: math.nan if math.isinf(a) or b == 0 else math.fmod(a, b)),
+    "selected": _selected,
+    "count_selected": lambda answer: len(answer) if isinstance(answer, list) else int(answer not in (None, "")),
+    "string_length": lambda value: len(value) if isinstance(value, str) else 0,
+}
+
+_ANY = 10**6
+ARITY = dict.fromkeys(_OPERATIONS, (2, 2)) | {
+    "not": (1, 1),
+    "count_selected": (1, 1),
+    "string_length": (1, 1),
+    "today": (0, 0),
+    "and": (1, _ANY),
+    "or": (1, _ANY),
+}
+"""How many arguments each operator or function takes: fewest and most."""

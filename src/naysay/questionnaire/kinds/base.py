@@ -1,0 +1,335 @@
+"""What all kinds of questions share, and everything that a kind must say for itself."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from naysay.design import Answerable, read
+from naysay.errors import DataError
+from naysay.questionnaire.expressions.nodes import Expression
+from naysay.questionnaire.problems import Problem
+
+__all__ = [
+    "YES_NO",
+    "Asked",
+    "Bin",
+    "Cells",
+    "Choice",
+    "Code",
+    "Constraint",
+    "Label",
+    "Model",
+    "Name",
+    "Private",
+    "Question",
+    "Row",
+    "Sheets",
+    "described",
+    "names_of",
+    "number_of",
+    "quoted",
+]
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=64)]
+"""What data call a question or another item; never shown to respondents."""
+
+Code = Annotated[str, Field(pattern=r"^-?[A-Za-z0-9_][A-Za-z0-9_-]*$", max_length=64)]
+"""What data call a choice, a bin or a row. It may be a number, as ``1`` or ``-99``, and is a text all the same."""
+
+YES_NO = ("yes", "no")
+"""Categories of each choice of a private select multiple."""
+
+Label = dict[str, Annotated[str, Field(max_length=10_000)]]
+"""A text in each language: {language: text}. Shown as text, never as HTML."""
+
+
+class Model(BaseModel):
+    """A frozen part of a questionnaire; unknown fields are refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, ignored_types=(cached_property,))
+
+
+class Choice(Model):
+    """A choice, or a row of a grid: what data call it, and what respondents read.
+
+    Examples
+    --------
+    >>> Choice(name="yes", label={"en": "Yes", "de": "Ja"}).label["de"]
+    'Ja'
+    """
+
+    name: Code
+    label: Label
+
+
+class Bin(Model):
+    """A range of numbers that stands for a category of a private number: below `below`, and not in an earlier bin.
+
+    Examples
+    --------
+    >>> Bin(name="under_20", label={"en": "Below 20"}, below=20).below
+    20.0
+    """
+
+    name: Code
+    label: Label
+    below: float | None = None
+
+
+class Constraint(Model):
+    """What an answer must fulfill, and what is said where it does not. ``.`` in the expression is the answer.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import parse_expression
+    >>> Constraint(expression=parse_expression(". >= 18"), message={"en": "From 18 on."}).message
+    {'en': 'From 18 on.'}
+    """
+
+    expression: Expression
+    message: Label = {}
+
+
+class Private(Model):
+    """That an answer leaves the device only as a response drawn under `design`.
+
+    Parameters
+    ----------
+    design : object
+        The JSON form of a design, or of an offer of levels, about the names of the choices in their order (of the
+        bins for numbers; about yes and no for each choice of a select multiple).
+    by_hand : tuple of str
+        Levels that respondents draw themselves: they enter the response, and the device never learns the answer.
+    responses : {response: {language: text}}
+        What respondents read for responses that are no choice, such as a sink.
+
+    Examples
+    --------
+    >>> import json
+    >>> from naysay import designs
+    >>> offer = designs.negative_levels(("low", "middle", "high"))
+    >>> Private(design=json.loads(offer.to_json())).levels
+    ('1', '2')
+    """
+
+    design: dict[str, Any]
+    by_hand: tuple[str, ...] = ()
+    responses: dict[str, Label] = {}
+
+    @cached_property
+    def offer(self) -> Answerable:
+        """The design, or the offer of levels."""
+        return read(self.design)
+
+    @property
+    def levels(self) -> tuple[str | None, ...]:
+        """The levels as text, most private first; None alone where there is nothing to choose."""
+        return tuple(None if level is None else str(level) for level in self.offer.levels)
+
+
+class Asked(Model):
+    """An item of a questionnaire: a question, a note or a group."""
+
+    name: Name
+    label: Label
+    hint: Label = {}
+    relevant: Expression | None = None
+
+    if TYPE_CHECKING:  # a field of each kind, with its own name as the only value
+        kind: str
+
+    @property
+    def privacy(self) -> Private | None:
+        """How an answer is private; None where it is plain, or where there is none."""
+        return getattr(self, "private", None)
+
+    @classmethod
+    def flavor(cls) -> str:
+        """The name of the kind in JSON."""
+        return str(cls.model_fields["kind"].default)
+
+    def labels(self) -> Iterator[tuple[str, Label]]:
+        """Every text of its own with the name of the field: a kind need not say which of its fields are texts."""
+        for name, field in type(self).model_fields.items():
+            if field.annotation == Label:
+                yield name, getattr(self, name)
+
+    def lists(self) -> Iterator[tuple[str, Sequence[Choice | Bin]]]:
+        """Every list of choices, rows or bins with the name of the field."""
+        for name, field in type(self).model_fields.items():
+            if field.annotation in (tuple[Choice, ...], tuple[Bin, ...]):
+                yield name, getattr(self, name)
+
+
+class Question(Asked):
+    """A question of any kind.
+
+    A kind is a subclass with a field ``kind``, listed in `naysay.questionnaire.items`. It says below how it is checked,
+    stored, answered at random and written as XLSForm. What it leaves out is an error when it is listed.
+
+    Parameters
+    ----------
+    required : bool
+        Whether an answer is needed.
+    constraint : Constraint, optional
+        What a plain answer must fulfill.
+    """
+
+    required: bool = False
+    constraint: Constraint | None = None
+
+    stored: ClassVar[type]
+    """The type of its column in a table of replies: str, int, float, date, or list for a list of names."""
+
+    types: ClassVar[tuple[str, ...]]
+    """The types of an XLSForm row that ask it, the one that is written first; empty if it takes more than a row."""
+
+    listed: ClassVar[bool] = False
+    """Whether the name of a list of choices follows the type in an XLSForm row."""
+
+    categories_in: ClassVar[str] = ""
+    """The field whose names are the categories of a design; empty where an answer cannot be private."""
+
+    fields: ClassVar[Mapping[str, str]] = {}
+    """The columns of ours in an XLSForm that hold fields of this kind alone, ``{field: naysay_column}``."""
+
+    comparable: ClassVar[bool] = True
+    """Whether a condition can refer to its answer."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of rows or choices that have answers of their own; empty where there is one answer.
+
+        In a table of true answers each part may have a column. A private question randomizes each part by itself.
+        """
+        return ()
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The categories that its design must have."""
+        return self.categories_of(names_of(getattr(self, self.categories_in))) if self.categories_in else ()
+
+    @classmethod
+    def categories_of(cls, names: Sequence[str]) -> tuple[str, ...]:
+        """The categories of a design, where these are the names in the field `categories_in`."""
+        return tuple(names)
+
+    def category_of(self, value: Any) -> Any:
+        """The true category, or the categories of all parts, of a plain answer."""
+        return value
+
+    def uncategorized(self, value: Any) -> str | None:
+        """What an answer must be to have a category, where it has none; else as `complaint`."""
+        return None
+
+    def empty(self, value: Any) -> bool:
+        """Whether an answer says nothing."""
+        return value in (None, "", [])
+
+    @abstractmethod
+    def complaint(self, value: Any) -> str | None:
+        """What a plain answer that is not null must be, if it is not that.
+
+        It is the rest of a sentence that begins with the question's name. It never repeats the value: complaints are
+        sent back, and a proxy may log them.
+        """
+
+    @property
+    @abstractmethod
+    def longest(self) -> int:
+        """Bytes of the longest plain answer, as compact JSON."""
+
+    def columns(self, values: Sequence[Any]) -> dict[str, list[Any]]:
+        """The columns of a table that hold these plain answers, each with cells of the type `stored`."""
+        return {self.name: list(values)}
+
+    @abstractmethod
+    def value_of(self, cell: Any) -> Any:
+        """What a cell of a table of true answers means; what it cannot read stays as it is, for `complaint`."""
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator) -> Any:
+        """A random plain answer, for trying a survey out."""
+
+    def flaws(self, path: str) -> Iterator[Problem]:
+        """What is wrong with this question alone: too few choices, a range that runs downwards."""
+        yield from ()
+
+    @classmethod
+    def of_row(cls, row: Row) -> dict[str, Any]:
+        """The fields that only this kind has, from a row of an XLSForm."""
+        return {}
+
+    def written(self, sheets: Sheets) -> list[Cells]:
+        """The rows of an XLSForm that ask it; name, texts, conditions and privacy are added to the first."""
+        if not self.types:
+            raise DataError(f"XLSForm has no row for {self.kind}, as {self.name!r} is; keep this questionnaire as JSON")
+        name = f" {sheets.list_of(self.name, dict(self.lists())['choices'])}" if self.listed else ""
+        return [{"type": self.types[0] + name}]
+
+
+def names_of(parts: Sequence[Choice | Bin]) -> tuple[str, ...]:
+    """What data call these choices, rows or bins."""
+    return tuple(part.name for part in parts)
+
+
+def quoted(name: str) -> int:
+    """Bytes of a name as JSON; those of questions and choices are plain letters, those of levels need not be."""
+    return len(json.dumps(name, ensure_ascii=False).encode())
+
+
+def number_of(text: str) -> float | None:
+    """A decimal number as people write it; None for anything else.
+
+    Examples
+    --------
+    >>> number_of(" 2.5"), number_of("1e3"), number_of("--1")
+    (2.5, None, None)
+    """
+    stripped = text.strip()
+    if len(stripped) > 15 or not stripped.lstrip("-").replace(".", "", 1).isdecimal():
+        return None
+    return float(stripped) if stripped.count("-") == stripped.startswith("-") else None
+
+
+def described(cell: Any) -> str:
+    """What kind of thing stands in a cell; never the thing itself, which may be a true answer."""
+    kinds = ((bool, "a truth value"), (int | float, "a number"), (str, "a text"), (datetime.date, "a day"))
+    return next((name for kind, name in kinds if isinstance(cell, kind)), "a list")
+
+
+Cells = dict[str, Any]
+"""Cells of an XLSForm row by their column; a label is ``{language: text}``."""
+
+
+class Row(Protocol):
+    """A row of the survey sheet, as a kind reads it. Columns of ours are named as ``naysay_range``."""
+
+    languages: Sequence[str]
+
+    def text(self, column: str) -> str:
+        """A cell's text, empty where there is none."""
+
+    def label(self, column: str) -> dict[str, str]:
+        """A text in each language in which it is there."""
+
+    def problem(self, column: str, message: str, way_out: str = "", reason: str = "") -> None:
+        """Note what is wrong with a cell."""
+
+    def choices(self, name: str = "") -> list[dict[str, Any]]:
+        """The choices of a list: that of the row's type, or another."""
+
+
+class Sheets(Protocol):
+    """The sheets of a workbook that is written, as a kind sees them."""
+
+    def list_of(self, name: str, choices: Sequence[Choice | Bin]) -> str:
+        """The name of a list with these choices; questions with the same ones share it."""

@@ -1,0 +1,270 @@
+"""Questions that are answered by choosing: one, several, all in order, or one for each row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.questionnaire.kinds.base import (
+    YES_NO,
+    Cells,
+    Choice,
+    Private,
+    Question,
+    Row,
+    Sheets,
+    described,
+    names_of,
+    quoted,
+)
+from naysay.questionnaire.kinds.values import likert
+from naysay.questionnaire.problems import Problem
+from naysay.responses import JOINER
+
+__all__ = ["Grid", "Ranking", "SelectMultiple", "SelectOne"]
+
+_MOST_RANKED = 20
+_ANSWERS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+
+
+def _too_few(choices: Sequence[Choice], path: str) -> Iterator[Problem]:
+    if len(choices) < 2:
+        message = f"at least two choices are needed; got {len(choices)}"
+        yield Problem("choices", message, "", "add choices", path=f"{path}.choices")
+
+
+def _listed(cell: Any) -> Any:
+    """Several names in one cell, ``a;b`` or a list."""
+    if isinstance(cell, str):
+        return [name.strip() for name in cell.split(JOINER)]
+    return list(cell) if isinstance(cell, Sequence | set | frozenset) else cell
+
+
+class SelectOne(Question):
+    """One of several choices.
+
+    Examples
+    --------
+    >>> sizes = tuple(Choice(name=name, label={"en": name}) for name in ("small", "large"))
+    >>> SelectOne(name="size", label={"en": "Which size?"}, choices=sizes).private is None
+    True
+    """
+
+    kind: Literal["select_one"] = "select_one"
+    choices: tuple[Choice, ...]
+    private: Private | None = None
+
+    stored: ClassVar[type] = str
+    types: ClassVar[tuple[str, ...]] = ("select_one", "select one")
+    listed: ClassVar[bool] = True
+    categories_in: ClassVar[str] = "choices"
+
+    def complaint(self, value: Any) -> str | None:
+        known = isinstance(value, str) and value in names_of(self.choices)
+        return None if known else "must be the name of one of its choices"
+
+    @property
+    def longest(self) -> int:
+        return max((quoted(choice.name) for choice in self.choices), default=0)
+
+    def value_of(self, cell: Any) -> Any:
+        return cell
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        return str(rng.choice(names_of(self.choices)))
+
+    def flaws(self, path: str) -> Iterator[Problem]:
+        yield from _too_few(self.choices, path)
+
+    @classmethod
+    def of_row(cls, row: Row) -> dict[str, Any]:
+        choices = row.choices()
+        rating = likert(row, choices) if "likert" in row.text("appearance").lower() else None
+        return rating or {"choices": choices}
+
+
+class SelectMultiple(Question):
+    """Any of several choices; where it is private, each choice is a yes-or-no answer of its own.
+
+    Examples
+    --------
+    >>> papers = tuple(Choice(name=name, label={"en": name}) for name in ("Times", "Post"))
+    >>> SelectMultiple(name="papers", label={"en": "Which do you read?"}, choices=papers).kind
+    'select_multiple'
+    """
+
+    kind: Literal["select_multiple"] = "select_multiple"
+    choices: tuple[Choice, ...]
+    private: Private | None = None
+
+    stored: ClassVar[type] = list
+    types: ClassVar[tuple[str, ...]] = ("select_multiple", "select multiple")
+    listed: ClassVar[bool] = True
+    categories_in: ClassVar[str] = "choices"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return names_of(self.choices)
+
+    @classmethod
+    def categories_of(cls, names: Sequence[str]) -> tuple[str, ...]:
+        return YES_NO
+
+    def category_of(self, value: Any) -> Any:
+        return {name: YES_NO[name not in value] for name in self.parts}
+
+    def complaint(self, value: Any) -> str | None:
+        kept = isinstance(value, list) and value == [name for name in self.parts if name in value]
+        return None if kept else "must be a list of its choices, each once, in their order"
+
+    @property
+    def longest(self) -> int:
+        return 2 + sum(quoted(name) + 1 for name in self.parts)
+
+    def value_of(self, cell: Any) -> Any:
+        """The choices that apply, in their order."""
+        if isinstance(cell, Mapping):
+            said = {name: _yes(cell.get(name)) for name in self.parts}
+            if all(each is None for each in said.values()):
+                return None
+            if None in said.values():
+                raise DataError("must say yes or no (1 or 0) for every choice, or for none of them")
+            return [name for name in self.parts if said[name]]
+        listed = _listed(cell)
+        if isinstance(listed, list) and set(map(str, listed)) <= set(self.parts) and len(set(listed)) == len(listed):
+            return [name for name in self.parts if name in listed]
+        return listed
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        return [name for name in self.parts if rng.random() < 0.5]
+
+    def flaws(self, path: str) -> Iterator[Problem]:
+        if not self.choices:
+            yield Problem("choices", "at least one choice is needed", "", "add choices", path=f"{path}.choices")
+
+    @classmethod
+    def of_row(cls, row: Row) -> dict[str, Any]:
+        return {"choices": row.choices()}
+
+
+def _yes(cell: Any) -> bool | None:
+    if _checks.is_missing(cell):
+        return None
+    found = _ANSWERS.get(str(cell).strip().lower().removesuffix(".0"))
+    if found is None:
+        raise DataError(f"must be yes or no (1 or 0); it is {described(cell)}")
+    return found
+
+
+class Grid(Question):
+    """Several statements judged on one scale: a choice for each row.
+
+    Examples
+    --------
+    >>> rows = tuple(Choice(name=name, label={"en": name}) for name in ("state", "press"))
+    >>> scale = tuple(Choice(name=name, label={"en": name}) for name in ("trust", "distrust"))
+    >>> Grid(name="trust", label={"en": "Do you trust"}, rows=rows, choices=scale).parts
+    ('state', 'press')
+    """
+
+    kind: Literal["grid"] = "grid"
+    rows: tuple[Choice, ...]
+    choices: tuple[Choice, ...]
+
+    stored: ClassVar[type] = str
+    types: ClassVar[tuple[str, ...]] = ()  # in an XLSForm it is a group, see `naysay.questionnaire.xlsform.reading`
+    comparable: ClassVar[bool] = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return names_of(self.rows)
+
+    def empty(self, value: Any) -> bool:
+        return value is None or None in value.values()
+
+    def complaint(self, value: Any) -> str | None:
+        names = names_of(self.choices)  # rows in any order: JavaScript moves names such as "1" to the front
+        whole = isinstance(value, dict) and value.keys() == set(self.parts)
+        if whole and all(each is None or (isinstance(each, str) and each in names) for each in value.values()):
+            return None
+        return "must be an object of all its rows, each with the name of a choice or null"
+
+    @property
+    def longest(self) -> int:
+        most = max((quoted(choice.name) for choice in self.choices), default=0)
+        return 2 + sum(quoted(row) + 2 + max(4, most) for row in self.parts)
+
+    def columns(self, values: Sequence[Any]) -> dict[str, list[Any]]:
+        return {f"{self.name}/{row}": [value and value[row] for value in values] for row in self.parts}
+
+    def value_of(self, cell: Any) -> Any:
+        if not isinstance(cell, Mapping):
+            return cell
+        said = {name: None if _checks.is_missing(cell.get(name)) else cell[name] for name in self.parts}
+        return None if all(each is None for each in said.values()) else said
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        return {row: str(rng.choice(names_of(self.choices))) for row in self.parts}
+
+    def flaws(self, path: str) -> Iterator[Problem]:
+        yield from _too_few(self.choices, path)
+        if not self.rows:
+            yield Problem("choices", "a grid must have rows", "", "add rows", path=f"{path}.rows")
+
+    def written(self, sheets: Sheets) -> list[Cells]:
+        if self.constraint is not None:
+            raise DataError(
+                f"XLSForm has no constraint on a grid, as {self.name!r} has; keep this questionnaire as JSON"
+            )
+        kind = f"select_one {sheets.list_of(self.name, self.choices)}"
+        required = "yes" if self.required else ""
+        rows = [{"type": kind, "name": row.name, "label": row.label, "required": required} for row in self.rows]
+        first = {"type": "begin_group", "required": "", "appearance": "table-list"}
+        return [first, *rows, {"type": "end_group"}]
+
+
+class Ranking(Question):
+    """All choices, put in order.
+
+    Examples
+    --------
+    >>> aims = tuple(Choice(name=name, label={"en": name}) for name in ("schools", "roads"))
+    >>> Ranking(name="aims", label={"en": "What comes first?"}, choices=aims).kind
+    'ranking'
+    """
+
+    kind: Literal["ranking"] = "ranking"
+    choices: tuple[Choice, ...]
+
+    stored: ClassVar[type] = list
+    types: ClassVar[tuple[str, ...]] = ("rank",)
+    listed: ClassVar[bool] = True
+
+    def complaint(self, value: Any) -> str | None:
+        ranked = isinstance(value, list) and all(isinstance(each, str) for each in value)
+        whole = ranked and sorted(value) == sorted(names_of(self.choices))
+        return None if whole else "must be a list of all its choices, each once"
+
+    @property
+    def longest(self) -> int:
+        return 2 + sum(quoted(choice.name) + 1 for choice in self.choices)
+
+    def value_of(self, cell: Any) -> Any:
+        return _listed(cell)
+
+    def draw(self, rng: np.random.Generator) -> Any:
+        return rng.permutation(names_of(self.choices)).tolist()
+
+    def flaws(self, path: str) -> Iterator[Problem]:
+        yield from _too_few(self.choices, path)
+        if len(self.choices) > _MOST_RANKED:
+            message = f"at most {_MOST_RANKED} choices can be ranked; got {len(self.choices)}"
+            yield Problem("choices", message, "nobody orders more", "leave some out", path=f"{path}.choices")
+
+    @classmethod
+    def of_row(cls, row: Row) -> dict[str, Any]:
+        return {"choices": row.choices()}

@@ -1,0 +1,1 @@
+"""What a questionnaire must hold before it is fielded, rule by rule."""

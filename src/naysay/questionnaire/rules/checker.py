@@ -1,0 +1,60 @@
+"""Everything that keeps a questionnaire from being fielded, and what its author should know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from naysay.questionnaire.problems import Problem
+from naysay.questionnaire.questionnaire import Questionnaire
+from naysay.questionnaire.rules import logic, privacy, texts
+from naysay.questionnaire.rules.walk import Entry, entries, piped
+
+__all__ = ["RULES", "check"]
+
+Rule = Callable[[Questionnaire, Sequence[Entry]], Iterator[Problem]]
+
+RULES: tuple[Rule, ...] = (
+    texts.names,
+    texts.languages,
+    texts.wording,
+    texts.scales,
+    texts.piping,
+    logic.conditions,
+    logic.behind_sent,
+    logic.constraints,
+    privacy.designs_fit,
+    privacy.levels,
+    privacy.words,
+    privacy.by_hand,
+    privacy.categories,
+)
+"""What is checked; each yields problems with their path."""
+
+
+def check(questionnaire: Questionnaire, *, omitted: Collection[str] = ()) -> tuple[Problem, ...]:
+    """Every problem of a questionnaire: errors, which keep it from being fielded, and warnings.
+
+    Parameters
+    ----------
+    questionnaire : Questionnaire
+    omitted : collection of str, optional
+        Names of questions that could not be read; references to them are no problem of their own.
+
+    Returns
+    -------
+    tuple of Problem
+        Each with its path, what must hold, why, and the way out; empty where all is well.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> [each.rule for each in check(sample()) if each.severity == "error"]
+    []
+    """
+    walked, unread = entries(questionnaire), set(omitted)
+    found = [problem for rule in RULES for problem in rule(questionnaire, walked)]
+    return tuple(
+        each
+        for each in dict.fromkeys(found)
+        if each.rule != "references" or not unread.intersection(piped(each.message))
+    )

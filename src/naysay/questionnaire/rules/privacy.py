@@ -1,0 +1,203 @@
+"""Rules about privacy: which designs can be asked, which categories betray something when they are ruled out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from naysay import _checks, privacy
+from naysay.design import Answerable, Design
+from naysay.errors import DesignError
+from naysay.questionnaire.kinds.base import YES_NO, Bin, Choice, Private, Question
+from naysay.questionnaire.problems import Problem
+from naysay.questionnaire.questionnaire import Questionnaire
+from naysay.questionnaire.rules.meanings import complement, none_of_them, refusal
+from naysay.questionnaire.rules.walk import Entry
+from naysay.questionnaire.xlsform.offers import by_hand_design
+
+__all__ = ["MOST_ODDS", "by_hand", "categories", "designs_fit", "levels", "words"]
+
+MOST_ODDS = 20
+"""Odds between two categories to which one answer may change them unmentioned.
+
+More is a warning to the author, and a sentence on the page, which has the number as ``LOUD`` in ``measures.js``.
+"""
+
+_MOST_EPSILON = round(math.log(MOST_ODDS), 1)  # 3, rounded: authors write k_ary(epsilon=3), whose odds are 20.09
+
+
+def _private(walked: Sequence[Entry]) -> Iterator[tuple[str, Question, Private]]:
+    for entry in walked:
+        if isinstance(entry.item, Question) and entry.item.privacy is not None:
+            yield entry.path, entry.item, entry.item.privacy
+
+
+def _offers(walked: Sequence[Entry]) -> Iterator[tuple[str, Question, Private, Answerable]]:
+    """Private questions whose design can be read and is about their categories."""
+    for path, question, private in _private(walked):
+        if not list(_unfit(path, question, private)):
+            yield path, question, private, private.offer
+
+
+def designs_fit(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+    """A design can be read, asks one sample for one response, and is about the question's categories."""
+    for path, question, private in _private(walked):
+        yield from _unfit(path, question, private)
+
+
+def _unfit(path: str, question: Question, private: Private) -> Iterator[Problem]:
+    path, names = f"{path}.private.design", question.categories
+    try:
+        offer = private.offer
+    except DesignError as error:
+        yield Problem("designs", f"the design cannot be read: {error}", path=path)
+        return
+    if offer.assigned_by == "researcher" or offer.finer:
+        message = f"a questionnaire is one sample; {offer.name or 'this design'} needs several, or cells of its own"
+        way_out = "make a questionnaire for each sample, or take another design, such as warner(p=0.7)"
+        yield Problem("designs", message, "everybody gets the same page", way_out, path=path)
+        return
+    if offer.assigned_by == "respondent" and not all(type(name) in (str, int) for name in offer.levels):
+        message = f"levels must be called by texts or whole numbers; got {_checks.shown(offer.levels)}"
+        reason = "the page would write the others in another way"
+        yield Problem("levels", message, reason, "put quotation marks around them", path=path)
+    elif offer.space.answers > 1 or any(isinstance(label, tuple) for label in offer.categories):
+        message = "a question takes one response; this design asks for several"
+        yield Problem("designs", message, "", "ask two questions, each with its own design", path=path)
+    elif tuple(map(str, offer.categories)) != names:
+        about = _checks.shown(offer.categories)
+        message = f"the design must be about {_checks.shown(names)} in this order; it is about {about}"
+        way_out = "make it from the names of the choices (yes and no for each choice of a select multiple)"
+        yield Problem("designs", message, "answers would stand for other categories", way_out, path=path)
+
+
+def levels(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+    """A level that reveals the answer, or nearly, says so, one that tells nothing too; the most private come first."""
+    for at, _, private, offer in _offers(walked):
+        path = f"{at}.private.design"
+        for level, name in zip(private.levels, offer.levels, strict=True):
+            called = "the design" if level is None else f"level {level!r}"
+            yield from _told(offer.channel(name), called, path)
+        drawn = [name for level, name in zip(private.levels, offer.levels, strict=True) if level not in private.by_hand]
+        bits = [privacy.information(offer.channel(name)) for name in drawn]
+        if any(first > second + 1e-9 for first, second in pairwise(bits)):
+            message = "levels must run from the most private to the most open"
+            reason = "respondents read them in this order, and the first is what they begin with"
+            yield Problem("levels", message, reason, "put them in order", "warning", path=path)
+
+
+def words(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+    """A response that is no choice has words of its own."""
+    for path, question, private, offer in _offers(walked):
+        known = {*question.categories, *YES_NO, *private.responses}
+        spaces = [offer.channel(level).space for level in offer.levels]
+        labels = [str(label) for space in spaces if space.one_label for label in space.labels]
+        for label in dict.fromkeys(labels):
+            if label not in known:
+                message = f"the response {label!r} has no words of its own, and is shown as it is written"
+                way_out = "write them into private.responses of the JSON"
+                here = f"{path}.private.responses"
+                yield Problem("words", message, "it is in one language only", way_out, "warning", path=here)
+
+
+def _told(design: Design, called: str, path: str) -> Iterator[Problem]:
+    few, many = privacy.still_possible(design)
+    epsilon = privacy.epsilon(design)
+    if many == 1 and len(design.categories) == 2 and not (np.diagonal(design.matrix) > 0).any():
+        message = f"{called} rules one of two categories out, which reveals the other"
+        reason = "a negative survey needs three categories or more"
+        yield Problem("negative", message, reason, "take warner() or two_coins(), or add categories", path=path)
+    elif few == 1:
+        what = "reveals the answer" if many == 1 else "reveals the answer of some respondents"
+        reason = "one category stays possible; the page says so where it is chosen"
+        way_out = "leave it out where nobody should tell their answer"
+        yield Problem("reveals", f"{called} {what}", reason, way_out, "warning", path=path)
+    elif _MOST_EPSILON < epsilon < math.inf:
+        odds = f"an answer changes the odds between two categories by up to {math.exp(epsilon):,.0f} to 1"
+        message = f"{called} protects little: its ε is {epsilon:.3g}, and {odds}"
+        reason = "all categories stay possible, but one of them is nearly certain"
+        way_out = f"leave more to chance, until ε is {_MOST_EPSILON:g} or less (odds of {MOST_ODDS} to 1)"
+        yield Problem("reveals", message, reason, way_out, "warning", path=path)
+    elif epsilon == 0:
+        message = f"{called} tells nothing"
+        reason = "the response does not depend on the answer, so nothing can be estimated"
+        yield Problem("designs", message, reason, "take a design that tells something", path=path)
+
+
+def by_hand(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+    """A level drawn by hand is on offer, and can be drawn with a coin."""
+    for at, _, private, offer in _offers(walked):
+        path = f"{at}.private.by_hand"
+        by_name = dict(zip(private.levels, offer.levels, strict=True))
+        for level in private.by_hand:
+            if level not in by_name:
+                hint = _checks.nearest(level, [each for each in by_name if each is not None])
+                message = f"a level drawn by hand must be on offer; there is no level {level!r}"
+                yield Problem("by_hand", message, "", hint, path=path)
+            elif not _by_coin(offer.channel(by_name[level])):
+                message = f"level {level!r} must be one that people can draw with a coin"
+                reason = "the page shows two options of which one is named, or tells respondents to toss two coins"
+                way_out = "take two_option(shown=2), for two categories two_coins()"
+                yield Problem("by_hand", message, reason, way_out, path=path)
+
+
+def _by_coin(design: Design) -> bool:
+    wanted = by_hand_design(design.categories)
+    if len(design.categories) > 2:  # people are shown two options: the same table of chances by other means is no coin
+        return design == wanted
+    if design.space != wanted.space or not design.space.listable:
+        return False
+    return bool((design.matrix == wanted.matrix).all())
+
+
+def categories(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+    """No "none of the above" where two options are shown; a sink where ruling a category out betrays something."""
+    for path, question, private, offer in _offers(walked):
+        if len(offer.categories) < 3:
+            continue
+        channels = [offer.channel(level) for level in offer.levels]
+        shown = bool(private.by_hand) or any(channel.shown is not None for channel in channels)
+        named = np.any([_nameable(channel) for channel in channels], axis=0)
+        for place, part in enumerate(dict(question.lists())[question.categories_in]):
+            here = f"{path}.{question.categories_in}[{place}].label"
+            if shown and none_of_them(part):
+                yield _none_of_them(part, here)
+            elif named[place] and (refusal(part) or complement(part) or none_of_them(part)):
+                yield _telling(part, here)
+
+
+def _none_of_them(part: Choice | Bin, path: str) -> Problem:
+    return Problem(
+        "none_of_the_above",
+        f"{part.name!r} must not be offered where only some of the options are shown",
+        "none of which? beside one other option it is read as none of these two, and its chances are unknown "
+        "(Esponda 2006, section 3.1.1)",
+        "say what it holds, as 'another party', or leave the coin and two_option out",
+        path=path,
+    )
+
+
+def _telling(part: Choice | Bin, path: str) -> Problem:
+    what = "that there is an answer to hide" if refusal(part) else "that something else is true"
+    return Problem(
+        "sinks",
+        f"ruling out {part.name!r} says {what}",
+        "some categories reveal something when they are ruled out (Esponda, Huerta & Guerrero 2016)",
+        f"never rule it out: write {part.name} into bind::naysay_sink",
+        "warning",
+        path=path,
+    )
+
+
+def _nameable(design: Design) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which categories a response can rule out, (t,); none where the design is a direct question."""
+    t = len(design.categories)
+    if not math.isinf(privacy.epsilon(design)) or privacy.still_possible(design)[1] == 1:
+        return np.zeros(t, dtype=bool)
+    if design.exchangeable:
+        return np.ones(t, dtype=bool)
+    rows = design.rows(design.typical_codes)
+    return np.asarray((rows[rows.max(axis=1) > 0] == 0).any(axis=0))

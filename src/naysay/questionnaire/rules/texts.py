@@ -1,0 +1,156 @@
+"""Rules about names and texts: unique names, every label in every language, nothing private repeated."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from naysay import _checks
+from naysay.questionnaire.items import Group
+from naysay.questionnaire.kinds.base import Question
+from naysay.questionnaire.problems import Problem
+from naysay.questionnaire.questionnaire import Questionnaire
+from naysay.questionnaire.rules.walk import Entry, Shown, piped, texts, within
+
+__all__ = ["languages", "names", "piping", "scales", "wording"]
+
+_MARKUP = re.compile(r"<[A-Za-z/!][^<>]*>")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_OF_OBJECTS = frozenset(
+    ["constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf"]
+)
+"""What every object of JavaScript has without being given it, beside names that begin with __."""
+
+
+def names(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+    """Names differ, over the questionnaire and within a list, and are safe in any language."""
+    seen: dict[str, str] = {}
+    taken = dict(_columns(walked))
+    for entry in walked:
+        name, path = entry.item.name, f"{entry.path}.name"
+        if name in taken and isinstance(entry.item, Question):
+            message = f"no question must be called {name!r}: a column of the replies is, with {taken[name]}"
+            yield Problem("names", message, "data would mix them up", "rename it", path=path)
+        if name in seen:
+            yield _twice(name, path, f"it is at {seen[name]}, too")
+        seen.setdefault(name, entry.path)
+        yield from _unsafe(name, path)
+        for kind, parts in entry.item.lists():
+            counted = Counter(part.name for part in parts)
+            for place, part in enumerate(parts):
+                here = f"{entry.path}.{kind}[{place}].name"
+                if counted[part.name] > 1:
+                    yield _twice(part.name, here, f"{counted[part.name]} {kind} of {name!r} have it")
+                yield from _unsafe(part.name, here)
+
+
+def _columns(walked: Sequence[Entry]) -> Iterator[tuple[str, str]]:
+    """Columns of the replies beside the answers, and what is in each."""
+    yield "day", "the day of the reply"
+    for entry in walked:
+        design = {} if entry.item.privacy is None else entry.item.privacy.design.get("design")
+        if isinstance(design, dict) and "levels" in design:
+            yield f"{entry.item.name}_level", f"the level of {entry.item.name!r}"
+
+
+def _unsafe(name: str, path: str) -> Iterator[Problem]:
+    if name.startswith("__") or name in _OF_OBJECTS:
+        message = f"names must not begin with __, nor be {', '.join(sorted(_OF_OBJECTS))}; got {name!r}"
+        yield Problem("names", message, "JavaScript uses them for itself", "rename it", path=path)
+
+
+def _twice(name: str, path: str, where: str) -> Problem:
+    return Problem(
+        "names",
+        f"names must differ; {name!r} is there twice, {where}",
+        "data would mix them up",
+        "rename one",
+        path=path,
+    )
+
+
+def languages(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+    """Every text is there in every language."""
+    known = questionnaire.languages
+    if not known:
+        yield Problem("languages", "at least one language is needed", "", "name its tag, as en", path="languages")
+    if len(set(known)) < len(known):
+        yield Problem(
+            "languages", f"languages must differ; got {_checks.shown(known)}", "", "leave one out", path="languages"
+        )
+    for told in _all(questionnaire, walked):
+        present = {language for language, text in told.label.items() if text.strip()}
+        if not (told.needed or present):
+            continue
+        for language in known:
+            if language not in present:
+                message = f"{told.what} must be there in every language; {language!r} is missing"
+                way_out = "translate it" if present else "write it"
+                path = f"{told.path}.{language}"
+                yield Problem("languages", message, "respondents choose their language", way_out, path=path)
+        for language in sorted(present - set(known)):
+            message = f"{told.what} is in {language!r}, which the questionnaire does not offer"
+            way_out = f"add {language!r} to the languages, or leave the text out"
+            yield Problem("languages", message, "", way_out, "warning", path=f"{told.path}.{language}")
+
+
+def _all(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Shown]:
+    yield from texts(questionnaire)
+    for entry in walked:
+        yield from within(entry)
+
+
+def wording(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+    """Texts are shown as they are written: no markup, nothing invisible."""
+    for told in _all(questionnaire, walked):
+        for language, text in told.label.items():
+            path = f"{told.path}.{language}"
+            if _MARKUP.search(text):
+                message = f"markup is shown as it is written; got {_MARKUP.findall(text)[0]!r}"
+                reason = "texts are never read as HTML"
+                yield Problem("wording", message, reason, "write plain text", "warning", path=path)
+            if _CONTROL.search(text):
+                code = ord(_CONTROL.findall(text)[0])
+                message = f"texts must hold no control characters; got U+{code:04X}"
+                reason = "they can make a text read other than it is written"
+                yield Problem("wording", message, reason, "type the text again", path=path)
+
+
+def piping(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+    """``${question}`` in a text repeats a plain answer given before, never a private one."""
+    by_name = {entry.item.name: entry for entry in walked}
+    for told in texts(questionnaire):
+        for language, text in told.label.items():
+            for name in piped(text):
+                message = f"{told.what} of the questionnaire must repeat no answer; got ${{{name}}}"
+                yield Problem(
+                    "piping", message, "it stands before or after all questions", path=f"{told.path}.{language}"
+                )
+    for entry in walked:
+        for told in within(entry):
+            for language, text in told.label.items():
+                for name in piped(text):
+                    yield from _piped(by_name.get(name), name, entry, f"{told.path}.{language}")
+
+
+def _piped(asked: Entry | None, name: str, entry: Entry, path: str) -> Iterator[Problem]:
+    if asked is None or not isinstance(asked.item, Question):
+        message = f"${{{name}}} must be a question; there is none of that name"
+        yield Problem("references", message, "", "correct the name", path=path)
+    elif asked.item.privacy is not None:
+        message = f"a text must not repeat the private answer ${{{name}}}"
+        reason = "whoever looks at the screen, or at its size, would see the true answer"
+        yield Problem("piping", message, reason, "leave it out, or ask in words that fit every answer", path=path)
+    elif asked.order >= entry.order:
+        message = f"${{{name}}} must be asked before; it comes later"
+        yield Problem("references", message, "there is no answer yet", "move the question up", path=path)
+
+
+def scales(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+    """What each kind of question asks of itself, such as enough choices and ranges that run upwards."""
+    for entry in walked:
+        if isinstance(entry.item, Question):
+            yield from entry.item.flaws(entry.path)
+        elif isinstance(entry.item, Group) and not entry.item.items:
+            yield Problem("choices", "a group must hold something", "", "leave it out", path=entry.path)

@@ -1,0 +1,129 @@
+"""A questionnaire walked through in order: every item with its path, every text, every expression."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from naysay.questionnaire.expressions.nodes import Apply, Expression
+from naysay.questionnaire.items import Group, Item
+from naysay.questionnaire.kinds.base import Constraint, Label
+from naysay.questionnaire.questionnaire import Questionnaire
+
+__all__ = ["Entry", "Shown", "entries", "expressions", "nodes", "piped", "texts", "within"]
+
+_CALLED = {"label": "a label", "hint": "the hint"}
+_PIPED = re.compile(r"\$\{\s*+([^}\s]*+)\s*+\}")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An item where it stands.
+
+    Parameters
+    ----------
+    path : str
+    item : Item
+    order : int
+        How many items stand before it; a group stands before what it holds.
+    last : int
+        The order of the last item that it holds; its own where it holds none.
+    """
+
+    path: str
+    item: Item
+    order: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A text that respondents read.
+
+    Parameters
+    ----------
+    path : str
+    label : Label
+    needed : bool
+        Whether it must be there at all.
+    what : str
+    """
+
+    path: str
+    label: Label
+    needed: bool
+    what: str
+
+
+def entries(questionnaire: Questionnaire) -> list[Entry]:
+    """Every question, note and group, in order.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> entries(sample())[4].path
+    'items[3].items[0]'
+    """
+    found: list[Entry] = []
+    _walk(questionnaire.items, "items", found)
+    return found
+
+
+def _walk(items: Sequence[Item], path: str, found: list[Entry]) -> None:
+    for place, item in enumerate(items):
+        here, order = f"{path}[{place}]", len(found)
+        found.append(Entry(here, item, order, order))
+        if isinstance(item, Group):
+            _walk(item.items, f"{here}.items", found)
+            found[order] = Entry(here, item, order, len(found) - 1)
+
+
+def texts(questionnaire: Questionnaire) -> Iterator[Shown]:
+    """Every text of the questionnaire itself."""
+    yield Shown("title", questionnaire.title, True, "a title")
+    for name in ("about", "contact", "thanks"):
+        yield Shown(name, getattr(questionnaire, name), False, name)
+
+
+def within(entry: Entry) -> Iterator[Shown]:
+    """Every text of one item."""
+    item, path = entry.item, entry.path
+    for name, label in item.labels():
+        yield Shown(f"{path}.{name}", label, name == "label", _CALLED.get(name, name))
+    constraint: Constraint | None = getattr(item, "constraint", None)
+    if constraint is not None:
+        yield Shown(f"{path}.constraint.message", constraint.message, False, "the message")
+    for name, parts in item.lists():
+        for place, each in enumerate(parts):
+            yield Shown(f"{path}.{name}[{place}].label", each.label, True, "a label")
+    for response, label in ({} if item.privacy is None else item.privacy.responses).items():
+        yield Shown(f"{path}.private.responses.{response}", label, True, "words")
+
+
+def piped(text: str) -> list[str]:
+    """The questions whose answers a text repeats.
+
+    Examples
+    --------
+    >>> piped("How many of the ${household_size} are children?")
+    ['household_size']
+    """
+    return _PIPED.findall(text)
+
+
+def expressions(entry: Entry) -> Iterator[tuple[str, Expression]]:
+    """The conditions of an item, with their paths."""
+    if entry.item.relevant is not None:
+        yield f"{entry.path}.relevant", entry.item.relevant
+    constraint: Constraint | None = getattr(entry.item, "constraint", None)
+    if constraint is not None:
+        yield f"{entry.path}.constraint.expression", constraint.expression
+
+
+def nodes(expression: Expression) -> Iterator[Expression]:
+    """An expression and everything in it."""
+    yield expression
+    if isinstance(expression, Apply):
+        for each in expression.args:
+            yield from nodes(each)

@@ -1,0 +1,192 @@
+"""The columns of an XLSForm: which are understood, in which language, and what to do about the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from naysay import _checks
+from naysay.questionnaire.items import columns_of_kinds
+from naysay.questionnaire.problems import Place, Problem
+from naysay.questionnaire.xlsform.sheets import Sheet
+
+__all__ = ["Columns", "columns_of", "own", "tag_of"]
+
+_TEXTS = {"form_title": "title", "naysay_about": "about", "naysay_contact": "contact", "naysay_thanks": "thanks"}
+_PRIVACY = {"naysay_design": False, "naysay_levels": False, "naysay_sink": False, "naysay_sink_label": True}
+_TRANSLATED = {"label", "hint", "constraint_message", *_TEXTS}
+_KNOWN = {
+    "survey": {
+        "type", "name", "label", "hint", "required", "relevant", "constraint", "constraint_message", "appearance",
+        "parameters",
+    },
+    "choices": {"list_name", "name", "label"},
+    "settings": {"form_id", "default_language", "version", *_TEXTS},
+}  # fmt: skip
+_ALIASES = {
+    "relevance": "relevant", "bind::relevant": "relevant", "bind::required": "required", "caption": "label",
+    "bind::constraint": "constraint", "constraint message": "constraint_message", "list name": "list_name",
+    "bind::jr:constraintmsg": "constraint_message", "command": "type", "form_name": "form_title",
+    "title": "form_title", "set form title": "form_title", "set form id": "form_id", "id_string": "form_id",
+    "value": "name",
+}  # fmt: skip
+_REFUSED = {
+    "calculation": "nothing is computed between questions; compute it from the collected answers",
+    "choice_filter": "choices are the same for everyone; make a question for each case, with relevant",
+    "repeat_count": "repeats are not asked; ask for a number, or write out the questions",
+    "default": "an answer that stands there already is not the respondent's; leave it out",
+    "readonly": "show a text with the type note",
+    "trigger": "nothing is computed between questions; leave it out",
+    "image": "a file that is fetched would tell which question is looked at; describe it in the label",
+    "audio": "a file that is fetched would tell which question is looked at; write the words in the label",
+    "video": "a file that is fetched would tell which question is looked at; write the words in the label",
+}
+_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
+
+
+def own() -> dict[str, bool]:
+    """The columns of the survey sheet that are ours, and whether they are texts in each language.
+
+    They are also written with ``bind::`` before them, so that other tools leave them alone.
+    """
+    return _PRIVACY | columns_of_kinds()
+
+
+def _known(sheet: str) -> set[str]:
+    return _KNOWN[sheet] | (set(own()) if sheet == "survey" else set())
+
+
+@dataclass
+class Columns:
+    """The columns of one sheet, by what they mean.
+
+    Parameters
+    ----------
+    sheet : str
+    plain : {meaning: header}
+    translated : {meaning: {language: header}}
+    problems : list of Problem
+    """
+
+    sheet: str
+    plain: dict[str, str] = field(default_factory=dict)
+    translated: dict[str, dict[str, str]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def text(self, row: Mapping[str, str], meaning: str) -> str:
+        """A cell's text, empty where there is none."""
+        return row.get(self.plain.get(meaning, ""), "")
+
+    def label(self, row: Mapping[str, str], meaning: str) -> dict[str, str]:
+        """A text in each language in which it is there."""
+        headers = self.translated.get(meaning, {})
+        return {language: row[header] for language, header in headers.items() if header in row}
+
+    def places(self, path: str, number: int, meanings: Mapping[str, str]) -> Iterator[tuple[str, Place]]:
+        """Where the fields below a path stand; `meanings` names each field's column."""
+        yield path, Place(self.sheet, number)
+        for name, meaning in meanings.items():
+            for language, header in self.translated.get(meaning, {}).items():
+                yield f"{path}.{name}.{language}", Place(self.sheet, number, header)
+            if meaning in self.plain:
+                yield f"{path}.{name}", Place(self.sheet, number, self.plain[meaning])
+            elif meaning in self.translated:
+                yield f"{path}.{name}", Place(self.sheet, number, next(iter(self.translated[meaning].values())))
+
+
+def columns_of(sheet: Sheet, name: str, *, default: str) -> Columns:
+    """What the columns of a sheet mean; a text without a language is in the default one.
+
+    Parameters
+    ----------
+    sheet : Sheet
+    name : str
+        survey, choices or settings.
+    default : str
+        The language of columns that name none, as a BCP 47 tag.
+
+    Returns
+    -------
+    Columns
+        With a problem for each column that cannot be used.
+    """
+    found = Columns(name)
+    for header in sheet.columns:
+        _add(found, header, default)
+    return found
+
+
+def _add(found: Columns, header: str, default: str) -> None:
+    base, _, named = (part.strip() for part in _split(header))
+    meaning = _ALIASES.get(base.lower(), base.lower())
+    if meaning.split("::")[-1] in _REFUSED or (found.sheet == "survey" and meaning == "media"):
+        _refuse(found, header, _REFUSED.get(meaning.split("::")[-1], _REFUSED["image"]))
+    elif meaning not in _known(found.sheet):
+        _unused(found, header)
+    elif meaning in _TRANSLATED or own().get(meaning):
+        _translated(found, header, meaning, named, default)
+    elif meaning in found.plain:
+        _refuse(found, header, f"column {found.plain[meaning]!r} says it already; leave one out")
+    else:
+        found.plain[meaning] = header
+
+
+def _split(header: str) -> tuple[str, str, str]:
+    """Base and language of a header; `bind::` before a column of ours is dropped."""
+    text = re.sub(r"^bind\s*::\s*(?=naysay_)", "", header.strip(), flags=re.IGNORECASE)
+    if text.lower().startswith(("media::", "bind::", "control::", "body::")):
+        return text, "", ""
+    return text.partition("::")
+
+
+def _translated(found: Columns, header: str, meaning: str, named: str, default: str) -> None:
+    language = tag_of(named) if named else default
+    if language is None:
+        message = f"a language must be named with its tag; got {named!r}"
+        _problem(found, header, message, "browsers and screen readers need it", f"write {header} (en), or what it is")
+        return
+    headers = found.translated.setdefault(meaning, {})
+    if language in headers:
+        _refuse(found, header, f"column {headers[language]!r} holds the same language; leave one out")
+    else:
+        headers[language] = header
+
+
+def tag_of(language: str) -> str | None:
+    """The BCP 47 tag of a language as XLSForm names it, "German (de)" or "de"; None where it has none.
+
+    Examples
+    --------
+    >>> tag_of("Deutsch (de)"), tag_of("pt-BR"), tag_of("Swahili")
+    ('de', 'pt-BR', None)
+    """
+    named = re.search(r"\(([^()]*)\)\s*$", language)
+    tag = named[1].strip() if named else language.strip()
+    return tag if _TAG.fullmatch(tag) and len(tag) <= _LONGEST_TAG else None
+
+
+_LONGEST_TAG = 35
+
+
+def _unused(found: Columns, header: str) -> None:
+    """A column that is not understood: a warning, unless it was meant to make answers private."""
+    base = _split(header)[0].strip()
+    hint = _checks.nearest(base, sorted(_known(found.sheet)))
+    if "naysay" in header.lower():
+        message = f"there is no column {header!r}"
+        _problem(found, header, message, "answers that were to be private would be plain", hint)
+        return
+    hint = hint if hint.startswith("did") else "leave it out, or keep it for yourself"
+    place = Place(found.sheet, 1, header)
+    message = f"column {header!r} is not used"
+    found.problems.append(Problem("columns", message, "", hint, severity="warning", place=place))
+
+
+def _refuse(found: Columns, header: str, way_out: str) -> None:
+    _problem(found, header, f"column {header!r} cannot be used", "", way_out)
+
+
+def _problem(found: Columns, header: str, message: str, reason: str, way_out: str) -> None:
+    place = Place(found.sheet, 1, header)
+    found.problems.append(Problem("columns", message, reason, way_out, place=place))

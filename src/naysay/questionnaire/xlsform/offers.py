@@ -1,0 +1,283 @@
+"""The privacy of a question as an XLSForm writes it: a design, the levels on offer, sinks, bins of numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from naysay import _checks, designs
+from naysay.design import Answerable, Design, read
+from naysay.errors import DesignError
+from naysay.questionnaire.kinds.base import Private
+
+__all__ = ["COIN", "bins_of", "by_hand_design", "private_of", "written_private"]
+
+COIN = "coin"
+"""What the level is called that respondents draw themselves."""
+
+DEVICE = "device"
+"""What the level is called that the device draws, where there is one design beside the coin."""
+
+_MOST_CATEGORIES = 200  # a table of the design has that many columns, and as many rows
+_SINK = {
+    "en": "Nothing is ruled out",
+    "de": "Nichts wird ausgeschlossen",
+    "es": "No se descarta nada",
+    "ar": "لا يُستبعد شيء",
+}
+
+
+def private_of(
+    categories: Sequence[str],
+    *,
+    design: str = "",
+    levels: str = "",
+    sink: str = "",
+    words: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The privacy that the cells of a row describe, as the JSON form of `Private`.
+
+    Parameters
+    ----------
+    categories : sequence of str
+        Names of the choices or bins; yes and no for a select multiple.
+    design : str
+        A call such as ``warner(p=0.7)``, its name alone, or the design's JSON.
+    levels : str
+        ``1..3, coin``: from the most private level to the most open on offer, and whether respondents may draw
+        themselves.
+    sink : str
+        Choices that are never ruled out, parted by commas.
+    words : {language: text}, optional
+        What respondents read for the sink.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    DesignError
+        Cells that describe no design for these categories; says what must hold.
+
+    Examples
+    --------
+    >>> private_of(("low", "middle", "high"), design="negative", levels="1..1, coin")["by_hand"]
+    ['coin']
+    """
+    names = tuple(categories)
+    if len(names) > _MOST_CATEGORIES:
+        raise DesignError(f"a private question must have at most {_MOST_CATEGORIES} categories; got {len(names):,}")
+    if sink:
+        return _with_sink(names, design, levels, sink, _SINK if words is None else words)
+    offered = [each.strip() for each in levels.split(",") if each.strip()]
+    chosen = [each for each in offered if each != COIN]
+    base = _base(names, design, chosen) if design or chosen else None
+    if not offered:
+        return _form(_checked(base, names))
+    offer = {} if base is None else _on_offer(_checked(base, names), chosen)
+    if COIN in offered:
+        offer[COIN] = by_hand_design(names)
+    return _form(designs.levels(offer), by_hand=[COIN] if COIN in offered else [])
+
+
+def sink_words(languages: Sequence[str]) -> dict[str, str]:
+    """What respondents read for a sink where the author wrote nothing, in those of the languages that are known.
+
+    Examples
+    --------
+    >>> sink_words(("en-GB", "fr"))
+    {'en-GB': 'Nothing is ruled out'}
+    """
+    known = {language: language.partition("-")[0].lower() for language in languages}
+    return {language: _SINK[base] for language, base in known.items() if base in _SINK}
+
+
+def _form(design: Answerable, **fields: Any) -> dict[str, Any]:
+    empty: dict[str, Any] = {"by_hand": [], "responses": {}}
+    return empty | {"design": json.loads(design.to_json())} | fields
+
+
+def _base(names: tuple[str, ...], design: str, chosen: list[str]) -> Answerable:
+    """The design that the cell calls for; a negative survey with a range of levels is the offer of these."""
+    text = design.strip() or "negative_levels()"
+    if text.startswith("{"):
+        return read(text)
+    call = text if "(" in text else f"{text}()"
+    if chosen and call.replace(" ", "") == "negative()":
+        call = "negative_levels()"
+    return designs.parse(call, categories=names)
+
+
+def _checked(design: Answerable | None, names: tuple[str, ...]) -> Answerable:
+    if design is not None and (design.assigned_by == "researcher" or design.finer):
+        raise DesignError(
+            "a questionnaire is one sample; this design puts its question to several, or to cells that are no "
+            "categories (make a questionnaire for each sample, or take another design, such as warner(p=0.7))"
+        )
+    if design is None or tuple(map(str, design.categories)) != names:
+        got = "none" if design is None else _checks.shown(design.categories)
+        raise DesignError(
+            f"a design must be about the choices in their order, {_checks.shown(names)}; this one is about {got} "
+            "(leave the categories out of the call)"
+        )
+    return design
+
+
+def _on_offer(design: Answerable, chosen: list[str]) -> dict[str, Answerable]:
+    """The levels of an offer from floor to ceiling, named by their text."""
+    if design.assigned_by != "respondent":
+        if chosen:
+            raise DesignError(
+                f"levels from floor to ceiling need an offer, as negative_levels(); {design.name or 'this'} is one "
+                "design (leave the levels out, or write 'coin' alone)"
+            )
+        return {DEVICE: design}
+    known = {str(level): channel for level, channel in design.parts.items()}
+    kept = [name for each in chosen for name in _range(each, list(known))] or known
+    return {name: channel for name, channel in known.items() if name in kept}
+
+
+def _range(text: str, known: list[str]) -> list[str]:
+    low, dots, high = (part.strip() for part in text.partition(".."))
+    ends = [low, high] if dots else [text, text]
+    for end in ends:
+        if end not in known:
+            raise DesignError(
+                f"there is no level {end!r}; {_checks.nearest(end, known)}; write floor..ceiling, as 1..2"
+            )
+    floor, ceiling = (known.index(end) for end in ends)
+    if floor > ceiling:
+        raise DesignError(
+            f"levels run from the most private to the most open; got {text!r} (write {ends[1]}..{ends[0]})"
+        )
+    return known[floor : ceiling + 1]
+
+
+def by_hand_design(names: Sequence[str]) -> Design:
+    """The design that respondents draw themselves, with a coin.
+
+    They are shown two options and name one that is not true of them. With two categories, they toss two coins.
+
+    Examples
+    --------
+    >>> by_hand_design(("yes", "no"))
+    <two_coins(): 2 categories>
+    """
+    return designs.two_coins(categories=names) if len(names) == 2 else designs.two_option(names, shown=2)
+
+
+def _with_sink(names: tuple[str, ...], design: str, levels: str, sink: str, words: Mapping[str, str]) -> dict[str, Any]:
+    if design.replace("()", "").strip() not in ("", "negative", "negative_sink") or levels.strip():
+        raise DesignError(
+            "a sink goes with the design negative and one answer; got "
+            f"{design or 'no design'}{f' with levels {levels}' if levels else ''} (leave the levels out)"
+        )
+    kept = [each.strip() for each in sink.split(",") if each.strip()]
+    labels = {name: "sink" if len(kept) == 1 else f"sink_{name}" for name in kept}
+    made = designs.negative_sink(names, sinks=labels)
+    return _form(made, responses={label: dict(words) for label in labels.values()})
+
+
+def written_private(private: Private) -> dict[str, str]:
+    """The cells design, levels and sink that describe a question's privacy; `private_of` reads them back.
+
+    Parameters
+    ----------
+    private : Private
+
+    Returns
+    -------
+    {column: text}
+        The design's JSON in one cell where no shorter way says the same.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> [written_private(q.private) for q in sample().questions if q.name == "income"]
+    [{'design': 'negative', 'levels': '1..3, coin'}]
+    """
+    names = tuple(map(str, private.offer.categories))
+    wanted = {"design": private.design, "by_hand": list(private.by_hand)}
+    for cells in _candidates(private, names):
+        try:
+            design, levels, sink = (cells.get(cell, "") for cell in ("design", "levels", "sink"))
+            read_back = private_of(names, design=design, levels=levels, sink=sink)
+        except DesignError:
+            continue
+        if {key: read_back[key] for key in wanted} == wanted:
+            return cells
+    return {"design": json.dumps(private.design, ensure_ascii=False)}
+
+
+def _candidates(private: Private, names: tuple[str, ...]) -> list[dict[str, str]]:
+    """Cells that might say it, the plainest first."""
+    offer = private.offer
+    sinks = [name for name in names if f"sink_{name}" in private.responses]
+    found = [{"design": "negative", "sink": name} for name in names if "sink" in private.responses]
+    found += [{"design": "negative", "sink": ", ".join(sinks)}] if sinks else []
+    if offer.assigned_by != "respondent":
+        return [*found, {"design": offer.name.removesuffix("()")}, {"design": offer.name}]
+    coin = f", {COIN}" if private.by_hand else ""
+    levels = [level for level in private.levels if level not in private.by_hand]
+    if levels:
+        found.append({"design": "negative", "levels": f"{levels[0]}..{levels[-1]}{coin}"})
+        found.append({"design": offer.channel(offer.levels[0]).name, "levels": COIN})
+    return [*found, {"design": offer.name, "levels": coin.removeprefix(", ")}, {"design": "", "levels": COIN}]
+
+
+def bins_of(bounds: Sequence[float], languages: Sequence[str], *, whole: bool) -> list[dict[str, Any]]:
+    """Bins between these bounds, with names for data and words for respondents.
+
+    Parameters
+    ----------
+    bounds : sequence of float
+        Where one bin ends and the next begins.
+    languages : sequence of str
+    whole : bool
+        Of whole numbers: "20 to 39" instead of "20 to under 40".
+
+    Returns
+    -------
+    list of object
+
+    Examples
+    --------
+    >>> [each["label"]["en"] for each in bins_of((20, 40), ("en",), whole=True)]
+    ['under 20', '20 to 39', '40 or more']
+    """
+    edges = [None, *bounds, None]
+    return [
+        {
+            "name": _bin_name(low, high),
+            "label": {language: _bin_label(low, high, language, whole=whole) for language in languages},
+            "below": high,
+        }
+        for low, high in pairwise(edges)
+    ]
+
+
+def _bin_name(low: float | None, high: float | None) -> str:
+    shown = f"below_{high:.15g}" if low is None else f"from_{low:.15g}"
+    return shown.replace("-", "minus_").replace(".", "_").replace("+", "")
+
+
+_WORDS = {
+    "en": ("under {high}", "{low} to {last}", "{low} to under {high}", "{low} or more"),
+    "de": ("unter {high}", "{low} bis {last}", "{low} bis unter {high}", "{low} oder mehr"),
+    "es": ("menos de {high}", "de {low} a {last}", "de {low} a menos de {high}", "{low} o más"),
+    "ar": ("أقل من {high}", "من {low} إلى {last}", "من {low} إلى أقل من {high}", "{low} أو أكثر"),
+}
+_SIGNS = ("< {high}", "{low}–{last}", "≥ {low}, < {high}", "≥ {low}")
+
+
+def _bin_label(low: float | None, high: float | None, language: str, *, whole: bool) -> str:
+    first, closed, half_open, last = _WORDS.get(language.split("-", maxsplit=1)[0].lower(), _SIGNS)
+    if low is None:
+        return first.format(high=f"{high:.15g}")
+    if high is None:
+        return last.format(low=f"{low:.15g}")
+    pattern = closed if whole else half_open
+    return pattern.format(low=f"{low:.15g}", high=f"{high:.15g}", last=f"{high - 1:.15g}")

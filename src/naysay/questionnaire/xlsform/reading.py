@@ -1,0 +1,265 @@
+"""XLSForm in: from the sheets survey, choices and settings to the canonical form and where each part of it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from naysay.questionnaire.problems import Place, Problem
+from naysay.questionnaire.xlsform.columns import Columns, columns_of, tag_of
+from naysay.questionnaire.xlsform.rows import Row, Workbook
+from naysay.questionnaire.xlsform.sheets import Sheet, read_sheets
+from naysay.questionnaire.xlsform.types import GROUP_ENDS, GROUP_STARTS, REPEAT_ENDS, REPEAT_STARTS
+from naysay.questionnaire.xlsform.upstream import upstream_problems
+
+__all__ = ["Draft", "read_xlsform"]
+
+_MOST_NESTED = 10
+
+
+@dataclass
+class Draft:
+    """A questionnaire as it was written, before it is checked.
+
+    Parameters
+    ----------
+    form : object
+        The canonical form, as far as it could be read.
+    problems : list of Problem
+        What could not.
+    places : {path: Place}
+        Where the parts of the form stand in the sheets.
+    omitted : set of str
+        Names of questions that are there but could not be read.
+    """
+
+    form: dict[str, Any]
+    problems: list[Problem] = field(default_factory=list)
+    places: dict[str, Place] = field(default_factory=dict)
+    omitted: set[str] = field(default_factory=set)
+
+
+def read_xlsform(path: str | Path) -> Draft:
+    """The questionnaire that an XLSForm describes, with every problem of its sheets.
+
+    Parameters
+    ----------
+    path : str or Path
+        .xlsx, or .csv or .md as pyxform reads them.
+
+    Returns
+    -------
+    Draft
+
+    Raises
+    ------
+    DataError
+        A file that cannot be read, or must not be opened.
+    NaysayError
+        The extra ``collect`` is not installed.
+    """
+    sheets = read_sheets(path)
+    settings = sheets["settings"].rows[0] if sheets["settings"].rows else (2, {})
+    draft = Draft({})
+    named = settings[1].get("default_language", "")
+    default = tag_of(named) or "en"
+    draft.problems += _language_problems(named, sheets, settings[0])
+    columns = {name: columns_of(sheet, name, default=default) for name, sheet in sheets.items()}
+    for each in columns.values():
+        draft.problems += each.problems
+    _settings(
+        draft, columns["settings"], *settings, languages=_languages(columns, sheets, default), stem=Path(path).stem
+    )
+    lists = _lists(draft, columns["choices"], sheets["choices"])
+    if not sheets["survey"].rows:
+        message = "the sheet 'survey' must hold the questions, a row each"
+        way_out = "naysay questionnaire new writes an example"
+        draft.problems.append(Problem("survey", message, "", way_out, place=Place("survey")))
+    shared = (lists, draft.form["languages"], draft.problems, draft.places)
+    workbook = Workbook(columns["survey"], columns["choices"], *shared)
+    draft.form["items"] = _Nesting(draft, workbook).items(sheets["survey"])
+    rows_known = {each.place.row for each in draft.problems if each.place and each.severity == "error"}
+    told = upstream_problems(sheets, columns["survey"])
+    draft.problems += [each for each in told if each.place is None or each.place.row not in rows_known - {None}]
+    _tell_merged(draft, sheets)
+    return draft
+
+
+def _tell_merged(draft: Draft, sheets: Mapping[str, Sheet]) -> None:
+    """Name merged cells, in place of what seems to be missing in their rows."""
+    for name, sheet in sheets.items():
+        for cells, first, last in sheet.merged:
+            rows = range(first, last + 1)
+            if last > first:
+                draft.problems = [
+                    each
+                    for each in draft.problems
+                    if not (each.place and each.place.sheet == name and each.place.row in rows)
+                ]
+            reason = "the text stands in the first cell, and the others are empty"
+            told = Problem("cells", f"the cells {cells} are merged", reason, "unmerge them, and fill in each")
+            severity: Literal["error", "warning"] = "error" if last > first else "warning"
+            draft.problems.append(replace(told, severity=severity, place=Place(name, first)))
+
+
+def _language_problems(named: str, sheets: Mapping[str, Sheet], number: int) -> list[Problem]:
+    """What is unclear about the language of texts that name none."""
+    if named and tag_of(named) is None:
+        message = f"a language must be named with its tag; got {named!r}"
+        place = Place("settings", number, "default_language")
+        return [Problem("columns", message, "screen readers need it", "write English (en), or what it is", place=place)]
+    unnamed = None if named else _unnamed(sheets)
+    if unnamed is None:
+        return []
+    message = f"column {unnamed.column!r} names no language, and is read as English (en)"
+    way_out = "write label::Deutsch (de), or what it is, or set default_language"
+    return [Problem("columns", message, "screen readers need it", way_out, "warning", place=unnamed)]
+
+
+def _unnamed(sheets: Mapping[str, Sheet]) -> Place | None:
+    """The first column of labels that names no language."""
+    for name, sheet in sheets.items():
+        for column in sheet.columns:
+            if column.strip().lower() == "label":
+                return Place(name, 1, column)
+    return None
+
+
+def _languages(columns: Mapping[str, Columns], sheets: Mapping[str, Sheet], default: str) -> list[str]:
+    """The languages of labels and titles, and of other texts that are there; the default one first."""
+    filled = {(name, header) for name, sheet in sheets.items() for _, row in sheet.rows for header in row}
+    found = [
+        language
+        for name, each in columns.items()
+        for meaning, headers in each.translated.items()
+        for language, header in headers.items()
+        if meaning in ("label", "form_title") or (name, header) in filled
+    ]
+    return sorted(dict.fromkeys(found or [default]), key=lambda language: language != default)
+
+
+def _settings(
+    draft: Draft, columns: Columns, number: int, row: Mapping[str, str], *, languages: Sequence[str], stem: str
+) -> None:
+    """Name, title and texts of the questionnaire; the name is that of the file where none is given."""
+    named = columns.text(row, "form_id") or re.sub(r"[^a-z0-9_-]+", "-", stem.lower()).strip("-_") or "questionnaire"
+    title = columns.label(row, "form_title")
+    if len(title) == 1:  # the form_title of XLSForm knows no languages
+        title = dict.fromkeys(languages, next(iter(title.values()))) | title
+    texts = {name: columns.label(row, f"naysay_{name}") for name in ("about", "contact", "thanks")}
+    draft.form |= {"name": named, "languages": list(languages), "title": title or dict.fromkeys(languages, named)}
+    draft.form |= texts
+    meanings = {"name": "form_id", "title": "form_title", **{name: f"naysay_{name}" for name in texts}}
+    for path, place in columns.places("", number, meanings):
+        draft.places[path.lstrip(".")] = place
+
+
+def _lists(draft: Draft, columns: Columns, sheet: Sheet) -> dict[str, list[tuple[int, Mapping[str, str]]]]:
+    """The rows of each list of choices."""
+    lists: dict[str, list[tuple[int, Mapping[str, str]]]] = {}
+    for number, row in sheet.rows:
+        name = columns.text(row, "list_name")
+        if name:
+            lists.setdefault(name, []).append((number, row))
+        else:
+            message, place = "a choice must name its list", Place("choices", number, columns.plain.get("list_name"))
+            draft.problems.append(Problem("choices", message, "", "fill in list_name", place=place))
+    return lists
+
+
+@dataclass
+class _Open:
+    """A group that is not closed yet: the row that began it, what it has in common, and what is in it."""
+
+    row: Row
+    path: str
+    head: dict[str, Any] = field(default_factory=dict)
+    grid: bool = False
+    items: list[Any] = field(default_factory=list)
+    members: list[Row] = field(default_factory=list)
+
+
+class _Nesting:
+    """Puts rows into their groups."""
+
+    def __init__(self, draft: Draft, workbook: Workbook) -> None:
+        self.draft, self.workbook = draft, workbook
+        self.open: list[_Open] = []
+        self.grids: set[int] = set()
+
+    def items(self, sheet: Sheet) -> list[Any]:
+        top = _Open(Row(self.workbook, 0, {}), "items")
+        self.open = [top]
+        self.grids = _grids(sheet, self.workbook.columns)
+        for number, cells in sheet.rows:
+            self._row(Row(self.workbook, number, cells))
+        for group in self.open[:0:-1]:
+            message, way_out = "a group must be closed", "add a row of type end_group after its questions"
+            self._problem(group.row, message, way_out)
+            self._close()
+        return top.items
+
+    def _row(self, row: Row) -> None:
+        kind = row.text("type").lower()
+        if kind in REPEAT_STARTS:
+            self._problem(row, "repeats are not asked", "ask for a number, or write the questions out")
+        elif kind in GROUP_STARTS:
+            self._begin(row)
+        elif kind in GROUP_ENDS:
+            if len(self.open) == 1:
+                self._problem(row, "end_group must close a group", "leave it out, or add begin_group before")
+            else:
+                self._close()
+        elif kind not in REPEAT_ENDS:
+            self._question(row)
+
+    def _question(self, row: Row) -> None:
+        group = self.open[-1]
+        if group.grid:
+            group.members.append(row)
+            return
+        row.path = f"{group.path}[{len(group.items)}]"
+        self._add(group, row.item(), row.text("name"))
+
+    def _add(self, group: _Open, item: dict[str, Any] | None, name: str) -> None:
+        if item is None:
+            self.draft.omitted.add(name)
+        else:
+            group.items.append(item)
+
+    def _begin(self, row: Row) -> None:
+        outer = self.open[-1]
+        row.path = f"{outer.path}[{len(outer.items)}]"
+        if len(self.open) > _MOST_NESTED:
+            self._problem(row, f"groups must be nested {_MOST_NESTED} deep at most", "put some of them side by side")
+        if outer.grid:
+            self._problem(row, "a grid must not hold groups", "put the group after the end_group of the grid")
+        self.open.append(_Open(row, f"{row.path}.items", row.head(), row.number in self.grids))
+
+    def _close(self) -> None:
+        group = self.open.pop()
+        whole = {**group.head, "kind": "group", "items": group.items}
+        made = group.row.grid(group.head, group.members) if group.grid else whole
+        self._add(self.open[-1], made, group.head["name"])
+
+    def _problem(self, row: Row, message: str, way_out: str) -> None:
+        place = Place("survey", row.number, self.workbook.columns.plain.get("type"))
+        self.draft.problems.append(Problem("types", message, "", way_out, place=place))
+
+
+def _grids(sheet: Sheet, columns: Columns) -> set[int]:
+    """The rows that begin a grid: a table-list, or a group with rows that are shown without their labels."""
+    found, opened = set(), []
+    for number, row in sheet.rows:
+        kind, appearance = (columns.text(row, each).lower() for each in ("type", "appearance"))
+        if kind in GROUP_STARTS:
+            opened.append(number)
+            found |= {number} if "table-list" in appearance else set()
+        elif kind in GROUP_ENDS:
+            opened = opened[:-1]
+        elif opened and "list-nolabel" in appearance.split():
+            found.add(opened[-1])
+    return found

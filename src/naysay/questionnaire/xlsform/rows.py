@@ -1,0 +1,232 @@
+"""One row of the survey sheet to one question: its type, its texts, its conditions, its privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from naysay import _checks
+from naysay.errors import DataError, DesignError
+from naysay.questionnaire.expressions.parsing import parse_expression
+from naysay.questionnaire.items import KINDS
+from naysay.questionnaire.kinds.choices import SelectOne
+from naysay.questionnaire.problems import Place, Problem
+from naysay.questionnaire.xlsform import types
+from naysay.questionnaire.xlsform.columns import Columns
+from naysay.questionnaire.xlsform.offers import private_of, sink_words
+
+__all__ = ["Row", "Workbook"]
+
+_YES, _NO = {"yes", "true", "true()", "1"}, {"", "no", "false", "false()", "0"}
+_FIELDS = {
+    "name": "name", "label": "label", "hint": "hint", "relevant": "relevant", "constraint": "constraint",
+    "constraint.expression": "constraint", "constraint.message": "constraint_message", "required": "required",
+    "kind": "type", "private": "naysay_design", "private.by_hand": "naysay_levels",
+}  # fmt: skip
+_WORDS = ("naysay_sink_label", "naysay_sink")  # what has words for responses, or asks for some; else the design does
+_PRIVACY = ("naysay_design", "naysay_levels", "naysay_sink")
+
+
+@dataclass
+class Workbook:
+    """What all rows of the survey sheet share; what cannot be read becomes a problem, and the rest goes on.
+
+    Parameters
+    ----------
+    columns, choice_columns : Columns
+    lists : {list: rows}
+    languages : sequence of str
+    problems : list of Problem
+        Added to.
+    places : {path: Place}
+        Added to.
+    """
+
+    columns: Columns
+    choice_columns: Columns
+    lists: Mapping[str, Sequence[tuple[int, Mapping[str, str]]]]
+    languages: Sequence[str]
+    problems: list[Problem]
+    places: dict[str, Place]
+
+
+class Row:
+    """One row, and the path of what it becomes.
+
+    Parameters
+    ----------
+    workbook : Workbook
+    number : int
+        Counted as spreadsheets do.
+    cells : {header: text}
+    path : str
+        In the canonical form; may be known later.
+    """
+
+    def __init__(self, workbook: Workbook, number: int, cells: Mapping[str, str], path: str = "") -> None:
+        self.workbook, self.number, self.path = workbook, number, path
+        self.languages = workbook.languages
+        self._cells = cells
+        self._list = ""
+        self._looked_at: set[str] = set()
+
+    def text(self, column: str) -> str:
+        """A cell's text, empty where there is none."""
+        self._looked_at.add(column)
+        return self.workbook.columns.text(self._cells, column)
+
+    def label(self, column: str) -> dict[str, str]:
+        """A text in each language in which it is there."""
+        return self.workbook.columns.label(self._cells, column)
+
+    def problem(
+        self,
+        column: str,
+        message: str,
+        way_out: str = "",
+        reason: str = "",
+        severity: Literal["error", "warning"] = "error",
+    ) -> None:
+        """Note what is wrong with a cell."""
+        place = Place("survey", self.number, self.workbook.columns.plain.get(column))
+        self.workbook.problems.append(Problem("cells", message, reason, way_out, severity, place=place))
+
+    def head(self) -> dict[str, Any]:
+        """What every row may have: name, texts, and when it is asked."""
+        own = {field: column for kind in KINDS.values() for field, column in kind.fields.items()}
+        worded = next((name for name in _WORDS if self.text(name) or self.label(name)), "naysay_design")
+        self._locate(_FIELDS | own | {"private.responses": worded})
+        relevant = self._expression("relevant")
+        head = {**self.named(), "hint": self.label("hint")}
+        return head | ({} if relevant is None else {"relevant": relevant})
+
+    def named(self) -> dict[str, Any]:
+        """Name and label."""
+        return {"name": self.text("name"), "label": self.label("label")}
+
+    def _locate(self, fields: Mapping[str, str]) -> None:
+        self.workbook.places.update(self.workbook.columns.places(self.path, self.number, fields))
+
+    def item(self) -> dict[str, Any] | None:
+        """The question or note of the row; None where it cannot be read at all."""
+        text = self.text("type")
+        if text.lower() in types.RECORDED:
+            message = f"{text!r} is not recorded, since it would tell who answered"
+            self.problem("type", message, severity="warning")
+            return None
+        if text.lower() == "note":
+            return {"kind": "note", **self.head()}
+        found = types.asked(text)
+        if found is None:
+            message = f"type {text!r} is not asked here" if text else "a row must have a type"
+            self.problem("type", message, types.way_out(text))
+            return None
+        kind, self._list, rest = found
+        item = {"kind": kind.flavor(), **self.head(), **self._asked()}
+        if rest:
+            reason = "a free text beside a list is a question of its own"
+            way_out = "add a choice other, and a text question with relevant selected(${…}, 'other')"
+            self.problem("type", f"{rest!r} after a list is not understood", way_out, reason)
+        item |= kind.of_row(self)
+        if item.get("choices") == []:
+            return None
+        if "parameters" not in self._looked_at and self.text("parameters"):
+            self.problem("parameters", f"parameters of {text!r} are not used: leave them out", severity="warning")
+        return item | self._private(item)
+
+    def _asked(self) -> dict[str, Any]:
+        constraint = self._expression("constraint")
+        said = {"expression": constraint, "message": self.label("constraint_message")}
+        return {"required": self.required()} | ({} if constraint is None else {"constraint": said})
+
+    def required(self) -> bool:
+        """Whether an answer is needed."""
+        text = self.text("required").lower()
+        if text not in _YES | _NO:
+            self.problem("required", f"required must be yes or no; got {text!r}", "use relevant for conditions")
+        return text in _YES
+
+    def _expression(self, column: str) -> Any:
+        text = self.text(column)
+        if not text:
+            return None
+        try:
+            return parse_expression(text).model_dump(mode="json")
+        except DataError as error:
+            self.problem(column, str(error))
+            return None
+
+    def choices(self, name: str = "") -> list[dict[str, Any]]:
+        """The choices of a list with their places: that of the row's type, or another."""
+        path = f"lists.{name}" if name else f"{self.path}.choices"
+        name = name or self._list
+        book = self.workbook
+        rows = book.lists.get(name, ())
+        if not rows:
+            hint = _checks.nearest(name, book.lists) if book.lists else "the sheet choices is empty"
+            self.problem("type", f"the sheet choices has no list {name!r}; {hint}")
+        columns = book.choice_columns
+        for place, (line, _) in enumerate(rows):
+            book.places.update(columns.places(f"{path}[{place}]", line, {"name": "name", "label": "label"}))
+        return [{"name": columns.text(row, "name"), "label": columns.label(row, "label")} for _, row in rows]
+
+    def _private(self, item: dict[str, Any]) -> dict[str, Any]:
+        kind = KINDS[item["kind"]]
+        if kind.categories_in != "bins" and self.text("naysay_bins"):
+            self.problem("naysay_bins", f"a {item['kind']} has no bins", "bins are for integer and decimal")
+        column = next((name for name in _PRIVACY if self.text(name)), None)
+        if column is None:
+            return {}
+        names = [each["name"] for each in item.get(kind.categories_in, ())]
+        if not kind.categories_in:
+            way_out = "ask with select_one, select_multiple, or integer and bind::naysay_bins"
+            self.problem(column, f"a {item['kind']} cannot be private", way_out, "designs are about categories")
+        elif kind.categories_in == "bins" and not names:
+            way_out = "write where they end into bind::naysay_bins, as 20,40,60"
+            self.problem(column, "a private number needs bins", way_out, "a design is about categories")
+        elif names:
+            return self._offer(column, kind.categories_of(names))
+        return {}
+
+    def _offer(self, column: str, categories: Sequence[str]) -> dict[str, Any]:
+        cells = {name.removeprefix("naysay_"): self.text(name) for name in _PRIVACY}
+        words = self.label("naysay_sink_label") or sink_words(self.languages)
+        try:
+            return {"private": private_of(categories, **cells, words=words)}
+        except (DesignError, DataError) as error:
+            self.problem(column, str(error))
+            return {}
+
+    def grid(self, head: dict[str, Any], members: Sequence[Row]) -> dict[str, Any] | None:
+        """A grid, from the rows of a group that share a list; this row begins the group."""
+        rows: list[dict[str, Any]] = []
+        lists, required = [], []
+        for row in members:
+            found = types.asked(row.text("type"))
+            if found is None or found[0] is not SelectOne:
+                row.problem("type", "a row of a grid must be a select_one", "move it out of the group")
+                continue
+            lists.append(found[1])
+            if "label" in row.text("appearance").lower().split():
+                continue  # the header of a table, in the old way of writing grids
+            row.path = f"{self.path}.rows[{len(rows)}]"
+            rows.append(row._of_grid())
+            required.append(row.required())
+        if len(set(lists)) > 1:
+            way_out = "take one list for all rows"
+            self.problem("type", f"the rows of a grid must share one list; got {_checks.shown(lists)}", way_out)
+        if not rows:
+            self.problem("type", "a grid must have rows", "add select_one rows before end_group")
+            return None
+        self._list = lists[0]
+        made = {**head, "kind": "grid", "rows": rows, "required": all(required)}
+        return made | {"choices": self.choices()}
+
+    def _of_grid(self) -> dict[str, Any]:
+        for column in ("relevant", "constraint", *_PRIVACY):
+            if self.text(column):
+                way_out = "write it on the group, or ask a question of its own"
+                self.problem(column, f"a row of a grid has no {column} of its own", way_out)
+        self._locate({"name": "name", "label": "label"})
+        return self.named()

@@ -1,0 +1,239 @@
+"""The sheets of an XLSForm, read with care: a workbook is a stranger's zip file full of XML."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from naysay import _checks
+from naysay.errors import DataError, NaysayError
+
+__all__ = ["Sheet", "content_of", "read_sheets"]
+
+_LARGEST = 5_000_000  # bytes; a questionnaire of 200 questions in four languages takes a hundredth of it
+_LARGEST_CONTENT = 16_000_000  # bytes of a workbook when unpacked
+_MOST_PARTS = 500
+_LONGEST_CELL = 10_000
+_MOST_ROWS = 10_000
+_RATIO = 200  # packed XML shrinks 10 to 30 times; a bomb thousands of times
+_SUFFIXES = (".xlsx", ".csv", ".md")
+_ROW = re.compile(rb"<(?:\w+:)?row[\s>/]")
+_DECLARED = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+_OLE = b"\xd0\xcf\x11\xe0"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet as texts.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The header.
+    rows : tuple of (int, {column: text})
+        The number of each row that is not empty, counted from the header as 1, and its cells that are not empty.
+    merged : tuple of (str, int, int)
+        Ranges of merged cells, such as ``A3:A5``, with their first and last row.
+    """
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[int, Mapping[str, str]], ...] = ()
+    merged: tuple[tuple[str, int, int], ...] = ()
+
+
+def content_of(path: Path) -> bytes:
+    """The bytes of a questionnaire's file, as many as one may have.
+
+    Raises
+    ------
+    DataError
+        A file that is not there, cannot be read, or is too large; no more of it is read than a questionnaire may have.
+
+    Examples
+    --------
+    >>> content_of(Path("nowhere.json"))
+    Traceback (most recent call last):
+    naysay.errors.DataError: there is no file 'nowhere.json'
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST + 1)
+    except FileNotFoundError:
+        raise DataError(f"there is no file {str(path)!r}") from None
+    except OSError as error:
+        raise DataError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+    if len(content) > _LARGEST:
+        raise DataError(f"a questionnaire must have at most {_LARGEST:,} bytes; {path.name!r} has more")
+    return content
+
+
+def read_sheets(path: str | Path) -> dict[str, Sheet]:
+    """The sheets survey, choices and settings of an XLSForm.
+
+    Parameters
+    ----------
+    path : str or Path
+        A workbook (.xlsx), or the same as .csv or .md in the ways of pyxform.
+
+    Returns
+    -------
+    {name: Sheet}
+        Empty sheets for those that are not there.
+
+    Raises
+    ------
+    DataError
+        A file that cannot be read, that is too large, or that holds what has no place in a questionnaire.
+    NaysayError
+        The extra ``collect`` is not installed.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise DataError(f"a questionnaire must be .json, .xlsx, .csv or .md; got {str(path)!r} (save it as .xlsx)")
+    content = content_of(path)
+    if suffix == ".xlsx":
+        content = _checked_workbook(path.name, content)
+    elif content.startswith((b"PK\x03\x04", _OLE)):
+        raise DataError(f"{path.name!r} holds a workbook, not text; name it .xlsx")
+    else:
+        _check_text(path.name, content)
+    read, merged = _definition(path.name, content, suffix), _merged(content) if suffix == ".xlsx" else {}
+    return {name: _sheet(path.name, read, name, merged.get(name, ())) for name in ("survey", "choices", "settings")}
+
+
+def _check_text(name: str, content: bytes) -> None:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{name!r} must be UTF-8; byte {error.start + 1} is not (save it as UTF-8)") from None
+    if text.count("\n") > _MOST_ROWS:
+        raise DataError(f"a questionnaire must have at most {_MOST_ROWS:,} rows; {name!r} has {text.count(chr(10)):,}")
+
+
+def _checked_workbook(name: str, content: bytes) -> bytes:
+    """The workbook packed anew from parts that were checked, so that what is read is what was checked.
+
+    Raises for one that must not be opened, before anything of it is understood.
+    """
+    if content.startswith(_OLE):
+        raise DataError(f"{name!r} is encrypted, or of the old .xls kind; save it as .xlsx without a password")
+    out = io.BytesIO()
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(out, "w") as safe:
+            _check_directory(name, archive)
+            for part in archive.infolist():
+                if part.filename.lower().endswith((".xml", ".rels")):
+                    safe.writestr(part.filename, _checked_part(name, part, archive))
+    except DataError:
+        raise
+    except Exception as error:  # a decompressor's own errors, such as zlib.error and LZMAError, share no other root
+        raise DataError(f"{name!r} is no .xlsx workbook, or a damaged one: {error} (save it again)") from None
+    return out.getvalue()
+
+
+def _check_directory(name: str, archive: zipfile.ZipFile) -> None:
+    parts = archive.infolist()
+    if len(parts) > _MOST_PARTS:
+        raise DataError(f"a workbook must have at most {_MOST_PARTS} parts; {name!r} has {len(parts):,}")
+    names = [part.filename for part in parts]
+    if len(set(names)) != len(names):
+        raise DataError(f"the parts of a workbook must differ in name; those of {name!r} do not")
+    for part in parts:
+        _check_name(name, part.filename)
+        if part.flag_bits & 1:
+            raise DataError(f"{name!r} is encrypted; save it without a password")
+        if part.file_size > 100_000 and part.file_size > _RATIO * max(part.compress_size, 1):
+            raise DataError(
+                f"{name!r} is not opened: its part {part.filename!r} grows from {part.compress_size:,} to "
+                f"{part.file_size:,} bytes (a zip bomb); write the questionnaire into a new workbook"
+            )
+    total = sum(part.file_size for part in parts)
+    if total > _LARGEST_CONTENT:
+        raise DataError(
+            f"a workbook must hold at most {_LARGEST_CONTENT:,} bytes unpacked; {name!r} holds {total:,} "
+            "(copy the rows of the questionnaire into a new one)"
+        )
+
+
+def _check_name(name: str, part: str) -> None:
+    path = PurePosixPath(part)
+    if path.is_absolute() or ".." in path.parts or "\\" in part or ":" in part:
+        raise DataError(f"{name!r} is not opened: its part {part!r} points out of the workbook")
+    lowered = part.lower()
+    if "vbaproject" in lowered or lowered.startswith(("xl/macrosheets", "xl/activex")):
+        raise DataError(f"{name!r} holds macros; save it as .xlsx without them")
+    if lowered.startswith("xl/externallinks"):
+        raise DataError(f"{name!r} refers to other files; replace what comes from them by values")
+
+
+def _checked_part(name: str, info: zipfile.ZipInfo, archive: zipfile.ZipFile) -> bytes:
+    part = info.filename
+    with archive.open(info) as file:
+        content = file.read(info.file_size + 1)  # a bound, since the directory may lie about the size
+    if b"\0" in content[:200] or _DECLARED.search(content):
+        raise DataError(
+            f"{name!r} is not opened: its part {part!r} declares entities, or is not written in UTF-8, as no "
+            "spreadsheet program does; save it again"
+        )
+    rows = sum(1 for _ in _ROW.finditer(content))
+    if rows > _MOST_ROWS:
+        raise DataError(f"a questionnaire must have at most {_MOST_ROWS:,} rows; {name!r} has {rows:,}")
+    return content
+
+
+def _definition(name: str, content: bytes, suffix: str) -> object:
+    try:
+        from pyxform.xls2json_backends import get_xlsform
+    except ImportError:
+        raise NaysayError("XLSForms are read with pyxform; install it with: pip install 'naysay[collect]'") from None
+    try:
+        return get_xlsform(io.BytesIO(content.removeprefix(b"\xef\xbb\xbf")), file_type=suffix)
+    except Exception as error:  # of a broken workbook openpyxl raises nearly anything
+        if suffix != ".xlsx":
+            way_out = "name the sheets survey, choices and settings there, or save the workbook as .xlsx"
+            raise DataError(f"{name!r} is no questionnaire: its first column names no sheet ({way_out})") from None
+        raise DataError(f"cannot read {name!r}: {' '.join(str(error).split()) or type(error).__name__}") from None
+
+
+_Merged = tuple[tuple[str, int, int], ...]
+
+
+def _merged(content: bytes) -> dict[str, _Merged]:
+    """The merged cells of each sheet, whose texts stand in the first of them only."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if not any(b"mergeCell" in archive.read(part) for part in archive.namelist()):
+            return {}
+    from openpyxl import load_workbook
+
+    book = load_workbook(io.BytesIO(content))
+    return {
+        sheet.title.strip().lower(): tuple(
+            (each.coord, each.min_row, each.max_row) for each in sheet.merged_cells.ranges
+        )
+        for sheet in book.worksheets
+    }
+
+
+def _sheet(name: str, read: object, sheet: str, merged: _Merged) -> Sheet:
+    header = getattr(read, f"{sheet}_header", None) or []
+    columns = tuple(str(column) for column in (header[0] if header else {}))
+    repeated = {column for column in columns if columns.count(column) > 1}
+    if repeated:
+        raise DataError(f"{name!r}: the columns of sheet {sheet!r} must differ; got {_checks.shown(repeated)} twice")
+    for number, row in enumerate(getattr(read, sheet, None) or [], start=2):
+        for column, text in row.items():
+            if len(str(text)) > _LONGEST_CELL:
+                raise DataError(
+                    f"a cell must have at most {_LONGEST_CELL:,} characters; {name!r} has more in sheet {sheet!r}, "
+                    f"row {number}, column {column!r}"
+                )
+    rows = tuple(
+        (number, {str(column): str(text).strip() for column, text in row.items() if column and str(text).strip()})
+        for number, row in enumerate(getattr(read, sheet, None) or [], start=2)
+    )
+    return Sheet(columns, tuple((number, row) for number, row in rows if row), merged)

@@ -1,0 +1,187 @@
+"""XLSForm out: a questionnaire as a workbook that spreadsheet programs and other survey tools open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from naysay.errors import DataError, NaysayError
+from naysay.questionnaire.expressions.parsing import write_expression
+from naysay.questionnaire.items import Group, Item
+from naysay.questionnaire.kinds.base import Bin, Cells, Choice, Label, Private, Question
+from naysay.questionnaire.questionnaire import Questionnaire
+from naysay.questionnaire.xlsform.columns import own
+from naysay.questionnaire.xlsform.help_sheet import HELP
+from naysay.questionnaire.xlsform.offers import written_private
+
+__all__ = ["write_xlsform"]
+
+_LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español", "ar": "العربية", "fr": "Français"}
+_COLUMNS = (
+    "type", "name", "label", "hint", "required", "relevant", "constraint", "constraint_message", "appearance",
+    "parameters",
+)  # fmt: skip
+_WIDE, _NARROW = 40, 16
+
+
+def write_xlsform(questionnaire: Questionnaire, path: str | Path) -> None:
+    """Write a questionnaire as an XLSForm; `load` reads the same questionnaire back.
+
+    Parameters
+    ----------
+    questionnaire : Questionnaire
+    path : str or Path
+        Of the workbook, .xlsx.
+
+    Raises
+    ------
+    DataError
+        A file that cannot be written, or what XLSForm has no cell for, such as a constraint on a grid.
+    NaysayError
+        The extra ``collect`` is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from naysay.questionnaire import load, sample
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_xlsform(sample(), Path(folder, "sample.xlsx"))
+    ...     load(Path(folder, "sample.xlsx")).fingerprint == sample().fingerprint
+    True
+    """
+    try:
+        from openpyxl import Workbook
+    except ImportError:
+        raise NaysayError(
+            "workbooks are written with openpyxl; install it with: pip install 'naysay[collect]'"
+        ) from None
+    writer = _Writer(questionnaire)
+    writer.items(questionnaire.items)
+    book = Workbook()
+    book.remove(book.worksheets[0])
+    for name, rows in {**writer.sheets(), "help": HELP}.items():
+        _fill(book.create_sheet(name), rows)
+    try:
+        book.save(path)
+    except OSError as error:
+        raise DataError(f"cannot write to {str(path)!r}: {error.strerror or error}") from None
+
+
+def _fill(sheet: Any, rows: Sequence[Sequence[Any]]) -> None:
+    from openpyxl.styles import Alignment, Font
+    from openpyxl.utils.exceptions import IllegalCharacterError
+
+    for number, row in enumerate(rows, start=1):
+        for place, value in enumerate(row, start=1):
+            if value in ("", None):
+                continue
+            try:
+                cell = sheet.cell(number, place, value)
+            except IllegalCharacterError:
+                raise DataError(f"a workbook cannot hold the control characters in {value!r}") from None
+            cell.data_type = "s"  # a label that begins with = is no formula
+            cell.font, cell.alignment = Font(bold=number == 1), Alignment(wrap_text=number > 1, vertical="top")
+    for place, header in enumerate(rows[0]):
+        wide = header.startswith(("label", "hint", "form_title", "naysay_", "what"))
+        sheet.column_dimensions[sheet.cell(1, place + 1).column_letter].width = _WIDE if wide else _NARROW
+    sheet.freeze_panes = "C2" if sheet.title == "survey" else "A2"
+
+
+class _Writer:
+    """Gathers the rows of the sheets."""
+
+    def __init__(self, questionnaire: Questionnaire) -> None:
+        self.questionnaire = questionnaire
+        self.rows: list[Cells] = []
+        self.known: dict[str, Sequence[Choice | Bin]] = {}
+
+    def items(self, items: Sequence[Item]) -> None:
+        for item in items:
+            if isinstance(item, Group):
+                self.rows.append({"type": "begin_group", **_head(item)})
+                self.items(item.items)
+                self.rows.append({"type": "end_group"})
+            elif isinstance(item, Question):
+                first, *others = item.written(self)
+                self.rows += [{**_head(item), **_asked(item), **_private(item.privacy), **first}, *others]
+            else:
+                self.rows.append({"type": "note", **_head(item)})
+
+    def list_of(self, name: str, choices: Sequence[Choice | Bin]) -> str:
+        """The name of a list with these choices; questions with the same ones share it."""
+        written = [(each.name, each.label) for each in choices]
+        for known, others in self.known.items():
+            if [(each.name, each.label) for each in others] == written:
+                return known
+        self.known[name] = choices
+        return name
+
+    def sheets(self) -> dict[str, list[list[Any]]]:
+        """Header and rows of each sheet."""
+        choices = [
+            {"list_name": name, "name": each.name, "label": each.label}
+            for name, listed in self.known.items()
+            for each in listed
+        ]
+        languages = self.questionnaire.languages
+        return {
+            "survey": _table(self.rows, (*_COLUMNS, *(each.removeprefix("naysay_") for each in own())), languages),
+            "choices": _table(choices, ("list_name", "name", "label"), languages),
+            "settings": self._settings(),
+        }
+
+    def _settings(self) -> list[list[Any]]:
+        form = self.questionnaire
+        row: dict[str, Any] = {"form_id": form.name, "default_language": _language(form.languages[0])}
+        for column, text in (("form_title", form.title), *((f"naysay_{n}", getattr(form, n)) for n in _TEXTS)):
+            row |= {f"{column}::{_language(language)}": words for language, words in text.items()}
+        return [list(row), list(row.values())]
+
+
+_TEXTS = ("about", "contact", "thanks")
+
+
+def _language(tag: str) -> str:
+    return f"{_LANGUAGES[tag]} ({tag})" if tag in _LANGUAGES else tag
+
+
+def _head(item: Any) -> Cells:
+    relevant = {} if item.relevant is None else {"relevant": write_expression(item.relevant)}
+    return {"name": item.name, "label": item.label, "hint": item.hint, **relevant}
+
+
+def _asked(item: Any) -> Cells:
+    cells: Cells = {"required": "yes"} if item.required else {}
+    if item.constraint is not None:
+        cells["constraint"] = write_expression(item.constraint.expression)
+        cells["constraint_message"] = item.constraint.message
+    return cells
+
+
+def _private(private: Private | None) -> Cells:
+    if private is None:
+        return {}
+    words = {"sink_label": next(iter(private.responses.values()))} if private.responses else {}
+    return {**written_private(private), **words}
+
+
+def _table(rows: Sequence[Cells], columns: Sequence[str], languages: Sequence[str]) -> list[list[Any]]:
+    """Header and rows, a text in a column for each language, without columns that stay empty."""
+    used = [column for column in columns if any(row.get(column) for row in rows)]
+    fields = [(column, language) for column in used for language in (languages if _translated(column) else (None,))]
+    header = [_header(column, language) for column, language in fields]
+    return [header, *([_cell(row.get(column, ""), language) for column, language in fields] for row in rows)]
+
+
+def _translated(column: str) -> bool:
+    return column in ("label", "hint", "constraint_message") or own().get(f"naysay_{column}", False)
+
+
+def _header(column: str, language: str | None) -> str:
+    name = f"bind::naysay_{column}" if f"naysay_{column}" in own() else column
+    return name if language is None else f"{name}::{_language(language)}"
+
+
+def _cell(value: str | Label | Mapping[str, str], language: str | None) -> str:
+    return value if isinstance(value, str) else value.get(language or "", "")

@@ -1,0 +1,300 @@
+"""A row for each category, with its label at the left: marks and intervals in it, or bars of parts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from naysay.printing.extra import need
+from naysay.report import labels
+from naysay.report.finish import LETTER, LINE, Axis, data, image
+from naysay.report.inks import ink
+
+__all__ = ["Bars", "Mark", "marks_in_rows", "stacked_bars"]
+
+_BAR, _STEP, _RIGHT = 16, 10, 18
+_FLUSH = {"labelFlush": False, "labelSeparation": 8}
+_SHAPES = {"truth": "M-.16,-1L.16,-1L.16,1L-.16,1Z", "estimate": "circle", "pooled": "diamond"}
+_SIZES = {"truth": 420, "estimate": 64}
+
+
+@dataclass(frozen=True, eq=False)
+class Mark:
+    """One kind of mark in a chart: a value for each category, with intervals where there are some.
+
+    Parameters
+    ----------
+    role : {"truth", "estimate", "pooled", "text", "muted"}
+        Gives the color; and the shape of the first three, if no other is named.
+    name : str
+        For the legend.
+    values : (t,) float
+        NaN is left out.
+    bounds : (t, 2) float, optional
+    shape : str, optional
+        As Vega names it.
+    told : (t,) sequence of str, optional
+        What is said of each value, in place of the value and its bounds.
+    """
+
+    role: str
+    name: str
+    values: ArrayLike
+    bounds: ArrayLike | None = None
+    shape: str = ""
+    told: Sequence[str] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """One bar for each category, of parts that lie side by side.
+
+    Parameters
+    ----------
+    sign : str
+        A letter at the left, which tells it from other bars of the category.
+    ends : (t, kinds) float
+        Where each part of each bar ends; parts of no width are left out.
+    told : for each category, a sequence of str
+        What is said of each part.
+    """
+
+    sign: str
+    ends: ArrayLike
+    told: Sequence[Sequence[str]]
+
+
+def marks_in_rows(
+    categories: Sequence[Any],
+    marks: Sequence[Mark],
+    axis: Axis,
+    *,
+    title: str,
+    description: str,
+    size: int,
+    room: int,
+    most: int = 3,
+    labeled: bool = True,
+    aim: float | None = None,
+) -> str:
+    """An SVG image with a row for each category, and marks with intervals along a common scale.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label
+        Any script and length; long ones are wrapped, then cut, and stand in full in the row's tooltip.
+    marks : sequence of Mark
+        Each says of its values what is `told`.
+    axis : Axis
+    title, description : str
+        Read aloud for the whole image.
+    size : int
+        Width in pixels at which text has its natural size.
+    room : int
+        Letters in a line of a label.
+    most : int
+        Lines of a label, beyond which it is cut.
+    labeled : bool
+        False for an image beside another of the same categories and room: its rows stand level with theirs.
+    aim : float, optional
+        Where a line is drawn through all rows.
+
+    Raises
+    ------
+    ExtraMissing
+        Without the extra ``plots``.
+    """
+    compared = [mark for mark in marks if mark.role != "truth"]
+    rows = _rows(categories, room, most, least=max(2 * LINE, _STEP * len(compared)))
+    left = rows.left if labeled else _RIGHT
+    names = [mark.name for mark in marks]
+    beside = _beside(names, size - left) if labeled else len(names)
+    aimed = data([{"aim": aim}]).mark_rule(color=ink("truth"), strokeWidth=1.5, aria=False)
+    chart = need("altair").layer(
+        rows.between(),
+        *([] if aim is None else [aimed.encode(x=axis.encoded("X", "aim", **_FLUSH))]),
+        *_marked(marks, [point for mark in marks for point in _points(mark, rows, compared)], axis, rows, beside),
+        *([rows.named(gap=10)] if labeled else []),
+    )
+    padding = {"left": left, "right": _RIGHT, "top": 15 + 19 * -(-len(marks) // beside), "bottom": 48}
+    return image(chart, size=size, height=rows.height, padding=padding, title=title, description=description)
+
+
+def _points(mark: Mark, rows: _Rows, compared: Sequence[Mark]) -> list[dict[str, Any]]:
+    """The marks of one kind, with what is said of each.
+
+    Those that are compared stand above one another, so that they do not hide each other; the truth spans them all.
+    """
+    offset = 0.0 if mark.role == "truth" else _STEP * (compared.index(mark) - (len(compared) - 1) / 2)
+    values = np.asarray(mark.values, dtype=float)
+    bounds = np.column_stack([values, values]) if mark.bounds is None else np.asarray(mark.bounds, dtype=float)
+    every = zip(rows.names, values.tolist(), bounds.tolist(), rows.middles, mark.told, strict=True)
+    shared = {"mark": mark.name, "size": _SIZES.get(mark.role, 56)}
+    return [
+        {"y": y + offset, "value": value, "low": low, "high": high, "told": f"{name}: {mark.name} {said}"} | shared
+        for name, value, (low, high), y, said in every
+        if not math.isnan(value)
+    ]
+
+
+def _marked(marks: Sequence[Mark], points: list[dict[str, Any]], axis: Axis, rows: _Rows, beside: int) -> list[Any]:
+    """Intervals, and the marks on them."""
+    alt = need("altair")
+    names, legend = [mark.name for mark in marks], _legend(beside, symbolSize=90)
+    color = alt.Color("mark:N", scale=alt.Scale(domain=names, range=[ink(each.role) for each in marks]), legend=legend)
+    shapes = alt.Scale(domain=names, range=[mark.shape or _SHAPES[mark.role] for mark in marks])
+    return [
+        data(points)
+        .transform_filter("datum.high > datum.low")
+        .mark_rule(strokeWidth=2)
+        .encode(x=axis.encoded("X", "low", **_FLUSH), x2="high:Q", y=rows.y(), color=color, description="told:N"),
+        data(points)
+        .mark_point(filled=True, opacity=1)
+        .encode(
+            x=axis.encoded("X", "value", **_FLUSH),
+            y=rows.y(),
+            color=color,
+            shape=alt.Shape("mark:N", scale=shapes, legend=legend),
+            size=alt.Size("size:Q", scale=None),
+            description="told:N",
+        ),
+    ]
+
+
+def stacked_bars(
+    categories: Sequence[Any],
+    bars: Sequence[Bars],
+    kinds: Mapping[str, str],
+    axis: Axis,
+    *,
+    title: str,
+    description: str,
+    size: int,
+    room: int,
+    most: int = 4,
+) -> str:
+    """An SVG image with a row for each category, and in it bars of parts that follow one another.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label
+    bars : sequence of Bars
+        Below one another in every row.
+    kinds : {role: name}
+        The parts of a bar, from the left to the right, with the roles of `inks.FILLS`.
+    axis, title, description, size, room, most
+        As in `marks_in_rows`.
+
+    Raises
+    ------
+    ExtraMissing
+        Without the extra ``plots``.
+    """
+    alt = need("altair")
+    rows = _rows(categories, room, most, least=_BAR * len(bars) + 6)
+    left = rows.left + _RIGHT
+    names = list(kinds.values())
+    beside = _beside(names, size - left)
+    legend = _legend(beside, symbolType="square", symbolSize=120, columnPadding=22)
+    scale = alt.Scale(domain=names, range=[ink(role) for role in kinds])
+    steps = [(_BAR + 1) * place - _BAR * len(bars) / 2 for place in range(len(bars))]
+    parts = [part for bar, step in zip(bars, steps, strict=True) for part in _parts(bar, step, rows, names)]
+    signs = [
+        {"y": middle + step + _BAR / 2, "sign": bar.sign}
+        for bar, step in zip(bars, steps, strict=True)
+        for middle in rows.middles
+    ]
+    signed = data(signs).mark_text(align="right", fontSize=12, color=ink("muted"))
+    chart = alt.layer(
+        data(parts)
+        .mark_rect(opacity=1)
+        .encode(
+            x=axis.encoded("X", "low", grid=False, **_FLUSH),
+            x2="high:Q",
+            y=rows.y("top"),
+            y2="bottom:Q",
+            color=alt.Color("kind:N", scale=scale, legend=legend),
+            description="told:N",
+        ),
+        rows.between(),
+        rows.named(gap=26),
+        signed.encode(x=alt.value(-8), y=rows.y(), text="sign:N"),
+    )
+    padding = {"left": left, "right": _RIGHT, "top": 17 + 19 * -(-len(names) // beside), "bottom": 48}
+    return image(chart, size=size, height=rows.height, padding=padding, title=title, description=description)
+
+
+def _parts(bar: Bars, step: float, rows: _Rows, kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The parts of one bar in every row, so far below its middle."""
+    every = zip(rows.names, rows.middles, np.asarray(bar.ends, dtype=float).tolist(), bar.told, strict=True)
+    for name, middle, ends, told in every:
+        place = {"top": middle + step, "bottom": middle + step + _BAR - 1}
+        for kind, (low, high), said in zip(kinds, pairwise([0.0, *ends]), told, strict=True):
+            if high > low:
+                yield {"low": low, "high": high, "kind": kind, "told": f"{name}, {bar.sign}: {said}"} | place
+
+
+class _Rows(NamedTuple):
+    """Rows of an image, each as high as its label and its marks need."""
+
+    names: list[str]
+    lines: list[list[str]]
+    ends: list[float]
+    middles: list[float]
+
+    @property
+    def left(self) -> int:
+        """Pixels for the labels."""
+        return math.ceil(max(labels.width(line) for own in self.lines for line in own) * LETTER) + 16
+
+    @property
+    def height(self) -> int:
+        """Pixels of all rows."""
+        return int(self.ends[-1])
+
+    def y(self, field: str = "y") -> Any:
+        """The channel Y for a field that holds heights."""
+        alt = need("altair")
+        return alt.Y(f"{field}:Q", scale=alt.Scale(domain=[self.height, 0], nice=False, zero=False), axis=None)
+
+    def between(self) -> Any:
+        """Rules between the rows."""
+        ends = data({"y": end} for end in self.ends[:-1])
+        return ends.mark_rule(color=ink("grid"), strokeWidth=1, aria=False).encode(y=self.y())
+
+    def named(self, *, gap: int) -> Any:
+        """Labels, line by line, each in the direction of its script, so far left of the plot."""
+        words = [
+            {
+                "y": middle - (len(own) - 1) * LINE / 2,
+                "label": "\n".join(labels.isolated(line, name) for line in own),
+                "told": name,
+            }
+            for own, name, middle in zip(self.lines, self.names, self.middles, strict=True)
+        ]
+        text = data(words).mark_text(align="right", lineBreak="\n", lineHeight=LINE, fontSize=12, color=ink("text"))
+        return text.encode(x=need("altair").value(-gap), y=self.y(), text="label:N", description="told:N")
+
+
+def _rows(categories: Sequence[Any], room: int, most: int, *, least: int) -> _Rows:
+    names = [labels.full(category) for category in categories]
+    lines = [labels.wrapped(name, room, lines=most) for name in names]
+    heights = [max(least, len(own) * LINE) + 8 for own in lines]
+    ends = [float(end) for end in accumulate(heights)]
+    return _Rows(names, lines, ends, [end - height / 2 for end, height in zip(ends, heights, strict=True)])
+
+
+def _legend(columns: int, **symbols: Any) -> Any:
+    return need("altair").Legend(orient="top", direction="horizontal", title=None, columns=columns, offset=8, **symbols)
+
+
+def _beside(names: Sequence[str], width: int) -> int:
+    """How many names of a legend fit beside one another: all, or as many as have the room of the widest."""
+    widths = [labels.width(name) * LETTER + 30 for name in names]
+    return len(names) if sum(widths) <= width else max(1, int(width / max(widths)))

@@ -1,0 +1,95 @@
+import importlib
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from naysay import printing
+from naysay.printing import Bar, Chart, Column, Facts, Heading, Marked, Note, Points, Sentence, Table
+from naysay.printing.extra import ExtraMissing
+from naysay.printing.html import PHONE, WIDE
+
+TABLE = Table(
+    (Column("<name>", words=True), Column("truth", role="truth"), Column("holds", role="holds")),
+    (("[red]a", "1", "yes"), ("<b>", "2", Marked("no", "wrong")), ("beside", "3", "")),
+    caption="What & why",
+    apart=1,
+)
+EVERY = [
+    Heading("On <top>"),
+    Sentence("One.\nTwo."),
+    TABLE,
+    Note("mind"),
+    Note("the gap"),
+    Points(("first", "second")),
+    Facts((("n", "12"),)),
+    Chart(lambda size, letters: f"<svg>{size} {letters}</svg>"),
+]
+
+
+def test_text_tells_all_but_charts():
+    assert printing.text(EVERY).splitlines() == [
+        "On <top>",
+        "One.",
+        "Two.",
+        "",
+        "What & why",
+        "<name>  truth  holds",
+        "[red]a      1    yes",
+        "<b>         2     no",
+        "beside      3",
+        "",
+        "note: mind",
+        "note: the gap",
+        "first",
+        "second",
+        "n: 12",
+    ]
+
+
+def test_html_tells_all_and_escapes_it():
+    page = printing.html(EVERY)
+    for part in (
+        "<h3>On &lt;top&gt;</h3>",
+        '<caption><span>What &amp; why</span></caption>\n<thead>\n<tr><th scope="col">&lt;name&gt;</th>'
+        '<th scope="col" class="truth">truth</th>',
+        '<bdi dir="auto">&lt;b&gt;</bdi></th><td class="truth">2</td><td class="holds wrong">no</td>',
+        '<tbody class="beside">\n<tr><th scope="row"><bdi dir="auto">beside</bdi>',
+        '<ul class="notes">\n<li>mind</li>\n<li>the gap</li>\n</ul>',
+        "<div><dt>n</dt><dd>12</dd></div>",
+    ):
+        assert part in page
+    assert [f"<svg>{size} {letters}</svg>" for size, letters in (WIDE, PHONE)] == re.findall("<svg>.*</svg>", page)
+
+
+def test_bars_are_drawn_beside_their_words():
+    page = printing.html([Table((Column("left"), Column("in words", words=True)), ((Bar("1 of 4", 0.25), "few"),))])
+    assert '<td class="bar"><span>1 of 4</span><i aria-hidden="true" style="--part:0.2500"></i></td>' in page
+    assert '<td class="words">few</td>' in page
+    assert "<caption" not in page
+
+
+def test_a_console_gets_its_colors():
+    out = io.StringIO()
+    printing.show(
+        [TABLE, Sentence("[red]x" * 30)], Console(file=out, width=80, color_system="standard", force_terminal=True)
+    )
+    shown = out.getvalue()
+    assert "\x1b[1mWhat & why\x1b[0m" in shown
+    assert "\x1b[33m   no\x1b[0m" in shown
+    assert "[red]x" * 30 in shown
+
+
+def test_html_needs_its_library(monkeypatch):
+    def missing(name):
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(ExtraMissing, match=r"naysay\[plots\]"):
+        printing.html([Note("x")])
+
+
+def test_only_content_is_told():
+    with pytest.raises(TypeError, match="no content is a str"):
+        printing.text(["x"])
