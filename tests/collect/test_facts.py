@@ -6,7 +6,7 @@ from pathlib import Path
 
 from naysay.collect.client import FOLDER
 from naysay.collect.device import marks
-from naysay.design.answerable import unnamed
+from naysay.design.form import unnamed
 from naysay.questionnaire.rules.privacy import MOST_ODDS
 
 VECTORS = Path(__file__).parents[1] / "reference" / "drawing_vectors.json"

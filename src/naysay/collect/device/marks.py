@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
-from naysay.design.answerable import unnamed
+from naysay.design.form import unnamed
 from naysay.errors import DataError
 from naysay.questionnaire import Question, Questionnaire, canonical
 
