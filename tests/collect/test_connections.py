@@ -140,7 +140,7 @@ def test_those_who_never_read_what_they_asked_for_keep_nobody_out(published, cli
         until(lambda: [each.flow.write_paused and not each.cycle.response_complete for each in made] == [True] * 5)
         with urllib.request.urlopen(f"{link}/s/kinds", timeout=20) as page:
             assert page.status == 200
-        assert sum(each in each.connections for each in made) == 5  # the one that had waited longest was dropped
+        assert sum(each in each.connections for each in made[:5]) == 4  # the one that had waited longest was dropped
 
 
 def test_the_answer_to_too_large_a_body_is_seen(running):
