@@ -8,7 +8,7 @@ from typing import Any
 
 from naysay.design import Answerable
 from naysay.errors import DataError
-from naysay.estimate.findings import finding, findings
+from naysay.estimate.findings import FINDINGS
 from naysay.estimate.information import KINDS
 from naysay.estimate.intervals import intervals
 from naysay.estimate.levels import pooled, stratified
@@ -107,7 +107,7 @@ class Estimator:
 
     __call__ = fit
 
-    intervals, finding, findings = staticmethod(intervals), staticmethod(finding), staticmethod(findings)
+    intervals, findings = staticmethod(intervals), FINDINGS
     sections, plain = staticmethod(sections), staticmethod(to_dict)
 
     def refusal(self, design: Answerable, target: str = "population") -> str | None:

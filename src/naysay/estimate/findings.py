@@ -33,7 +33,7 @@ from naysay.estimate.protocol import Finding, Options
 from naysay.estimate.result import Estimate, is_pooled, reliable_errors, reliable_nuisance
 from naysay.printing import plain
 
-__all__ = ["FINDINGS", "decimals", "decimals_of", "finding", "findings", "shown"]
+__all__ = ["FINDINGS", "decimals", "decimals_of", "shown"]
 
 Floats = NDArray[np.float64]
 
@@ -234,18 +234,9 @@ class Probability(Finding):
         return f"over the stated range of the prevalence: {_ranges(self.fit, self.value)}"
 
 
-FINDINGS = (Compared, Unbounded, Preferences, BySample, Fit, Untested, Noncompliance, Probability)
-"""All kinds of findings, in the order in which they are printed."""
-
-
-def findings(fit: Estimate) -> tuple[Finding, ...]:
-    """All that an estimate tells beyond its numbers."""
-    return tuple(found for kind in FINDINGS if (found := kind.of(fit)) is not None)
-
-
-def finding(fit: Estimate, name: str) -> Finding | None:
-    """What an estimate tells under a name, if it has such a finding."""
-    return next(kind.of(fit) for kind in FINDINGS if kind.name == name)
+_KINDS = (Compared, Unbounded, Preferences, BySample, Fit, Untested, Noncompliance, Probability)
+FINDINGS = {kind.name: kind.of for kind in _KINDS}
+"""How each kind of finding is made from an estimate, by name, in the order in which they are printed."""
 
 
 def _numbers(fit: Estimate) -> dict[str, Any]:

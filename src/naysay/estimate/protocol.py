@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
 
@@ -93,8 +93,10 @@ class Finding:
     @classmethod
     def of(cls, fit: Any) -> Self | None:
         """The finding, None where an estimate has none of this kind."""
-        value = cls.compute(fit) if cls.concerns(fit) else None
-        return cls(fit, value) if value is not None or (cls.left_out and cls.concerns(fit)) else None
+        if not cls.concerns(fit):
+            return None
+        value = cls.compute(fit)
+        return cls(fit, value) if value is not None or cls.left_out else None
 
     @classmethod
     def concerns(cls, fit: Any) -> bool:
@@ -132,9 +134,7 @@ class Maker(Protocol):
     @property
     def intervals(self) -> Callable[..., Intervals]: ...
     @property
-    def finding(self) -> Callable[[Any, str], Finding | None]: ...
-    @property
-    def findings(self) -> Callable[[Any], tuple[Finding, ...]]: ...
+    def findings(self) -> Mapping[str, Callable[[Any], Finding | None]]: ...
     @property
     def sections(self) -> Callable[[Any, Options], list[Content]]: ...
     @property

@@ -271,18 +271,22 @@ class Estimate:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """What this estimate tells beyond its numbers, in the order in which it is printed."""
-        return self.estimator.findings(self)
+        found = (self._finding(name) for name in self.estimator.findings)
+        return tuple(each for each in found if each is not None)
 
     @cached_property
-    def _values(self) -> dict[str, Any]:
-        """The values of findings that were asked for, each computed once."""
+    def _made(self) -> dict[str, Finding | None]:
+        """Findings that were asked for, each made once."""
         return {}
 
+    def _finding(self, name: str) -> Finding | None:
+        if name not in self._made:
+            self._made[name] = self.estimator.findings[name](self)
+        return self._made[name]
+
     def _value(self, name: str) -> Any:
-        if name not in self._values:
-            found = self.estimator.finding(self, name)
-            self._values[name] = None if found is None else found.value
-        return self._values[name]
+        found = self._finding(name)
+        return None if found is None else found.value
 
     @property
     def comparison(self) -> Comparison | None:
