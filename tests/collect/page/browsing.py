@@ -15,6 +15,9 @@ from naysay.collect.server.keys import Keys
 from naysay.collect.storage import Store
 from naysay.questionnaire import Questionnaire, sample
 
+ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+"""Of Chromium."""
+
 ANSWERS = {
     "age": 44,
     "area": "town",

@@ -4,13 +4,11 @@ import os
 import shutil
 
 import pytest
-from browsing import Respondent, privates, serve
+from browsing import ARGUMENTS, Respondent, privates, serve
 from hostile import lying
 from playwright.sync_api import sync_playwright
 
 from naysay.questionnaire import sample
-
-ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,7 @@ import shutil
 import time
 
 import pytest
-from browsing import ANSWERS, Respondent, privates, remembered, serve, unsealed
-from conftest import ARGUMENTS
+from browsing import ANSWERS, ARGUMENTS, Respondent, privates, remembered, serve, unsealed
 from residue import contents, found
 
 from naysay.collect.client import FOLDER
