@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -48,8 +48,10 @@ def _whole_of(cell: Any) -> Any:
 class _Number(Question):
     bins: tuple[Bin, ...] = ()
     private: Private | None = None
-    low: float | None = None
-    high: float | None = None
+
+    if TYPE_CHECKING:  # a field of each kind: one that stood here would come before `kind` in JSON
+        low: float | None
+        high: float | None
 
     categories_in: ClassVar[str] = "bins"
     fields: ClassVar[Mapping[str, str]] = {"bins": "naysay_bins", "low": "naysay_range", "high": "naysay_range"}
