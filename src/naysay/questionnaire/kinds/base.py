@@ -266,7 +266,7 @@ class Question(Asked):
     @classmethod
     def of_row(cls, row: Row) -> dict[str, Any]:
         """The fields that only this kind has, from a row of an XLSForm."""
-        return {}
+        return {"choices": row.choices()} if cls.listed else {}
 
     def written(self, sheets: Sheets) -> list[Cells]:
         """The rows of an XLSForm that ask it; name, texts, conditions and privacy are added to the first."""

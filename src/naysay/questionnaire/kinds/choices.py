@@ -82,9 +82,9 @@ class SelectOne(Question):
 
     @classmethod
     def of_row(cls, row: Row) -> dict[str, Any]:
-        choices = row.choices()
-        rating = likert(row, choices) if "likert" in row.text("appearance").lower() else None
-        return rating or {"choices": choices}
+        found = super().of_row(row)
+        rating = likert(row, found["choices"]) if "likert" in row.text("appearance").lower() else None
+        return rating or found
 
 
 class SelectMultiple(Question):
@@ -145,10 +145,6 @@ class SelectMultiple(Question):
     def flaws(self, path: str) -> Iterator[Problem]:
         if not self.choices:
             yield Problem("choices", "at least one choice is needed", "", "add choices", path=f"{path}.choices")
-
-    @classmethod
-    def of_row(cls, row: Row) -> dict[str, Any]:
-        return {"choices": row.choices()}
 
 
 def _yes(cell: Any) -> bool | None:
@@ -264,7 +260,3 @@ class Ranking(Question):
         if len(self.choices) > _MOST_RANKED:
             message = f"at most {_MOST_RANKED} choices can be ranked; got {len(self.choices)}"
             yield Problem("choices", message, "nobody orders more", "leave some out", path=f"{path}.choices")
-
-    @classmethod
-    def of_row(cls, row: Row) -> dict[str, Any]:
-        return {"choices": row.choices()}
