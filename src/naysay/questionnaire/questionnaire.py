@@ -12,7 +12,10 @@ from pydantic import Field
 from naysay.questionnaire.items import Group, Item
 from naysay.questionnaire.kinds.base import Label, Model, Question
 
-__all__ = ["Questionnaire", "canonical", "schema"]
+__all__ = ["TEXTS", "Questionnaire", "canonical", "schema"]
+
+TEXTS = ("about", "contact", "thanks")
+"""The texts of a questionnaire beside its title; any of them may be left out."""
 
 
 def canonical(value: Any) -> bytes:

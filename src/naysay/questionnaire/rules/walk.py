@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from naysay.questionnaire.expressions.nodes import Apply, Expression
 from naysay.questionnaire.items import Group, Item
 from naysay.questionnaire.kinds.base import Constraint, Label, Question
-from naysay.questionnaire.questionnaire import Questionnaire
+from naysay.questionnaire.questionnaire import TEXTS, Questionnaire
 
-__all__ = ["Entry", "Shown", "Walk", "entries", "expressions", "nodes", "piped"]
+__all__ = ["Entry", "Shown", "Walk", "expressions", "nodes", "piped"]
 
 _CALLED = {"label": "a label", "hint": "the hint"}
 _PIPED = re.compile(r"\$\{\s*+([^}\s]*+)\s*+\}")
@@ -70,11 +70,18 @@ class Walk:
     Parameters
     ----------
     questionnaire : Questionnaire
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> Walk(sample()).entries[4].path
+    'items[3].items[0]'
     """
 
     def __init__(self, questionnaire: Questionnaire) -> None:
         self.languages = questionnaire.languages
-        self.entries = entries(questionnaire)
+        self.entries: list[Entry] = []
+        _enter(questionnaire.items, "items", self.entries)
         self.by_name = {entry.item.name: entry for entry in self.entries}
         self.texts = [*_texts(questionnaire), *(told for entry in self.entries for told in _within(entry))]
 
@@ -87,33 +94,19 @@ class Walk:
         return ((told, f"{told.path}.{tag}", words) for told in self.texts for tag, words in told.label.items())
 
 
-def entries(questionnaire: Questionnaire) -> list[Entry]:
-    """Every question, note and group, in order.
-
-    Examples
-    --------
-    >>> from naysay.questionnaire import sample
-    >>> entries(sample())[4].path
-    'items[3].items[0]'
-    """
-    found: list[Entry] = []
-    _walk(questionnaire.items, "items", found)
-    return found
-
-
-def _walk(items: Sequence[Item], path: str, found: list[Entry]) -> None:
+def _enter(items: Sequence[Item], path: str, found: list[Entry]) -> None:
     for place, item in enumerate(items):
         here, order = f"{path}[{place}]", len(found)
         found.append(Entry(here, item, order, order))
         if isinstance(item, Group):
-            _walk(item.items, f"{here}.items", found)
+            _enter(item.items, f"{here}.items", found)
             found[order] = Entry(here, item, order, len(found) - 1)
 
 
 def _texts(questionnaire: Questionnaire) -> Iterator[Shown]:
     """Every text of the questionnaire itself."""
     yield Shown("title", questionnaire.title, True, "a title")
-    for name in ("about", "contact", "thanks"):
+    for name in TEXTS:
         yield Shown(name, getattr(questionnaire, name), False, name)
 
 

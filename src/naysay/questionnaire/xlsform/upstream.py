@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from naysay.questionnaire.problems import Place, Problem
+from naysay.questionnaire.problems import Place, Problem, Severity
 from naysay.questionnaire.xlsform.columns import Columns, own
 from naysay.questionnaire.xlsform.sheets import Sheet
 
 __all__ = ["upstream_problems"]
 
-_ROW = re.compile(r"\[row : (\d+)\]|\[row: (\d+)\]|[Rr]ow (\d+)")
+_ROW = re.compile(r"(?:\[row ?: |[Rr]ow )(\d+)")
 _SENT = re.compile(r"sent\(\s*(\$\{[^}]*\})\s*\)")
 
 
@@ -52,21 +52,16 @@ def _workbook(sheets: Mapping[str, Sheet], columns: Columns) -> dict[str, Any]:
         dropped = ours if name == "survey" else set()
         if name == "settings":
             dropped = {header for header in sheet.columns if header.startswith("naysay_") or "::" in header}
+        kept = [header for header in sheet.columns if header not in dropped]
         numbered = dict(sheet.rows)
-        book[name] = [
-            {
-                header: _SENT.sub(r"\1", text)
-                for header, text in numbered.get(number, {}).items()
-                if header not in dropped
-            }
-            for number in range(2, max(numbered, default=1) + 1)
-        ]
-        book[f"{name}_header"] = [dict.fromkeys(each for each in sheet.columns if each not in dropped)]
+        rows = [numbered.get(number, {}) for number in range(2, max(numbered, default=1) + 1)]
+        book[name] = [{header: _SENT.sub(r"\1", row[header]) for header in kept if header in row} for row in rows]
+        book[f"{name}_header"] = [dict.fromkeys(kept)]
     return book
 
 
-def _problem(text: str, severity: Any) -> Problem:
+def _problem(text: str, severity: Severity) -> Problem:
     found = _ROW.search(text)
-    row = next((int(group) for group in found.groups() if group), None) if found else None
+    row = int(found[1]) if found else None
     message = "pyxform: " + " ".join(text.split())
     return Problem("pyxform", message, severity=severity, place=Place("survey" if row else "workbook", row))
