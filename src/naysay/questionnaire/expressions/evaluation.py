@@ -128,9 +128,8 @@ def _text(value: Content) -> str:
 
 def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Content, Content], bool]:
     def compared(left: Content, right: Content) -> bool:
-        if _is_day(left) and _is_day(right):
-            return compare(left, right)
-        return compare(_number(left), _number(right))
+        days = _is_day(left) and _is_day(right)
+        return compare(left, right) if days else compare(_number(left), _number(right))
 
     return compared
 

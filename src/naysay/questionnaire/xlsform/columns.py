@@ -122,23 +122,20 @@ def columns_of(sheet: Sheet, name: str, *, default: str) -> Columns:
     """
     found = Columns(name)
     for header in sheet.columns:
-        _add(found, header, default)
+        base, _, named = (part.strip() for part in _split(header))
+        meaning = _ALIASES.get(base.lower(), base.lower())
+        last = "image" if name == "survey" and meaning == "media" else meaning.split("::")[-1]
+        if last in _REFUSED:
+            _refuse(found, header, _REFUSED[last])
+        elif meaning not in _known(name):
+            _unused(found, header, base)
+        elif translated(meaning):
+            _add_language(found, header, meaning, named, default)
+        elif meaning in found.plain:
+            _refuse(found, header, f"column {found.plain[meaning]!r} says it already; leave one out")
+        else:
+            found.plain[meaning] = header
     return found
-
-
-def _add(found: Columns, header: str, default: str) -> None:
-    base, _, named = (part.strip() for part in _split(header))
-    meaning = _ALIASES.get(base.lower(), base.lower())
-    if meaning.split("::")[-1] in _REFUSED or (found.sheet == "survey" and meaning == "media"):
-        _refuse(found, header, _REFUSED.get(meaning.split("::")[-1], _REFUSED["image"]))
-    elif meaning not in _known(found.sheet):
-        _unused(found, header)
-    elif translated(meaning):
-        _add_language(found, header, meaning, named, default)
-    elif meaning in found.plain:
-        _refuse(found, header, f"column {found.plain[meaning]!r} says it already; leave one out")
-    else:
-        found.plain[meaning] = header
 
 
 def _split(header: str) -> tuple[str, str, str]:
@@ -175,9 +172,8 @@ def tag_of(language: str) -> str | None:
     return tag if _TAG.fullmatch(tag) and len(tag) <= _LONGEST_TAG else None
 
 
-def _unused(found: Columns, header: str) -> None:
+def _unused(found: Columns, header: str, base: str) -> None:
     """A column that is not understood: a warning, unless it was meant to make answers private."""
-    base = _split(header)[0].strip()
     hint = _checks.nearest(base, sorted(_known(found.sheet)))
     if "naysay" in header.lower():
         message, reason = f"there is no column {header!r}", "answers that were to be private would be plain"

@@ -10,15 +10,15 @@ from typing import Any
 
 from naysay.questionnaire.problems import Place, Problem, Severity
 from naysay.questionnaire.questionnaire import TEXTS
-from naysay.questionnaire.xlsform.columns import Columns, columns_of, tag_of
-from naysay.questionnaire.xlsform.rows import Draft, Row, Workbook
+from naysay.questionnaire.xlsform.columns import Columns, columns_of, own, tag_of
+from naysay.questionnaire.xlsform.rows import GROUP_ENDS, GROUP_STARTS, REPEAT_ENDS, REPEAT_STARTS, Draft, Row, Workbook
 from naysay.questionnaire.xlsform.sheets import Sheet, read_sheets
-from naysay.questionnaire.xlsform.types import GROUP_ENDS, GROUP_STARTS, REPEAT_ENDS, REPEAT_STARTS
-from naysay.questionnaire.xlsform.upstream import upstream_problems
 
 __all__ = ["read_xlsform"]
 
 _MOST_NESTED = 10
+_ROW = re.compile(r"(?:\[row ?: |[Rr]ow )(\d+)")
+_SENT = re.compile(r"sent\(\s*(\$\{[^}]*\})\s*\)")
 
 
 def read_xlsform(path: str | Path) -> Draft:
@@ -55,7 +55,7 @@ def read_xlsform(path: str | Path) -> Draft:
         draft.problems.append(Problem("survey", message, "", way_out, place=Place("survey")))
     draft.form["items"] = _Nesting(workbook, sheets["survey"]).items()
     known = {each.place.row for each in draft.problems if each.place and each.severity == "error"} - {None}
-    told = upstream_problems(sheets, columns["survey"])
+    told = _upstream(sheets, columns["survey"])
     draft.problems += [each for each in told if each.place is None or each.place.row not in known]
     _tell_merged(draft, sheets)
     return draft
@@ -213,3 +213,54 @@ def _grids(sheet: Sheet, columns: Columns) -> set[int]:
         elif opened and "list-nolabel" in appearance.split():
             found.add(opened[-1])
     return found
+
+
+def _upstream(sheets: Mapping[str, Sheet], columns: Columns) -> list[Problem]:
+    """The errors and warnings of pyxform's own conversion, without the columns that it does not know.
+
+    Parameters
+    ----------
+    sheets : {name: Sheet}
+    columns : Columns
+        Of the survey sheet.
+
+    Returns
+    -------
+    list of Problem
+        pyxform ends at the first error.
+    """
+    from pyxform.errors import PyXFormError
+    from pyxform.xls2xform import convert
+
+    warnings: list[str] = []
+    try:
+        convert(_workbook(sheets, columns), warnings=warnings, form_name="data")
+    except PyXFormError as error:
+        return [_told(str(error), "error")]
+    except Exception as error:  # what pyxform did not foresee in a form that was understood here
+        return [_told(f"{type(error).__name__} in pyxform: {error}", "warning")]
+    return [_told(each, "warning") for each in warnings]
+
+
+def _workbook(sheets: Mapping[str, Sheet], columns: Columns) -> dict[str, Any]:
+    """The sheets as pyxform takes them, without what is ours; rows keep their numbers."""
+    ours = {header for meaning, header in columns.plain.items() if meaning in own()}
+    ours |= {header for meaning, named in columns.translated.items() if meaning in own() for header in named.values()}
+    book: dict[str, Any] = {"sheet_names": list(sheets)}
+    for name, sheet in sheets.items():
+        dropped = ours if name == "survey" else set()
+        if name == "settings":
+            dropped = {header for header in sheet.columns if header.startswith("naysay_") or "::" in header}
+        kept = [header for header in sheet.columns if header not in dropped]
+        numbered = dict(sheet.rows)
+        rows = [numbered.get(number, {}) for number in range(2, max(numbered, default=1) + 1)]
+        book[name] = [{header: _SENT.sub(r"\1", row[header]) for header in kept if header in row} for row in rows]
+        book[f"{name}_header"] = [dict.fromkeys(kept)]
+    return book
+
+
+def _told(text: str, severity: Severity) -> Problem:
+    found = _ROW.search(text)
+    row = int(found[1]) if found else None
+    message = "pyxform: " + " ".join(text.split())
+    return Problem("pyxform", message, severity=severity, place=Place("survey" if row else "workbook", row))

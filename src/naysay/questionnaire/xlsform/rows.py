@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,13 +11,39 @@ from naysay import _checks
 from naysay.errors import DataError, DesignError
 from naysay.questionnaire.expressions.parsing import parse_expression
 from naysay.questionnaire.items import KINDS
+from naysay.questionnaire.kinds.base import Question
 from naysay.questionnaire.kinds.choices import SelectOne
 from naysay.questionnaire.problems import Place, Problem, Severity
-from naysay.questionnaire.xlsform import types
 from naysay.questionnaire.xlsform.columns import Columns
 from naysay.questionnaire.xlsform.offers import private_of, sink_words
 
-__all__ = ["Draft", "Row", "Workbook"]
+__all__ = ["GROUP_ENDS", "GROUP_STARTS", "REPEAT_ENDS", "REPEAT_STARTS", "Draft", "Row", "Workbook"]
+
+GROUP_STARTS, GROUP_ENDS = {"begin_group", "begin group"}, {"end_group", "end group"}
+REPEAT_STARTS, REPEAT_ENDS = {"begin_repeat", "begin repeat"}, {"end_repeat", "end repeat"}
+_RECORDED = {
+    "start", "end", "today", "deviceid", "phonenumber", "simserial", "subscriberid", "username", "email", "audit",
+    "start-geopoint", "background-audio", "background-geopoint",
+}  # fmt: skip
+
+_FILES = "files betray who sent them; ask for a description with text"
+_PLACES = "a place tells who answered; offer regions as choices"
+_UNLISTED = "name its list of choices, as select_one yes_no"
+_WAYS_OUT = {
+    "calculate": "nothing is computed between questions; compute it from the collected answers",
+    "hidden": "what respondents do not see is not sent; leave it out",
+    "acknowledge": "ask a select_one with yes and no",
+    "trigger": "ask a select_one with yes and no",
+    "time": "ask for the hour with integer, or offer choices",
+    "datetime": "ask for the day with date; a time of day may tell who answered",
+    "barcode": "ask for it with text",
+    "xml-external": "no other file leaves with a survey; write the choices out",
+    "csv-external": "no other file leaves with a survey; write the choices out",
+    "select_one_external": "no other file leaves with a survey; write the choices into the sheet choices",
+    **dict.fromkeys(("image", "audio", "video", "file"), _FILES),
+    **dict.fromkeys(("geopoint", "geotrace", "geoshape"), _PLACES),
+    **dict.fromkeys(("select", "select1"), _UNLISTED),
+}
 
 _YES, _NO = {"yes", "true", "true()", "1"}, {"", "no", "false", "false()", "0"}
 _FIELDS = {
@@ -120,16 +147,16 @@ class Row:
     def item(self) -> dict[str, Any] | None:
         """The question or note of the row; None where it cannot be read at all."""
         text = self.text("type")
-        if text.lower() in types.RECORDED:
+        if text.lower() in _RECORDED:
             message = f"{text!r} is not recorded, since it would tell who answered"
             self.problem("type", message, severity="warning")
             return None
         if text.lower() == "note":
             return {"kind": "note", **self.head()}
-        found = types.asked(text)
+        found = _kind_asked(text)
         if found is None:
             message = f"type {text!r} is not asked here" if text else "a row must have a type"
-            self.problem("type", message, types.way_out(text))
+            self.problem("type", message, _way_out(text))
             return None
         kind, self._list, rest = found
         item = {"kind": kind.flavor(), **self.head(), "required": self.required()}
@@ -205,7 +232,7 @@ class Row:
         rows: list[dict[str, Any]] = []
         lists, required = [], []
         for row in members:
-            found = types.asked(row.text("type"))
+            found = _kind_asked(row.text("type"))
             if found is None or found[0] is not SelectOne:
                 row.problem("type", "a row of a grid must be a select_one", "move it out of the group")
                 continue
@@ -230,3 +257,38 @@ class Row:
                 way_out = "write it on the group, or ask a question of its own"
                 self.problem(column, f"a row of a grid has no {column} of its own", way_out)
         return self._named(_NAMED)
+
+
+def _kind_asked(text: str) -> tuple[type[Question], str, str] | None:
+    """The kind of question that a type asks, its list of choices, and what follows; None where it asks none.
+
+    Examples
+    --------
+    >>> kind, name, rest = _kind_asked("select_one yes_no or_other")
+    >>> kind.__name__, name, rest
+    ('SelectOne', 'yes_no', 'or_other')
+    """
+    for kind in KINDS.values():
+        for word in kind.types:
+            pattern = rf"{re.escape(word)}\s+(\S+)\s*(.*)" if kind.listed else rf"{re.escape(word)}()()"
+            found = re.fullmatch(pattern, text, re.IGNORECASE)
+            if found is not None:
+                return kind, found[1], found[2].strip()
+    return None
+
+
+def _way_out(text: str) -> str:
+    """What to do instead of a type that is not asked here.
+
+    Examples
+    --------
+    >>> _way_out("geopoint")
+    'a place tells who answered; offer regions as choices'
+    """
+    word = text.lower().partition(" ")[0]
+    if any(word in kind.types for kind in KINDS.values() if kind.listed):
+        return _UNLISTED
+    if word.endswith("_from_file"):
+        return _WAYS_OUT["select_one_external"]
+    known = [kind.types[0] for kind in KINDS.values() if kind.types]
+    return _WAYS_OUT.get(word) or f"the types are {', '.join([*known, 'note', 'begin_group', 'end_group'])}"

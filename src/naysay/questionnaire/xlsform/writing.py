@@ -9,7 +9,7 @@ from typing import Any
 from naysay.errors import DataError, NaysayError
 from naysay.questionnaire.expressions.parsing import write_expression
 from naysay.questionnaire.items import Group, Item
-from naysay.questionnaire.kinds.base import Bin, Cells, Choice, Private, Question
+from naysay.questionnaire.kinds.base import Asked, Bin, Cells, Choice, Label, Question
 from naysay.questionnaire.questionnaire import TEXTS, Questionnaire
 from naysay.questionnaire.xlsform.columns import SURVEY, own, translated
 from naysay.questionnaire.xlsform.help_sheet import HELP
@@ -90,7 +90,7 @@ class _Writer:
     def __init__(self, questionnaire: Questionnaire) -> None:
         self.questionnaire = questionnaire
         self.rows: list[Cells] = []
-        self.known: dict[str, Sequence[Choice | Bin]] = {}
+        self.known: dict[str, list[tuple[str, Label]]] = {}
 
     def items(self, items: Sequence[Item]) -> None:
         for item in items:
@@ -100,26 +100,24 @@ class _Writer:
                 self.rows.append({"type": "end_group"})
             elif isinstance(item, Question):
                 first, *others = item.written(self)
-                self.rows += [{**_head(item), **_asked(item), **_private(item.privacy), **first}, *others]
+                self.rows += [_asked(item) | first, *others]
             else:
                 self.rows.append({"type": "note", **_head(item)})
 
     def list_of(self, name: str, choices: Sequence[Choice | Bin]) -> str:
         """The name of a list with these choices; questions with the same ones share it."""
         written = [(each.name, each.label) for each in choices]
-        for known, others in self.known.items():
-            if [(each.name, each.label) for each in others] == written:
-                return known
-        self.known[name] = choices
-        return name
+        shared = next((known for known, others in self.known.items() if others == written), name)
+        self.known[shared] = written
+        return shared
 
     def sheets(self) -> dict[str, list[list[Any]]]:
         """Header and rows of each sheet."""
         form = self.questionnaire
         choices = [
-            {"list_name": name, "name": each.name, "label": each.label}
-            for name, listed in self.known.items()
-            for each in listed
+            {"list_name": listed, "name": name, "label": label}
+            for listed, pairs in self.known.items()
+            for name, label in pairs
         ]
         settings = {"form_id": form.name, "default_language": _language(form.languages[0])}
         for column, text in {"form_title": form.title, **{f"naysay_{n}": getattr(form, n) for n in TEXTS}}.items():
@@ -135,24 +133,20 @@ def _language(tag: str) -> str:
     return f"{_LANGUAGES[tag]} ({tag})" if tag in _LANGUAGES else tag
 
 
-def _head(item: Any) -> Cells:
+def _head(item: Asked) -> Cells:
     relevant = {} if item.relevant is None else {"relevant": write_expression(item.relevant)}
     return {"name": item.name, "label": item.label, "hint": item.hint, **relevant}
 
 
-def _asked(item: Any) -> Cells:
-    cells: Cells = {"required": "yes"} if item.required else {}
-    if item.constraint is not None:
-        cells["constraint"] = write_expression(item.constraint.expression)
-        cells["constraint_message"] = item.constraint.message
+def _asked(question: Question) -> Cells:
+    cells: Cells = {**_head(question), "required": "yes" if question.required else ""}
+    if question.constraint is not None:
+        cells["constraint"] = write_expression(question.constraint.expression)
+        cells["constraint_message"] = question.constraint.message
+    if question.privacy is not None:
+        cells |= written_private(question.privacy)
+        cells["sink_label"] = next(iter(question.privacy.responses.values()), {})
     return cells
-
-
-def _private(private: Private | None) -> Cells:
-    if private is None:
-        return {}
-    words = {"sink_label": next(iter(private.responses.values()))} if private.responses else {}
-    return {**written_private(private), **words}
 
 
 def _table(rows: Sequence[Cells], columns: Sequence[str], languages: Sequence[str]) -> list[list[Any]]:
