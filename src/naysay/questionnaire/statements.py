@@ -38,7 +38,7 @@ def statements(questionnaire: Questionnaire) -> dict[str, list[dict[str, Any]]]:
     return {
         question.name: [
             {"level": level, "by_hand": level in private.by_hand, **_measures(channel)}
-            for level, channel in zip(private.levels, private.offer.parts.values(), strict=True)
+            for level, channel in private.channels
         ]
         for question, private in private_questions(questionnaire)
     }

@@ -42,7 +42,7 @@ def evaluate(
     sent : {question: str or list of str}, optional
         The responses that will be sent: a label as text, a set as a list.
     today : str, optional
-        The day, as 2026-11-20; that of this computer by default.
+        The day, such as 2026-11-20; that of this computer by default.
 
     Returns
     -------
@@ -91,14 +91,14 @@ def truth(value: Content) -> bool:
 
 
 def _known(value: Any) -> Content:
-    """An answer as a value; one of several parts, as that of a grid, is null: it is compared with nothing."""
+    """An answer as a value; one of several parts, such as that of a grid, is null: it is compared with nothing."""
     if isinstance(value, list | tuple):
         return [str(each) for each in value]
     return value if isinstance(value, bool | int | float | str) else None
 
 
 def _number(value: Content) -> float:
-    """A value as a number; NaN where it is none, as a boolean or a text that is no decimal number."""
+    """A value as a number; NaN where it is none, such as a boolean or a text that is no decimal number."""
     if isinstance(value, str) and _NUMBER.fullmatch(value):
         return float(value)
     if not _numeric(value):

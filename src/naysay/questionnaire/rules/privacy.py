@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from naysay import _checks, privacy
-from naysay.design import Answerable, Design
+from naysay.design import Design
 from naysay.errors import DesignError
 from naysay.questionnaire.kinds.base import YES_NO, Private, Question
 from naysay.questionnaire.problems import Problem
@@ -28,11 +28,11 @@ More is a warning to the author, and a sentence on the page, which has the numbe
 _MOST_EPSILON = round(math.log(MOST_ODDS), 1)  # 3, rounded: authors write k_ary(epsilon=3), whose odds are 20.09
 
 
-def _offers(walk: Walk) -> Iterator[tuple[str, Question, Private, Answerable]]:
+def _offers(walk: Walk) -> Iterator[tuple[str, Question, Private]]:
     """Private questions whose design can be read and is about their categories."""
     for entry, question in walk.questions():
         if question.privacy is not None and not list(_unfit(entry.path, question, question.privacy)):
-            yield entry.path, question, question.privacy, question.privacy.offer
+            yield entry.path, question, question.privacy
 
 
 def designs_fit(walk: Walk) -> Iterator[Problem]:
@@ -70,13 +70,11 @@ def _unfit(path: str, question: Question, private: Private) -> Iterator[Problem]
 
 def levels(walk: Walk) -> Iterator[Problem]:
     """A level that reveals the answer, or nearly, says so, one that tells nothing too; the most private come first."""
-    for at, _, private, offer in _offers(walk):
+    for at, _, private in _offers(walk):
         path = f"{at}.private.design"
-        for level, name in zip(private.levels, offer.levels, strict=True):
-            called = "the design" if level is None else f"level {level!r}"
-            yield from _told(offer.channel(name), called, path)
-        drawn = [name for level, name in zip(private.levels, offer.levels, strict=True) if level not in private.by_hand]
-        bits = [privacy.information(offer.channel(name)) for name in drawn]
+        for level, channel in private.channels:
+            yield from _told(channel, "the design" if level is None else f"level {level!r}", path)
+        bits = [privacy.information(channel) for level, channel in private.channels if level not in private.by_hand]
         if any(first > second + 1e-9 for first, second in pairwise(bits)):
             message = "levels must run from the most private to the most open"
             reason = "respondents read them in this order, and the first is what they begin with"
@@ -85,9 +83,9 @@ def levels(walk: Walk) -> Iterator[Problem]:
 
 def words(walk: Walk) -> Iterator[Problem]:
     """A response that is no choice has words of its own."""
-    for path, question, private, offer in _offers(walk):
+    for path, question, private in _offers(walk):
         known = {*question.categories, *YES_NO, *private.responses}
-        spaces = [offer.channel(level).space for level in offer.levels]
+        spaces = [channel.space for _, channel in private.channels]
         labels = [str(label) for space in spaces if space.one_label for label in space.labels]
         for label in dict.fromkeys(labels):
             if label not in known:
@@ -123,15 +121,14 @@ def _told(design: Design, called: str, path: str) -> Iterator[Problem]:
 
 def by_hand(walk: Walk) -> Iterator[Problem]:
     """A level drawn by hand is on offer, and can be drawn with a coin."""
-    for at, _, private, offer in _offers(walk):
-        path = f"{at}.private.by_hand"
-        by_name = dict(zip(private.levels, offer.levels, strict=True))
+    for at, _, private in _offers(walk):
+        path, by_name = f"{at}.private.by_hand", dict(private.channels)
         for level in private.by_hand:
             if level not in by_name:
                 hint = _checks.nearest(level, [each for each in by_name if each is not None])
                 message = f"a level drawn by hand must be on offer; there is no level {level!r}"
                 yield Problem("by_hand", message, "", hint, path=path)
-            elif not _by_coin(offer.channel(by_name[level])):
+            elif not _by_coin(by_name[level]):
                 message = f"level {level!r} must be one that people can draw with a coin"
                 reason = "the page shows two options of which one is named, or tells respondents to toss two coins"
                 way_out = "take two_option(shown=2), for two categories two_coins()"
@@ -148,10 +145,10 @@ def _by_coin(design: Design) -> bool:
 
 def categories(walk: Walk) -> Iterator[Problem]:
     """No "none of the above" where two options are shown; a sink where ruling a category out betrays something."""
-    for path, question, private, offer in _offers(walk):
-        if len(offer.categories) < 3:
+    for path, question, private in _offers(walk):
+        if len(question.categories) < 3:
             continue
-        channels = [offer.channel(level) for level in offer.levels]
+        channels = [channel for _, channel in private.channels]
         shown = bool(private.by_hand) or any(channel.shown is not None for channel in channels)
         named = np.any([_nameable(channel) for channel in channels], axis=0)
         for place, part in enumerate(dict(question.lists())[question.categories_in]):

@@ -67,7 +67,7 @@ def languages(walk: Walk) -> Iterator[Problem]:
     """Every text is there in every language."""
     known = walk.languages
     if not known:
-        yield Problem("languages", "at least one language is needed", "", "name its tag, as en", path="languages")
+        yield Problem("languages", "at least one language is needed", "", "name its tag, such as en", path="languages")
     if len(set(known)) < len(known):
         message = f"languages must differ; got {_checks.shown(known)}"
         yield Problem("languages", message, "", "leave one out", path="languages")

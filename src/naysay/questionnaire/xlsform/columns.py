@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from naysay import _checks
-from naysay.questionnaire.items import columns_of_kinds
+from naysay.questionnaire.items import KINDS
+from naysay.questionnaire.kinds.base import Label
 from naysay.questionnaire.problems import Place, Problem, Severity
 from naysay.questionnaire.questionnaire import TEXTS
 from naysay.questionnaire.xlsform.sheets import Sheet
@@ -54,7 +55,8 @@ def own() -> dict[str, bool]:
 
     They are also written with ``bind::`` before them, so that other tools leave them alone.
     """
-    return _PRIVACY | columns_of_kinds()
+    fields = [(kind.model_fields[name], column) for kind in KINDS.values() for name, column in kind.fields.items()]
+    return _PRIVACY | {column: field.annotation == Label for field, column in fields}
 
 
 def translated(column: str) -> bool:

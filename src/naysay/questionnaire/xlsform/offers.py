@@ -96,8 +96,7 @@ def sink_words(languages: Sequence[str]) -> dict[str, str]:
 
 
 def _form(design: Answerable, **fields: Any) -> dict[str, Any]:
-    empty: dict[str, Any] = {"by_hand": [], "responses": {}}
-    return empty | {"design": json.loads(design.to_json())} | fields
+    return {"by_hand": [], "responses": {}, "design": json.loads(design.to_json()), **fields}
 
 
 def _base(names: tuple[str, ...], design: str, chosen: list[str]) -> Answerable:
@@ -273,6 +272,7 @@ _SIGNS = ("< {high}", "{low}–{last}", "≥ {low}, < {high}", "≥ {low}")
 
 def _bin_label(low: float | None, high: float | None, language: str, *, whole: bool) -> str:
     first, closed, half_open, last = _WORDS.get(language.split("-", maxsplit=1)[0].lower(), _SIGNS)
-    pattern = first if low is None else last if high is None else closed if whole else half_open
+    between = closed if whole else half_open
+    pattern = first if low is None else last if high is None else between
     ends = {"low": low, "high": high, "last": None if high is None else high - 1}
     return pattern.format(**{name: f"{end:.15g}" for name, end in ends.items() if end is not None})

@@ -28,7 +28,7 @@ _RECORDED = {
 
 _FILES = "files betray who sent them; ask for a description with text"
 _PLACES = "a place tells who answered; offer regions as choices"
-_UNLISTED = "name its list of choices, as select_one yes_no"
+_UNLISTED = "name its list of choices, such as select_one yes_no"
 _WAYS_OUT = {
     "calculate": "nothing is computed between questions; compute it from the collected answers",
     "hidden": "what respondents do not see is not sent; leave it out",
@@ -159,10 +159,10 @@ class Row:
             self.problem("type", message, _way_out(text))
             return None
         kind, self._list, rest = found
-        item = {"kind": kind.flavor(), **self.head(), "required": self.required()}
-        constraint = self._expression("constraint")
-        if constraint is not None:
+        item = {"kind": kind.flavor(), **self.head()}
+        if constraint := self._expression("constraint"):
             item["constraint"] = {"expression": constraint, "message": self.label("constraint_message")}
+        item["required"] = self.required()
         if rest:
             reason = "a free text beside a list is a question of its own"
             way_out = "add a choice other, and a text question with relevant selected(${…}, 'other')"
@@ -216,7 +216,7 @@ class Row:
             way_out = "ask with select_one, select_multiple, or integer and bind::naysay_bins"
             self.problem(column, f"a {item['kind']} cannot be private", way_out, "designs are about categories")
         elif kind.categories_in == "bins" and not names:
-            way_out = "write where they end into bind::naysay_bins, as 20,40,60"
+            way_out = "write where they end into bind::naysay_bins, such as 20,40,60"
             self.problem(column, "a private number needs bins", way_out, "a design is about categories")
         elif names:
             cells = {name.removeprefix("naysay_"): self.text(name) for name in _PRIVACY}
