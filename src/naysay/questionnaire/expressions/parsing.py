@@ -56,7 +56,7 @@ _COUNTS = {name: ARITY[op] for name, op in _FUNCTIONS.items()} | {
 
 _WAYS_OUT = {
     "regex": "patterns differ from browser to browser; ask with the type that fits (integer, decimal, date), offer "
-    "choices, or bound the length, such as string-length(.) = 5",
+    "choices, or bound the length with string-length(.) = 5",
     "pulldata": "no other file leaves with a survey; put its rows into the choices",
     "now": "the time of day tells who answered; use today()",
     "if": "write the cases with and, or, not()",

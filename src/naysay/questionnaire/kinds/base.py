@@ -137,6 +137,7 @@ class Private(Model):
     @property
     def channels(self) -> tuple[tuple[str | None, Design], ...]:
         """Each level with the design by which its answers are drawn."""
+        # pairs, not a dict: the levels 1 and "1" have the same text, and each must be checked
         return tuple(zip(self.levels, self.offer.parts.values(), strict=True))
 
 

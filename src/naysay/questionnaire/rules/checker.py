@@ -42,6 +42,7 @@ def check(questionnaire: Questionnaire, *, omitted: Collection[str] = ()) -> tup
     []
     """
     walk, unread = Walk(questionnaire), set(omitted)
+    # a dict and no set: problems keep the order of the rules
     found = dict.fromkeys(problem for rule in RULES for problem in rule(walk))
     about_unread = {each for each in found if each.rule == "references" and not unread.isdisjoint(piped(each.message))}
     return tuple(each for each in found if each not in about_unread)

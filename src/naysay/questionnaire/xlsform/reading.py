@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,7 @@ def read_xlsform(path: str | Path) -> Draft:
     known = {each.place.row for each in draft.problems if each.place and each.severity == "error"} - {None}
     told = _upstream(sheets, columns["survey"])
     draft.problems += [each for each in told if each.place is None or each.place.row not in known]
-    _tell_merged(draft, sheets)
+    _tell_merged(draft, sheets)  # last: it removes problems that others noted
     return draft
 
 
@@ -66,11 +66,10 @@ def _tell_merged(draft: Draft, sheets: Mapping[str, Sheet]) -> None:
     reason, way_out = "the text stands in the first cell, and the others are empty", "unmerge them, and fill in each"
     for name, sheet in sheets.items():
         for cells, first, last in sheet.merged:
-            hidden = [Place(name, row) for row in range(first, last + 1)] if last > first else []
-            draft.problems = [
-                each for each in draft.problems if not (each.place and replace(each.place, column=None) in hidden)
-            ]
-            severity: Severity = "error" if hidden else "warning"
+            rows = range(first, last + 1 if last > first else first)  # a range: a stranger may merge a million rows
+            places = ((each, each.place) for each in draft.problems)
+            draft.problems = [each for each, at in places if not (at and at.sheet == name and at.row in rows)]
+            severity: Severity = "error" if rows else "warning"
             message, place = f"the cells {cells} are merged", Place(name, first)
             draft.problems.append(Problem("cells", message, reason, way_out, severity, place=place))
 
