@@ -300,13 +300,13 @@ def test_every_rule_is_broken_by_some_questionnaire():
 
 def _of(rule, items):
     from naysay.questionnaire.questionnaire import Questionnaire
-    from naysay.questionnaire.rules.walk import entries
+    from naysay.questionnaire.rules.walk import Walk
 
     try:
         form = Questionnaire.model_validate({"name": "q", "title": text(), "languages": ["en"], "items": items})
     except ValueError:
         return ()
-    return rule(form, entries(form))
+    return rule(Walk(form))
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_other_names_of_choices_are_refused_with_the_way_out(form, name):
     choices = CHOICES + f"| | coded | {name} | First |\n| | coded | z | Last |\n"
     (problem,) = form(survey("select_one coded | a | A", choices=choices)).errors
     assert f"must hold letters, digits, _ and - only; got '{name}'" in str(problem)
-    assert "write it without spaces, as so_so, c1 or 1" in str(problem)
+    assert "write it without spaces, such as so_so, c1 or 1" in str(problem)
 
 
 @pytest.mark.parametrize("old", [False, True], ids=["table-list", "list-nolabel"])

@@ -9,10 +9,9 @@ from naysay.questionnaire.kinds.choices import Grid, Ranking, SelectMultiple, Se
 from naysay.questionnaire.kinds.values import Date, Decimal, Integer, Rating, Text
 from naysay.questionnaire.loading import Examined, examine, load, of_form
 from naysay.questionnaire.problems import Place, Problem, QuestionnaireError
-from naysay.questionnaire.questionnaire import Questionnaire, canonical
+from naysay.questionnaire.questionnaire import Questionnaire, canonical, schema
 from naysay.questionnaire.rules.checker import check
 from naysay.questionnaire.samples import sample
-from naysay.questionnaire.schema import schema
 from naysay.questionnaire.statements import lines, statements, together
 from naysay.questionnaire.xlsform.writing import write_xlsform
 

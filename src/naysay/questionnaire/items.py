@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal, Union
 from pydantic import Field, GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema
 
-from naysay.questionnaire.kinds.base import Asked, Label, Model, Question
+from naysay.questionnaire.kinds.base import Asked, Model, Question
 from naysay.questionnaire.kinds.choices import Grid, Ranking, SelectMultiple, SelectOne
 from naysay.questionnaire.kinds.values import Date, Decimal, Integer, Rating, Text
 
-__all__ = ["KINDS", "Group", "Item", "Note", "added", "columns_of_kinds", "item_of"]
+__all__ = ["KINDS", "Group", "Item", "Note", "added", "item_of"]
 
 KINDS: dict[str, type[Question]] = {
     kind.flavor(): kind
@@ -65,15 +65,6 @@ _ITEM: TypeAdapter[Any] = TypeAdapter(Item)
 def item_of(form: Any) -> Any:
     """The question, note or group that a JSON object describes; pydantic's `ValidationError` where it is none."""
     return _ITEM.validate_python(form)
-
-
-def columns_of_kinds() -> dict[str, bool]:
-    """The columns of ours in an XLSForm that hold fields of one kind, and whether they are texts in each language."""
-    return {
-        column: kind.model_fields[field].annotation == Label
-        for kind in KINDS.values()
-        for field, column in kind.fields.items()
-    }
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,11 @@ from pydantic import ValidationError
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.questionnaire.items import KINDS, Group, Note, item_of
-from naysay.questionnaire.problems import Problem, QuestionnaireError, located
+from naysay.questionnaire.problems import Place, Problem, QuestionnaireError, located
 from naysay.questionnaire.questionnaire import Questionnaire
 from naysay.questionnaire.rules.checker import check
-from naysay.questionnaire.xlsform.reading import Draft, read_xlsform
+from naysay.questionnaire.xlsform.reading import read_xlsform
+from naysay.questionnaire.xlsform.rows import Draft
 from naysay.questionnaire.xlsform.sheets import content_of
 
 __all__ = ["Examined", "examine", "load", "of_form"]
@@ -154,24 +155,18 @@ def _no_number(text: str) -> Any:
 
 
 def _examined(draft: Draft) -> Examined:
+    """Errors first, in the order of the sheets; a choice that several questions share has its problem once."""
     problems = list(draft.problems)
     questionnaire = _Reader(problems, draft.omitted).questionnaire(draft.form)
     problems += check(questionnaire, omitted=draft.omitted)
     if any(each.rule == "form" and each.path.startswith("languages") for each in problems):
         problems = [each for each in problems if each.rule != "languages"]
-    found = _sorted(located(problems, draft.places))
-    broken = any(each.severity == "error" for each in found)
-    return Examined(None if broken else questionnaire, tuple(found))
+    once = {(each.rule, each.message, each.place or each.path): each for each in located(problems, draft.places)}
+    found = sorted(once.values(), key=lambda each: (each.severity, *_order(each.place)))
+    return Examined(None if any(each.severity == "error" for each in found) else questionnaire, tuple(found))
 
 
-def _sorted(problems: list[Problem]) -> list[Problem]:
-    """Errors first, in the order of the sheets; a choice that several questions share has its problem once."""
-    once = {(each.rule, each.message, each.place or each.path): each for each in problems}
-    return sorted(once.values(), key=lambda each: (each.severity, *_order(each)))
-
-
-def _order(problem: Problem) -> tuple[int, int]:
-    place = problem.place
+def _order(place: Place | None) -> tuple[int, int]:
     sheets = ("settings", "survey", "choices")
     return (0, 0) if place is None else (sheets.index(place.sheet) if place.sheet in sheets else 3, place.row or 0)
 
@@ -192,15 +187,13 @@ class _Reader:
         raw = form.get("items")
         if not isinstance(raw, list):
             self.problems.append(Problem("form", "items must be a list of questions", path="items"))
-            raw = []
         try:
             whole = Questionnaire.model_validate({**head, "items": []})
         except ValidationError as error:
             self.problems += _of_validation(error)
             whole = self._salvaged(head, error)
         self.languages = whole.languages
-        items = tuple(self._item(each, f"items[{place}]", 0) for place, each in enumerate(raw))
-        return whole.model_copy(update={"items": items})
+        return whole.model_copy(update={"items": self._items(raw if isinstance(raw, list) else [], "items", 0)})
 
     def _salvaged(self, head: Mapping[str, Any], error: ValidationError) -> Questionnaire:
         """The rest of a questionnaire whose own fields are wrong."""
@@ -209,6 +202,9 @@ class _Reader:
         languages = kept.get("languages", ("en",))
         spare = {"name": "unread", "languages": languages, "title": dict.fromkeys(languages, "-")}
         return Questionnaire.model_validate({**spare, **kept, "items": []})
+
+    def _items(self, raw: Sequence[Any], path: str, depth: int) -> tuple[Any, ...]:
+        return tuple(self._item(each, f"{path}[{place}]", depth) for place, each in enumerate(raw))
 
     def _item(self, raw: Any, path: str, depth: int) -> Any:
         inner = raw.get("items") if isinstance(raw, dict) and raw.get("kind") == "group" else None
@@ -232,8 +228,7 @@ class _Reader:
         except ValidationError as error:
             self.problems += _of_validation(error, path)
             group = Group.model_validate({"items": [], **self._spare()})
-        items = tuple(self._item(each, f"{path}.items[{place}]", depth + 1) for place, each in enumerate(inner))
-        return group.model_copy(update={"items": items})
+        return group.model_copy(update={"items": self._items(inner, f"{path}.items", depth + 1)})
 
     def _spare(self) -> dict[str, Any]:
         self.replaced += 1
@@ -256,17 +251,16 @@ def _of_validation(error: ValidationError, path: str = "") -> list[Problem]:
 
 def _worded(kind: str, told: str, value: Any, field: str, *, coded: bool, whole: bool) -> tuple[str, str]:
     """What is wrong with a field, and the way out."""
+    got = f"got {_checks.shown([value])}"
     if kind == "string_pattern_mismatch" and field == "name" and whole:
         message = "the name of a questionnaire must hold lower-case letters, digits, _ and - only"
-        return f"{message}; got {_checks.shown([value])}", "it stands in links; write it as survey-1"
+        return f"{message}; {got}", "it stands in links; write it as survey-1"
     if kind == "string_pattern_mismatch" and field == "name" and coded:
-        message = f"the name of a choice must hold letters, digits, _ and - only; got {_checks.shown([value])}"
-        return message, "write it without spaces, as so_so, c1 or 1; what respondents read is the label"
+        way_out = "write it without spaces, such as so_so, c1 or 1; what respondents read is the label"
+        return f"the name of a choice must hold letters, digits, _ and - only; {got}", way_out
     if kind == "string_pattern_mismatch" and field == "name":
-        message = (
-            f"a name must begin with a letter and hold letters, digits, _ and - only; got {_checks.shown([value])}"
-        )
-        return message, "write a letter first, as c1, and no spaces"
+        message = f"a name must begin with a letter and hold letters, digits, _ and - only; {got}"
+        return message, "write a letter first, such as c1, and no spaces"
     if kind.startswith("union_tag"):
         given = value.get("kind") if isinstance(value, dict) else value
         known = sorted((*KINDS, Note.flavor(), Group.flavor()))
@@ -275,7 +269,7 @@ def _worded(kind: str, told: str, value: Any, field: str, *, coded: bool, whole:
         return f"{field} is missing", "fill it in"
     if kind == "extra_forbidden":
         return f"there is no field {field!r}", "leave it out"
-    return f"{told[:1].lower()}{told[1:]}; got {_checks.shown([value])}", ""
+    return f"{told[:1].lower()}{told[1:]}; {got}", ""
 
 
 _CODED = {"choices", "bins", "rows"}  # what is named there may be a number

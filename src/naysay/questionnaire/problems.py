@@ -9,7 +9,10 @@ from typing import Any, Literal
 from naysay import _checks
 from naysay.errors import DataError
 
-__all__ = ["Place", "Problem", "QuestionnaireError", "located"]
+__all__ = ["Place", "Problem", "QuestionnaireError", "Severity", "located"]
+
+
+Severity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class Problem:
     message: str
     reason: str = ""
     way_out: str = ""
-    severity: Literal["error", "warning"] = "error"
+    severity: Severity = "error"
     path: str = ""
     place: Place | None = None
 
@@ -86,17 +89,12 @@ class Problem:
 
     def form(self) -> dict[str, Any]:
         """The problem as a JSON object."""
-        place = self.place
         return {
             "severity": self.severity,
             "rule": self.rule,
-            "sheet": place and place.sheet,
-            "row": place and place.row,
-            "column": place and place.column,
+            **{name: getattr(self.place, name, None) for name in ("sheet", "row", "column")},
             "path": self.path or None,
-            "message": self.message,
-            "reason": self.reason,
-            "way_out": self.way_out,
+            **{name: getattr(self, name) for name in ("message", "reason", "way_out")},
         }
 
 

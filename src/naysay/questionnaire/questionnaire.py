@@ -12,7 +12,10 @@ from pydantic import Field
 from naysay.questionnaire.items import Group, Item
 from naysay.questionnaire.kinds.base import Label, Model, Question
 
-__all__ = ["Questionnaire", "canonical"]
+__all__ = ["TEXTS", "Questionnaire", "canonical", "schema"]
+
+TEXTS = ("about", "contact", "thanks")
+"""The texts of a questionnaire beside its title; any of them may be left out."""
 
 
 def canonical(value: Any) -> bytes:
@@ -84,3 +87,19 @@ def _questions(items: Sequence[Item]) -> Iterator[Question]:
             yield from _questions(item.items)
         elif isinstance(item, Question):
             yield item
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) that every canonical questionnaire fulfills.
+
+    What it cannot say, such as that labels are there in every language, `check` does.
+
+    Examples
+    --------
+    >>> schema()["title"]
+    'Questionnaire'
+    """
+    made = Questionnaire.model_json_schema(mode="validation", ref_template="#/$defs/{model}")
+    for model in (made, *made["$defs"].values()):
+        model["description"] = model["description"].partition("\n\nExamples\n")[0]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}

@@ -35,7 +35,13 @@ def statements(questionnaire: Questionnaire) -> dict[str, list[dict[str, Any]]]:
     >>> statements(sample())["smoking"][0]["still_possible"]
     [2, 2]
     """
-    return {question.name: _levels(private) for question, private in private_questions(questionnaire)}
+    return {
+        question.name: [
+            {"level": level, "by_hand": level in private.by_hand, **_measures(channel)}
+            for level, channel in private.channels
+        ]
+        for question, private in private_questions(questionnaire)
+    }
 
 
 def private_questions(questionnaire: Questionnaire) -> Iterator[tuple[Question, Private]]:
@@ -43,13 +49,6 @@ def private_questions(questionnaire: Questionnaire) -> Iterator[tuple[Question, 
     for question in questionnaire.questions:
         if question.privacy is not None:
             yield question, question.privacy
-
-
-def _levels(private: Private) -> list[dict[str, Any]]:
-    return [
-        {"level": level, "by_hand": level in private.by_hand, **_measures(channel)}
-        for level, channel in zip(private.levels, private.offer.parts.values(), strict=True)
-    ]
 
 
 def _measures(design: Design) -> dict[str, Any]:
@@ -89,11 +88,11 @@ def together(questionnaire: Questionnaire) -> dict[str, float | None]:
     >>> together(sample())["epsilon"] is None
     True
     """
-    answers = [(private, times(question)) for question, private in private_questions(questionnaire)]
-    channels = [(list(private.offer.parts.values()), many) for private, many in answers]
+    answers = [(private.offer, times(question)) for question, private in private_questions(questionnaire)]
+    channels = [(list(offer.parts.values()), many) for offer, many in answers]
     return {
         "epsilon": _finite(math.fsum(many * max(map(privacy.epsilon, each)) for each, many in channels)),
-        "bits": math.fsum(many * _at_most(private.offer) for private, many in answers),
+        "bits": math.fsum(many * _at_most(offer) for offer, many in answers),
         "odds": _finite(max((float(privacy.odds(one).max()) for each, _ in channels for one in each), default=1.0)),
     }
 
@@ -125,18 +124,15 @@ def lines(questionnaire: Questionnaire) -> list[str]:
     >>> print(lines(sample())[-1])
     all answers together: ε = ∞ ...
     """
-    private = list(private_questions(questionnaire))
-    if not private:
+    told = []
+    for question, private in private_questions(questionnaire):
+        many = times(question)
+        subject = question.name if many == 1 else f"{question.name}, each of {many} choices"
+        said = (line.removeprefix("privacy: ").removeprefix("privacy, ") for line in privacy.lines(private.offer))
+        told += [f"{subject}: {line}" for line in said]
+    if not told:
         return ["privacy: no question is private; every answer is sent as it is"]
-    told = [line for question, how in private for line in _question_lines(question, how)]
     return [*told, _sum_line(together(questionnaire))]
-
-
-def _question_lines(question: Question, private: Private) -> Iterator[str]:
-    many = times(question)
-    subject = question.name if many == 1 else f"{question.name}, each of {many} choices"
-    for line in privacy.lines(private.offer):
-        yield f"{subject}: {line.removeprefix('privacy: ').removeprefix('privacy, ')}"
 
 
 def _sum_line(total: dict[str, float | None]) -> str:

@@ -11,10 +11,10 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from naysay.errors import DataError
-from naysay.questionnaire.expressions.nodes import Answer, Apply, Expression, Sent, Value
+from naysay.questionnaire.expressions.nodes import Answer, Expression, Sent, Value
 
 __all__ = ["evaluate", "truth"]
 
@@ -42,7 +42,7 @@ def evaluate(
     sent : {question: str or list of str}, optional
         The responses that will be sent: a label as text, a set as a list.
     today : str, optional
-        The day, as 2026-11-20; that of this computer by default.
+        The day, such as 2026-11-20; that of this computer by default.
 
     Returns
     -------
@@ -59,9 +59,24 @@ def evaluate(
     >>> evaluate(parse_expression("${age} >= 18 and selected(${news}, 'net')"), {"age": 30, "news": ["net"]})
     True
     """
-    return _Context(answers, sent or {}, today or datetime.datetime.now().astimezone().date().isoformat()).of(
-        expression
-    )
+    responses, day = sent or {}, today or datetime.datetime.now().astimezone().date().isoformat()
+
+    def of(node: Expression) -> Content:
+        if isinstance(node, Value):
+            return node.value
+        if isinstance(node, Answer | Sent):
+            return _known((answers if isinstance(node, Answer) else responses).get(node.of))
+        least, most = ARITY[node.op]
+        if not least <= len(node.args) <= most:
+            expected = least if least == most else f"{least} or more"
+            raise DataError(f"{node.op} takes {expected} arguments; got {len(node.args)}")
+        if node.op == "today":
+            return day
+        if node.op in ("and", "or"):  # what comes after the deciding part is not evaluated
+            return (all if node.op == "and" else any)(truth(of(each)) for each in node.args)
+        return _OPERATIONS[node.op](*map(of, node.args))
+
+    return of(expression)
 
 
 def truth(value: Content) -> bool:
@@ -75,49 +90,18 @@ def truth(value: Content) -> bool:
     return bool(value) and not (isinstance(value, float) and math.isnan(value))
 
 
-class _Context:
-    """What expressions refer to."""
-
-    def __init__(self, answers: Mapping[str, Any], sent: Mapping[str, Any], today: str) -> None:
-        self.answers, self.sent, self.today = answers, sent, today
-
-    def of(self, expression: Expression) -> Content:
-        if isinstance(expression, Value):
-            return expression.value
-        if isinstance(expression, Answer):
-            return _known(self.answers.get(expression.of))
-        if isinstance(expression, Sent):
-            return _known(self.sent.get(expression.of))
-        return self._applied(expression)
-
-    def _applied(self, expression: Apply) -> Content:
-        op, args = expression.op, expression.args
-        least, most = ARITY[op]
-        if not least <= len(args) <= most:
-            raise DataError(f"{op} takes {least if least == most else f'{least} or more'} arguments; got {len(args)}")
-        if op == "today":
-            return self.today
-        if op == "and":
-            return all(truth(self.of(each)) for each in args)
-        if op == "or":
-            return any(truth(self.of(each)) for each in args)
-        return _OPERATIONS[op](*map(self.of, args))
-
-
 def _known(value: Any) -> Content:
-    """An answer as a value; one of several parts, as that of a grid, is null: it is compared with nothing."""
+    """An answer as a value; one of several parts, such as that of a grid, is null: it is compared with nothing."""
     if isinstance(value, list | tuple):
         return [str(each) for each in value]
     return value if isinstance(value, bool | int | float | str) else None
 
 
 def _number(value: Content) -> float:
-    """A value as a number; NaN where it is none, as a boolean or a text that is no decimal number."""
-    if isinstance(value, bool):
-        return math.nan
+    """A value as a number; NaN where it is none, such as a boolean or a text that is no decimal number."""
     if isinstance(value, str) and _NUMBER.fullmatch(value):
         return float(value)
-    if not isinstance(value, int | float):
+    if not _numeric(value):
         return math.nan
     try:
         return float(value)
@@ -134,7 +118,7 @@ def _equal(left: Content, right: Content) -> bool:
     return _text(left) == _text(right)
 
 
-def _numeric(value: Content) -> bool:
+def _numeric(value: Content) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -144,9 +128,8 @@ def _text(value: Content) -> str:
 
 def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Content, Content], bool]:
     def compared(left: Content, right: Content) -> bool:
-        if _is_day(left) and _is_day(right):
-            return compare(left, right)
-        return compare(_number(left), _number(right))
+        days = _is_day(left) and _is_day(right)
+        return compare(left, right) if days else compare(_number(left), _number(right))
 
     return compared
 
@@ -168,7 +151,7 @@ def _divided(left: float, right: float) -> float:
 
 
 def _selected(answer: Content, choice: Content) -> bool:
-    if isinstance(choice, int | float) and not isinstance(choice, bool) and abs(choice) < 2**53 and choice % 1 == 0:
+    if _numeric(choice) and abs(choice) < 2**53 and choice % 1 == 0:
         choice = str(int(choice))  # the name of a choice without quotes, as other tools allow
     if isinstance(answer, list):
         return isinstance(choice, str) and choice in answer
@@ -194,12 +177,9 @@ _OPERATIONS: dict[str, Callable[..., Content]] = {
 }
 
 _ANY = 10**6
-ARITY = dict.fromkeys(_OPERATIONS, (2, 2)) | {
-    "not": (1, 1),
-    "count_selected": (1, 1),
-    "string_length": (1, 1),
-    "today": (0, 0),
-    "and": (1, _ANY),
-    "or": (1, _ANY),
-}
+_UNARY = ("not", "count_selected", "string_length")
+ARITY = {
+    **dict.fromkeys(_OPERATIONS, (2, 2)), **dict.fromkeys(_UNARY, (1, 1)),
+    "today": (0, 0), "and": (1, _ANY), "or": (1, _ANY),
+}  # fmt: skip
 """How many arguments each operator or function takes: fewest and most."""

@@ -16,7 +16,7 @@ from naysay.questionnaire.expressions.evaluation import ARITY
 from naysay.questionnaire.expressions.nodes import Answer, Apply, Expression, Sent, Value
 
 if TYPE_CHECKING:
-    from lark import Lark, Token, Tree
+    from lark import Lark
 
 __all__ = ["parse_expression", "write_expression"]
 
@@ -49,18 +49,14 @@ NAME: /[A-Za-z_][A-Za-z0-9_:-]*/
 %ignore /\s+/
 """
 
-_FUNCTIONS = {
-    "selected": "selected",
-    "count-selected": "count_selected",
-    "string-length": "string_length",
-    "today": "today",
-    "not": "not",
-}
-_KNOWN = (*_FUNCTIONS, "true", "false", "date", "sent")
+_FUNCTIONS = {op.replace("_", "-"): op for op in ("selected", "count_selected", "string_length", "today", "not")}
+_COUNTS = {name: ARITY[op] for name, op in _FUNCTIONS.items()} | {
+    "true": (0, 0), "false": (0, 0), "date": (1, 1), "sent": (1, 1),
+}  # fmt: skip
 
 _WAYS_OUT = {
     "regex": "patterns differ from browser to browser; ask with the type that fits (integer, decimal, date), offer "
-    "choices, or bound the length, as string-length(.) = 5",
+    "choices, or bound the length with string-length(.) = 5",
     "pulldata": "no other file leaves with a survey; put its rows into the choices",
     "now": "the time of day tells who answered; use today()",
     "if": "write the cases with and, or, not()",
@@ -102,22 +98,17 @@ def parse_expression(text: str) -> Expression:
     """
     if len(text) > _LONGEST:
         raise DataError(f"an expression must have at most {_LONGEST:,} characters; got {len(text):,}")
-    parsed = _parsed(text)
-    try:
-        return _Reader(text).of(parsed)
-    except RecursionError:
-        raise _unreadable(text, 0, "this is nested too deeply") from None
-
-
-def _parsed(text: str) -> Tree[Token]:
-    from lark.exceptions import UnexpectedInput
+    grammar = _grammar()
+    from lark.exceptions import UnexpectedInput  # after the grammar, which says so if lark is not there
 
     try:
-        return _grammar().parse(text)
+        return _Reader(text).of(grammar.parse(text))
     except UnexpectedInput as error:
         known = getattr(error, "pos_in_stream", None)  # none where the text ends too early
         place = -1 if known is None else int(known)
         raise _unreadable(text, place if place >= 0 else len(text), _expected(text, place)) from None
+    except RecursionError:
+        raise _unreadable(text, 0, "this is nested too deeply") from None
 
 
 @cache
@@ -133,14 +124,14 @@ def _expected(text: str, place: int) -> str:
     """What is wrong at a place where the grammar ends."""
     here = text[place : place + 1] if place >= 0 else ""
     if here and here in "‘’“”„«»":
-        return "texts stand in straight quotes, as 'yes'"
+        return "texts stand in straight quotes, such as 'yes'"
     if here == "/" or text[max(place - 1, 0) : place + 1] == "..":
         return "a question is written as ${name}, not as a path"
     if here == "[":
         return "there are no lists to choose from; offer the choices themselves"
     if here == "":
         return "something is missing here"
-    return "here must stand a question as ${name}, a number, a text as 'yes', an operator or a function"
+    return "here must stand a question as ${name}, a number, a text such as 'yes', an operator or a function"
 
 
 class _Reader:
@@ -151,21 +142,22 @@ class _Reader:
 
     def of(self, tree: Any, depth: int = 0) -> Expression:
         if depth > _DEEPEST:
-            raise _unreadable(self.text, tree.meta.start_pos, f"expressions are nested {_DEEPEST} deep at most")
-        if tree.data in ("number", "text", "answer", "self"):
-            return self._leaf(tree)
+            raise self._unreadable(tree, f"expressions are nested {_DEEPEST} deep at most")
         if tree.data == "call":
             return self._call(tree, depth)
-        inner = [
-            self.of(child, depth + 1) for child in tree.children if child is not None and not isinstance(child, str)
-        ]
-        if tree.data == "binary":
-            return Apply(op=str(tree.children[1]), args=tuple(inner))
-        if tree.data == "signed":
-            return self._signed(str(tree.children[0]), inner[0])
+        if tree.data in ("number", "text", "answer", "self"):
+            return self._leaf(tree)
+        inner = tuple(self.of(each, depth + 1) for each in tree.children if each and not isinstance(each, str))
         if tree.data in ("and_", "or_"):
-            return Apply(op="and" if tree.data == "and_" else "or", args=tuple(inner))
-        return inner[0]
+            return Apply(op="and" if tree.data == "and_" else "or", args=inner)
+        if tree.data == "binary":
+            return Apply(op=str(tree.children[1]), args=inner)
+        if tree.data != "signed":
+            return inner[0]
+        sign, [operand] = str(tree.children[0]), inner
+        if isinstance(operand, Value) and not isinstance(operand.value, bool | str):
+            return Value(value=-operand.value if sign == "-" else operand.value)
+        return Apply(op=sign, args=(Value(value=0), operand))
 
     def _leaf(self, tree: Any) -> Expression:
         if tree.data == "self":
@@ -177,45 +169,38 @@ class _Reader:
             return Answer(of=token.strip())
         value = float(token)
         if math.isinf(value):
-            raise _unreadable(self.text, tree.meta.start_pos, "this number is too large")
+            raise self._unreadable(tree, "this number is too large")
         return Value(value=int(token) if token.isdigit() and value < 2**53 else value)
-
-    def _signed(self, sign: str, operand: Expression) -> Expression:
-        if isinstance(operand, Value) and not isinstance(operand.value, bool | str):
-            return Value(value=-operand.value if sign == "-" else operand.value)
-        return Apply(op="-" if sign == "-" else "+", args=(Value(value=0), operand))
 
     def _call(self, tree: Any, depth: int) -> Expression:
         name = str(tree.children[0])
-        if name not in _KNOWN:
-            hint = _WAYS_OUT.get(name) or _checks.nearest(name, _KNOWN)
-            raise _unreadable(self.text, tree.meta.start_pos, f"{name}() is not understood here; {hint}")
+        if name not in _COUNTS:
+            hint = _WAYS_OUT.get(name) or _checks.nearest(name, _COUNTS)
+            raise self._unreadable(tree, f"{name}() is not understood here; {hint}")
         args = [self.of(child, depth + 1) for child in tree.children[1:] if child is not None]
-        least, most = ARITY[_FUNCTIONS[name]] if name in _FUNCTIONS else _COUNTS[name]
+        least, most = _COUNTS[name]
         if not least <= len(args) <= most:
             expected = _checks.several(least, "argument", "arguments")
-            raise _unreadable(self.text, tree.meta.start_pos, f"{name}() takes {expected}; got {len(args)}")
+            raise self._unreadable(tree, f"{name}() takes {expected}; got {len(args)}")
         if name in ("true", "false"):
             return Value(value=name == "true")
-        if name in ("date", "sent"):
-            return self._special(tree, name, args[0])
-        return Apply(op=_FUNCTIONS[name], args=tuple(args))
-
-    def _special(self, tree: Any, name: str, argument: Expression) -> Expression:
         if name == "sent":
-            if isinstance(argument, Answer) and argument.of != ".":
-                return Sent(of=argument.of)
-            raise _unreadable(self.text, tree.meta.start_pos, "sent() is of a private question, as sent(${smoking})")
+            if isinstance(args[0], Answer) and args[0].of != ".":
+                return Sent(of=args[0].of)
+            raise self._unreadable(tree, "sent() is of a private question, such as sent(${smoking})")
+        return self._day(tree, args[0]) if name == "date" else Apply(op=_FUNCTIONS[name], args=tuple(args))
+
+    def _day(self, tree: Any, argument: Expression) -> Expression:
         day = argument.value if isinstance(argument, Value) else None
         try:
             if isinstance(day, str) and len(day) == len("2026-11-20"):
                 return Value(value=datetime.date.fromisoformat(day).isoformat())
         except ValueError:
             pass
-        raise _unreadable(self.text, tree.meta.start_pos, "date() is of a day in quotes, as date('2026-11-20')")
+        raise self._unreadable(tree, "date() is of a day in quotes, such as date('2026-11-20')")
 
-
-_COUNTS = {"true": (0, 0), "false": (0, 0), "date": (1, 1), "sent": (1, 1)}
+    def _unreadable(self, tree: Any, problem: str) -> DataError:
+        return _unreadable(self.text, tree.meta.start_pos, problem)
 
 
 def _unreadable(text: str, place: int, problem: str) -> DataError:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from naysay.design import Answerable, read
+from naysay.design import Answerable, Design, read
 from naysay.errors import DataError
 from naysay.questionnaire.expressions.nodes import Expression
 from naysay.questionnaire.problems import Problem
@@ -42,7 +42,7 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=64)
 """What data call a question or another item; never shown to respondents."""
 
 Code = Annotated[str, Field(pattern=r"^-?[A-Za-z0-9_][A-Za-z0-9_-]*$", max_length=64)]
-"""What data call a choice, a bin or a row. It may be a number, as ``1`` or ``-99``, and is a text all the same."""
+"""What data call a choice, a bin or a row. It may be a number, such as ``1`` or ``-99``; it is stored as a text."""
 
 YES_NO = ("yes", "no")
 """Categories of each choice of a private select multiple."""
@@ -133,6 +133,12 @@ class Private(Model):
     def levels(self) -> tuple[str | None, ...]:
         """The levels as text, most private first; None alone where there is nothing to choose."""
         return tuple(None if level is None else str(level) for level in self.offer.levels)
+
+    @property
+    def channels(self) -> tuple[tuple[str | None, Design], ...]:
+        """Each level with the design by which its answers are drawn."""
+        # pairs, not a dict: the levels 1 and "1" have the same text, and each must be checked
+        return tuple(zip(self.levels, self.offer.parts.values(), strict=True))
 
 
 class Asked(Model):
@@ -266,7 +272,7 @@ class Question(Asked):
     @classmethod
     def of_row(cls, row: Row) -> dict[str, Any]:
         """The fields that only this kind has, from a row of an XLSForm."""
-        return {}
+        return {"choices": row.choices()} if cls.listed else {}
 
     def written(self, sheets: Sheets) -> list[Cells]:
         """The rows of an XLSForm that ask it; name, texts, conditions and privacy are added to the first."""
@@ -311,7 +317,7 @@ Cells = dict[str, Any]
 
 
 class Row(Protocol):
-    """A row of the survey sheet, as a kind reads it. Columns of ours are named as ``naysay_range``."""
+    """A row of the survey sheet, as a kind reads it. Columns of ours have names such as ``naysay_range``."""
 
     languages: Sequence[str]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -31,10 +31,21 @@ _MOST_RANKED = 20
 _ANSWERS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
-def _too_few(choices: Sequence[Choice], path: str) -> Iterator[Problem]:
-    if len(choices) < 2:
-        message = f"at least two choices are needed; got {len(choices)}"
-        yield Problem("choices", message, "", "add choices", path=f"{path}.choices")
+class _Choosing(Question):
+    """A question with a list of choices."""
+
+    if TYPE_CHECKING:  # a field of each kind: one that stood here would come before `kind` in JSON
+        choices: tuple[Choice, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the choices."""
+        return names_of(self.choices)
+
+    def flaws(self, path: str) -> Iterator[Problem]:
+        if len(self.choices) < 2:
+            message = f"at least two choices are needed; got {len(self.choices)}"
+            yield Problem("choices", message, "", "add choices", path=f"{path}.choices")
 
 
 def _listed(cell: Any) -> Any:
@@ -44,7 +55,7 @@ def _listed(cell: Any) -> Any:
     return list(cell) if isinstance(cell, Sequence | set | frozenset) else cell
 
 
-class SelectOne(Question):
+class SelectOne(_Choosing):
     """One of several choices.
 
     Examples
@@ -64,30 +75,27 @@ class SelectOne(Question):
     categories_in: ClassVar[str] = "choices"
 
     def complaint(self, value: Any) -> str | None:
-        known = isinstance(value, str) and value in names_of(self.choices)
+        known = isinstance(value, str) and value in self.names
         return None if known else "must be the name of one of its choices"
 
     @property
     def longest(self) -> int:
-        return max((quoted(choice.name) for choice in self.choices), default=0)
+        return max((quoted(name) for name in self.names), default=0)
 
     def value_of(self, cell: Any) -> Any:
         return cell
 
     def draw(self, rng: np.random.Generator) -> Any:
-        return str(rng.choice(names_of(self.choices)))
-
-    def flaws(self, path: str) -> Iterator[Problem]:
-        yield from _too_few(self.choices, path)
+        return str(rng.choice(self.names))
 
     @classmethod
     def of_row(cls, row: Row) -> dict[str, Any]:
-        choices = row.choices()
-        rating = likert(row, choices) if "likert" in row.text("appearance").lower() else None
-        return rating or {"choices": choices}
+        found = super().of_row(row)
+        rating = likert(row, found["choices"]) if "likert" in row.text("appearance").lower() else None
+        return rating or found
 
 
-class SelectMultiple(Question):
+class SelectMultiple(_Choosing):
     """Any of several choices; where it is private, each choice is a yes-or-no answer of its own.
 
     Examples
@@ -108,7 +116,7 @@ class SelectMultiple(Question):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        return names_of(self.choices)
+        return self.names
 
     @classmethod
     def categories_of(cls, names: Sequence[str]) -> tuple[str, ...]:
@@ -146,10 +154,6 @@ class SelectMultiple(Question):
         if not self.choices:
             yield Problem("choices", "at least one choice is needed", "", "add choices", path=f"{path}.choices")
 
-    @classmethod
-    def of_row(cls, row: Row) -> dict[str, Any]:
-        return {"choices": row.choices()}
-
 
 def _yes(cell: Any) -> bool | None:
     if _checks.is_missing(cell):
@@ -160,7 +164,7 @@ def _yes(cell: Any) -> bool | None:
     return found
 
 
-class Grid(Question):
+class Grid(_Choosing):
     """Several statements judged on one scale: a choice for each row.
 
     Examples
@@ -187,15 +191,15 @@ class Grid(Question):
         return value is None or None in value.values()
 
     def complaint(self, value: Any) -> str | None:
-        names = names_of(self.choices)  # rows in any order: JavaScript moves names such as "1" to the front
+        known = {*self.names, None}  # rows in any order: JavaScript moves names such as "1" to the front
         whole = isinstance(value, dict) and value.keys() == set(self.parts)
-        if whole and all(each is None or (isinstance(each, str) and each in names) for each in value.values()):
+        if whole and all(isinstance(each, str | None) and each in known for each in value.values()):
             return None
         return "must be an object of all its rows, each with the name of a choice or null"
 
     @property
     def longest(self) -> int:
-        most = max((quoted(choice.name) for choice in self.choices), default=0)
+        most = max((quoted(name) for name in self.names), default=0)
         return 2 + sum(quoted(row) + 2 + max(4, most) for row in self.parts)
 
     def columns(self, values: Sequence[Any]) -> dict[str, list[Any]]:
@@ -208,10 +212,10 @@ class Grid(Question):
         return None if all(each is None for each in said.values()) else said
 
     def draw(self, rng: np.random.Generator) -> Any:
-        return {row: str(rng.choice(names_of(self.choices))) for row in self.parts}
+        return {row: str(rng.choice(self.names)) for row in self.parts}
 
     def flaws(self, path: str) -> Iterator[Problem]:
-        yield from _too_few(self.choices, path)
+        yield from super().flaws(path)
         if not self.rows:
             yield Problem("choices", "a grid must have rows", "", "add rows", path=f"{path}.rows")
 
@@ -227,7 +231,7 @@ class Grid(Question):
         return [first, *rows, {"type": "end_group"}]
 
 
-class Ranking(Question):
+class Ranking(_Choosing):
     """All choices, put in order.
 
     Examples
@@ -246,25 +250,21 @@ class Ranking(Question):
 
     def complaint(self, value: Any) -> str | None:
         ranked = isinstance(value, list) and all(isinstance(each, str) for each in value)
-        whole = ranked and sorted(value) == sorted(names_of(self.choices))
+        whole = ranked and sorted(value) == sorted(self.names)
         return None if whole else "must be a list of all its choices, each once"
 
     @property
     def longest(self) -> int:
-        return 2 + sum(quoted(choice.name) + 1 for choice in self.choices)
+        return 2 + sum(quoted(name) + 1 for name in self.names)
 
     def value_of(self, cell: Any) -> Any:
         return _listed(cell)
 
     def draw(self, rng: np.random.Generator) -> Any:
-        return rng.permutation(names_of(self.choices)).tolist()
+        return rng.permutation(self.names).tolist()
 
     def flaws(self, path: str) -> Iterator[Problem]:
-        yield from _too_few(self.choices, path)
+        yield from super().flaws(path)
         if len(self.choices) > _MOST_RANKED:
             message = f"at most {_MOST_RANKED} choices can be ranked; got {len(self.choices)}"
             yield Problem("choices", message, "nobody orders more", "leave some out", path=f"{path}.choices")
-
-    @classmethod
-    def of_row(cls, row: Row) -> dict[str, Any]:
-        return {"choices": row.choices()}

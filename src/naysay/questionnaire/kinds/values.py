@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -33,23 +33,37 @@ _FORBIDDEN = {"Cc", "Cs"}  # control characters and half characters; new lines a
 _WORDS = ("yes", "no", "sometimes", "rarely", "often", "it", "depends", "work", "home", "friends")
 
 
-def _whole_complaint(low: int | None, high: int | None, value: Any) -> str | None:
-    bottom, top = max(-SAFE, -SAFE if low is None else low), min(SAFE, SAFE if high is None else high)
-    inside = type(value) is int and bottom <= value <= top  # True is an int, and no number
-    return None if inside else f"must be a whole number from {bottom} to {top}"
+class _Whole(Question):
+    """A question that is answered with a whole number."""
 
+    if TYPE_CHECKING:  # fields of each kind: ones that stood here would come before `kind` in JSON
+        low: int | None
+        high: int | None
 
-def _whole_of(cell: Any) -> Any:
-    if isinstance(cell, str) and _WHOLE.fullmatch(cell.strip()):
-        return int(cell)
-    return int(cell) if isinstance(cell, float) and cell.is_integer() else cell
+    stored: ClassVar[type] = int
+
+    @property
+    def longest(self) -> int:
+        return _WRITTEN
+
+    def complaint(self, value: Any) -> str | None:
+        bottom = max(-SAFE, -SAFE if self.low is None else self.low)
+        top = min(SAFE, SAFE if self.high is None else self.high)
+        inside = type(value) is int and bottom <= value <= top  # True is an int, and no number
+        return None if inside else f"must be a whole number from {bottom} to {top}"
+
+    def value_of(self, cell: Any) -> Any:
+        written = isinstance(cell, str) and _WHOLE.fullmatch(cell.strip())
+        return int(cell) if written or (isinstance(cell, float) and cell.is_integer()) else cell
 
 
 class _Number(Question):
     bins: tuple[Bin, ...] = ()
     private: Private | None = None
-    low: float | None = None
-    high: float | None = None
+
+    if TYPE_CHECKING:  # a field of each kind: one that stood here would come before `kind` in JSON
+        low: float | None
+        high: float | None
 
     categories_in: ClassVar[str] = "bins"
     fields: ClassVar[Mapping[str, str]] = {"bins": "naysay_bins", "low": "naysay_range", "high": "naysay_range"}
@@ -101,7 +115,7 @@ class _Number(Question):
             return
         if len(self.bins) < 2:
             message = f"a private number needs at least two bins; got {len(self.bins)}"
-            way_out = "write where they end, as 20,40,60"
+            way_out = "write where they end, such as 20,40,60"
             yield Problem("bins", message, "a design is about categories", way_out, path=path)
             return
         ends = [each.below for each in self.bins]
@@ -139,7 +153,7 @@ class _Number(Question):
         bounds = [number_of(each) for each in listed.split(",")]
         known = [cls._as_written(each) for each in bounds if each is not None]
         if len(known) < len(bounds):
-            message = f"bins are written as the numbers between them, as 20,40,60; got {text!r}"
+            message = f"bins are written as the numbers between them, such as 20,40,60; got {text!r}"
             row.problem("naysay_bins", message)
             return []
         made = bins_of(known, row.languages, whole=cls is Integer)
@@ -171,7 +185,7 @@ def _worded(row: Row, name: str, bins: list[dict[str, Any]]) -> list[dict[str, A
     return [each | choice for each, choice in zip(bins, choices, strict=True)]
 
 
-class Integer(_Number):
+class Integer(_Whole, _Number):
     """A whole number; where it is private, the bin that it falls into.
 
     Examples
@@ -186,14 +200,7 @@ class Integer(_Number):
     low: int | None = None
     high: int | None = None
 
-    stored: ClassVar[type] = int
     types: ClassVar[tuple[str, ...]] = ("integer", "int")
-
-    def complaint(self, value: Any) -> str | None:
-        return _whole_complaint(self.low, self.high, value)
-
-    def value_of(self, cell: Any) -> Any:
-        return _whole_of(cell)
 
     def draw(self, rng: np.random.Generator) -> Any:
         low, high = self._limits()
@@ -229,7 +236,7 @@ class Decimal(_Number):
         return round(float(rng.uniform(*self._limits())), 2)
 
 
-class Rating(Question):
+class Rating(_Whole):
     """A scale of whole numbers, with words at its ends.
 
     Examples
@@ -244,19 +251,8 @@ class Rating(Question):
     low_label: Label = Field(default={})
     high_label: Label = Field(default={})
 
-    stored: ClassVar[type] = int
     types: ClassVar[tuple[str, ...]] = ("range",)
     fields: ClassVar[Mapping[str, str]] = {"low_label": "naysay_low_label", "high_label": "naysay_high_label"}
-
-    def complaint(self, value: Any) -> str | None:
-        return _whole_complaint(self.low, self.high, value)
-
-    @property
-    def longest(self) -> int:
-        return _WRITTEN
-
-    def value_of(self, cell: Any) -> Any:
-        return _whole_of(cell)
 
     def draw(self, rng: np.random.Generator) -> Any:
         return int(rng.integers(self.low, self.high + 1))

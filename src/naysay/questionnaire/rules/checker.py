@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 
 from naysay.questionnaire.problems import Problem
 from naysay.questionnaire.questionnaire import Questionnaire
 from naysay.questionnaire.rules import logic, privacy, texts
-from naysay.questionnaire.rules.walk import Entry, entries, piped
+from naysay.questionnaire.rules.walk import Walk, piped
 
 __all__ = ["RULES", "check"]
 
-Rule = Callable[[Questionnaire, Sequence[Entry]], Iterator[Problem]]
+Rule = Callable[[Walk], Iterator[Problem]]
 
 RULES: tuple[Rule, ...] = (
-    texts.names,
-    texts.languages,
-    texts.wording,
-    texts.scales,
-    texts.piping,
-    logic.conditions,
-    logic.behind_sent,
-    logic.constraints,
-    privacy.designs_fit,
-    privacy.levels,
-    privacy.words,
-    privacy.by_hand,
-    privacy.categories,
-)
+    texts.names, texts.languages, texts.wording, texts.scales, texts.piping,
+    logic.conditions, logic.behind_sent, logic.constraints,
+    privacy.designs_fit, privacy.levels, privacy.words, privacy.by_hand, privacy.categories,
+)  # fmt: skip
 """What is checked; each yields problems with their path."""
 
 
@@ -51,10 +41,8 @@ def check(questionnaire: Questionnaire, *, omitted: Collection[str] = ()) -> tup
     >>> [each.rule for each in check(sample()) if each.severity == "error"]
     []
     """
-    walked, unread = entries(questionnaire), set(omitted)
-    found = [problem for rule in RULES for problem in rule(questionnaire, walked)]
-    return tuple(
-        each
-        for each in dict.fromkeys(found)
-        if each.rule != "references" or not unread.intersection(piped(each.message))
-    )
+    walk, unread = Walk(questionnaire), set(omitted)
+    # a dict and no set: problems keep the order of the rules
+    found = dict.fromkeys(problem for rule in RULES for problem in rule(walk))
+    about_unread = {each for each in found if each.rule == "references" and not unread.isdisjoint(piped(each.message))}
+    return tuple(each for each in found if each not in about_unread)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from naysay.questionnaire.kinds.base import Bin, Choice
 
@@ -75,11 +74,6 @@ def complement(choice: Choice | Bin) -> bool:
 
 
 def _any(pattern: re.Pattern[str], choice: Choice | Bin) -> bool:
-    return any(pattern.fullmatch(words) for words in _words(choice))
-
-
-def _words(choice: Choice | Bin) -> Iterator[str]:
-    """The name and the labels, without what surrounds their words."""
-    yield choice.name.replace("_", " ")
-    for text in choice.label.values():
-        yield re.sub(r"\s+", " ", text).strip(" .,;:!?()[]«»\"'“”„…،؟")
+    """Whether the name or a label fits, without what surrounds its words."""
+    labels = (re.sub(r"\s+", " ", text).strip(" .,;:!?()[]«»\"'“”„…،؟") for text in choice.label.values())
+    return any(map(pattern.fullmatch, (choice.name.replace("_", " "), *labels)))

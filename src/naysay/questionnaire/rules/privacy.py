@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 
 from naysay import _checks, privacy
-from naysay.design import Answerable, Design
+from naysay.design import Design
 from naysay.errors import DesignError
-from naysay.questionnaire.kinds.base import YES_NO, Bin, Choice, Private, Question
+from naysay.questionnaire.kinds.base import YES_NO, Private, Question
 from naysay.questionnaire.problems import Problem
-from naysay.questionnaire.questionnaire import Questionnaire
 from naysay.questionnaire.rules.meanings import complement, none_of_them, refusal
-from naysay.questionnaire.rules.walk import Entry
+from naysay.questionnaire.rules.walk import Walk
 from naysay.questionnaire.xlsform.offers import by_hand_design
 
 __all__ = ["MOST_ODDS", "by_hand", "categories", "designs_fit", "levels", "words"]
@@ -29,23 +28,18 @@ More is a warning to the author, and a sentence on the page, which has the numbe
 _MOST_EPSILON = round(math.log(MOST_ODDS), 1)  # 3, rounded: authors write k_ary(epsilon=3), whose odds are 20.09
 
 
-def _private(walked: Sequence[Entry]) -> Iterator[tuple[str, Question, Private]]:
-    for entry in walked:
-        if isinstance(entry.item, Question) and entry.item.privacy is not None:
-            yield entry.path, entry.item, entry.item.privacy
-
-
-def _offers(walked: Sequence[Entry]) -> Iterator[tuple[str, Question, Private, Answerable]]:
+def _offers(walk: Walk) -> Iterator[tuple[str, Question, Private]]:
     """Private questions whose design can be read and is about their categories."""
-    for path, question, private in _private(walked):
-        if not list(_unfit(path, question, private)):
-            yield path, question, private, private.offer
+    for entry, question in walk.questions():
+        if question.privacy is not None and not list(_unfit(entry.path, question, question.privacy)):
+            yield entry.path, question, question.privacy
 
 
-def designs_fit(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+def designs_fit(walk: Walk) -> Iterator[Problem]:
     """A design can be read, asks one sample for one response, and is about the question's categories."""
-    for path, question, private in _private(walked):
-        yield from _unfit(path, question, private)
+    for entry, question in walk.questions():
+        if question.privacy is not None:
+            yield from _unfit(entry.path, question, question.privacy)
 
 
 def _unfit(path: str, question: Question, private: Private) -> Iterator[Problem]:
@@ -74,26 +68,24 @@ def _unfit(path: str, question: Question, private: Private) -> Iterator[Problem]
         yield Problem("designs", message, "answers would stand for other categories", way_out, path=path)
 
 
-def levels(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+def levels(walk: Walk) -> Iterator[Problem]:
     """A level that reveals the answer, or nearly, says so, one that tells nothing too; the most private come first."""
-    for at, _, private, offer in _offers(walked):
+    for at, _, private in _offers(walk):
         path = f"{at}.private.design"
-        for level, name in zip(private.levels, offer.levels, strict=True):
-            called = "the design" if level is None else f"level {level!r}"
-            yield from _told(offer.channel(name), called, path)
-        drawn = [name for level, name in zip(private.levels, offer.levels, strict=True) if level not in private.by_hand]
-        bits = [privacy.information(offer.channel(name)) for name in drawn]
+        for level, channel in private.channels:
+            yield from _told(channel, "the design" if level is None else f"level {level!r}", path)
+        bits = [privacy.information(channel) for level, channel in private.channels if level not in private.by_hand]
         if any(first > second + 1e-9 for first, second in pairwise(bits)):
             message = "levels must run from the most private to the most open"
             reason = "respondents read them in this order, and the first is what they begin with"
             yield Problem("levels", message, reason, "put them in order", "warning", path=path)
 
 
-def words(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+def words(walk: Walk) -> Iterator[Problem]:
     """A response that is no choice has words of its own."""
-    for path, question, private, offer in _offers(walked):
+    for path, question, private in _offers(walk):
         known = {*question.categories, *YES_NO, *private.responses}
-        spaces = [offer.channel(level).space for level in offer.levels]
+        spaces = [channel.space for _, channel in private.channels]
         labels = [str(label) for space in spaces if space.one_label for label in space.labels]
         for label in dict.fromkeys(labels):
             if label not in known:
@@ -127,17 +119,16 @@ def _told(design: Design, called: str, path: str) -> Iterator[Problem]:
         yield Problem("designs", message, reason, "take a design that tells something", path=path)
 
 
-def by_hand(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+def by_hand(walk: Walk) -> Iterator[Problem]:
     """A level drawn by hand is on offer, and can be drawn with a coin."""
-    for at, _, private, offer in _offers(walked):
-        path = f"{at}.private.by_hand"
-        by_name = dict(zip(private.levels, offer.levels, strict=True))
+    for at, _, private in _offers(walk):
+        path, by_name = f"{at}.private.by_hand", dict(private.channels)
         for level in private.by_hand:
             if level not in by_name:
                 hint = _checks.nearest(level, [each for each in by_name if each is not None])
                 message = f"a level drawn by hand must be on offer; there is no level {level!r}"
                 yield Problem("by_hand", message, "", hint, path=path)
-            elif not _by_coin(offer.channel(by_name[level])):
+            elif not _by_coin(by_name[level]):
                 message = f"level {level!r} must be one that people can draw with a coin"
                 reason = "the page shows two options of which one is named, or tells respondents to toss two coins"
                 way_out = "take two_option(shown=2), for two categories two_coins()"
@@ -148,48 +139,34 @@ def _by_coin(design: Design) -> bool:
     wanted = by_hand_design(design.categories)
     if len(design.categories) > 2:  # people are shown two options: the same table of chances by other means is no coin
         return design == wanted
-    if design.space != wanted.space or not design.space.listable:
-        return False
-    return bool((design.matrix == wanted.matrix).all())
+    same_space = design.space == wanted.space and design.space.listable
+    return same_space and bool((design.matrix == wanted.matrix).all())
 
 
-def categories(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+def categories(walk: Walk) -> Iterator[Problem]:
     """No "none of the above" where two options are shown; a sink where ruling a category out betrays something."""
-    for path, question, private, offer in _offers(walked):
-        if len(offer.categories) < 3:
+    for path, question, private in _offers(walk):
+        if len(question.categories) < 3:
             continue
-        channels = [offer.channel(level) for level in offer.levels]
+        channels = [channel for _, channel in private.channels]
         shown = bool(private.by_hand) or any(channel.shown is not None for channel in channels)
         named = np.any([_nameable(channel) for channel in channels], axis=0)
         for place, part in enumerate(dict(question.lists())[question.categories_in]):
             here = f"{path}.{question.categories_in}[{place}].label"
             if shown and none_of_them(part):
-                yield _none_of_them(part, here)
+                message = f"{part.name!r} must not be offered where only some of the options are shown"
+                reason = (
+                    "none of which? beside one other option it is read as none of these two, and its chances are "
+                    "unknown (Esponda 2006, section 3.1.1)"
+                )
+                way_out = "say what it holds, such as 'another party', or leave the coin and two_option out"
+                yield Problem("none_of_the_above", message, reason, way_out, path=here)
             elif named[place] and (refusal(part) or complement(part) or none_of_them(part)):
-                yield _telling(part, here)
-
-
-def _none_of_them(part: Choice | Bin, path: str) -> Problem:
-    return Problem(
-        "none_of_the_above",
-        f"{part.name!r} must not be offered where only some of the options are shown",
-        "none of which? beside one other option it is read as none of these two, and its chances are unknown "
-        "(Esponda 2006, section 3.1.1)",
-        "say what it holds, as 'another party', or leave the coin and two_option out",
-        path=path,
-    )
-
-
-def _telling(part: Choice | Bin, path: str) -> Problem:
-    what = "that there is an answer to hide" if refusal(part) else "that something else is true"
-    return Problem(
-        "sinks",
-        f"ruling out {part.name!r} says {what}",
-        "some categories reveal something when they are ruled out (Esponda, Huerta & Guerrero 2016)",
-        f"never rule it out: write {part.name} into bind::naysay_sink",
-        "warning",
-        path=path,
-    )
+                what = "that there is an answer to hide" if refusal(part) else "that something else is true"
+                message = f"ruling out {part.name!r} says {what}"
+                reason = "some categories reveal something when they are ruled out (Esponda, Huerta & Guerrero 2016)"
+                way_out = f"never rule it out: write {part.name} into bind::naysay_sink"
+                yield Problem("sinks", message, reason, way_out, "warning", path=here)
 
 
 def _nameable(design: Design) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

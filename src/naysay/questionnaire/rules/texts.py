@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from naysay import _checks
 from naysay.questionnaire.items import Group
 from naysay.questionnaire.kinds.base import Question
 from naysay.questionnaire.problems import Problem
-from naysay.questionnaire.questionnaire import Questionnaire
-from naysay.questionnaire.rules.walk import Entry, Shown, piped, texts, within
+from naysay.questionnaire.rules.walk import Entry, Walk, piped
 
 __all__ = ["languages", "names", "piping", "scales", "wording"]
 
@@ -23,11 +22,11 @@ _OF_OBJECTS = frozenset(
 """What every object of JavaScript has without being given it, beside names that begin with __."""
 
 
-def names(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+def names(walk: Walk) -> Iterator[Problem]:
     """Names differ, over the questionnaire and within a list, and are safe in any language."""
     seen: dict[str, str] = {}
-    taken = dict(_columns(walked))
-    for entry in walked:
+    taken = {"day": "the day of the reply", **dict(_columns_of_levels(walk))}
+    for entry in walk.entries:
         name, path = entry.item.name, f"{entry.path}.name"
         if name in taken and isinstance(entry.item, Question):
             message = f"no question must be called {name!r}: a column of the replies is, with {taken[name]}"
@@ -45,13 +44,12 @@ def names(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Pro
                 yield from _unsafe(part.name, here)
 
 
-def _columns(walked: Sequence[Entry]) -> Iterator[tuple[str, str]]:
-    """Columns of the replies beside the answers, and what is in each."""
-    yield "day", "the day of the reply"
-    for entry in walked:
-        design = {} if entry.item.privacy is None else entry.item.privacy.design.get("design")
+def _columns_of_levels(walk: Walk) -> Iterator[tuple[str, str]]:
+    """The columns of the replies that hold the level of an answer, and what is in each."""
+    for _, question in walk.questions():
+        design = question.privacy and question.privacy.design.get("design")  # as it stands: it may be unreadable
         if isinstance(design, dict) and "levels" in design:
-            yield f"{entry.item.name}_level", f"the level of {entry.item.name!r}"
+            yield f"{question.name}_level", f"the level of {question.name!r}"
 
 
 def _unsafe(name: str, path: str) -> Iterator[Problem]:
@@ -61,33 +59,26 @@ def _unsafe(name: str, path: str) -> Iterator[Problem]:
 
 
 def _twice(name: str, path: str, where: str) -> Problem:
-    return Problem(
-        "names",
-        f"names must differ; {name!r} is there twice, {where}",
-        "data would mix them up",
-        "rename one",
-        path=path,
-    )
+    message = f"names must differ; {name!r} is there twice, {where}"
+    return Problem("names", message, "data would mix them up", "rename one", path=path)
 
 
-def languages(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+def languages(walk: Walk) -> Iterator[Problem]:
     """Every text is there in every language."""
-    known = questionnaire.languages
+    known = walk.languages
     if not known:
-        yield Problem("languages", "at least one language is needed", "", "name its tag, as en", path="languages")
+        yield Problem("languages", "at least one language is needed", "", "name its tag, such as en", path="languages")
     if len(set(known)) < len(known):
-        yield Problem(
-            "languages", f"languages must differ; got {_checks.shown(known)}", "", "leave one out", path="languages"
-        )
-    for told in _all(questionnaire, walked):
+        message = f"languages must differ; got {_checks.shown(known)}"
+        yield Problem("languages", message, "", "leave one out", path="languages")
+    for told in walk.texts:
         present = {language for language, text in told.label.items() if text.strip()}
         if not (told.needed or present):
             continue
         for language in known:
             if language not in present:
                 message = f"{told.what} must be there in every language; {language!r} is missing"
-                way_out = "translate it" if present else "write it"
-                path = f"{told.path}.{language}"
+                way_out, path = "translate it" if present else "write it", f"{told.path}.{language}"
                 yield Problem("languages", message, "respondents choose their language", way_out, path=path)
         for language in sorted(present - set(known)):
             message = f"{told.what} is in {language!r}, which the questionnaire does not offer"
@@ -95,43 +86,27 @@ def languages(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator
             yield Problem("languages", message, "", way_out, "warning", path=f"{told.path}.{language}")
 
 
-def _all(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Shown]:
-    yield from texts(questionnaire)
-    for entry in walked:
-        yield from within(entry)
-
-
-def wording(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+def wording(walk: Walk) -> Iterator[Problem]:
     """Texts are shown as they are written: no markup, nothing invisible."""
-    for told in _all(questionnaire, walked):
-        for language, text in told.label.items():
-            path = f"{told.path}.{language}"
-            if _MARKUP.search(text):
-                message = f"markup is shown as it is written; got {_MARKUP.findall(text)[0]!r}"
-                reason = "texts are never read as HTML"
-                yield Problem("wording", message, reason, "write plain text", "warning", path=path)
-            if _CONTROL.search(text):
-                code = ord(_CONTROL.findall(text)[0])
-                message = f"texts must hold no control characters; got U+{code:04X}"
-                reason = "they can make a text read other than it is written"
-                yield Problem("wording", message, reason, "type the text again", path=path)
+    for _, path, text in walk.wordings():
+        if markup := _MARKUP.search(text):
+            message = f"markup is shown as it is written; got {markup[0]!r}"
+            yield Problem("wording", message, "texts are never read as HTML", "write plain text", "warning", path=path)
+        if control := _CONTROL.search(text):
+            message = f"texts must hold no control characters; got U+{ord(control[0]):04X}"
+            reason = "they can make a text read other than it is written"
+            yield Problem("wording", message, reason, "type the text again", path=path)
 
 
-def piping(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+def piping(walk: Walk) -> Iterator[Problem]:
     """``${question}`` in a text repeats a plain answer given before, never a private one."""
-    by_name = {entry.item.name: entry for entry in walked}
-    for told in texts(questionnaire):
-        for language, text in told.label.items():
-            for name in piped(text):
+    for told, path, text in walk.wordings():
+        for name in piped(text):
+            if told.entry is None:
                 message = f"{told.what} of the questionnaire must repeat no answer; got ${{{name}}}"
-                yield Problem(
-                    "piping", message, "it stands before or after all questions", path=f"{told.path}.{language}"
-                )
-    for entry in walked:
-        for told in within(entry):
-            for language, text in told.label.items():
-                for name in piped(text):
-                    yield from _piped(by_name.get(name), name, entry, f"{told.path}.{language}")
+                yield Problem("piping", message, "it stands before or after all questions", path=path)
+            else:
+                yield from _piped(walk.by_name.get(name), name, told.entry, path)
 
 
 def _piped(asked: Entry | None, name: str, entry: Entry, path: str) -> Iterator[Problem]:
@@ -147,9 +122,9 @@ def _piped(asked: Entry | None, name: str, entry: Entry, path: str) -> Iterator[
         yield Problem("references", message, "there is no answer yet", "move the question up", path=path)
 
 
-def scales(questionnaire: Questionnaire, walked: Sequence[Entry]) -> Iterator[Problem]:
+def scales(walk: Walk) -> Iterator[Problem]:
     """What each kind of question asks of itself, such as enough choices and ranges that run upwards."""
-    for entry in walked:
+    for entry in walk.entries:
         if isinstance(entry.item, Question):
             yield from entry.item.flaws(entry.path)
         elif isinstance(entry.item, Group) and not entry.item.items:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from naysay.questionnaire.expressions.nodes import Apply, Expression
 from naysay.questionnaire.items import Group, Item
-from naysay.questionnaire.kinds.base import Constraint, Label
-from naysay.questionnaire.questionnaire import Questionnaire
+from naysay.questionnaire.kinds.base import Constraint, Label, Question
+from naysay.questionnaire.questionnaire import TEXTS, Questionnaire
 
-__all__ = ["Entry", "Shown", "entries", "expressions", "nodes", "piped", "texts", "within"]
+__all__ = ["Entry", "Shown", "Walk", "expressions", "nodes", "piped"]
 
 _CALLED = {"label": "a label", "hint": "the hint"}
 _PIPED = re.compile(r"\$\{\s*+([^}\s]*+)\s*+\}")
@@ -36,6 +36,11 @@ class Entry:
     order: int
     last: int
 
+    @property
+    def constraint(self) -> Constraint | None:
+        """What a plain answer must fulfill; None for notes and groups, too."""
+        return getattr(self.item, "constraint", None)
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -48,57 +53,75 @@ class Shown:
     needed : bool
         Whether it must be there at all.
     what : str
+    entry : Entry, optional
+        The item to which it belongs; none for texts of the questionnaire itself.
     """
 
     path: str
     label: Label
     needed: bool
     what: str
+    entry: Entry | None = None
 
 
-def entries(questionnaire: Questionnaire) -> list[Entry]:
-    """Every question, note and group, in order.
+class Walk:
+    """A questionnaire with what its rules look at: its items in order and by name, and its texts.
+
+    Parameters
+    ----------
+    questionnaire : Questionnaire
 
     Examples
     --------
     >>> from naysay.questionnaire import sample
-    >>> entries(sample())[4].path
+    >>> Walk(sample()).entries[4].path
     'items[3].items[0]'
     """
-    found: list[Entry] = []
-    _walk(questionnaire.items, "items", found)
-    return found
+
+    def __init__(self, questionnaire: Questionnaire) -> None:
+        self.languages = questionnaire.languages
+        self.entries: list[Entry] = []
+        _enter(questionnaire.items, "items", self.entries)
+        self.by_name = {entry.item.name: entry for entry in self.entries}
+        self.texts = [*_texts(questionnaire), *(told for entry in self.entries for told in _within(entry))]
+
+    def questions(self) -> Iterator[tuple[Entry, Question]]:
+        """Every question where it stands; notes and groups left out."""
+        return ((entry, entry.item) for entry in self.entries if isinstance(entry.item, Question))
+
+    def wordings(self) -> Iterator[tuple[Shown, str, str]]:
+        """Every text in every language, with its path there and its words."""
+        return ((told, f"{told.path}.{tag}", words) for told in self.texts for tag, words in told.label.items())
 
 
-def _walk(items: Sequence[Item], path: str, found: list[Entry]) -> None:
+def _enter(items: Sequence[Item], path: str, found: list[Entry]) -> None:
     for place, item in enumerate(items):
         here, order = f"{path}[{place}]", len(found)
         found.append(Entry(here, item, order, order))
         if isinstance(item, Group):
-            _walk(item.items, f"{here}.items", found)
+            _enter(item.items, f"{here}.items", found)
             found[order] = Entry(here, item, order, len(found) - 1)
 
 
-def texts(questionnaire: Questionnaire) -> Iterator[Shown]:
+def _texts(questionnaire: Questionnaire) -> Iterator[Shown]:
     """Every text of the questionnaire itself."""
     yield Shown("title", questionnaire.title, True, "a title")
-    for name in ("about", "contact", "thanks"):
+    for name in TEXTS:
         yield Shown(name, getattr(questionnaire, name), False, name)
 
 
-def within(entry: Entry) -> Iterator[Shown]:
+def _within(entry: Entry) -> Iterator[Shown]:
     """Every text of one item."""
     item, path = entry.item, entry.path
     for name, label in item.labels():
-        yield Shown(f"{path}.{name}", label, name == "label", _CALLED.get(name, name))
-    constraint: Constraint | None = getattr(item, "constraint", None)
-    if constraint is not None:
-        yield Shown(f"{path}.constraint.message", constraint.message, False, "the message")
+        yield Shown(f"{path}.{name}", label, name == "label", _CALLED.get(name, name), entry)
+    if entry.constraint is not None:
+        yield Shown(f"{path}.constraint.message", entry.constraint.message, False, "the message", entry)
     for name, parts in item.lists():
         for place, each in enumerate(parts):
-            yield Shown(f"{path}.{name}[{place}].label", each.label, True, "a label")
+            yield Shown(f"{path}.{name}[{place}].label", each.label, True, "a label", entry)
     for response, label in ({} if item.privacy is None else item.privacy.responses).items():
-        yield Shown(f"{path}.private.responses.{response}", label, True, "words")
+        yield Shown(f"{path}.private.responses.{response}", label, True, "words", entry)
 
 
 def piped(text: str) -> list[str]:
@@ -116,9 +139,8 @@ def expressions(entry: Entry) -> Iterator[tuple[str, Expression]]:
     """The conditions of an item, with their paths."""
     if entry.item.relevant is not None:
         yield f"{entry.path}.relevant", entry.item.relevant
-    constraint: Constraint | None = getattr(entry.item, "constraint", None)
-    if constraint is not None:
-        yield f"{entry.path}.constraint.expression", constraint.expression
+    if entry.constraint is not None:
+        yield f"{entry.path}.constraint.expression", entry.constraint.expression
 
 
 def nodes(expression: Expression) -> Iterator[Expression]:

@@ -7,23 +7,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from naysay import _checks
-from naysay.questionnaire.items import columns_of_kinds
-from naysay.questionnaire.problems import Place, Problem
+from naysay.questionnaire.items import KINDS
+from naysay.questionnaire.kinds.base import Label
+from naysay.questionnaire.problems import Place, Problem, Severity
+from naysay.questionnaire.questionnaire import TEXTS
 from naysay.questionnaire.xlsform.sheets import Sheet
 
-__all__ = ["Columns", "columns_of", "own", "tag_of"]
+__all__ = ["SURVEY", "Columns", "columns_of", "own", "tag_of", "translated"]
 
-_TEXTS = {"form_title": "title", "naysay_about": "about", "naysay_contact": "contact", "naysay_thanks": "thanks"}
+SURVEY = (
+    "type", "name", "label", "hint", "required", "relevant", "constraint", "constraint_message", "appearance",
+    "parameters",
+)  # fmt: skip
+"""The columns of the survey sheet that every XLSForm may have, in the order in which they are written."""
+
+_TEXTS = ("form_title", *(f"naysay_{name}" for name in TEXTS))
 _PRIVACY = {"naysay_design": False, "naysay_levels": False, "naysay_sink": False, "naysay_sink_label": True}
 _TRANSLATED = {"label", "hint", "constraint_message", *_TEXTS}
 _KNOWN = {
-    "survey": {
-        "type", "name", "label", "hint", "required", "relevant", "constraint", "constraint_message", "appearance",
-        "parameters",
-    },
-    "choices": {"list_name", "name", "label"},
-    "settings": {"form_id", "default_language", "version", *_TEXTS},
-}  # fmt: skip
+    "survey": SURVEY,
+    "choices": ("list_name", "name", "label"),
+    "settings": ("form_id", "default_language", "version", *_TEXTS),
+}
 _ALIASES = {
     "relevance": "relevant", "bind::relevant": "relevant", "bind::required": "required", "caption": "label",
     "bind::constraint": "constraint", "constraint message": "constraint_message", "list name": "list_name",
@@ -42,7 +47,7 @@ _REFUSED = {
     "audio": "a file that is fetched would tell which question is looked at; write the words in the label",
     "video": "a file that is fetched would tell which question is looked at; write the words in the label",
 }
-_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
+_TAG, _LONGEST_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*"), 35
 
 
 def own() -> dict[str, bool]:
@@ -50,11 +55,17 @@ def own() -> dict[str, bool]:
 
     They are also written with ``bind::`` before them, so that other tools leave them alone.
     """
-    return _PRIVACY | columns_of_kinds()
+    fields = [(kind.model_fields[name], column) for kind in KINDS.values() for name, column in kind.fields.items()]
+    return _PRIVACY | {column: field.annotation == Label for field, column in fields}
+
+
+def translated(column: str) -> bool:
+    """Whether a column holds a text in each language."""
+    return column in _TRANSLATED or own().get(column, False)
 
 
 def _known(sheet: str) -> set[str]:
-    return _KNOWN[sheet] | (set(own()) if sheet == "survey" else set())
+    return {*_KNOWN[sheet], *(own() if sheet == "survey" else ())}
 
 
 @dataclass
@@ -113,23 +124,20 @@ def columns_of(sheet: Sheet, name: str, *, default: str) -> Columns:
     """
     found = Columns(name)
     for header in sheet.columns:
-        _add(found, header, default)
+        base, _, named = (part.strip() for part in _split(header))
+        meaning = _ALIASES.get(base.lower(), base.lower())
+        last = "image" if name == "survey" and meaning == "media" else meaning.split("::")[-1]
+        if last in _REFUSED:
+            _refuse(found, header, _REFUSED[last])
+        elif meaning not in _known(name):
+            _unused(found, header, base)
+        elif translated(meaning):
+            _add_language(found, header, meaning, named, default)
+        elif meaning in found.plain:
+            _refuse(found, header, f"column {found.plain[meaning]!r} says it already; leave one out")
+        else:
+            found.plain[meaning] = header
     return found
-
-
-def _add(found: Columns, header: str, default: str) -> None:
-    base, _, named = (part.strip() for part in _split(header))
-    meaning = _ALIASES.get(base.lower(), base.lower())
-    if meaning.split("::")[-1] in _REFUSED or (found.sheet == "survey" and meaning == "media"):
-        _refuse(found, header, _REFUSED.get(meaning.split("::")[-1], _REFUSED["image"]))
-    elif meaning not in _known(found.sheet):
-        _unused(found, header)
-    elif meaning in _TRANSLATED or own().get(meaning):
-        _translated(found, header, meaning, named, default)
-    elif meaning in found.plain:
-        _refuse(found, header, f"column {found.plain[meaning]!r} says it already; leave one out")
-    else:
-        found.plain[meaning] = header
 
 
 def _split(header: str) -> tuple[str, str, str]:
@@ -140,7 +148,7 @@ def _split(header: str) -> tuple[str, str, str]:
     return text.partition("::")
 
 
-def _translated(found: Columns, header: str, meaning: str, named: str, default: str) -> None:
+def _add_language(found: Columns, header: str, meaning: str, named: str, default: str) -> None:
     language = tag_of(named) if named else default
     if language is None:
         message = f"a language must be named with its tag; got {named!r}"
@@ -166,27 +174,23 @@ def tag_of(language: str) -> str | None:
     return tag if _TAG.fullmatch(tag) and len(tag) <= _LONGEST_TAG else None
 
 
-_LONGEST_TAG = 35
-
-
-def _unused(found: Columns, header: str) -> None:
+def _unused(found: Columns, header: str, base: str) -> None:
     """A column that is not understood: a warning, unless it was meant to make answers private."""
-    base = _split(header)[0].strip()
     hint = _checks.nearest(base, sorted(_known(found.sheet)))
     if "naysay" in header.lower():
-        message = f"there is no column {header!r}"
-        _problem(found, header, message, "answers that were to be private would be plain", hint)
-        return
-    hint = hint if hint.startswith("did") else "leave it out, or keep it for yourself"
-    place = Place(found.sheet, 1, header)
-    message = f"column {header!r} is not used"
-    found.problems.append(Problem("columns", message, "", hint, severity="warning", place=place))
+        message, reason = f"there is no column {header!r}", "answers that were to be private would be plain"
+        _problem(found, header, message, reason, hint)
+    else:
+        hint = hint if hint.startswith("did") else "leave it out, or keep it for yourself"
+        _problem(found, header, f"column {header!r} is not used", "", hint, "warning")
 
 
 def _refuse(found: Columns, header: str, way_out: str) -> None:
     _problem(found, header, f"column {header!r} cannot be used", "", way_out)
 
 
-def _problem(found: Columns, header: str, message: str, reason: str, way_out: str) -> None:
+def _problem(
+    found: Columns, header: str, message: str, reason: str, way_out: str, severity: Severity = "error"
+) -> None:
     place = Place(found.sheet, 1, header)
-    found.problems.append(Problem("columns", message, reason, way_out, place=place))
+    found.problems.append(Problem("columns", message, reason, way_out, severity, place=place))

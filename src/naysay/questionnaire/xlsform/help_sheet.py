@@ -4,47 +4,29 @@ from __future__ import annotations
 
 __all__ = ["HELP"]
 
-HELP = [
-    ["column", "what it is for", "example"],
-    ["type", "What is asked. begin_group and end_group put questions under one heading.", "select_one yes_no"],
-    ["name", "What data call it: a letter, then letters, digits, _ and -.", "income"],
-    [
-        "label::English (en)",
-        "What respondents read, a column for each language; the tag in parentheses.",
-        "Do you smoke?",
-    ],
-    ["hint::English (en)", "A smaller text below it.", "In years"],
-    ["required", "yes where an answer is needed.", "yes"],
-    ["relevant", "When it is asked; of a private question only what is sent: sent(${smoking}).", "${age} >= 18"],
-    ["constraint", "What a plain answer must fulfill; . is the answer.", ". <= today()"],
-    ["constraint_message::English (en)", "What is said where it does not.", "This day is still to come."],
-    [
-        "appearance",
-        "table-list on a group: a grid. likert: numbers as a rating. multiline: a longer text.",
-        "table-list",
-    ],
-    ["parameters", "Ends of a range, which is shown as a rating.", "start=1 end=5 step=1"],
-    ["bind::naysay_design", "Makes a question private: how its answer is randomized on the device.", "negative"],
-    [
-        "bind::naysay_levels",
-        "Levels that respondents choose from, and whether they may toss a coin instead.",
-        "1..3, coin",
-    ],
-    ["bind::naysay_sink", "Choices that are never ruled out, because that would say too much.", "zero_to_two"],
-    [
-        "bind::naysay_sink_label::English (en)",
-        "What stands in their place among the responses.",
-        "Nothing is ruled out",
-    ],
-    [
-        "bind::naysay_bins",
-        "Where the bins of a private number end; a list of choices before it names them.",
-        "20, 40, 60",
-    ],
-    ["bind::naysay_range", "Ends of a plain number.", "0..24"],
-    ["bind::naysay_max_length", "How many characters a text may have.", "500"],
-    ["bind::naysay_lines", "How many lines are shown for a text.", "4"],
-    ["bind::naysay_low_label::English (en)", "What stands at the lower end of a rating.", "Very bad"],
-    ["bind::naysay_high_label::English (en)", "What stands at its upper end.", "Very good"],
-]
+_TABLE = """
+column | what it is for | example
+type | What is asked. begin_group and end_group put questions under one heading. | select_one yes_no
+name | What data call it: a letter, then letters, digits, _ and -. | income
+label::English (en) | What respondents read, a column for each language; the tag in parentheses. | Do you smoke?
+hint::English (en) | A smaller text below it. | In years
+required | yes where an answer is needed. | yes
+relevant | When it is asked; of a private question only what is sent: sent(${smoking}). | ${age} >= 18
+constraint | What a plain answer must fulfill; . is the answer. | . <= today()
+constraint_message::English (en) | What is said where it does not. | This day is still to come.
+appearance | table-list on a group: a grid. likert: numbers as a rating. multiline: a longer text. | table-list
+parameters | Ends of a range, which is shown as a rating. | start=1 end=5 step=1
+bind::naysay_design | Makes a question private: how its answer is randomized on the device. | negative
+bind::naysay_levels | Levels that respondents choose from, and whether they may toss a coin instead. | 1..3, coin
+bind::naysay_sink | Choices that are never ruled out, because that would say too much. | zero_to_two
+bind::naysay_sink_label::English (en) | What stands in their place among the responses. | Nothing is ruled out
+bind::naysay_bins | Where the bins of a private number end; a list of choices before it names them. | 20, 40, 60
+bind::naysay_range | Ends of a plain number. | 0..24
+bind::naysay_max_length | How many characters a text may have. | 500
+bind::naysay_lines | How many lines are shown for a text. | 4
+bind::naysay_low_label::English (en) | What stands at the lower end of a rating. | Very bad
+bind::naysay_high_label::English (en) | What stands at its upper end. | Very good
+"""
+
+HELP = [line.split(" | ") for line in _TABLE.strip().splitlines()]
 """The rows of the help sheet, the header first."""

@@ -96,8 +96,7 @@ def sink_words(languages: Sequence[str]) -> dict[str, str]:
 
 
 def _form(design: Answerable, **fields: Any) -> dict[str, Any]:
-    empty: dict[str, Any] = {"by_hand": [], "responses": {}}
-    return empty | {"design": json.loads(design.to_json())} | fields
+    return {"by_hand": [], "responses": {}, "design": json.loads(design.to_json()), **fields}
 
 
 def _base(names: tuple[str, ...], design: str, chosen: list[str]) -> Answerable:
@@ -131,8 +130,8 @@ def _on_offer(design: Answerable, chosen: list[str]) -> dict[str, Answerable]:
     if design.assigned_by != "respondent":
         if chosen:
             raise DesignError(
-                f"levels from floor to ceiling need an offer, as negative_levels(); {design.name or 'this'} is one "
-                "design (leave the levels out, or write 'coin' alone)"
+                "levels from floor to ceiling need an offer, such as negative_levels(); "
+                f"{design.name or 'this'} is one design (leave the levels out, or write 'coin' alone)"
             )
         return {DEVICE: design}
     known = {str(level): channel for level, channel in design.parts.items()}
@@ -142,17 +141,15 @@ def _on_offer(design: Answerable, chosen: list[str]) -> dict[str, Answerable]:
 
 def _range(text: str, known: list[str]) -> list[str]:
     low, dots, high = (part.strip() for part in text.partition(".."))
-    ends = [low, high] if dots else [text, text]
+    ends = (low, high if dots else low)
     for end in ends:
         if end not in known:
-            raise DesignError(
-                f"there is no level {end!r}; {_checks.nearest(end, known)}; write floor..ceiling, as 1..2"
-            )
-    floor, ceiling = (known.index(end) for end in ends)
+            hint = _checks.nearest(end, known)
+            raise DesignError(f"there is no level {end!r}; {hint}; write floor..ceiling, such as 1..2")
+    floor, ceiling = map(known.index, ends)
     if floor > ceiling:
-        raise DesignError(
-            f"levels run from the most private to the most open; got {text!r} (write {ends[1]}..{ends[0]})"
-        )
+        order = "levels run from the most private to the most open"
+        raise DesignError(f"{order}; got {text!r} (write {high}..{low})")
     return known[floor : ceiling + 1]
 
 
@@ -275,9 +272,7 @@ _SIGNS = ("< {high}", "{low}–{last}", "≥ {low}, < {high}", "≥ {low}")
 
 def _bin_label(low: float | None, high: float | None, language: str, *, whole: bool) -> str:
     first, closed, half_open, last = _WORDS.get(language.split("-", maxsplit=1)[0].lower(), _SIGNS)
-    if low is None:
-        return first.format(high=f"{high:.15g}")
-    if high is None:
-        return last.format(low=f"{low:.15g}")
-    pattern = closed if whole else half_open
-    return pattern.format(low=f"{low:.15g}", high=f"{high:.15g}", last=f"{high - 1:.15g}")
+    between = closed if whole else half_open
+    pattern = first if low is None else last if high is None else between
+    ends = {"low": low, "high": high, "last": None if high is None else high - 1}
+    return pattern.format(**{name: f"{end:.15g}" for name, end in ends.items() if end is not None})

@@ -3,43 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from naysay.questionnaire.problems import Place, Problem
-from naysay.questionnaire.xlsform.columns import Columns, columns_of, tag_of
-from naysay.questionnaire.xlsform.rows import Row, Workbook
+from naysay.questionnaire.problems import Place, Problem, Severity
+from naysay.questionnaire.questionnaire import TEXTS
+from naysay.questionnaire.xlsform.columns import Columns, columns_of, own, tag_of
+from naysay.questionnaire.xlsform.rows import GROUP_ENDS, GROUP_STARTS, REPEAT_ENDS, REPEAT_STARTS, Draft, Row, Workbook
 from naysay.questionnaire.xlsform.sheets import Sheet, read_sheets
-from naysay.questionnaire.xlsform.types import GROUP_ENDS, GROUP_STARTS, REPEAT_ENDS, REPEAT_STARTS
-from naysay.questionnaire.xlsform.upstream import upstream_problems
 
-__all__ = ["Draft", "read_xlsform"]
+__all__ = ["read_xlsform"]
 
 _MOST_NESTED = 10
-
-
-@dataclass
-class Draft:
-    """A questionnaire as it was written, before it is checked.
-
-    Parameters
-    ----------
-    form : object
-        The canonical form, as far as it could be read.
-    problems : list of Problem
-        What could not.
-    places : {path: Place}
-        Where the parts of the form stand in the sheets.
-    omitted : set of str
-        Names of questions that are there but could not be read.
-    """
-
-    form: dict[str, Any]
-    problems: list[Problem] = field(default_factory=list)
-    places: dict[str, Place] = field(default_factory=dict)
-    omitted: set[str] = field(default_factory=set)
+_ROW = re.compile(r"(?:\[row ?: |[Rr]ow )(\d+)")
+_SENT = re.compile(r"sent\(\s*(\$\{[^}]*\})\s*\)")
 
 
 def read_xlsform(path: str | Path) -> Draft:
@@ -62,70 +41,54 @@ def read_xlsform(path: str | Path) -> Draft:
         The extra ``collect`` is not installed.
     """
     sheets = read_sheets(path)
-    settings = sheets["settings"].rows[0] if sheets["settings"].rows else (2, {})
-    draft = Draft({})
-    named = settings[1].get("default_language", "")
+    number, settings = sheets["settings"].rows[0] if sheets["settings"].rows else (2, {})
+    named = settings.get("default_language", "")
     default = tag_of(named) or "en"
-    draft.problems += _language_problems(named, sheets, settings[0])
     columns = {name: columns_of(sheet, name, default=default) for name, sheet in sheets.items()}
-    for each in columns.values():
-        draft.problems += each.problems
-    _settings(
-        draft, columns["settings"], *settings, languages=_languages(columns, sheets, default), stem=Path(path).stem
-    )
-    lists = _lists(draft, columns["choices"], sheets["choices"])
+    draft = Draft({"languages": _languages(columns, sheets, default)}, list(_unclear_language(named, sheets, number)))
+    draft.problems += [problem for each in columns.values() for problem in each.problems]
+    _settings(draft, columns["settings"], number, settings, stem=Path(path).stem)
+    workbook = Workbook(draft, columns, _lists(draft, columns["choices"], sheets["choices"]))
     if not sheets["survey"].rows:
         message = "the sheet 'survey' must hold the questions, a row each"
         way_out = "naysay questionnaire new writes an example"
         draft.problems.append(Problem("survey", message, "", way_out, place=Place("survey")))
-    shared = (lists, draft.form["languages"], draft.problems, draft.places)
-    workbook = Workbook(columns["survey"], columns["choices"], *shared)
-    draft.form["items"] = _Nesting(draft, workbook).items(sheets["survey"])
-    rows_known = {each.place.row for each in draft.problems if each.place and each.severity == "error"}
-    told = upstream_problems(sheets, columns["survey"])
-    draft.problems += [each for each in told if each.place is None or each.place.row not in rows_known - {None}]
-    _tell_merged(draft, sheets)
+    draft.form["items"] = _Nesting(workbook, sheets["survey"]).items()
+    known = {each.place.row for each in draft.problems if each.place and each.severity == "error"} - {None}
+    told = _upstream(sheets, columns["survey"])
+    draft.problems += [each for each in told if each.place is None or each.place.row not in known]
+    _tell_merged(draft, sheets)  # last: it removes problems that others noted
     return draft
 
 
 def _tell_merged(draft: Draft, sheets: Mapping[str, Sheet]) -> None:
     """Name merged cells, in place of what seems to be missing in their rows."""
+    reason, way_out = "the text stands in the first cell, and the others are empty", "unmerge them, and fill in each"
     for name, sheet in sheets.items():
         for cells, first, last in sheet.merged:
-            rows = range(first, last + 1)
-            if last > first:
-                draft.problems = [
-                    each
-                    for each in draft.problems
-                    if not (each.place and each.place.sheet == name and each.place.row in rows)
-                ]
-            reason = "the text stands in the first cell, and the others are empty"
-            told = Problem("cells", f"the cells {cells} are merged", reason, "unmerge them, and fill in each")
-            severity: Literal["error", "warning"] = "error" if last > first else "warning"
-            draft.problems.append(replace(told, severity=severity, place=Place(name, first)))
+            rows = range(first, last + 1 if last > first else first)  # a range: a stranger may merge a million rows
+            places = ((each, each.place) for each in draft.problems)
+            draft.problems = [each for each, at in places if not (at and at.sheet == name and at.row in rows)]
+            severity: Severity = "error" if rows else "warning"
+            message, place = f"the cells {cells} are merged", Place(name, first)
+            draft.problems.append(Problem("cells", message, reason, way_out, severity, place=place))
 
 
-def _language_problems(named: str, sheets: Mapping[str, Sheet], number: int) -> list[Problem]:
+def _unclear_language(named: str, sheets: Mapping[str, Sheet], number: int) -> Iterator[Problem]:
     """What is unclear about the language of texts that name none."""
+    reason = "screen readers need it"
+    unnamed = (
+        Place(name, 1, column) for name, sheet in sheets.items() for column in sheet.columns
+        if column.strip().lower() == "label"
+    )  # fmt: skip
     if named and tag_of(named) is None:
         message = f"a language must be named with its tag; got {named!r}"
         place = Place("settings", number, "default_language")
-        return [Problem("columns", message, "screen readers need it", "write English (en), or what it is", place=place)]
-    unnamed = None if named else _unnamed(sheets)
-    if unnamed is None:
-        return []
-    message = f"column {unnamed.column!r} names no language, and is read as English (en)"
-    way_out = "write label::Deutsch (de), or what it is, or set default_language"
-    return [Problem("columns", message, "screen readers need it", way_out, "warning", place=unnamed)]
-
-
-def _unnamed(sheets: Mapping[str, Sheet]) -> Place | None:
-    """The first column of labels that names no language."""
-    for name, sheet in sheets.items():
-        for column in sheet.columns:
-            if column.strip().lower() == "label":
-                return Place(name, 1, column)
-    return None
+        yield Problem("columns", message, reason, "write English (en), or what it is", place=place)
+    elif not named and (first := next(unnamed, None)):
+        message = f"column {first.column!r} names no language, and is read as English (en)"
+        way_out = "write label::Deutsch (de), or what it is, or set default_language"
+        yield Problem("columns", message, reason, way_out, "warning", place=first)
 
 
 def _languages(columns: Mapping[str, Columns], sheets: Mapping[str, Sheet], default: str) -> list[str]:
@@ -141,20 +104,17 @@ def _languages(columns: Mapping[str, Columns], sheets: Mapping[str, Sheet], defa
     return sorted(dict.fromkeys(found or [default]), key=lambda language: language != default)
 
 
-def _settings(
-    draft: Draft, columns: Columns, number: int, row: Mapping[str, str], *, languages: Sequence[str], stem: str
-) -> None:
+def _settings(draft: Draft, columns: Columns, number: int, row: Mapping[str, str], *, stem: str) -> None:
     """Name, title and texts of the questionnaire; the name is that of the file where none is given."""
+    languages = draft.form["languages"]
     named = columns.text(row, "form_id") or re.sub(r"[^a-z0-9_-]+", "-", stem.lower()).strip("-_") or "questionnaire"
     title = columns.label(row, "form_title")
     if len(title) == 1:  # the form_title of XLSForm knows no languages
         title = dict.fromkeys(languages, next(iter(title.values()))) | title
-    texts = {name: columns.label(row, f"naysay_{name}") for name in ("about", "contact", "thanks")}
-    draft.form |= {"name": named, "languages": list(languages), "title": title or dict.fromkeys(languages, named)}
-    draft.form |= texts
-    meanings = {"name": "form_id", "title": "form_title", **{name: f"naysay_{name}" for name in texts}}
-    for path, place in columns.places("", number, meanings):
-        draft.places[path.lstrip(".")] = place
+    meanings = {"name": "form_id", "title": "form_title", **{name: f"naysay_{name}" for name in TEXTS}}
+    draft.form |= {"name": named, "title": title or dict.fromkeys(languages, named)}
+    draft.form |= {name: columns.label(row, meanings[name]) for name in TEXTS}
+    draft.places |= {path.lstrip("."): place for path, place in columns.places("", number, meanings)}
 
 
 def _lists(draft: Draft, columns: Columns, sheet: Sheet) -> dict[str, list[tuple[int, Mapping[str, str]]]]:
@@ -185,57 +145,46 @@ class _Open:
 class _Nesting:
     """Puts rows into their groups."""
 
-    def __init__(self, draft: Draft, workbook: Workbook) -> None:
-        self.draft, self.workbook = draft, workbook
-        self.open: list[_Open] = []
-        self.grids: set[int] = set()
+    def __init__(self, workbook: Workbook, sheet: Sheet) -> None:
+        self.draft, self.columns = workbook.draft, workbook.columns["survey"]
+        self.rows = [Row(workbook, number, cells) for number, cells in sheet.rows]
+        self.grids = _grids(sheet, self.columns)
+        self.open = [_Open(Row(workbook, 0, {}), "items")]
 
-    def items(self, sheet: Sheet) -> list[Any]:
-        top = _Open(Row(self.workbook, 0, {}), "items")
-        self.open = [top]
-        self.grids = _grids(sheet, self.workbook.columns)
-        for number, cells in sheet.rows:
-            self._row(Row(self.workbook, number, cells))
+    def items(self) -> list[Any]:
+        for row in self.rows:
+            self._row(row, self.open[-1])
         for group in self.open[:0:-1]:
-            message, way_out = "a group must be closed", "add a row of type end_group after its questions"
-            self._problem(group.row, message, way_out)
+            self._problem(group.row, "a group must be closed", "add a row of type end_group after its questions")
             self._close()
-        return top.items
+        return self.open[0].items
 
-    def _row(self, row: Row) -> None:
+    def _row(self, row: Row, group: _Open) -> None:
         kind = row.text("type").lower()
+        row.path = f"{group.path}[{len(group.items)}]"
         if kind in REPEAT_STARTS:
             self._problem(row, "repeats are not asked", "ask for a number, or write the questions out")
         elif kind in GROUP_STARTS:
             self._begin(row)
+        elif kind in GROUP_ENDS and len(self.open) == 1:
+            self._problem(row, "end_group must close a group", "leave it out, or add begin_group before")
         elif kind in GROUP_ENDS:
-            if len(self.open) == 1:
-                self._problem(row, "end_group must close a group", "leave it out, or add begin_group before")
-            else:
-                self._close()
-        elif kind not in REPEAT_ENDS:
-            self._question(row)
-
-    def _question(self, row: Row) -> None:
-        group = self.open[-1]
-        if group.grid:
+            self._close()
+        elif group.grid and kind not in REPEAT_ENDS:
             group.members.append(row)
-            return
-        row.path = f"{group.path}[{len(group.items)}]"
-        self._add(group, row.item(), row.text("name"))
+        elif kind not in REPEAT_ENDS:
+            self._add(row.item(), row.text("name"))
 
-    def _add(self, group: _Open, item: dict[str, Any] | None, name: str) -> None:
+    def _add(self, item: dict[str, Any] | None, name: str) -> None:
         if item is None:
             self.draft.omitted.add(name)
         else:
-            group.items.append(item)
+            self.open[-1].items.append(item)
 
     def _begin(self, row: Row) -> None:
-        outer = self.open[-1]
-        row.path = f"{outer.path}[{len(outer.items)}]"
         if len(self.open) > _MOST_NESTED:
             self._problem(row, f"groups must be nested {_MOST_NESTED} deep at most", "put some of them side by side")
-        if outer.grid:
+        if self.open[-1].grid:
             self._problem(row, "a grid must not hold groups", "put the group after the end_group of the grid")
         self.open.append(_Open(row, f"{row.path}.items", row.head(), row.number in self.grids))
 
@@ -243,10 +192,10 @@ class _Nesting:
         group = self.open.pop()
         whole = {**group.head, "kind": "group", "items": group.items}
         made = group.row.grid(group.head, group.members) if group.grid else whole
-        self._add(self.open[-1], made, group.head["name"])
+        self._add(made, group.head["name"])
 
     def _problem(self, row: Row, message: str, way_out: str) -> None:
-        place = Place("survey", row.number, self.workbook.columns.plain.get("type"))
+        place = Place("survey", row.number, self.columns.plain.get("type"))
         self.draft.problems.append(Problem("types", message, "", way_out, place=place))
 
 
@@ -263,3 +212,54 @@ def _grids(sheet: Sheet, columns: Columns) -> set[int]:
         elif opened and "list-nolabel" in appearance.split():
             found.add(opened[-1])
     return found
+
+
+def _upstream(sheets: Mapping[str, Sheet], columns: Columns) -> list[Problem]:
+    """The errors and warnings of pyxform's own conversion, without the columns that it does not know.
+
+    Parameters
+    ----------
+    sheets : {name: Sheet}
+    columns : Columns
+        Of the survey sheet.
+
+    Returns
+    -------
+    list of Problem
+        pyxform ends at the first error.
+    """
+    from pyxform.errors import PyXFormError
+    from pyxform.xls2xform import convert
+
+    warnings: list[str] = []
+    try:
+        convert(_workbook(sheets, columns), warnings=warnings, form_name="data")
+    except PyXFormError as error:
+        return [_told(str(error), "error")]
+    except Exception as error:  # what pyxform did not foresee in a form that was understood here
+        return [_told(f"{type(error).__name__} in pyxform: {error}", "warning")]
+    return [_told(each, "warning") for each in warnings]
+
+
+def _workbook(sheets: Mapping[str, Sheet], columns: Columns) -> dict[str, Any]:
+    """The sheets as pyxform takes them, without what is ours; rows keep their numbers."""
+    ours = {header for meaning, header in columns.plain.items() if meaning in own()}
+    ours |= {header for meaning, named in columns.translated.items() if meaning in own() for header in named.values()}
+    book: dict[str, Any] = {"sheet_names": list(sheets)}
+    for name, sheet in sheets.items():
+        dropped = ours if name == "survey" else set()
+        if name == "settings":
+            dropped = {header for header in sheet.columns if header.startswith("naysay_") or "::" in header}
+        kept = [header for header in sheet.columns if header not in dropped]
+        numbered = dict(sheet.rows)
+        rows = [numbered.get(number, {}) for number in range(2, max(numbered, default=1) + 1)]
+        book[name] = [{header: _SENT.sub(r"\1", row[header]) for header in kept if header in row} for row in rows]
+        book[f"{name}_header"] = [dict.fromkeys(kept)]
+    return book
+
+
+def _told(text: str, severity: Severity) -> Problem:
+    found = _ROW.search(text)
+    row = int(found[1]) if found else None
+    message = "pyxform: " + " ".join(text.split())
+    return Problem("pyxform", message, severity=severity, place=Place("survey" if row else "workbook", row))

@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any
 
 from naysay import _checks
 from naysay.errors import DataError, DesignError
 from naysay.questionnaire.expressions.parsing import parse_expression
 from naysay.questionnaire.items import KINDS
+from naysay.questionnaire.kinds.base import Question
 from naysay.questionnaire.kinds.choices import SelectOne
-from naysay.questionnaire.problems import Place, Problem
-from naysay.questionnaire.xlsform import types
+from naysay.questionnaire.problems import Place, Problem, Severity
 from naysay.questionnaire.xlsform.columns import Columns
 from naysay.questionnaire.xlsform.offers import private_of, sink_words
 
-__all__ = ["Row", "Workbook"]
+__all__ = ["GROUP_ENDS", "GROUP_STARTS", "REPEAT_ENDS", "REPEAT_STARTS", "Draft", "Row", "Workbook"]
+
+GROUP_STARTS, GROUP_ENDS = {"begin_group", "begin group"}, {"end_group", "end group"}
+REPEAT_STARTS, REPEAT_ENDS = {"begin_repeat", "begin repeat"}, {"end_repeat", "end repeat"}
+_RECORDED = {
+    "start", "end", "today", "deviceid", "phonenumber", "simserial", "subscriberid", "username", "email", "audit",
+    "start-geopoint", "background-audio", "background-geopoint",
+}  # fmt: skip
+
+_FILES = "files betray who sent them; ask for a description with text"
+_PLACES = "a place tells who answered; offer regions as choices"
+_UNLISTED = "name its list of choices, such as select_one yes_no"
+_WAYS_OUT = {
+    "calculate": "nothing is computed between questions; compute it from the collected answers",
+    "hidden": "what respondents do not see is not sent; leave it out",
+    "acknowledge": "ask a select_one with yes and no",
+    "trigger": "ask a select_one with yes and no",
+    "time": "ask for the hour with integer, or offer choices",
+    "datetime": "ask for the day with date; a time of day may tell who answered",
+    "barcode": "ask for it with text",
+    "xml-external": "no other file leaves with a survey; write the choices out",
+    "csv-external": "no other file leaves with a survey; write the choices out",
+    "select_one_external": "no other file leaves with a survey; write the choices into the sheet choices",
+    **dict.fromkeys(("image", "audio", "video", "file"), _FILES),
+    **dict.fromkeys(("geopoint", "geotrace", "geoshape"), _PLACES),
+    **dict.fromkeys(("select", "select1"), _UNLISTED),
+}
 
 _YES, _NO = {"yes", "true", "true()", "1"}, {"", "no", "false", "false()", "0"}
 _FIELDS = {
@@ -24,31 +51,48 @@ _FIELDS = {
     "constraint.expression": "constraint", "constraint.message": "constraint_message", "required": "required",
     "kind": "type", "private": "naysay_design", "private.by_hand": "naysay_levels",
 }  # fmt: skip
+_NAMED = {"name": "name", "label": "label"}
 _WORDS = ("naysay_sink_label", "naysay_sink")  # what has words for responses, or asks for some; else the design does
 _PRIVACY = ("naysay_design", "naysay_levels", "naysay_sink")
 
 
 @dataclass
+class Draft:
+    """A questionnaire as it was written, before it is checked.
+
+    Parameters
+    ----------
+    form : object
+        The canonical form, as far as it could be read.
+    problems : list of Problem
+        What could not.
+    places : {path: Place}
+        Where the parts of the form stand in the sheets.
+    omitted : set of str
+        Names of questions that are there but could not be read.
+    """
+
+    form: dict[str, Any]
+    problems: list[Problem] = field(default_factory=list)
+    places: dict[str, Place] = field(default_factory=dict)
+    omitted: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
 class Workbook:
     """What all rows of the survey sheet share; what cannot be read becomes a problem, and the rest goes on.
 
     Parameters
     ----------
-    columns, choice_columns : Columns
+    draft : Draft
+        Added to.
+    columns : {sheet: Columns}
     lists : {list: rows}
-    languages : sequence of str
-    problems : list of Problem
-        Added to.
-    places : {path: Place}
-        Added to.
     """
 
-    columns: Columns
-    choice_columns: Columns
+    draft: Draft
+    columns: Mapping[str, Columns]
     lists: Mapping[str, Sequence[tuple[int, Mapping[str, str]]]]
-    languages: Sequence[str]
-    problems: list[Problem]
-    places: dict[str, Place]
 
 
 class Row:
@@ -66,7 +110,7 @@ class Row:
 
     def __init__(self, workbook: Workbook, number: int, cells: Mapping[str, str], path: str = "") -> None:
         self.workbook, self.number, self.path = workbook, number, path
-        self.languages = workbook.languages
+        self.columns, self.languages = workbook.columns["survey"], workbook.draft.form["languages"]
         self._cells = cells
         self._list = ""
         self._looked_at: set[str] = set()
@@ -74,56 +118,51 @@ class Row:
     def text(self, column: str) -> str:
         """A cell's text, empty where there is none."""
         self._looked_at.add(column)
-        return self.workbook.columns.text(self._cells, column)
+        return self.columns.text(self._cells, column)
 
     def label(self, column: str) -> dict[str, str]:
         """A text in each language in which it is there."""
-        return self.workbook.columns.label(self._cells, column)
+        return self.columns.label(self._cells, column)
 
     def problem(
-        self,
-        column: str,
-        message: str,
-        way_out: str = "",
-        reason: str = "",
-        severity: Literal["error", "warning"] = "error",
+        self, column: str, message: str, way_out: str = "", reason: str = "", severity: Severity = "error"
     ) -> None:
         """Note what is wrong with a cell."""
-        place = Place("survey", self.number, self.workbook.columns.plain.get(column))
-        self.workbook.problems.append(Problem("cells", message, reason, way_out, severity, place=place))
+        place = Place("survey", self.number, self.columns.plain.get(column))
+        self.workbook.draft.problems.append(Problem("cells", message, reason, way_out, severity, place=place))
 
     def head(self) -> dict[str, Any]:
         """What every row may have: name, texts, and when it is asked."""
-        own = {field: column for kind in KINDS.values() for field, column in kind.fields.items()}
+        own = {name: column for kind in KINDS.values() for name, column in kind.fields.items()}
         worded = next((name for name in _WORDS if self.text(name) or self.label(name)), "naysay_design")
-        self._locate(_FIELDS | own | {"private.responses": worded})
         relevant = self._expression("relevant")
-        head = {**self.named(), "hint": self.label("hint")}
+        head = {**self._named(_FIELDS | own | {"private.responses": worded}), "hint": self.label("hint")}
         return head | ({} if relevant is None else {"relevant": relevant})
 
-    def named(self) -> dict[str, Any]:
-        """Name and label."""
+    def _named(self, fields: Mapping[str, str]) -> dict[str, Any]:
+        """Name and label, after noting where these fields stand."""
+        self.workbook.draft.places.update(self.columns.places(self.path, self.number, fields))
         return {"name": self.text("name"), "label": self.label("label")}
-
-    def _locate(self, fields: Mapping[str, str]) -> None:
-        self.workbook.places.update(self.workbook.columns.places(self.path, self.number, fields))
 
     def item(self) -> dict[str, Any] | None:
         """The question or note of the row; None where it cannot be read at all."""
         text = self.text("type")
-        if text.lower() in types.RECORDED:
+        if text.lower() in _RECORDED:
             message = f"{text!r} is not recorded, since it would tell who answered"
             self.problem("type", message, severity="warning")
             return None
         if text.lower() == "note":
             return {"kind": "note", **self.head()}
-        found = types.asked(text)
+        found = _kind_asked(text)
         if found is None:
             message = f"type {text!r} is not asked here" if text else "a row must have a type"
-            self.problem("type", message, types.way_out(text))
+            self.problem("type", message, _way_out(text))
             return None
         kind, self._list, rest = found
-        item = {"kind": kind.flavor(), **self.head(), **self._asked()}
+        item = {"kind": kind.flavor(), **self.head()}
+        if constraint := self._expression("constraint"):
+            item["constraint"] = {"expression": constraint, "message": self.label("constraint_message")}
+        item["required"] = self.required()
         if rest:
             reason = "a free text beside a list is a question of its own"
             way_out = "add a choice other, and a text question with relevant selected(${…}, 'other')"
@@ -134,11 +173,6 @@ class Row:
         if "parameters" not in self._looked_at and self.text("parameters"):
             self.problem("parameters", f"parameters of {text!r} are not used: leave them out", severity="warning")
         return item | self._private(item)
-
-    def _asked(self) -> dict[str, Any]:
-        constraint = self._expression("constraint")
-        said = {"expression": constraint, "message": self.label("constraint_message")}
-        return {"required": self.required()} | ({} if constraint is None else {"constraint": said})
 
     def required(self) -> bool:
         """Whether an answer is needed."""
@@ -161,14 +195,13 @@ class Row:
         """The choices of a list with their places: that of the row's type, or another."""
         path = f"lists.{name}" if name else f"{self.path}.choices"
         name = name or self._list
-        book = self.workbook
+        book, columns = self.workbook, self.workbook.columns["choices"]
         rows = book.lists.get(name, ())
         if not rows:
             hint = _checks.nearest(name, book.lists) if book.lists else "the sheet choices is empty"
             self.problem("type", f"the sheet choices has no list {name!r}; {hint}")
-        columns = book.choice_columns
         for place, (line, _) in enumerate(rows):
-            book.places.update(columns.places(f"{path}[{place}]", line, {"name": "name", "label": "label"}))
+            book.draft.places.update(columns.places(f"{path}[{place}]", line, _NAMED))
         return [{"name": columns.text(row, "name"), "label": columns.label(row, "label")} for _, row in rows]
 
     def _private(self, item: dict[str, Any]) -> dict[str, Any]:
@@ -183,27 +216,23 @@ class Row:
             way_out = "ask with select_one, select_multiple, or integer and bind::naysay_bins"
             self.problem(column, f"a {item['kind']} cannot be private", way_out, "designs are about categories")
         elif kind.categories_in == "bins" and not names:
-            way_out = "write where they end into bind::naysay_bins, as 20,40,60"
+            way_out = "write where they end into bind::naysay_bins, such as 20,40,60"
             self.problem(column, "a private number needs bins", way_out, "a design is about categories")
         elif names:
-            return self._offer(column, kind.categories_of(names))
+            cells = {name.removeprefix("naysay_"): self.text(name) for name in _PRIVACY}
+            words = self.label("naysay_sink_label") or sink_words(self.languages)
+            try:
+                return {"private": private_of(kind.categories_of(names), **cells, words=words)}
+            except (DesignError, DataError) as error:
+                self.problem(column, str(error))
         return {}
-
-    def _offer(self, column: str, categories: Sequence[str]) -> dict[str, Any]:
-        cells = {name.removeprefix("naysay_"): self.text(name) for name in _PRIVACY}
-        words = self.label("naysay_sink_label") or sink_words(self.languages)
-        try:
-            return {"private": private_of(categories, **cells, words=words)}
-        except (DesignError, DataError) as error:
-            self.problem(column, str(error))
-            return {}
 
     def grid(self, head: dict[str, Any], members: Sequence[Row]) -> dict[str, Any] | None:
         """A grid, from the rows of a group that share a list; this row begins the group."""
         rows: list[dict[str, Any]] = []
         lists, required = [], []
         for row in members:
-            found = types.asked(row.text("type"))
+            found = _kind_asked(row.text("type"))
             if found is None or found[0] is not SelectOne:
                 row.problem("type", "a row of a grid must be a select_one", "move it out of the group")
                 continue
@@ -220,13 +249,46 @@ class Row:
             self.problem("type", "a grid must have rows", "add select_one rows before end_group")
             return None
         self._list = lists[0]
-        made = {**head, "kind": "grid", "rows": rows, "required": all(required)}
-        return made | {"choices": self.choices()}
+        return {**head, "kind": "grid", "rows": rows, "required": all(required), "choices": self.choices()}
 
     def _of_grid(self) -> dict[str, Any]:
         for column in ("relevant", "constraint", *_PRIVACY):
             if self.text(column):
                 way_out = "write it on the group, or ask a question of its own"
                 self.problem(column, f"a row of a grid has no {column} of its own", way_out)
-        self._locate({"name": "name", "label": "label"})
-        return self.named()
+        return self._named(_NAMED)
+
+
+def _kind_asked(text: str) -> tuple[type[Question], str, str] | None:
+    """The kind of question that a type asks, its list of choices, and what follows; None where it asks none.
+
+    Examples
+    --------
+    >>> kind, name, rest = _kind_asked("select_one yes_no or_other")
+    >>> kind.__name__, name, rest
+    ('SelectOne', 'yes_no', 'or_other')
+    """
+    for kind in KINDS.values():
+        for word in kind.types:
+            pattern = rf"{re.escape(word)}\s+(\S+)\s*(.*)" if kind.listed else rf"{re.escape(word)}()()"
+            found = re.fullmatch(pattern, text, re.IGNORECASE)
+            if found is not None:
+                return kind, found[1], found[2].strip()
+    return None
+
+
+def _way_out(text: str) -> str:
+    """What to do instead of a type that is not asked here.
+
+    Examples
+    --------
+    >>> _way_out("geopoint")
+    'a place tells who answered; offer regions as choices'
+    """
+    word = text.lower().partition(" ")[0]
+    if any(word in kind.types for kind in KINDS.values() if kind.listed):
+        return _UNLISTED
+    if word.endswith("_from_file"):
+        return _WAYS_OUT["select_one_external"]
+    known = [kind.types[0] for kind in KINDS.values() if kind.types]
+    return _WAYS_OUT.get(word) or f"the types are {', '.join([*known, 'note', 'begin_group', 'end_group'])}"

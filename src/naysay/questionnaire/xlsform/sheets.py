@@ -26,6 +26,10 @@ _DECLARED = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 _OLE = b"\xd0\xcf\x11\xe0"
 
 
+Merged = tuple[tuple[str, int, int], ...]
+"""Ranges of merged cells, such as ``A3:A5``, with their first and last row."""
+
+
 @dataclass(frozen=True)
 class Sheet:
     """A sheet as texts.
@@ -36,13 +40,12 @@ class Sheet:
         The header.
     rows : tuple of (int, {column: text})
         The number of each row that is not empty, counted from the header as 1, and its cells that are not empty.
-    merged : tuple of (str, int, int)
-        Ranges of merged cells, such as ``A3:A5``, with their first and last row.
+    merged : Merged
     """
 
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[int, Mapping[str, str]], ...] = ()
-    merged: tuple[tuple[str, int, int], ...] = ()
+    merged: Merged = ()
 
 
 def content_of(path: Path) -> bytes:
@@ -111,8 +114,12 @@ def _check_text(name: str, content: bytes) -> None:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"{name!r} must be UTF-8; byte {error.start + 1} is not (save it as UTF-8)") from None
-    if text.count("\n") > _MOST_ROWS:
-        raise DataError(f"a questionnaire must have at most {_MOST_ROWS:,} rows; {name!r} has {text.count(chr(10)):,}")
+    _check_rows(name, text.count("\n"))
+
+
+def _check_rows(name: str, rows: int) -> None:
+    if rows > _MOST_ROWS:
+        raise DataError(f"a questionnaire must have at most {_MOST_ROWS:,} rows; {name!r} has {rows:,}")
 
 
 def _checked_workbook(name: str, content: bytes) -> bytes:
@@ -180,9 +187,7 @@ def _checked_part(name: str, info: zipfile.ZipInfo, archive: zipfile.ZipFile) ->
             f"{name!r} is not opened: its part {part!r} declares entities, or is not written in UTF-8, as no "
             "spreadsheet program does; save it again"
         )
-    rows = sum(1 for _ in _ROW.finditer(content))
-    if rows > _MOST_ROWS:
-        raise DataError(f"a questionnaire must have at most {_MOST_ROWS:,} rows; {name!r} has {rows:,}")
+    _check_rows(name, sum(1 for _ in _ROW.finditer(content)))
     return content
 
 
@@ -200,31 +205,27 @@ def _definition(name: str, content: bytes, suffix: str) -> object:
         raise DataError(f"cannot read {name!r}: {' '.join(str(error).split()) or type(error).__name__}") from None
 
 
-_Merged = tuple[tuple[str, int, int], ...]
-
-
-def _merged(content: bytes) -> dict[str, _Merged]:
+def _merged(content: bytes) -> dict[str, Merged]:
     """The merged cells of each sheet, whose texts stand in the first of them only."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         if not any(b"mergeCell" in archive.read(part) for part in archive.namelist()):
             return {}
     from openpyxl import load_workbook
 
-    book = load_workbook(io.BytesIO(content))
+    ranges = {sheet.title: sheet.merged_cells.ranges for sheet in load_workbook(io.BytesIO(content)).worksheets}
     return {
-        sheet.title.strip().lower(): tuple(
-            (each.coord, each.min_row, each.max_row) for each in sheet.merged_cells.ranges
-        )
-        for sheet in book.worksheets
+        title.strip().lower(): tuple((each.coord, each.min_row, each.max_row) for each in cells)
+        for title, cells in ranges.items()
     }
 
 
-def _sheet(name: str, read: object, sheet: str, merged: _Merged) -> Sheet:
+def _sheet(name: str, read: object, sheet: str, merged: Merged) -> Sheet:
     header = getattr(read, f"{sheet}_header", None) or []
     columns = tuple(str(column) for column in (header[0] if header else {}))
     repeated = {column for column in columns if columns.count(column) > 1}
     if repeated:
         raise DataError(f"{name!r}: the columns of sheet {sheet!r} must differ; got {_checks.shown(repeated)} twice")
+    rows = []
     for number, row in enumerate(getattr(read, sheet, None) or [], start=2):
         for column, text in row.items():
             if len(str(text)) > _LONGEST_CELL:
@@ -232,8 +233,6 @@ def _sheet(name: str, read: object, sheet: str, merged: _Merged) -> Sheet:
                     f"a cell must have at most {_LONGEST_CELL:,} characters; {name!r} has more in sheet {sheet!r}, "
                     f"row {number}, column {column!r}"
                 )
-    rows = tuple(
-        (number, {str(column): str(text).strip() for column, text in row.items() if column and str(text).strip()})
-        for number, row in enumerate(getattr(read, sheet, None) or [], start=2)
-    )
-    return Sheet(columns, tuple((number, row) for number, row in rows if row), merged)
+        filled = {str(column): str(text).strip() for column, text in row.items() if column and str(text).strip()}
+        rows += [(number, filled)] if filled else []
+    return Sheet(columns, tuple(rows), merged)

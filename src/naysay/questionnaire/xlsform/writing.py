@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from naysay.errors import DataError, NaysayError
 from naysay.questionnaire.expressions.parsing import write_expression
 from naysay.questionnaire.items import Group, Item
-from naysay.questionnaire.kinds.base import Bin, Cells, Choice, Label, Private, Question
-from naysay.questionnaire.questionnaire import Questionnaire
-from naysay.questionnaire.xlsform.columns import own
+from naysay.questionnaire.kinds.base import Asked, Bin, Cells, Choice, Label, Question
+from naysay.questionnaire.questionnaire import TEXTS, Questionnaire
+from naysay.questionnaire.xlsform.columns import SURVEY, own, translated
 from naysay.questionnaire.xlsform.help_sheet import HELP
 from naysay.questionnaire.xlsform.offers import written_private
 
 __all__ = ["write_xlsform"]
 
 _LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español", "ar": "العربية", "fr": "Français"}
-_COLUMNS = (
-    "type", "name", "label", "hint", "required", "relevant", "constraint", "constraint_message", "appearance",
-    "parameters",
-)  # fmt: skip
 _WIDE, _NARROW = 40, 16
 
 
@@ -94,7 +90,7 @@ class _Writer:
     def __init__(self, questionnaire: Questionnaire) -> None:
         self.questionnaire = questionnaire
         self.rows: list[Cells] = []
-        self.known: dict[str, Sequence[Choice | Bin]] = {}
+        self.known: dict[str, list[tuple[str, Label]]] = {}
 
     def items(self, items: Sequence[Item]) -> None:
         for item in items:
@@ -104,84 +100,66 @@ class _Writer:
                 self.rows.append({"type": "end_group"})
             elif isinstance(item, Question):
                 first, *others = item.written(self)
-                self.rows += [{**_head(item), **_asked(item), **_private(item.privacy), **first}, *others]
+                self.rows += [_asked(item) | first, *others]
             else:
                 self.rows.append({"type": "note", **_head(item)})
 
     def list_of(self, name: str, choices: Sequence[Choice | Bin]) -> str:
         """The name of a list with these choices; questions with the same ones share it."""
         written = [(each.name, each.label) for each in choices]
-        for known, others in self.known.items():
-            if [(each.name, each.label) for each in others] == written:
-                return known
-        self.known[name] = choices
-        return name
+        shared = next((known for known, others in self.known.items() if others == written), name)
+        self.known[shared] = written
+        return shared
 
     def sheets(self) -> dict[str, list[list[Any]]]:
         """Header and rows of each sheet."""
-        choices = [
-            {"list_name": name, "name": each.name, "label": each.label}
-            for name, listed in self.known.items()
-            for each in listed
-        ]
-        languages = self.questionnaire.languages
-        return {
-            "survey": _table(self.rows, (*_COLUMNS, *(each.removeprefix("naysay_") for each in own())), languages),
-            "choices": _table(choices, ("list_name", "name", "label"), languages),
-            "settings": self._settings(),
-        }
-
-    def _settings(self) -> list[list[Any]]:
         form = self.questionnaire
-        row: dict[str, Any] = {"form_id": form.name, "default_language": _language(form.languages[0])}
-        for column, text in (("form_title", form.title), *((f"naysay_{n}", getattr(form, n)) for n in _TEXTS)):
-            row |= {f"{column}::{_language(language)}": words for language, words in text.items()}
-        return [list(row), list(row.values())]
-
-
-_TEXTS = ("about", "contact", "thanks")
+        choices = [
+            {"list_name": listed, "name": name, "label": label}
+            for listed, pairs in self.known.items()
+            for name, label in pairs
+        ]
+        settings = {"form_id": form.name, "default_language": _language(form.languages[0])}
+        for column, text in {"form_title": form.title, **{f"naysay_{n}": getattr(form, n) for n in TEXTS}}.items():
+            settings |= {f"{column}::{_language(language)}": words for language, words in text.items()}
+        return {
+            "survey": _table(self.rows, (*SURVEY, *own()), form.languages),
+            "choices": _table(choices, ("list_name", "name", "label"), form.languages),
+            "settings": [list(settings), list(settings.values())],
+        }
 
 
 def _language(tag: str) -> str:
     return f"{_LANGUAGES[tag]} ({tag})" if tag in _LANGUAGES else tag
 
 
-def _head(item: Any) -> Cells:
+def _head(item: Asked) -> Cells:
     relevant = {} if item.relevant is None else {"relevant": write_expression(item.relevant)}
     return {"name": item.name, "label": item.label, "hint": item.hint, **relevant}
 
 
-def _asked(item: Any) -> Cells:
-    cells: Cells = {"required": "yes"} if item.required else {}
-    if item.constraint is not None:
-        cells["constraint"] = write_expression(item.constraint.expression)
-        cells["constraint_message"] = item.constraint.message
+def _asked(question: Question) -> Cells:
+    cells: Cells = {**_head(question), "required": "yes" if question.required else ""}
+    if question.constraint is not None:
+        cells["constraint"] = write_expression(question.constraint.expression)
+        cells["constraint_message"] = question.constraint.message
+    if question.privacy is not None:
+        cells |= written_private(question.privacy)
+        cells["sink_label"] = next(iter(question.privacy.responses.values()), {})
     return cells
-
-
-def _private(private: Private | None) -> Cells:
-    if private is None:
-        return {}
-    words = {"sink_label": next(iter(private.responses.values()))} if private.responses else {}
-    return {**written_private(private), **words}
 
 
 def _table(rows: Sequence[Cells], columns: Sequence[str], languages: Sequence[str]) -> list[list[Any]]:
     """Header and rows, a text in a column for each language, without columns that stay empty."""
-    used = [column for column in columns if any(row.get(column) for row in rows)]
-    fields = [(column, language) for column in used for language in (languages if _translated(column) else (None,))]
-    header = [_header(column, language) for column, language in fields]
-    return [header, *([_cell(row.get(column, ""), language) for column, language in fields] for row in rows)]
-
-
-def _translated(column: str) -> bool:
-    return column in ("label", "hint", "constraint_message") or own().get(f"naysay_{column}", False)
-
-
-def _header(column: str, language: str | None) -> str:
-    name = f"bind::naysay_{column}" if f"naysay_{column}" in own() else column
-    return name if language is None else f"{name}::{_language(language)}"
-
-
-def _cell(value: str | Label | Mapping[str, str], language: str | None) -> str:
-    return value if isinstance(value, str) else value.get(language or "", "")
+    header, cells = [], []
+    for column in columns:
+        name = column.removeprefix("naysay_")
+        texts = [row.get(name, "") for row in rows]
+        shown = f"bind::{column}" if name != column else column
+        if any(texts) and translated(column):
+            header += [f"{shown}::{_language(language)}" for language in languages]
+            cells += [[text.get(language, "") if text else "" for text in texts] for language in languages]
+        elif any(texts):
+            header.append(shown)
+            cells.append(texts)
+    return [header, *map(list, zip(*cells, strict=True))]
