@@ -42,9 +42,9 @@ WIDEST = 100_000  # candidates of one cell
 class Form(ABC):
     """A way of writing what a cell may hold."""
 
-    @abstractmethod
     def columns(self, name: str) -> tuple[str, ...]:
         """The columns of the table that the variable `name` is read from."""
+        return (name,)
 
     @abstractmethod
     def read(self, table: Table, name: str) -> Read:
@@ -58,19 +58,16 @@ class Plain(Form):
     A mapping ``{value: chance}`` in place of a list gives candidates with their probabilities.
     """
 
-    def columns(self, name: str) -> tuple[str, ...]:
-        return (name,)
-
     def read(self, table: Table, name: str) -> Read:
         column = table.column(name)
-        if isinstance(column, pl.Series) and isinstance(column.dtype, pl.List | pl.Array):
-            return of_lists(column.cast(pl.List(column.dtype.inner)), name)
         if isinstance(column, pl.Series):
+            if isinstance(column.dtype, pl.List | pl.Array):
+                return of_lists(column.cast(pl.List(column.dtype.inner)), name)
             codes, values = codes_of_series(column, name=name)
-            return codes, CellSet.of(values)
-        if any(is_collection(cell) for cell in column):
+        elif any(is_collection(cell) for cell in column):
             return of_mixed(column, name)
-        codes, values = codes_of_cells(column, name=name)
+        else:
+            codes, values = codes_of_cells(column, name=name)
         return codes, CellSet.of(values)
 
 
@@ -89,9 +86,6 @@ class Joined(Form):
 
     separator: str = JOINER
 
-    def columns(self, name: str) -> tuple[str, ...]:
-        return (name,)
-
     def read(self, table: Table, name: str) -> Read:
         column = table.column(name)
         series = column if isinstance(column, pl.Series) else pl.Series(name, column, strict=False)
@@ -102,10 +96,8 @@ class Joined(Form):
                 f"candidates joined by {self.separator!r} must be texts; column {name!r} holds {series.dtype}",
                 column=name,
             )
-        texts = series.cast(pl.String)
-        texts = texts.set(texts == "", None)
-        parts = texts.str.split(self.separator).list.eval(pl.element().str.strip_chars())
-        return of_lists(parts, name)
+        texts = series.cast(pl.String).replace("", None)
+        return of_lists(texts.str.split(self.separator).list.eval(pl.element().str.strip_chars()), name)
 
 
 @dataclass(frozen=True)
@@ -215,7 +207,7 @@ class Chances(Form):
     def read(self, table: Table, name: str) -> Read:
         cells: list[Any] = []
         for row, (cell, chances) in enumerate(zip(*(_listed(table, each) for each in self.columns(name)), strict=True)):
-            if cell is None or not isinstance(cell, list):
+            if not isinstance(cell, list):
                 cells.append(cell)
                 continue
             if not isinstance(chances, list) or len(chances) != len(cell):
@@ -264,21 +256,18 @@ class Privatized(Form):
         said = _listed(table, name)
         levels = [None] * len(said) if self.level is None else _listed(table, self.level)
         known: dict[Any, int] = {}
-        places = np.array(
-            [known.setdefault((key_of(cell), level), len(known)) for cell, level in zip(said, levels, strict=True)],
-            dtype=np.int64,
-        )
+        pairs = zip(map(key_of, said), levels, strict=True)
+        places = np.array([known.setdefault(pair, len(known)) for pair in pairs], dtype=np.int64)
         rows = np.unique(places, return_index=True)[1]
         likelihood, missing = self._likelihood(said, levels, rows, name)
-        t = len(self.design.categories)
-        prior = None if self.prior is None else _checks.probability_vector(self.prior, t, what="prior")
-        posterior = likelihood if prior is None else likelihood * prior
-        possible = (likelihood > 0) & (posterior > 0)
-        chances = np.where(possible, 1.0 if prior is None else posterior, 0.0)
-        codes = np.where(missing, 0, 1 + np.cumsum(~missing) - 1)
-        sets = [np.flatnonzero(each) for each in possible[~missing]]
+        chances = (likelihood > 0).astype(np.float64)
+        if self.prior is not None:
+            t = len(self.design.categories)
+            chances = likelihood * _checks.probability_vector(self.prior, t, what="prior")
+        codes = np.where(missing, 0, np.cumsum(~missing))
+        sets = [np.flatnonzero(each) for each in chances[~missing]]
         likely = [each[each > 0] / each.sum() for each in chances[~missing]]
-        return assembled(codes[places] if len(codes) else places, sets, self.design.categories, likely)
+        return assembled(codes[places], sets, self.design.categories, likely)
 
     def _likelihood(
         self, said: list[Any], levels: list[Any], rows: NDArray[np.intp], name: str
@@ -290,17 +279,18 @@ class Privatized(Form):
         except AnswerError as error:
             row = int(rows[error.row or 0])
             column = self.level if error.about == "level" and self.level is not None else name
-            known = _checks.shown(self.design.categories, 40)
+            what = "an answer" if error.about == "answer" else f"a {error.about}"
             raise DataError(
-                f"column {column!r}, row {row + 1}, holds {'an' if error.about == 'answer' else 'a'} {error.about} that"
-                f" the design cannot have given; its categories are {known}",
+                f"column {column!r}, row {row + 1}, holds {what} that the design cannot have given;"
+                f" its categories are {_checks.shown(self.design.categories, 40)}",
                 row=row,
                 column=column,
                 value=error.value,
             ) from None
         likelihood = self.design.likelihood(responses)
-        if (likelihood.max(axis=1, initial=0.0) <= 0).any():
-            row = int(rows[int((likelihood.max(axis=1) <= 0).argmax())])
+        impossible = likelihood.max(axis=1, initial=0.0) <= 0
+        if impossible.any():
+            row = int(rows[impossible.argmax()])
             raise DataError(
                 f"column {name!r}, row {row + 1}, holds an answer that no category of the design can give",
                 row=row,

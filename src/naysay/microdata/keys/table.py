@@ -25,9 +25,7 @@ def engine_of(data: Any) -> str | None:
     frame = nw.from_native(data)
     if not isinstance(frame, nw.LazyFrame):
         return None
-    return {"pyspark": "spark", "pyspark_connect": "spark"}.get(
-        frame.implementation.name.lower(), frame.implementation.name.lower()
-    )
+    return frame.implementation.name.lower().replace("pyspark_connect", "spark").replace("pyspark", "spark")
 
 
 def check_names(names: Sequence[str], known: Sequence[str], *, what: str = "column") -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys.candidates import Form, Plain
 from naysay.microdata.keys.cells import CellSet, compact
-from naysay.microdata.keys.engines import Remote, encoded
+from naysay.microdata.keys.engines import Asked, Remote, encoded
 from naysay.microdata.keys.table import Table, check_names, engine_of
 from naysay.microdata.keys.tuples import Tuples, grouped
 from naysay.responses import cells_of
@@ -22,8 +22,6 @@ from naysay.responses import cells_of
 __all__ = ["POLICIES", "Keys", "Variable", "positive"]
 
 POLICIES = ("wildcard", "category", "drop")
-
-_Asked = tuple[str, Form, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,13 +92,11 @@ class Keys:
         weights: str | ArrayLike | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> None:
-        names = _names(columns)
-        forms = _forms(names, cells or {})
-        policies = _policies(names, missing)
-        asked = [(name, forms[name], policies[name]) for name in names]
+        asked = _asked(_names(columns), missing, cells or {})
         self._weight_name = weights if isinstance(weights, str) else "weights"
         self._weights: NDArray[np.float64] | None = None
-        self._remote: Remote | None = None
+        self._owner: NDArray[Any] | None = None
+        self.remote: Remote | None = None
         engine = engine_of(table)
         if engine is None:
             self._read(Table.of(table), asked, weights, progress)
@@ -110,7 +106,7 @@ class Keys:
     def _read(
         self,
         source: Table,
-        asked: Sequence[_Asked],
+        asked: Sequence[Asked],
         weights: str | ArrayLike | None,
         progress: Callable[[float], None] | None,
     ) -> None:
@@ -120,7 +116,8 @@ class Keys:
         variables, codes = [], []
         for name, form, policy in asked:
             check_names(form.columns(name), source.names)
-            own, cells = _under(policy, *form.read(source, name))
+            own, cells = form.read(source, name)
+            own, cells = cells.under(policy, own)
             variables.append(Variable(name, cells, policy))
             codes.append(compact(own, cells.size))
             if progress is not None:
@@ -128,36 +125,29 @@ class Keys:
         self._weights = None if weights is None else _weights(source, weights)
         self.variables = tuple(variables)
         first, owner = grouped(codes, self.sizes)
-        self._owner: NDArray[Any] | None = _checks.read_only(owner)
+        self._owner = _checks.read_only(owner)
         weight = None if self._weights is None else np.bincount(owner, self._weights, len(first)).astype(np.float64)
         count = np.bincount(owner, minlength=len(first))
         self.tuples = Tuples(tuple(own[first] for own in codes), self.sizes, count, weight)
 
-    def _read_on(self, engine: str, data: Any, asked: Sequence[_Asked], weights: str | ArrayLike | None) -> None:
+    def _read_on(self, engine: str, data: Any, asked: Sequence[Asked], weights: str | ArrayLike | None) -> None:
         """Encode and count a table where it is; only its distinct tuples are collected, when they are needed."""
         if weights is not None and not isinstance(weights, str):
             raise DataError(f"on {engine} weights are named by their column; got {type(weights).__name__}")
-        wanted = [(name, form, partial(_under, policy)) for name, form, policy in asked]
-        self._remote, cells = encoded(data, engine, wanted, weights)
+        self.remote, cells = encoded(data, engine, asked, weights)
         self.variables = tuple(Variable(name, own, policy) for (name, _, policy), own in zip(asked, cells, strict=True))
-        self._owner = None
 
     @cached_property
     def tuples(self) -> Tuples:
         """Distinct tuples of cells and how many respondents have each."""
-        if self._remote is None:
-            raise AttributeError("tuples")  # read at once, unless they are on an engine
-        return self._remote.collect(self.sizes)
+        if self.remote is None:
+            raise AttributeError("tuples")  # a table at hand sets them when it is read
+        return self.remote.collect(self.sizes)
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Cells of each variable, the missing one included."""
         return tuple(variable.cells.size + 1 for variable in self.variables)
-
-    @property
-    def remote(self) -> Remote | None:
-        """Where the table is, if it is on an engine."""
-        return self._remote
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -207,14 +197,23 @@ class Keys:
         names = _names(columns)
         check_names(names, self.columns, what="key")
         places = [self.columns.index(name) for name in names]
-        part = object.__new__(Keys)
-        part.variables = tuple(self.variables[place] for place in places)
-        part._weights, part._weight_name, part._owner = self._weights, self._weight_name, None
-        part._remote = None if self._remote is None else self._remote.only(places)
-        if "tuples" in self.__dict__:
-            part.tuples, moved = self.tuples.only(places)
-            part._owner = None if self._owner is None else moved[self._owner]
+        part = self._with(self.variables[place] for place in places)
+        part.remote = None if self.remote is None else self.remote.only(places)
+        if "tuples" in self.__dict__:  # asking for them would collect a table on an engine
+            part._count(*self.tuples.only(places), self._owner)
         return part
+
+    def _with(self, variables: Iterable[Variable]) -> Keys:
+        """Keys of the same respondents with other variables, whose tuples are not counted yet."""
+        part = object.__new__(Keys)
+        part.variables = tuple(variables)
+        part._weights, part._weight_name, part._owner, part.remote = self._weights, self._weight_name, None, None
+        return part
+
+    def _count(self, tuples: Tuples, moved: NDArray[np.intp], owner: NDArray[Any] | None) -> None:
+        """Take tuples, and where the tuples of the keys before went."""
+        self.tuples = tuples
+        self._owner = None if owner is None else moved[owner]
 
     def merged(self, name: str, into: ArrayLike) -> Keys:
         """The same keys with values of one of them taken together: its value number i becomes value number into[i].
@@ -229,18 +228,12 @@ class Keys:
         """
         old, place = self.variable(name), self.columns.index(name)
         cells, number = old.cells.merged(np.asarray(into, np.int64))
-        part = object.__new__(Keys)
-        part.variables = (
-            *self.variables[:place],
-            Variable(name, cells, old.policy),
-            *self.variables[place + 1 :],
-        )
+        new = Variable(name, cells, old.policy)
+        part = self._with(new if each is old else each for each in self.variables)
         columns = list(self.tuples.columns)
         columns[place] = compact(number[columns[place]], cells.size)
-        part._weights, part._weight_name, part._remote = self._weights, self._weight_name, None
         every = Tuples(tuple(columns), part.sizes, self.tuples.count, self.tuples.weight)
-        part.tuples, moved = every.only(range(len(columns)))
-        part._owner = None if self._owner is None else moved[self._owner]
+        part._count(*every.only(range(len(columns))), self._owner)
         return part
 
     @cached_property
@@ -253,15 +246,33 @@ class Keys:
         return kept
 
     @cached_property
+    def complete(self) -> NDArray[np.bool_]:
+        """Which distinct tuples listwise deletion keeps: those whose keys are all known for certain."""
+        complete = self.kept.copy()
+        for variable, column in zip(self.variables, self.tuples.columns, strict=True):
+            complete &= (column > 0) & (column <= len(variable.cells.values))
+        return complete
+
+    @cached_property
     def warnings(self) -> tuple[StatisticalWarning, ...]:
         """Reservations: keys that are constant, all different, or missing for everybody."""
-        found = (_reservation(place, self) for place in range(len(self.variables)))
-        return tuple(StatisticalWarning(text) for text in found if text)
+        told = []
+        for name, column in zip(self.columns, self.tuples.columns, strict=True):
+            held = np.bincount(column, self.tuples.count)
+            present = int((held[1:] > 0).sum())
+            if not present:
+                told.append(f"key {name!r} is missing for everybody: it tells nobody apart")
+            elif present == 1 and not held[0]:
+                told.append(f"key {name!r} is the same for everybody: it tells nobody apart")
+            elif present > 1 and held[1:].max() == 1:
+                told.append(
+                    f"key {name!r} differs for all who have it: it names people, and should not be in a file to be"
+                    " released"
+                )
+        return tuple(StatisticalWarning(text) for text in told)
 
-    def weight(self, weights: str | ArrayLike | None) -> NDArray[np.float64] | None:
-        """Sum of the sampling weights over each distinct tuple, (distinct,); None without weights."""
-        if weights is None:
-            return None
+    def weight(self, weights: str | ArrayLike) -> NDArray[np.float64]:
+        """Sum of the sampling weights over each distinct tuple, (distinct,)."""
         if isinstance(weights, str) and weights == self._weight_name and self.tuples.weight is not None:
             return self.tuples.weight
         return np.bincount(self.owner, self.each_weight(weights), self.distinct).astype(np.float64)
@@ -284,35 +295,30 @@ def _names(columns: Sequence[str]) -> tuple[str, ...]:
     names = tuple(columns)
     if not names:
         raise DataError("at least one key is needed; got none")
-    for name in names:
+    for place, name in enumerate(names):
         if not isinstance(name, str):
             raise DataError(f"keys are named by their columns; got {name!r}")
-    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
-    if twice is not None:
-        raise DataError(f"keys must differ; {twice!r} is named twice", column=twice)
+        if name in names[:place]:
+            raise DataError(f"keys must differ; {name!r} is named twice", column=name)
     return names
 
 
-def _forms(names: Sequence[str], cells: Mapping[str, Form]) -> dict[str, Form]:
-    check_names(list(cells), names, what="key")
+def _asked(names: Sequence[str], missing: str | Mapping[str, str], cells: Mapping[str, Form]) -> list[Asked]:
+    """Each key with its form and its policy, after checking both."""
+    policies = dict.fromkeys(names, missing) if isinstance(missing, str) else missing
+    check_names([*cells, *policies], names, what="key")
     for name, form in cells.items():
         if not isinstance(form, Form):
             raise DataError(
                 f"the cells of {name!r} must be declared as Joined, Either, Between, Chances or Privatized;"
                 f" got {form!r}"
             )
-    return {name: cells.get(name, Plain()) for name in names}
-
-
-def _policies(names: Sequence[str], missing: str | Mapping[str, str]) -> dict[str, str]:
-    policies = dict.fromkeys(names, missing) if isinstance(missing, str) else {**missing}
-    check_names(list(policies), names, what="key")
     for name, policy in policies.items():
         if policy not in POLICIES:
             raise DataError(
                 f"missing cells of {name!r} can be one of {_checks.shown(POLICIES)}; got {policy!r}", column=name
             )
-    return {name: policies.get(name, "wildcard") for name in names}
+    return [(name, cells.get(name, Plain()), policies.get(name, "wildcard")) for name in names]
 
 
 def _weights(source: Table, weights: str | ArrayLike) -> NDArray[np.float64]:
@@ -323,7 +329,7 @@ def _weights(source: Table, weights: str | ArrayLike) -> NDArray[np.float64]:
             weights = np.array(cells, dtype=np.float64)
         except (TypeError, ValueError):
             raise DataError(
-                f"sampling weights must be numbers; column {name!r} holds something else", column=name
+                f"sampling weights must be numbers; those in column {name!r} are not", column=name
             ) from None
     return positive(weights, source.n)
 
@@ -342,27 +348,3 @@ def positive(weights: ArrayLike, n: int) -> NDArray[np.float64]:
                 value=float(numbers[row]),
             )
     return _checks.amounts(weights, what="weights", length=n)
-
-
-def _under(policy: str, codes: NDArray[Any], cells: CellSet) -> tuple[NDArray[Any], CellSet]:
-    """Codes and cells, the missing one a category where that is the policy."""
-    gone = codes == 0
-    if policy != "category" or not gone.any():
-        return codes, cells
-    own = len(cells.values)
-    moved = codes.astype(np.int64) + (codes > own)
-    moved[gone] = own + 1
-    return moved, cells.with_category()
-
-
-def _reservation(place: int, keys: Keys) -> str | None:
-    name, column = keys.columns[place], keys.tuples.columns[place]
-    held = np.bincount(column, keys.tuples.count)
-    present = int((held[1:] > 0).sum())
-    if present == 0:
-        return f"key {name!r} is missing for everybody: it tells nobody apart"
-    if present == 1 and not held[0]:
-        return f"key {name!r} is the same for everybody: it tells nobody apart"
-    if present > 1 and held[1:].max() == 1:
-        return f"key {name!r} differs for all who have it: it names people, and should not be in a file to be released"
-    return None

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay.microdata.keys.cells import CellSet, expanded
+from naysay.microdata.keys.cells import expanded
 from naysay.microdata.keys.tuples import grouped
 from naysay.microdata.matching.question import Amounts, Pool, Questions
 
@@ -75,10 +75,11 @@ def _bitmaps(pool: Pool, place: int, column: NDArray[Any]) -> tuple[Words, NDArr
     """
     cells, missing = pool.cells[place], column == 0
     known = np.flatnonzero(~missing)
-    held, holder = _held(cells, column[known].astype(np.int64))
+    cell = column[known].astype(np.int64)
+    held, holder = cells.members[expanded(cells.starts, cell - 1)], np.repeat(known, cells.lengths[cell])
     some, which = np.unique(held, return_inverse=True)
     own = np.zeros((len(some), len(column)), bool)
-    own[which, known[holder]] = True
+    own[which, holder] = True
     maps = _packed([np.ones_like(missing)[None], missing[None], own | missing])
     value = np.ones(len(cells.values), np.int64)
     value[some] = 2 + np.arange(len(some))
@@ -88,13 +89,6 @@ def _bitmaps(pool: Pool, place: int, column: NDArray[Any]) -> tuple[Words, NDArr
         return maps, row
     row[1:] = 2 + np.arange(cells.size)
     return np.concatenate([maps[:2], *_united(maps, value[cells.members], cells.starts)]), row
-
-
-def _held(cells: CellSet, column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """The values that each tuple may hold, one after another, and the tuples that hold them."""
-    if cells.certain:
-        return column - 1, np.arange(len(column))
-    return cells.members[expanded(cells.starts, column - 1)], np.repeat(np.arange(len(column)), cells.lengths[column])
 
 
 def _united(maps: Words, rows: NDArray[np.int64], starts: NDArray[np.int64]) -> Iterator[Words]:

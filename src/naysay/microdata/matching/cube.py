@@ -72,7 +72,9 @@ class Cube:
             groups = len(first)
         cube = cls(pool, np.zeros(0), group, groups)
         shape = [groups if place is None else pool.tuples.sizes[place] for place in cube._axes]
-        array = np.zeros(math.prod(shape), _narrow(pool.amount))
+        whole = pool.amount.dtype.kind in "iu"
+        # the smallest type that holds every sum: the array may be large
+        array = np.zeros(math.prod(shape), np.int32 if whole and pool.amount.sum() < 2**31 else pool.amount.dtype)
         array[cube._key(np.arange(len(pool.tuples)), pool.tuples.columns, shape)] = pool.amount  # tuples are distinct
         for number, place in enumerate(cube._axes):
             if place is not None:
@@ -97,12 +99,6 @@ class Cube:
             key *= size
             key += self.group[owner] if place is None else columns[place].astype(np.intp, copy=False)
         return key
-
-
-def _narrow(amount: Amounts) -> np.dtype[np.generic]:
-    """The smallest type that holds every sum."""
-    whole = amount.dtype.kind in "iu"
-    return np.dtype(np.int32) if whole and amount.sum() < 2**31 else amount.dtype
 
 
 def _transformed(array: Amounts, shape: list[int], axis: int, pool: Pool, place: int) -> Amounts:

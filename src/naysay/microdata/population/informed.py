@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay.microdata.keys.variables import Keys
-from naysay.microdata.matching.matches import amounts_matching
+from naysay.microdata.matching.matches import matches_of_tuples
 
 __all__ = ["Informed", "informed"]
 
@@ -48,20 +48,12 @@ class Informed:
         return max(self.exact, self.weighed)
 
 
-def informed(
-    keys: Keys,
-    gone: NDArray[np.bool_],
-    m: NDArray[Any] | None = None,
-    *,
-    progress: Callable[[float], None] | None = None,
-) -> Informed:
+def informed(keys: Keys, m: NDArray[Any] | None = None, *, progress: Callable[[float], None] | None = None) -> Informed:
     """The success of an informed intruder, from below and from above.
 
     Parameters
     ----------
     keys : Keys
-    gone : (distinct,) bool
-        Tuples that listwise deletion deletes.
     m : (distinct,) int, optional
         Matches by the rule ``intersect``, where they are known: without uncertain cells all rules give the same.
     progress : callable, optional
@@ -71,7 +63,7 @@ def informed(
     --------
     >>> from naysay import microdata
     >>> keys = microdata.Keys({"age": [40, 36, 36, None]}, ["age"])
-    >>> found = informed(keys, keys.tuples.columns[0] == 0)
+    >>> found = informed(keys)
     >>> found.exact, round(found.weighed, 3), found.most
     (0.5, 0.393, 0.75)
 
@@ -84,14 +76,14 @@ def informed(
     records = int(count[kept].sum())
     if not records:
         return Informed(float("nan"), float("nan"), float("nan"))
-    exact = int((kept & ~gone).sum()) / records  # Σ 1/k over the records of one tuple is 1
+    exact = int(keys.complete.sum()) / records  # Σ 1/k over the records of one tuple is 1
     most = int(kept.sum()) / records
     if exact == most:  # everybody is kept: m = k, and all four numbers are the same
         return Informed(exact, exact, exact)
     if m is None:
-        m = amounts_matching(keys, count, rule="intersect", progress=progress)
+        m = matches_of_tuples(keys, rule="intersect", progress=progress)
     inverse = np.zeros(keys.distinct)
     inverse[kept] = 1 / m[kept]
-    around = amounts_matching(keys, count * inverse, rule="intersect", progress=progress)
+    around = matches_of_tuples(keys, count * inverse, rule="intersect", progress=progress)
     weighed = float((count[kept] * inverse[kept] / around[kept]).sum()) / records
     return Informed(exact, weighed, most)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from naysay import _checks
 from naysay.errors import DataError
@@ -15,16 +15,7 @@ from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches
 from naysay.microdata.population.sizes import Sizes
 
-__all__ = [
-    "FEWEST",
-    "Intrusion",
-    "Theta",
-    "data_intrusion_simulation",
-    "sampling_fraction",
-    "theta",
-    "theta_of",
-    "told_by",
-]
+__all__ = ["FEWEST", "Intrusion", "Theta", "data_intrusion_simulation", "sampling_fraction", "theta", "theta_of"]
 
 FEWEST = 10  # unique records, and pairs, below which θ is withheld: see the page on risk for what few pairs do to it
 
@@ -69,7 +60,7 @@ class Theta:
         if min(self.unique, self.pairs) >= FEWEST or self.fraction == 1:
             return ""
         records = f"{self.unique:,.6g} unique record{'' if self.unique == 1 else 's'}"
-        pairs = f"{self.pairs:,.6g} pair{'' if self.pairs == 1 else 's'}"
+        pairs = f"{self.pairs:,.6g} pair{'' if self.pairs == 1 else 's'}"  # on matches, half a pair is possible
         return f"only {records} and {pairs}; at least {FEWEST} of each are needed"
 
     @property
@@ -272,34 +263,21 @@ def data_intrusion_simulation(
     Skinner & Elliot (2002). Where the population is not known, the same is done from within the file: remove a record,
     put it back with probability π, and match it; what that tends to is θ̂.
     """
-    inside = _sampled(sampled, people.n)
-    found = records_matching(people, inside)
+    inside = np.asarray(sampled)
+    if inside.shape != (people.n,) or inside.dtype != np.bool_:
+        got = f"{inside.dtype} of shape {inside.shape}"
+        raise DataError(f"sampled must be {people.n:,} truth values, one a person; got {got}")
+    if not inside.any():
+        raise DataError("sampled must hold somebody; nobody of the population is in the file")
+    # Everybody counts once and the records of the file twice: the difference to everybody's matches is the file's.
+    twice = np.asarray(matches(people, rule="intersect", weights=np.where(inside, 2.0, 1.0)))
+    found = np.rint(twice - np.asarray(matches(people, rule="intersect"))).astype(np.int64)
     sizes = Sizes.of(found[inside])
     told = theta(sizes.unique, sizes.pairs, triples=sizes.triples, fraction=float(inside.mean()), confidence=confidence)
-    if draws is None:
-        drawn = np.arange(people.n)
-    else:
+    drawn = np.arange(people.n)
+    if draws is not None:
         if draws < 1:
             raise DataError(f"draws must be at least one person; got {draws!r}", value=draws)
         drawn = (np.random.default_rng(2002) if rng is None else rng).integers(people.n, size=draws)
     unique = found[drawn] == 1
     return Intrusion(len(drawn), int(unique.sum()), int((unique & inside[drawn]).sum()), told)
-
-
-def records_matching(people: Keys, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """For each person of the population, how many records of the file match them, (N,).
-
-    Everybody counts once and the records of the file twice; the difference to everybody's matches is the file's share.
-    """
-    twice = np.asarray(matches(people, rule="intersect", weights=np.where(inside, 2.0, 1.0)))
-    once = np.asarray(matches(people, rule="intersect"))
-    return np.asarray(np.rint(twice - once), dtype=np.int64)
-
-
-def _sampled(sampled: ArrayLike, n: int) -> NDArray[np.bool_]:
-    inside = np.asarray(sampled)
-    if inside.shape != (n,) or inside.dtype != np.bool_:
-        raise DataError(f"sampled must be {n:,} truth values, one a person; got {inside.dtype} of shape {inside.shape}")
-    if not inside.any():
-        raise DataError("sampled must hold somebody; nobody of the population is in the file")
-    return inside

@@ -67,29 +67,27 @@ class Weighted:
 
 @dataclass(frozen=True)
 class Scale:
-    """Weights as people of the population: their name among the keys, and what they are multiplied by."""
+    """Weights as people of the population: what they are multiplied by."""
 
-    name: str
     factor: float
     warnings: tuple[StatisticalWarning, ...]
 
     @classmethod
     def between(cls, keys: Keys, weights: str | ArrayLike, population: float) -> Scale:
         """From the weights that the keys hold to the population."""
-        weight = keys.tuples.weight
-        total = float(weight.sum()) if weight is not None else 0.0
+        weight = keys.weight(weights if isinstance(weights, str) else "weights")
+        total = float(weight.sum())
         told = []
         if abs(total / population - 1) > _CALIBRATED:
             told.append(
                 f"the weights sum to {total:,.6g}, not to the population of {population:,.12g}; they are scaled to it"
             )
-        if weight is not None and (weight * population / total < keys.tuples.count * (1 - 1e-9)).any():
+        if (weight * population / total < keys.tuples.count * (1 - 1e-9)).any():
             told.append(
                 "some weights are below one person, as if respondents were sampled more than once; θ takes them as they"
                 " are, and the sum over pairs as not below zero"
             )
-        name = weights if isinstance(weights, str) else "weights"
-        return cls(name, population / total, tuple(StatisticalWarning(text) for text in told))
+        return cls(population / total, tuple(StatisticalWarning(text) for text in told))
 
     def people(self, weight: Any) -> NDArray[np.float64]:
         """Weights as people of the population."""

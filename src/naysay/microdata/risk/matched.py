@@ -62,7 +62,7 @@ class Matches(Measure):
         sizes, theta, weighted = case.on_m
         # m by another rule than `intersect` leaves out people who may be the target; see `informed`.
         one_rule = case.rule == "intersect" or all(each.cells.certain for each in case.keys.variables)
-        known = informed(case.keys, case.gone, case.m if one_rule else None)
+        known = informed(case.keys, case.m if one_rule else None)
         return cls(case.rule, sizes, theta, known, weighted)
 
     @classmethod

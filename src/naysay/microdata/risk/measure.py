@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay.microdata.keys.variables import Keys
-from naysay.microdata.matching.matches import anonymity_of_tuples, matches_of_tuples
+from naysay.microdata.matching.matches import matches_of_tuples
 from naysay.microdata.population.sizes import Sizes
 from naysay.microdata.population.theta import Theta, sampling_fraction, theta_of
 from naysay.microdata.population.weighted import Scale, Weighted, weighted_theta
@@ -109,19 +109,10 @@ class Case:
     sensitive: tuple[Keys, str] | None
     progress: Callable[[float], None] | None
 
-    @cached_property
-    def k(self) -> NDArray[Any]:
-        """The anonymity set of each distinct tuple."""
-        return self._anonymity[0]
-
     @property
-    def gone(self) -> NDArray[np.bool_]:
-        """Whether listwise deletion deletes it."""
-        return self._anonymity[1]
-
-    @cached_property
-    def _anonymity(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        return anonymity_of_tuples(self.keys)
+    def k(self) -> NDArray[np.int64]:
+        """The anonymity set of each distinct tuple."""
+        return self.keys.tuples.count
 
     @cached_property
     def m(self) -> NDArray[Any]:
@@ -131,15 +122,15 @@ class Case:
     @cached_property
     def on_k(self) -> Measured:
         """Over the records that have every key."""
-        sums = self.scale and anonymity_of_tuples(self.keys, weights=self.scale.name)[0]
-        return self._measured(self.k, sums, ~self.gone)
+        return self._measured(self.k, self.keys.tuples.weight, self.keys.complete)
 
     @cached_property
     def on_m(self) -> Measured:
         """Over everybody whom no policy leaves out."""
-        m, weights = self.m, self.scale and self.scale.name
-        sums = weights and matches_of_tuples(self.keys, rule=self.rule, weights=weights, progress=self.progress)
-        return self._measured(m, sums, self.keys.kept)
+        m, weight = self.m, self.keys.tuples.weight
+        if self.scale is not None:
+            weight = matches_of_tuples(self.keys, weight, rule=self.rule, progress=self.progress)
+        return self._measured(m, weight, self.keys.kept)
 
     def _measured(self, sizes: NDArray[Any], sums: Any, keep: NDArray[np.bool_]) -> Measured:
         sizes, count = sizes[keep], self.keys.tuples.count[keep]
