@@ -92,10 +92,8 @@ class Joined(Form):
         if series.dtype == pl.Null:
             return Plain().read(table, name)
         if series.dtype not in (pl.String, pl.Categorical, pl.Enum):
-            raise DataError(
-                f"candidates joined by {self.separator!r} must be texts; column {name!r} holds {series.dtype}",
-                column=name,
-            )
+            told = f"candidates joined by {self.separator!r} must be texts; column {name!r} holds {series.dtype}"
+            raise DataError(told, column=name)
         texts = series.cast(pl.String).replace("", None)
         return of_lists(texts.str.split(self.separator).list.eval(pl.element().str.strip_chars()), name)
 
@@ -151,8 +149,16 @@ class Between(Form):
 
     def read(self, table: Table, name: str) -> Read:
         (low, high), values = _in_common(table, self.columns(name), name)
-        number = self._numbers(low, high, values)
-        self._check(low, high, number)
+        whole = [_whole_number(value) for value in values]
+        number = np.array([0, *(each or 0 for each in whole)], dtype=np.int64)
+        broken = np.array([False, *(each is None for each in whole)])
+        self._check(
+            (broken[low], "the low bound must be a whole number, and is not", self.low),
+            (broken[high], "the high bound must be a whole number, and is not", self.high),
+            ((low > 0) != (high > 0), "one bound is missing; give both, or neither where nothing is known", None),
+            (number[low] > number[high], "the low bound lies above the high one", None),
+            (number[high] - number[low] >= WIDEST, f"it spans more than {WIDEST:,} values; bin them first", None),
+        )
         width = len(values) + 1
         pairs, codes = np.unique(low * width + high, return_inverse=True)
         bounds = np.column_stack([number[pairs // width], number[pairs % width]])[pairs > 0]
@@ -160,30 +166,12 @@ class Between(Form):
         every = np.unique(np.concatenate([np.zeros(0, np.int64), *ranges]))
         return assembled(codes + (len(pairs) == len(bounds)), [np.searchsorted(every, each) for each in ranges], every)
 
-    def _numbers(self, low: NDArray[Any], high: NDArray[Any], values: Sequence[Any]) -> NDArray[np.int64]:
-        """The bounds as numbers, behind a 0 for the missing one; files of text write them as text."""
-        numbers = [_whole_number(value) for value in values]
-        none = np.array([False, *(number is None for number in numbers)])
-        wrong = none[low] | none[high]
-        if wrong.any():
-            row = int(wrong.argmax())
-            raise DataError(
-                f"bounds must be whole numbers; columns {self.low!r} and {self.high!r} hold one that is not in row"
-                f" {row + 1}",
-                row=row,
-                column=self.low if none[low[row]] else self.high,
-            )
-        return np.array([0, *numbers], dtype=np.int64)
-
-    def _check(self, low: NDArray[Any], high: NDArray[Any], number: NDArray[np.int64]) -> None:
-        for wrong, what in (
-            ((low > 0) != (high > 0), "one bound is missing; give both, or neither where nothing is known"),
-            (number[low] > number[high], "the low bound lies above the high one"),
-            (number[high] - number[low] >= WIDEST, f"it spans more than {WIDEST:,} values; bin them first"),
-        ):
+    def _check(self, *checks: tuple[NDArray[np.bool_], str, str | None]) -> None:
+        for wrong, what, column in checks:
             if wrong.any():
                 row = int(wrong.argmax())
-                raise DataError(f"columns {self.low!r} and {self.high!r}, row {row + 1}: {what}", row=row)
+                told = f"columns {self.low!r} and {self.high!r}, row {row + 1}: {what}"
+                raise DataError(told, row=row, column=column)
 
 
 @dataclass(frozen=True)
@@ -211,12 +199,8 @@ class Chances(Form):
                 cells.append(cell)
                 continue
             if not isinstance(chances, list) or len(chances) != len(cell):
-                raise DataError(
-                    f"column {self.column!r} must hold one probability for each candidate of {name!r};"
-                    f" row {row + 1} has {len(cell)} candidates",
-                    row=row,
-                    column=self.column,
-                )
+                told = f"one probability for each candidate of {name!r}; row {row + 1} has {len(cell)} candidates"
+                raise DataError(f"column {self.column!r} must hold {told}", row=row, column=self.column)
             cells.append(dict(zip(cell, chances, strict=True)))
         return of_mixed(cells, name)
 
@@ -291,11 +275,8 @@ class Privatized(Form):
         impossible = likelihood.max(axis=1, initial=0.0) <= 0
         if impossible.any():
             row = int(rows[impossible.argmax()])
-            raise DataError(
-                f"column {name!r}, row {row + 1}, holds an answer that no category of the design can give",
-                row=row,
-                column=name,
-            )
+            told = f"column {name!r}, row {row + 1}, holds an answer that no category of the design can give"
+            raise DataError(told, row=row, column=name)
         return likelihood, np.asarray(responses.missing)
 
 

@@ -76,13 +76,11 @@ def _whole(series: pl.Series, name: str) -> pl.Series:
 
 
 def _not_whole(name: str, row: int, value: object) -> DataError:
-    return DataError(
-        f"values of a key must be shared to be matched; key {name!r} holds a number in row {row + 1} that is not"
-        f" whole: bin it first, for example {name} // 5 * 5, or round it",
-        row=row,
-        column=name,
-        value=value,
+    held = f"key {name!r} holds a number in row {row + 1} that is not whole"
+    told = (
+        f"values of a key must be shared to be matched; {held}: bin it first, for example {name} // 5 * 5, or round it"
     )
+    return DataError(told, row=row, column=name, value=value)
 
 
 def codes_of_cells(cells: Sequence[Any], *, name: str) -> tuple[NDArray[Any], tuple[Any, ...]]:
@@ -95,13 +93,11 @@ def codes_of_cells(cells: Sequence[Any], *, name: str) -> tuple[NDArray[Any], tu
         held[row], kind = _plain(raw, row, name)
         first = first or (row, kind)
         if kind != first[1]:
-            raise DataError(
-                f"values of a key must be of one kind; key {name!r} holds a {first[1]} in row {first[0] + 1} and"
-                f" a {kind} in row {row + 1} (make them all texts, or all numbers)",
-                row=row,
-                column=name,
-                value=held[row],
+            there = f"a {first[1]} in row {first[0] + 1} and a {kind} in row {row + 1}"
+            told = (
+                f"values of a key must be of one kind; key {name!r} holds {there} (make them all texts, or all numbers)"
             )
+            raise DataError(told, row=row, column=name, value=held[row])
     values = sorted({value for value in held if value is not None})
     number = {None: 0} | {value: place for place, value in enumerate(values, 1)}
     return np.array([number[value] for value in held], np.int64), tuple(values)
@@ -127,13 +123,9 @@ def _plain(raw: Any, row: int, name: str) -> tuple[Any, str]:
         return value, "date"
     if isinstance(value, datetime.time | datetime.timedelta):
         return value, type(value).__name__
-    raise DataError(
-        f"a key must hold numbers, texts, dates, or lists of them; key {name!r} holds a {type(value).__name__}"
-        f" in row {row + 1}",
-        row=row,
-        column=name,
-        value=raw,
-    )
+    held = f"key {name!r} holds a {type(value).__name__} in row {row + 1}"
+    told = f"a key must hold numbers, texts, dates, or lists of them; {held}"
+    raise DataError(told, row=row, column=name, value=raw)
 
 
 Read = tuple[NDArray[Any], CellSet]
@@ -229,9 +221,5 @@ def assembled(
 
 
 def _empty(name: str, row: int) -> DataError:
-    return DataError(
-        f"a set of candidates must not be empty or hold an empty one; key {name!r} does in row {row + 1}"
-        " (leave the whole cell missing where nothing is known)",
-        row=row,
-        column=name,
-    )
+    told = f"a set of candidates must not be empty or hold an empty one; key {name!r} does in row {row + 1}"
+    return DataError(f"{told} (leave the whole cell missing where nothing is known)", row=row, column=name)

@@ -194,11 +194,8 @@ def _weighed(engine: Engine, frame: Frame, weights: str) -> Frame:
     wrong = value.is_null() | value.is_nan() | ~value.is_finite() | (value <= 0)
     bad = engine.collected(frame.filter(wrong).select(weights).head(1))
     if len(bad):
-        raise DataError(
-            f"sampling weights must be positive numbers; column {weights!r} holds one that is not",
-            column=weights,
-            value=bad[weights][0],
-        )
+        told = f"sampling weights must be positive numbers; column {weights!r} holds one that is not"
+        raise DataError(told, column=weights, value=bad[weights][0])
     return frame.with_columns(value.alias(WEIGHT))
 
 

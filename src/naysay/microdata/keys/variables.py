@@ -265,10 +265,8 @@ class Keys:
             elif present == 1 and not held[0]:
                 told.append(f"key {name!r} is the same for everybody: it tells nobody apart")
             elif present > 1 and held[1:].max() == 1:
-                told.append(
-                    f"key {name!r} differs for all who have it: it names people, and should not be in a file to be"
-                    " released"
-                )
+                names = f"key {name!r} differs for all who have it: it names people"
+                told.append(f"{names}, and should not be in a file to be released")
         return tuple(StatisticalWarning(text) for text in told)
 
     def weight(self, weights: str | ArrayLike) -> NDArray[np.float64]:
@@ -315,9 +313,8 @@ def _asked(names: Sequence[str], missing: str | Mapping[str, str], cells: Mappin
             )
     for name, policy in policies.items():
         if policy not in POLICIES:
-            raise DataError(
-                f"missing cells of {name!r} can be one of {_checks.shown(POLICIES)}; got {policy!r}", column=name
-            )
+            told = f"missing cells of {name!r} can be one of {_checks.shown(POLICIES)}; got {policy!r}"
+            raise DataError(told, column=name)
     return [(name, cells.get(name, Plain()), policies.get(name, "wildcard")) for name in names]
 
 
@@ -328,9 +325,7 @@ def _weights(source: Table, weights: str | ArrayLike) -> NDArray[np.float64]:
         try:
             weights = np.array(cells, dtype=np.float64)
         except (TypeError, ValueError):
-            raise DataError(
-                f"sampling weights must be numbers; those in column {name!r} are not", column=name
-            ) from None
+            raise DataError(f"sampling weights must be numbers; column {name!r} is not", column=name) from None
     return positive(weights, source.n)
 
 
@@ -341,10 +336,7 @@ def positive(weights: ArrayLike, n: int) -> NDArray[np.float64]:
         wrong = ~(np.isfinite(numbers) & (numbers > 0))
         if wrong.any():
             row = int(wrong.argmax())
-            raise DataError(
-                f"sampling weights must be positive numbers; the one in row {row + 1} is not (leave respondents that"
-                " stand for nobody out)",
-                row=row,
-                value=float(numbers[row]),
-            )
+            told = f"sampling weights must be positive numbers; the one in row {row + 1} is not"
+            told += " (leave out respondents who stand for nobody)"
+            raise DataError(told, row=row, value=float(numbers[row]))
     return _checks.amounts(weights, what="weights", length=n)

@@ -65,16 +65,12 @@ class Plan:
     patterns: int
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.respondents:,} respondents, {self.distinct:,} distinct tuples,"
-            f" {self.patterns:,} patterns of missing keys"
-        ]
+        text = f"{self.respondents:,} respondents, {self.distinct:,} distinct tuples,"
+        text += f" {self.patterns:,} patterns of missing keys"
         for cost in self.costs:
-            mark = "→" if cost.algorithm == self.chosen else " "
-            lines.append(
-                f"{mark} {cost.algorithm:<6} about {cost.seconds:.2g} s, {cost.bytes / 2**20:,.0f} MB: {cost.why}"
-            )
-        return "\n".join(lines)
+            mark, room = "→" if cost.algorithm == self.chosen else " ", f"{cost.bytes / 2**20:,.0f} MB"
+            text += f"\n{mark} {cost.algorithm:<6} about {cost.seconds:.2g} s, {room}: {cost.why}"
+        return text
 
 
 def explain(keys: Keys, *, rule: str = "worst") -> Plan:
@@ -117,7 +113,7 @@ def _bitmap(pool: Pool) -> Cost:
     built = blocks * BLOCK * float(sum(min(size, BLOCK) for size in pool.tuples.sizes))
     each = _BLOCK_COMPILED if find_spec("numba") else _BLOCK
     why = f"{asked:.3g} questions × {blocks:,} blocks of {BLOCK:,} tuples"
-    several = [cells for cells, many in zip(pool.cells, pool.uncertain, strict=True) if many]
+    several = [cells for _, cells, _ in pool.several]
     united = 0.0 if pool.by_value else 64.0 * blocks * sum(len(cells.members) for cells in several)  # words
     wide = BLOCK * float(sum(len(cells.values) + (0 if pool.by_value else cells.size / 8) for cells in several))
     seconds = _STARTING + each * asked * blocks + _BIT * (built + wide * blocks) + _MEMBER * pool.held + _WORD * united

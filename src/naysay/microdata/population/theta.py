@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
@@ -14,6 +15,7 @@ from naysay.errors import DataError
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches
 from naysay.microdata.population.sizes import Sizes
+from naysay.printing import number
 
 __all__ = ["FEWEST", "Intrusion", "Theta", "data_intrusion_simulation", "sampling_fraction", "theta", "theta_of"]
 
@@ -68,6 +70,14 @@ class Theta:
         """Whether tables leave the number out: it rests on too few records."""
         return bool(self.reason)
 
+    def fields(self) -> dict[str, Any]:
+        """The fields of a JSON object; undefined numbers are None."""
+        return {
+            "theta": number(self.estimate),
+            "theta_interval": [number(bound) for bound in self.interval],
+            "theta_withheld": self.reason or None,
+        }
+
 
 def theta(
     unique: float, pairs: float, *, fraction: float, triples: float | None = None, confidence: float = 0.95
@@ -115,8 +125,7 @@ def theta(
     of F people, f of them in the file, adds 2qI(f = 2) - (F - 1)I(f = 1) to n₁(1/θ̂ - 1/θ), q = (1-π)/π. That has
     mean zero and variance 4q²P(f = 2) + E (F - 1)²I(f = 1), and the last term is 2qP(f = 2) + 6q²P(f = 3).
     """
-    counts = {"unique": unique, "pairs": pairs, "triples": 0 if triples is None else triples}
-    for name, value in counts.items():
+    for name, value in (("unique", unique), ("pairs", pairs), ("triples", triples or 0)):
         if not math.isfinite(value) or value < 0:
             raise DataError(f"{name} must be a count, not negative; got {value!r}", value=value)
     if not 0 < fraction <= 1:
@@ -175,10 +184,8 @@ def sampling_fraction(kept: int, population: float) -> float:
     if not math.isfinite(population) or population <= 0:
         raise DataError(f"population must be a number of people, above zero; got {population:,}", value=population)
     if population < kept:
-        raise DataError(
-            f"the population must be at least as large as the sample; got {population:,} people for {kept:,} records",
-            value=population,
-        )
+        told = f"the population must be at least as large as the sample; got {population:,} people for {kept:,} records"
+        raise DataError(told, value=population)
     return kept / float(population)
 
 

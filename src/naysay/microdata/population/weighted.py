@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -60,9 +60,8 @@ class Weighted:
 
     def fields(self) -> dict[str, Any]:
         """The fields of a JSON object, with stable names."""
-        names = {"lt_5": "below_5", "lt_10": "below_10"}
-        fields = ("smallest", "lt_5", "lt_10", "unique", "expected")
-        return {name: plain(getattr(self, names.get(name, name))) for name in fields}
+        names = ("smallest", "lt_5", "lt_10", "unique", "expected")
+        return {name: plain(value) for name, value in zip(names, astuple(self), strict=True)}
 
 
 @dataclass(frozen=True)

@@ -161,11 +161,8 @@ def _others(keys: Keys, sensitive: str) -> list[str]:
     if not others:
         raise DataError(f"a quasi-identifier is needed beside the sensitive variable {sensitive!r}", column=sensitive)
     if variable.policy != "wildcard":
-        raise DataError(
-            f"missing cells of the sensitive variable {sensitive!r} tell nothing, so their policy must be 'wildcard';"
-            f" got {variable.policy!r}",
-            column=sensitive,
-        )
+        told = f"missing cells of the sensitive variable {sensitive!r} tell nothing, so their policy must be 'wildcard'"
+        raise DataError(f"{told}; got {variable.policy!r}", column=sensitive)
     return others
 
 
