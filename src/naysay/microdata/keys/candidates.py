@@ -21,15 +21,7 @@ from naysay import _checks
 from naysay.design import Answerable
 from naysay.errors import AnswerError, DataError
 from naysay.microdata.keys.cells import CellSet
-from naysay.microdata.keys.codes import (
-    Read,
-    assembled,
-    codes_of_cells,
-    codes_of_series,
-    is_collection,
-    of_lists,
-    of_mixed,
-)
+from naysay.microdata.keys.codes import Read, assembled, codes_of_cells, of_column, of_lists, of_mixed
 from naysay.microdata.keys.table import Table
 from naysay.responses import JOINER
 from naysay.responses.cells import key_of
@@ -59,16 +51,7 @@ class Plain(Form):
     """
 
     def read(self, table: Table, name: str) -> Read:
-        column = table.column(name)
-        if isinstance(column, pl.Series):
-            if isinstance(column.dtype, pl.List | pl.Array):
-                return of_lists(column.cast(pl.List(column.dtype.inner)), name)
-            codes, values = codes_of_series(column, name=name)
-        elif any(is_collection(cell) for cell in column):
-            return of_mixed(column, name)
-        else:
-            codes, values = codes_of_cells(column, name=name)
-        return codes, CellSet.of(values)
+        return of_column(table.column(name), name)
 
 
 @dataclass(frozen=True)
@@ -90,7 +73,7 @@ class Joined(Form):
         column = table.column(name)
         series = column if isinstance(column, pl.Series) else pl.Series(name, column, strict=False)
         if series.dtype == pl.Null:
-            return Plain().read(table, name)
+            return of_column(series, name)
         if series.dtype not in (pl.String, pl.Categorical, pl.Enum):
             told = f"candidates joined by {self.separator!r} must be texts; column {name!r} holds {series.dtype}"
             raise DataError(told, column=name)

@@ -59,10 +59,7 @@ class CellSet:
 
     @classmethod
     def of(
-        cls,
-        values: Sequence[Any],
-        sets: Sequence[Sequence[int]] = (),
-        chances: Sequence[Sequence[float]] | None = None,
+        cls, values: Sequence[Any], sets: Sequence[Sequence[int]] = (), chances: Sequence[Sequence[float]] | None = None
     ) -> CellSet:
         """Cells of the values, and of sets of two candidates and more."""
         own = len(values)

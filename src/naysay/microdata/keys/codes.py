@@ -16,7 +16,7 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.cells import CellSet
 
-__all__ = ["Read", "assembled", "codes_of_cells", "codes_of_series", "is_collection", "of_lists", "of_mixed"]
+__all__ = ["Read", "assembled", "codes_of_cells", "of_column", "of_lists", "of_mixed"]
 
 _DENSE = 4_000_000  # a range of whole numbers up to this wide is coded by counting, not by sorting
 
@@ -130,6 +130,19 @@ def _plain(raw: Any, row: int, name: str) -> tuple[Any, str]:
 
 Read = tuple[NDArray[Any], CellSet]
 """The cell number of each row, and the distinct cells."""
+
+
+def of_column(column: pl.Series | Sequence[Any], name: str) -> Read:
+    """Cells of a column as it is: values, or lists and collections of candidates."""
+    if isinstance(column, pl.Series):
+        if isinstance(column.dtype, pl.List | pl.Array):
+            return of_lists(column.cast(pl.List(column.dtype.inner)), name)
+        codes, values = codes_of_series(column, name=name)
+    elif any(is_collection(cell) for cell in column):
+        return of_mixed(column, name)
+    else:
+        codes, values = codes_of_cells(column, name=name)
+    return codes, CellSet.of(values)
 
 
 def of_lists(lists: pl.Series, name: str) -> Read:

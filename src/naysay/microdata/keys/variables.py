@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,9 +19,12 @@ from naysay.microdata.keys.table import Table, check_names, engine_of
 from naysay.microdata.keys.tuples import Tuples, grouped
 from naysay.responses import cells_of
 
-__all__ = ["POLICIES", "Keys", "Variable", "positive"]
+__all__ = ["POLICIES", "Keys", "Progress", "Variable", "positive"]
 
 POLICIES = ("wildcard", "category", "drop")
+
+Progress = Callable[[float], None]
+"""Told the share of some work that is done, from 0 to 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +93,7 @@ class Keys:
         missing: str | Mapping[str, str] = "wildcard",
         cells: Mapping[str, Form] | None = None,
         weights: str | ArrayLike | None = None,
-        progress: Callable[[float], None] | None = None,
+        progress: Progress | None = None,
     ) -> None:
         asked = _asked(_names(columns), missing, cells or {})
         self._weight_name = weights if isinstance(weights, str) else "weights"
@@ -104,11 +107,7 @@ class Keys:
             self._read_on(engine, table, asked, weights)
 
     def _read(
-        self,
-        source: Table,
-        asked: Sequence[Asked],
-        weights: str | ArrayLike | None,
-        progress: Callable[[float], None] | None,
+        self, source: Table, asked: Sequence[Asked], weights: str | ArrayLike | None, progress: Progress | None
     ) -> None:
         """Encode a table that is at hand."""
         if not source.n:
@@ -197,23 +196,20 @@ class Keys:
         names = _names(columns)
         check_names(names, self.columns, what="key")
         places = [self.columns.index(name) for name in names]
-        part = self._with(self.variables[place] for place in places)
+        # asking for the tuples would collect a table on an engine
+        part = self._with([self.variables[place] for place in places], self.__dict__.get("tuples"), places)
         part.remote = None if self.remote is None else self.remote.only(places)
-        if "tuples" in self.__dict__:  # asking for them would collect a table on an engine
-            part._count(*self.tuples.only(places), self._owner)
         return part
 
-    def _with(self, variables: Iterable[Variable]) -> Keys:
-        """Keys of the same respondents with other variables, whose tuples are not counted yet."""
+    def _with(self, variables: Sequence[Variable], tuples: Tuples | None, places: Sequence[int]) -> Keys:
+        """Keys of the same respondents with other variables, from some columns of their tuples if these are known."""
         part = object.__new__(Keys)
         part.variables = tuple(variables)
         part._weights, part._weight_name, part._owner, part.remote = self._weights, self._weight_name, None, None
+        if tuples is not None:
+            part.tuples, moved = tuples.only(places)
+            part._owner = None if self._owner is None else moved[self._owner]
         return part
-
-    def _count(self, tuples: Tuples, moved: NDArray[np.intp], owner: NDArray[Any] | None) -> None:
-        """Take tuples, and where the tuples of the keys before went."""
-        self.tuples = tuples
-        self._owner = None if owner is None else moved[owner]
 
     def merged(self, name: str, into: ArrayLike) -> Keys:
         """The same keys with values of one of them taken together: its value number i becomes value number into[i].
@@ -228,13 +224,11 @@ class Keys:
         """
         old, place = self.variable(name), self.columns.index(name)
         cells, number = old.cells.merged(np.asarray(into, np.int64))
-        new = Variable(name, cells, old.policy)
-        part = self._with(new if each is old else each for each in self.variables)
-        columns = list(self.tuples.columns)
-        columns[place] = compact(number[columns[place]], cells.size)
-        every = Tuples(tuple(columns), part.sizes, self.tuples.count, self.tuples.weight)
-        part._count(*every.only(range(len(columns))), self._owner)
-        return part
+        columns, sizes, variables = list(self.tuples.columns), list(self.sizes), list(self.variables)
+        columns[place], sizes[place] = compact(number[columns[place]], cells.size), cells.size + 1
+        variables[place] = Variable(name, cells, old.policy)
+        tuples = Tuples(tuple(columns), tuple(sizes), self.tuples.count, self.tuples.weight)
+        return self._with(variables, tuples, range(len(columns)))
 
     @cached_property
     def kept(self) -> NDArray[np.bool_]:

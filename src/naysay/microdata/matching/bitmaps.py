@@ -78,9 +78,12 @@ def _bitmaps(pool: Pool, place: int, column: NDArray[Any]) -> tuple[Words, NDArr
     cell = column[known].astype(np.int64)
     held, holder = cells.members[expanded(cells.starts, cell - 1)], np.repeat(known, cells.lengths[cell])
     some, which = np.unique(held, return_inverse=True)
-    own = np.zeros((len(some), len(column)), bool)
-    own[which, holder] = True
-    maps = _packed([np.ones_like(missing)[None], missing[None], own | missing])
+    n = len(column)
+    bits = np.zeros((2 + len(some), -(-n // 64) * 64), bool)
+    bits[0, :n] = True  # not the padding: it must never be counted
+    bits[2 + which, holder] = True
+    bits[1:, :n] |= missing
+    maps = np.packbits(bits, axis=1, bitorder="little").view(np.dtype("<u8")).astype(np.uint64)
     value = np.ones(len(cells.values), np.int64)
     value[some] = 2 + np.arange(len(some))
     row = np.zeros(pool.symbols(place), np.int64)
@@ -98,14 +101,6 @@ def _united(maps: Words, rows: NDArray[np.int64], starts: NDArray[np.int64]) -> 
         end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + _MEMBERS, side="right")) - 1)
         part, begin = starts[begin : end + 1], end
         yield np.bitwise_or.reduceat(maps[rows[part[0] : part[-1]]], part[:-1] - part[0], axis=0)
-
-
-def _packed(rows: list[NDArray[np.bool_]]) -> Words:
-    bits = np.concatenate(rows)
-    words = -(-bits.shape[1] // 64)
-    padded = np.zeros((len(bits), words * 64), bool)
-    padded[:, : bits.shape[1]] = bits
-    return np.packbits(padded, axis=1, bitorder="little").view(np.dtype("<u8")).astype(np.uint64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,12 @@ the square of the tuples, and hardly depends on the keys.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.microdata.keys.variables import Keys
+from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.matching import cube
 from naysay.microdata.matching.bitmaps import BLOCK, Bitmaps
 from naysay.microdata.matching.cube import Cube
@@ -121,7 +120,7 @@ def _bitmap(pool: Pool) -> Cost:
     return Cost("bitmap", seconds, room, why)
 
 
-def counter_of(pool: Pool, algorithm: str | None, progress: Callable[[float], None] | None = None) -> Counter:
+def counter_of(pool: Pool, algorithm: str | None, progress: Progress | None = None) -> Counter:
     """The algorithm asked for, or the one with the least estimated cost, ready to count."""
     chosen = algorithm or _plan(pool).chosen
     if chosen not in ALGORITHMS:

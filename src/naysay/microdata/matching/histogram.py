@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.engines import AMOUNT, COUNT, Frame, Remote, digit
-from naysay.microdata.keys.variables import Keys
+from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.matching.join import Algebra, pattern_of, patterns_in, symbol
 from naysay.microdata.matching.matches import matches_of_tuples
 from naysay.microdata.matching.question import check_rule
@@ -37,7 +36,7 @@ def histogram(
     rule: str = "worst",
     weights: str | None = None,
     algorithm: str | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Histogram:
     """How many respondents have each size k, or each number of matches m; the deleted are left out.
 

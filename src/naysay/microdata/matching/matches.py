@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from naysay.microdata.keys.variables import Keys
+from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.matching.cost import counter_of
 from naysay.microdata.matching.question import Amounts, answers, pool_of
 
@@ -54,7 +53,7 @@ def matches(
     rule: str = "worst",
     weights: str | ArrayLike | None = None,
     algorithm: str | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[Any]:
     """Number of matches m of each respondent, (n,), at least 1.
 
@@ -104,7 +103,7 @@ def matches_of_tuples(
     *,
     rule: str = "worst",
     algorithm: str | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Amounts:
     """M of each distinct tuple, (distinct,), 0 where the policy "drop" deletes it.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay.errors import DataError
 from naysay.microdata.keys.cells import CellSet
 from naysay.microdata.keys.tuples import Tuples, grouped
-from naysay.microdata.keys.variables import Keys
+from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.matching.cost import counter_of
 from naysay.microdata.matching.question import Pool, Questions, combinations, combined, pool_of
 
@@ -25,7 +24,7 @@ def expected_matches(
     *,
     weights: str | ArrayLike | None = None,
     algorithm: str | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[np.float64]:
     """Expected number of respondents who share the values of each, (n,), each included.
 

@@ -6,14 +6,13 @@ missing, it is not: a record that shows all keys of a person is more likely thei
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay.microdata.keys.variables import Keys
+from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.matching.matches import matches_of_tuples
 
 __all__ = ["Informed", "informed"]
@@ -48,7 +47,7 @@ class Informed:
         return max(self.exact, self.weighed)
 
 
-def informed(keys: Keys, m: NDArray[Any] | None = None, *, progress: Callable[[float], None] | None = None) -> Informed:
+def informed(keys: Keys, m: NDArray[Any] | None = None, *, progress: Progress | None = None) -> Informed:
     """The success of an informed intruder, from below and from above.
 
     Parameters

@@ -52,8 +52,7 @@ class Sizes:
     @classmethod
     def of(cls, sizes: NDArray[np.int64] | np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]) -> Sizes:
         """The summary of one size for each record, masked where it is deleted."""
-        kept = np.asarray(np.ma.compressed(sizes))
-        return cls.counted(*np.unique(kept, return_counts=True))
+        return cls.counted(*np.unique(np.ma.compressed(sizes), return_counts=True))
 
     @classmethod
     def counted(cls, sizes: NDArray[np.int64], records: NDArray[np.int64]) -> Sizes:

@@ -7,7 +7,7 @@ the board read its members; none of them knows a measure by name.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay.microdata.keys.variables import Keys
+from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.matching.matches import matches_of_tuples
 from naysay.microdata.population.sizes import Sizes
 from naysay.microdata.population.theta import Theta, sampling_fraction, theta_of
@@ -107,7 +107,7 @@ class Case:
     scale: Scale | None
     confidence: float
     sensitive: tuple[Keys, str] | None
-    progress: Callable[[float], None] | None
+    progress: Progress | None
 
     @property
     def k(self) -> NDArray[np.int64]:
