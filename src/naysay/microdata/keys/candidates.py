@@ -1,4 +1,4 @@
-"""How a key variable says what it does not know: the forms in which sets of candidates come.
+"""How a file writes several candidates for one key: the forms in which sets of candidates come.
 
 A plain column needs no declaration: values, missing cells, and lists of candidates are read as they are. What a file
 writes differently is declared, never guessed: `Joined` texts, two columns (`Either`, `Between`), `Chances` beside the
@@ -45,7 +45,7 @@ class Form(ABC):
 
 @dataclass(frozen=True)
 class Plain(Form):
-    """Values and missing cells; where a column holds lists, their entries are candidates.
+    """Values and missing cells. Where a column holds lists, their entries are the candidates.
 
     A mapping ``{value: chance}`` in place of a list gives candidates with their probabilities.
     """
@@ -83,7 +83,7 @@ class Joined(Form):
 
 @dataclass(frozen=True)
 class Either(Form):
-    """Two candidates in two columns; where one column is missing, the other is known.
+    """Two candidates in two columns. Where one of them is missing, the value is known to be the other.
 
     Examples
     --------
@@ -192,7 +192,8 @@ class Chances(Form):
 class Privatized(Form):
     """Answers given under a design: candidates are the categories under which the answer is possible.
 
-    A negative answer leaves the categories not discarded; an answer that is possible under every category leaves all.
+    A negative answer leaves the categories that it does not rule out. An answer that is possible under every category
+    leaves them all.
 
     Parameters
     ----------
@@ -264,7 +265,7 @@ class Privatized(Form):
 
 
 def _whole_number(value: Any) -> int | None:
-    """A bound as a whole number; None where it is none."""
+    """A bound as a whole number; None if it is not whole."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     try:
@@ -281,7 +282,7 @@ def _listed(table: Table, name: str) -> list[Any]:
 
 
 def _in_common(table: Table, columns: Sequence[str], name: str) -> tuple[list[NDArray[Any]], tuple[Any, ...]]:
-    """Codes of several columns by the values of all of them."""
+    """Codes of several columns, numbered by the values that occur in any of them."""
     read = [codes_of_cells(_listed(table, column), name=column) for column in columns]
     every = [value for _, values in read for value in values]
     shared, values = codes_of_cells(every, name=name)

@@ -21,7 +21,7 @@ from naysay import _checks
 __all__ = ["CellSet", "Codes", "compact", "expanded"]
 
 Codes = NDArray[Any]
-"""(n,) unsigned, of the smallest width that holds them: the cell of each respondent, 0 where it is missing."""
+"""(n,) unsigned: the cell number of each respondent, 0 where it is missing, in the smallest type that holds them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class CellSet:
     def of(
         cls, values: Sequence[Any], sets: Sequence[Sequence[int]] = (), chances: Sequence[Sequence[float]] | None = None
     ) -> CellSet:
-        """Cells of the values, and of sets of two candidates and more."""
+        """Cells of single values, followed by cells of two or more candidates."""
         own = len(values)
         lengths = np.concatenate([np.ones(own, np.int64), np.array([len(each) for each in sets], np.int64)])
         members = np.concatenate([np.arange(own), *(np.asarray(each, np.int64) for each in sets)]).astype(np.int64)
@@ -78,7 +78,7 @@ class CellSet:
 
     @property
     def certain(self) -> bool:
-        """Whether every cell that is known holds one value."""
+        """Whether every known cell holds a single value."""
         return self.size == len(self.values)
 
     @cached_property

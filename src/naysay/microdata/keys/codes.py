@@ -1,4 +1,4 @@
-"""Columns as numbers of cells: plain values, lists of candidates, and Python values beside collections of them."""
+"""Columns as cell numbers: plain values, lists of candidates, and Python values mixed with collections of them."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def codes_of_cells(cells: Sequence[Any], *, name: str) -> tuple[NDArray[Any], tu
 
 
 def _plain(raw: Any, row: int, name: str) -> tuple[Any, str]:
-    """A value as plain Python has it, and what kind it is."""
+    """A value as a plain Python object, and its kind."""
     value: Any = raw.item() if isinstance(raw, np.generic) else raw
     if isinstance(value, bool):
         return value, "true or false"
@@ -191,7 +191,7 @@ def of_mixed(cells: Sequence[Any], name: str) -> Read:
 
 
 def _members(cell: Any) -> list[Any]:
-    """The candidates of a collection, each once, in order; sets have none, so theirs is the order of the values."""
+    """The candidates of a collection, each once and in order. Sets have no order, so their values are sorted."""
     unordered = isinstance(cell, set | frozenset)
     members = cell.to_list() if isinstance(cell, pl.Series) else cell.tolist() if isinstance(cell, np.ndarray) else cell
     return sorted(members, key=lambda value: (str(type(value)), value)) if unordered else list(dict.fromkeys(members))
@@ -224,7 +224,10 @@ def assembled(
     values: Sequence[Any] | NDArray[Any],
     chances: Sequence[Any] | None = None,
 ) -> Read:
-    """Cell numbers and cells where `places` says which set a row holds (from 1; 0: missing); singletons are values."""
+    """Cell numbers and cells. `places` numbers the set of each row from 1, with 0 for missing.
+
+    A set of one candidate becomes that value.
+    """
     labels = values.tolist() if isinstance(values, np.ndarray) else values
     several = [index for index, each in enumerate(sets) if len(each) != 1]
     number = np.array([0, *(1 + int(each[0]) if len(each) else 0 for each in sets)], np.int64)

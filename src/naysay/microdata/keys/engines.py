@@ -1,4 +1,4 @@
-"""Tables that live on DuckDB or Spark: encoded, counted and matched there; only results are collected."""
+"""Tables on DuckDB or Spark. They are encoded, counted and matched there, and only results are collected."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class DuckDB:
     name = "duckdb"
 
     def lift(self, table: pl.DataFrame, like: dict[str, str] | None = None) -> Frame:
-        """A small table of ours on the engine; `like` names columns of the data whose types to take."""
-        naysay_table = table.to_arrow()  # DuckDB finds it by this name
-        return self._made("SELECT * FROM naysay_table", self.native, naysay_table)
+        """A small table from memory on the engine; `like` names the columns of the data whose types it takes."""
+        return self._made("SELECT * FROM naysay_table", self.native, table.to_arrow())
 
     def kept(self, frame: Frame) -> Frame:
         """The frame, computed once and kept on the engine."""
         return self._made("SELECT * FROM naysay_source", frame.to_native(), None)
 
     def _made(self, query: str, native: Any, naysay_table: Any) -> Frame:
+        # DuckDB finds `naysay_table` by the name of the parameter: do not rename it.
         made = f"naysay_{secrets.token_hex(8)}"  # one connection may hold the tables of several keys
         native.query("naysay_source", f"CREATE TEMP TABLE {made} AS {query}")
         result: Frame = nw.from_native(native.query("naysay_source", f"SELECT * FROM {made}"))
@@ -162,7 +162,7 @@ class Remote:
         return Tuples(columns, tuple(sizes), table[COUNT].to_numpy().astype(np.int64), weight)
 
     def file(self, *, weighted: bool) -> Frame:
-        """The distinct tuples as the algebra wants them: digits in order and an amount."""
+        """The distinct tuples in the form that `Algebra` takes: cell numbers in order, and an amount."""
         amount = nw.col(WEIGHT if weighted else COUNT).alias(AMOUNT)
         cells = (nw.col(digit(place)).alias(digit(number)) for number, place in enumerate(self.places))
         return self.tally.select(*cells, nw.col(COUNT), amount)
@@ -217,7 +217,10 @@ def _coded(engine: Engine, frame: Frame, known: pl.DataFrame, columns: Sequence[
 
 
 def _looked_up(engine: Engine, frame: Frame, column: str, table: pl.DataFrame, out: str, *, null: int) -> Frame:
-    """The frame with what a table says of each value of a column; joins leave nulls alone, so they are told apart."""
+    """The frame with the entry of a table for each value of a column.
+
+    A join never matches nulls, so they get a value of their own.
+    """
     lifted = engine.lift(table.rename({column: _VALUE}), {_VALUE: column})
     joined = frame.join(lifted, left_on=column, right_on=_VALUE, how="left")
     return joined.select(*frame.collect_schema().names(), nw.col(out).fill_null(null).cast(nw.Int64).alias(out))

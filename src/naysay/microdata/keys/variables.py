@@ -1,4 +1,4 @@
-"""Key variables of a file, encoded once: what a curator asks about anonymity starts here."""
+"""Key variables of a file, encoded once. Every question about anonymity starts here."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ __all__ = ["POLICIES", "Keys", "Progress", "Variable", "positive"]
 POLICIES = ("wildcard", "category", "drop")
 
 Progress = Callable[[float], None]
-"""Told the share of some work that is done, from 0 to 1."""
+"""A function that is called with the share of the work that is done, from 0 to 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """One key variable: its distinct cells, and what a missing one means.
+    """One key variable: its distinct cells, and the policy for missing ones.
 
     Parameters
     ----------
     name : str
     cells : CellSet
     policy : {"wildcard", "category", "drop"}
-        A missing cell matches everything, is a value of its own, or deletes its respondent.
+        A missing cell matches everything, is a value of its own, or deletes its respondent, respectively.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Keys:
     weights : str or (n,) float, optional
         Sampling weights, all positive: a column, or the numbers.
     progress : callable, optional
-        Told the share of the keys that are read, from 0 to 1.
+        Called with the share of the keys that are read, from 0 to 1.
 
     Raises
     ------
@@ -109,7 +109,7 @@ class Keys:
     def _read(
         self, source: Table, asked: Sequence[Asked], weights: str | ArrayLike | None, progress: Progress | None
     ) -> None:
-        """Encode a table that is at hand."""
+        """Encode a table in memory."""
         if not source.n:
             raise DataError("at least one respondent is needed; the table has no rows")
         variables, codes = [], []
@@ -130,7 +130,7 @@ class Keys:
         self.tuples = Tuples(tuple(own[first] for own in codes), self.sizes, count, weight)
 
     def _read_on(self, engine: str, data: Any, asked: Sequence[Asked], weights: str | ArrayLike | None) -> None:
-        """Encode and count a table where it is; only its distinct tuples are collected, when they are needed."""
+        """Encode and count a table on its engine. Only its distinct tuples are collected, when they are needed."""
         if weights is not None and not isinstance(weights, str):
             raise DataError(f"on {engine} weights are named by their column; got {type(weights).__name__}")
         self.remote, cells = encoded(data, engine, asked, weights)
@@ -140,7 +140,7 @@ class Keys:
     def tuples(self) -> Tuples:
         """Distinct tuples of cells and how many respondents have each."""
         if self.remote is None:
-            raise AttributeError("tuples")  # a table at hand sets them when it is read
+            raise AttributeError("tuples")  # a table in memory sets them when it is read
         return self.remote.collect(self.sizes)
 
     @property
@@ -202,7 +202,7 @@ class Keys:
         return part
 
     def _with(self, variables: Sequence[Variable], tuples: Tuples | None, places: Sequence[int]) -> Keys:
-        """Keys of the same respondents with other variables, from some columns of their tuples if these are known."""
+        """Keys of the same respondents with other variables, counted from columns of tuples if these are known."""
         part = object.__new__(Keys)
         part.variables = tuple(variables)
         part._weights, part._weight_name, part._owner, part.remote = self._weights, self._weight_name, None, None
@@ -212,7 +212,7 @@ class Keys:
         return part
 
     def merged(self, name: str, into: ArrayLike) -> Keys:
-        """The same keys with values of one of them taken together: its value number i becomes value number into[i].
+        """The same keys with some values of one of them merged: its value number i becomes value number into[i].
 
         Sets of candidates become sets of the new values; what is missing stays missing. The new values are numbers.
 
@@ -249,7 +249,7 @@ class Keys:
 
     @cached_property
     def warnings(self) -> tuple[StatisticalWarning, ...]:
-        """Reservations: keys that are constant, all different, or missing for everybody."""
+        """Warnings about keys that are constant, all different, or missing for everybody."""
         told = []
         for name, column in zip(self.columns, self.tuples.columns, strict=True):
             held = np.bincount(column, self.tuples.count)

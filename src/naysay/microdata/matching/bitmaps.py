@@ -124,7 +124,7 @@ class Bitmaps:
 
     @cached_property
     def _ordered(self) -> tuple[list[int], NDArray[np.intp]]:
-        """Variables from the one that tells most apart, and tuples sorted by them.
+        """Variables, the one that distinguishes most tuples first, and tuples sorted by them.
 
         A block then holds few of the first variables' values, so that most questions end there.
         """
@@ -137,7 +137,7 @@ class Bitmaps:
 
 
 def adder(work: int) -> Callable[[Block, NDArray[np.int32], Amounts], None]:
-    """What counts: compiled code on all cores where numba is installed and the work is worth compiling for."""
+    """The function that counts: compiled code on all cores if numba is installed and the work is large enough."""
     if work < _WORTH_COMPILING or find_spec("numba") is None:
         return add_matches
     from naysay.microdata.matching import compiled
@@ -157,7 +157,7 @@ def add_matches(block: Block, symbols: NDArray[np.int32], total: Amounts) -> Non
 
 
 def _amounts(found: Words, block: Block) -> Amounts:
-    """What the tuples found add up to, exactly where amounts are whole."""
+    """The sum of the amounts of the tuples found, exact if amounts are whole."""
     if block.single:
         return np.asarray(np.bitwise_count(found).sum(axis=1, dtype=np.int64), block.amount.dtype)
     bits = np.unpackbits(found.astype("<u8").view(np.uint8), axis=1, bitorder="little")

@@ -1,4 +1,4 @@
-"""Which algorithm to take: what each would cost on this file, and why one was chosen.
+"""Which algorithm to use: what each would cost on a file, and why one is chosen.
 
 `Cube` is taken where a table of all combinations is small. `Join` is taken where keys have very many values and few
 patterns of missing cells: its work grows with patterns × tuples. `Bitmaps` are taken otherwise: their work grows with
@@ -35,7 +35,7 @@ _STARTING = 20_000_000 * _NS  # bitmaps
 
 @dataclass(frozen=True)
 class Cost:
-    """What one algorithm would take: seconds on a machine like the one measured, bytes of memory, and from what."""
+    """The cost of one algorithm: seconds on a machine like the measured one, bytes of memory, and what causes them."""
 
     algorithm: str
     seconds: float
@@ -54,7 +54,7 @@ class Plan:
     costs : tuple of Cost
         All of them, the cheapest first.
     respondents, distinct, patterns : int
-        What they were estimated from.
+        The numbers from which costs were estimated.
     """
 
     chosen: str

@@ -38,10 +38,10 @@ def histogram(
     algorithm: str | None = None,
     progress: Progress | None = None,
 ) -> Histogram:
-    """How many respondents have each size k, or each number of matches m; the deleted are left out.
+    """How many respondents have each size k, or each number of matches m, without those who are deleted.
 
-    Works wherever the table is. On DuckDB and Spark the distinct tuples are collected, not the rows; with
-    ``algorithm="join"`` not even these, and the engine does all.
+    It works wherever the table is. From DuckDB and Spark it collects the distinct tuples, not the rows. With
+    ``algorithm="join"`` it collects neither, and the engine does all the work.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def packed(digits: Sequence[Any], sizes: Sequence[int]) -> list[Any]:
 
 
 def pattern_of(columns: Iterable[str]) -> list[nw.Expr]:
-    """Which keys are known, as bits of one number for every 62 keys."""
+    """Which keys are known, as the bits of one number for every 62 keys."""
     known = [(nw.col(name) > 0).cast(nw.Int64) for name in columns]
     return [word.alias(_KNOWN.format(number)) for number, word in enumerate(packed(known, [2] * len(known)))]
 
@@ -97,7 +97,7 @@ class Algebra:
         """The join for these cells, of which the uncertain ones agree with several symbols."""
         places = (place for place, many in enumerate(uncertain) if many)
         agree = {place: cells[place].agreeing(by_value=by_value).tocoo() for place in places}
-        # missing goes with unknown
+        # A missing cell (0) agrees with the unknown symbol (0), which no relation between values would say.
         relations = {place: (np.append(a.col + 1, 0), np.append(a.row + 1, 0)) for place, a in agree.items()}
         return cls(tuple(1 + (len(own.values) if by_value else own.size) for own in cells), relations, lift)
 

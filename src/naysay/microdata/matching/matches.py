@@ -73,7 +73,7 @@ def matches(
     algorithm : {"cube", "join", "bitmap"}, optional
         By default the one that `explain` estimates to be fastest. All give the same numbers.
     progress : callable, optional
-        Told the share done, from 0 to 1, in long work.
+        Called with the share of the work that is done, from 0 to 1.
 
     Returns
     -------

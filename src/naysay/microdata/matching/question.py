@@ -1,4 +1,4 @@
-"""What is asked of an algorithm: how many respondents may match each of some tuples.
+"""The question for an algorithm: how many respondents may match each of some tuples.
 
 Every rule is one form. On each variable a tuple that is asked about names a *symbol* (0: unknown), and each cell either
 agrees with it or not; a respondent matches when their cells agree on every variable. Under `intersect` a symbol is a
@@ -148,7 +148,7 @@ class Counter(Protocol):
 
 
 def pool_of(keys: Keys, rule: str, weight: NDArray[np.float64] | None) -> Pool:
-    """The tuples that are assessed, as a rule sees them."""
+    """The tuples that are assessed under a rule."""
     check_rule(rule)
     tuples, amount = keys.tuples, keys.tuples.count if weight is None else weight
     if not keys.kept.all():
@@ -157,13 +157,13 @@ def pool_of(keys: Keys, rule: str, weight: NDArray[np.float64] | None) -> Pool:
 
 
 def check_rule(rule: str) -> None:
-    """Raise for what is no rule."""
+    """Raise if there is no such rule."""
     if rule not in RULES:
         raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
 
 
 def feasible(pool: Pool) -> Pool:
-    """The same pool, after checking that the combinations of a tuple's candidates can be listed where they must be."""
+    """The same pool, after checking that no tuple has more combinations of candidates than can be listed."""
     most = combinations(pool).max(initial=0) if pool.rule == "worst" else 0
     if most > _MOST:
         raise DataError(

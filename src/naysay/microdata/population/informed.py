@@ -27,11 +27,11 @@ class Informed:
     exact : float
         For an intruder who picks among the records that show all of these keys: the share kept times the mean of 1/k.
     weighed : float
-        For one who picks a matching record with a chance in proportion to its 1/m: at least the mean over i of
+        For an intruder who picks a matching record with a chance in proportion to its 1/m: at least the mean over i of
         P_i = (1/m_i) / Σ 1/m_j, the sum being over the records j that match i. A record that fits many people is less
         likely that of one of them.
     most : float
-        What nobody exceeds by these keys alone, even with the keys of everybody else: distinct rows over records.
+        No intruder with these keys alone exceeds it, even with the keys of everybody else: distinct rows over records.
         Rows that show the same, gaps included, cannot be told apart.
 
     Each is an average over the people in the file; NaN where a policy leaves nobody in.
@@ -56,7 +56,7 @@ def informed(keys: Keys, m: NDArray[Any] | None = None, *, progress: Progress | 
     m : (distinct,) int, optional
         Matches by the rule ``intersect``, where they are known: without uncertain cells all rules give the same.
     progress : callable, optional
-        Told the share done, from 0 to 1.
+        Called with the share of the work that is done, from 0 to 1.
 
     Examples
     --------

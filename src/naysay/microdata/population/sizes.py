@@ -1,4 +1,4 @@
-"""How many records have each size: what tables of risk are counted from."""
+"""How many records have each size: the numbers behind tables of risk."""
 
 from __future__ import annotations
 

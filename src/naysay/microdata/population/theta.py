@@ -56,7 +56,7 @@ class Theta:
 
     @property
     def reason(self) -> str:
-        """Why the number must not be relied on; empty where it may."""
+        """Why nobody should rely on the number; empty if they may."""
         if math.isnan(self.fraction):
             return "the population is not known"
         if min(self.unique, self.pairs) >= FEWEST or self.fraction == 1:
@@ -141,7 +141,7 @@ def theta(
 
 
 def told_by(unique: float, pairs: float, wrong: float, variance: float, fraction: float, confidence: float) -> Theta:
-    """θ from unique records, the unique matches expected to be wrong, and the variance of what these are off by."""
+    """θ from unique records, the expected number of wrong unique matches, and the variance of that number's error."""
     whole = unique + wrong
     estimate = unique / whole if whole else math.nan
     if not unique:
@@ -191,7 +191,7 @@ def sampling_fraction(kept: int, population: float) -> float:
 
 @dataclass(frozen=True)
 class Intrusion:
-    """How an intruder fared who met people of the population and looked for each in the file.
+    """The results of an intruder who met people of the population and looked for each of them in the file.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def data_intrusion_simulation(
     rng: np.random.Generator | None = None,
     confidence: float = 0.95,
 ) -> Intrusion:
-    """How often a unique match is right, found by trying: the check of θ where the population is known.
+    """How often a unique match is right, found by simulation: a check of θ if the population is known.
 
     Draw a person of the population. Look in the file for the records whose candidates meet theirs. Where there is
     exactly one, count whether it is that person's. Missing and uncertain cells match as in `matches` by the rule

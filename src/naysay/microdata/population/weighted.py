@@ -15,12 +15,12 @@ from naysay.printing import plain
 
 __all__ = ["Scale", "Weighted", "weighted_theta"]
 
-_CALIBRATED = 0.01  # how far the sum of the weights may be from the population before it is said
+_CALIBRATED = 0.01  # a sum of weights that differs more from the population causes a warning
 
 
 @dataclass(frozen=True)
 class Weighted:
-    """The same in people of the population, as the weights estimate it.
+    """Risk in people of the population, as the weights estimate it.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ class Scale:
             )
         if (weight * population / total < keys.tuples.count * (1 - 1e-9)).any():
             told.append(
-                "some weights are below one person, as if respondents were sampled more than once; θ takes them as they"
-                " are, and the sum over pairs as not below zero"
+                "some weights are below one person, as if respondents were sampled more than once; θ uses them as they"
+                " are, but never lets the sum over pairs fall below zero"
             )
         return cls(population / total, tuple(StatisticalWarning(text) for text in told))
 

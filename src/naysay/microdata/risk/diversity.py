@@ -1,4 +1,4 @@
-"""l-diversity: what an intruder learns of a sensitive variable without finding anybody."""
+"""l-diversity: what an intruder learns about a sensitive variable without identifying anybody."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Diversity(Measure):
     sets : int
         Anonymity sets in which some sensitive value is known.
     sharing, matches_sharing : int
-        Records whose anonymity set (matches) holds others, none of them with another sensitive value: to know that
-        somebody is among them is to know it.
+        Records whose anonymity set (whose matches) holds other people, none of them with another sensitive value.
+        Whoever knows that somebody is among them knows that value.
     """
 
     name = "diversity"
@@ -105,8 +105,8 @@ def diversity(keys: Keys, sensitive: str) -> Diversity:
     who knows that a person is among them knows it of them. Distinct l is the number of values in the set, entropy l =
     exp H.
 
-    Missing sensitive cells, and uncertain ones, tell nothing: they add no value, and speak against none. Matches are
-    those of the rule ``intersect``, in which the fewest sets are of one value.
+    Missing and uncertain sensitive cells are ignored: they neither add a value nor exclude one. Matches follow the rule
+    ``intersect``, under which the fewest sets have a single value.
 
     Parameters
     ----------

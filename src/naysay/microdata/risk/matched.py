@@ -1,4 +1,4 @@
-"""The measure of matches: everybody, and how many others may be the same as far as the file tells."""
+"""The measure of matches: for every record, how many records may be the same person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a measure of risk is: one thing that is told of each quasi-identifier, and every form in which it is told.
+"""What a measure of risk is: numbers about each quasi-identifier, and every form in which they are shown.
 
 A measure is a frozen dataclass in a file of its own and stands in `table.MEASURES`. Text, JSON, CSV and the page for
 the board read its members; none of them knows a measure by name.
@@ -25,7 +25,7 @@ __all__ = ["Case", "Measure", "Measured"]
 
 
 class Measure(ABC):
-    """What a table of risk tells of one quasi-identifier.
+    """What a table of risk reports about one quasi-identifier.
 
     Attributes
     ----------
@@ -36,10 +36,10 @@ class Measure(ABC):
     explanation : tuple of str
         Sentences that say what the columns mean.
     everywhere : bool
-        Whether each table has it, also where nobody asked for it.
+        Whether each table has it, even if nobody asked for it.
     page_title : str
-        The caption of its table on the page for the board, which is read by people who are no statisticians; by
-        default that of the text.
+        The caption of its table on the page for the board. Its readers are no statisticians. By default it is the
+        caption of the text table.
     page_columns : tuple of str
         The columns of that table; by default those of the text.
     """

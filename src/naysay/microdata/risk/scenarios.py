@@ -27,7 +27,7 @@ __all__ = ["SCENARIOS", "Identification", "Scenario", "identification", "probabi
 
 @dataclass(frozen=True)
 class Scenario:
-    """An intruder, and what success means to them.
+    """An intruder, and what counts as success for them.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Scenario:
         return _READINGS[self.reading][0](row)
 
     def most(self, row: QuasiIdentifier) -> float:
-        """What Pr(success | attempt) cannot exceed, where the file tells only a lower bound; else as `success`."""
+        """An upper bound of Pr(success | attempt); equal to `success` if the file determines it."""
         return row.matches.informed.most if self.reading == "prosecutor" else self.success(row)
 
     @property
@@ -104,7 +104,7 @@ _NAMED = (
 SCENARIOS: Mapping[str, Scenario] = MappingProxyType({each.name: each for each in _NAMED})
 """The named scenarios."""
 
-_READERS = {"prosecutor": "acquaintance", "journalist": "demonstration"}  # whose readings they are known by
+_READERS = {"prosecutor": "acquaintance", "journalist": "demonstration"}  # other names of two scenarios
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The table of risk: for each quasi-identifier who stands out, and how sure an intruder could be."""
+"""The table of risk: who stands out on each quasi-identifier, and how sure an intruder could be."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Kind = TypeVar("Kind", bound=Measure)
 
 
 MEASURES: tuple[type[Measure], ...] = (Listwise, Matches, People, Diversity)
-"""What a table of risk measures, in the order in which it tells it. A new measure is a file, and a name here."""
+"""What a table of risk measures, in the order of the table. A new measure is a file, and a name here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +141,7 @@ class RiskTable:
     n : int
         Records in the file.
     population : float, optional
-        People from whom they are a sample; None where that was not told.
+        The size of the population from which they are a sample; None if it is not known.
     quasi_identifiers : tuple of QuasiIdentifier
     confidence : float
         Of θ's intervals.
@@ -180,7 +180,7 @@ class RiskTable:
         }
 
     def content(self) -> list[Content]:
-        """What the table tells: numbers by measure, what the columns mean, and reservations."""
+        """The content of the table: numbers by measure, what the columns mean, and warnings."""
         title = f"Risk of re-identification: {self.n:,} records"
         if self.population:
             title += f" of a population of {self.population:,.12g} ({self.n / self.population:.3g} of it)"
@@ -246,7 +246,7 @@ def risk_table(
 ) -> RiskTable:
     """Who stands out, on which key variables, and how sure an intruder could be.
 
-    For each quasi-identifier the table tells three things. After listwise deletion: how many records are alone in their
+    For each quasi-identifier the table shows three things. After listwise deletion: how many records are alone in their
     anonymity set (k = 1), or in sets below 5 and 10, as shares of the kept and of all. Over everybody: the same for the
     number of matches m, where missing cells match everything. And θ: the probability that a match with a unique record
     is the right person.
@@ -258,7 +258,7 @@ def risk_table(
     quasi_identifiers : sequence of sequences of str
         The key variables of each.
     population : float, optional
-        People from whom the respondents are a sample, at least as many. Only θ and weights need it: without it θ is
+        The size of the population from which the respondents are a sample. Only θ and weights need it. Without it θ is
         withheld.
     rule : {"worst", "intersect", "first"}
         How uncertain cells match, see `matches`.

@@ -14,10 +14,10 @@ from naysay.printing import Column, Points, Table
 __all__ = ["DASH", "WIDTH", "amount", "explained", "percent", "share", "spanned", "theta_cells", "theta_percent"]
 
 DASH = "–"
-"""What stands for a number that is withheld or undefined."""
+"""The sign for a number that is withheld or undefined."""
 
 WIDTH = 130
-"""Letters in a line of a table of risk."""
+"""Characters in a line of a table of risk."""
 
 
 def share(value: float) -> str:
