@@ -299,13 +299,7 @@ def risk_table(
     -----
     Mulder, Ensuring anonymity in survey panel research, tables 3 and 4; Skinner & Elliot (2002).
     """
-    if isinstance(quasi_identifiers, str) or any(isinstance(names, str) for names in quasi_identifiers):
-        raise DataError(
-            f"quasi-identifiers are lists of keys, such as [['age'], ['age', 'gender']]; got {quasi_identifiers!r}"
-        )
-    asked = [tuple(names) for names in quasi_identifiers]
-    if not asked:
-        raise DataError("at least one quasi-identifier is needed, such as [['age', 'gender']]; got none")
+    asked = _asked(quasi_identifiers)
     _checks.confidence(confidence)
     given: Any = population
     people: float | None = given.item() if isinstance(given, np.generic) else given
@@ -329,6 +323,17 @@ def risk_table(
             rows.append(QuasiIdentifier.of(case, records=records))
     notes = () if scale is None else scale.warnings
     return RiskTable(keys.n, people, tuple(rows), confidence, weights is not None, notes)
+
+
+def _asked(quasi_identifiers: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    if isinstance(quasi_identifiers, str) or any(isinstance(names, str) for names in quasi_identifiers):
+        raise DataError(
+            f"quasi-identifiers are lists of keys, such as [['age'], ['age', 'gender']]; got {quasi_identifiers!r}"
+        )
+    asked = [tuple(names) for names in quasi_identifiers]
+    if not asked:
+        raise DataError("at least one quasi-identifier is needed, such as [['age', 'gender']]; got none")
+    return asked
 
 
 def _encoded(
