@@ -72,7 +72,7 @@ def test_bounds_written_as_texts():
         ([1, 5], [2, 4], "row 2: the low bound lies above"),
         ([1, 5], [2, None], "row 2: one bound is missing"),
         ([0], [10**6], "row 1: it spans more than 100,000 values"),
-        (["a"], ["b"], "must be whole numbers; columns 'low' and 'high' hold one that is not in row 1"),
+        (["a"], ["b"], "columns 'low' and 'high', row 1: the low bound must be a whole number"),
     ],
 )
 def test_bounds_that_are_none(low, high, message):

@@ -20,7 +20,7 @@ from naysay.microdata.combinations.plan import check, planned
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.bitmaps import adder
 from naysay.microdata.population.theta import sampling_fraction
-from naysay.microdata.risk.written import DASH, WIDTH, explained, grid, share, theta_cells, theta_fields
+from naysay.microdata.risk.written import DASH, WIDTH, explained, grid, share, theta_cells
 from naysay.printing import Content, Heading, Note, Sentence, text
 
 __all__ = ["LONGEST", "SHOWN", "SIGN", "Search", "search"]
@@ -144,8 +144,8 @@ class Search:
         told = each.to_dict()
         if self.population is not None:
             on_k, on_m = each.thetas(self.population, confidence=self.confidence)
-            told["listwise"] |= theta_fields(on_k)
-            told["matches"] |= theta_fields(on_m)
+            told["listwise"] |= on_k.fields()
+            told["matches"] |= on_m.fields()
         return told
 
     def content(self) -> list[Content]:

@@ -1,4 +1,4 @@
-"""How a key variable says what it does not know: the forms in which sets of candidates come.
+"""How a file writes several candidates for one key: the forms in which sets of candidates come.
 
 A plain column needs no declaration: values, missing cells, and lists of candidates are read as they are. What a file
 writes differently is declared, never guessed: `Joined` texts, two columns (`Either`, `Between`), `Chances` beside the
@@ -21,15 +21,7 @@ from naysay import _checks
 from naysay.design import Answerable
 from naysay.errors import AnswerError, DataError
 from naysay.microdata.keys.cells import CellSet
-from naysay.microdata.keys.codes import (
-    Read,
-    assembled,
-    codes_of_cells,
-    codes_of_series,
-    is_collection,
-    of_lists,
-    of_mixed,
-)
+from naysay.microdata.keys.codes import Read, assembled, codes_of_cells, of_column, of_lists, of_mixed
 from naysay.microdata.keys.table import Table
 from naysay.responses import JOINER
 from naysay.responses.cells import key_of
@@ -42,9 +34,9 @@ WIDEST = 100_000  # candidates of one cell
 class Form(ABC):
     """A way of writing what a cell may hold."""
 
-    @abstractmethod
     def columns(self, name: str) -> tuple[str, ...]:
         """The columns of the table that the variable `name` is read from."""
+        return (name,)
 
     @abstractmethod
     def read(self, table: Table, name: str) -> Read:
@@ -53,25 +45,13 @@ class Form(ABC):
 
 @dataclass(frozen=True)
 class Plain(Form):
-    """Values and missing cells; where a column holds lists, their entries are candidates.
+    """Values and missing cells. Where a column holds lists, their entries are the candidates.
 
     A mapping ``{value: chance}`` in place of a list gives candidates with their probabilities.
     """
 
-    def columns(self, name: str) -> tuple[str, ...]:
-        return (name,)
-
     def read(self, table: Table, name: str) -> Read:
-        column = table.column(name)
-        if isinstance(column, pl.Series) and isinstance(column.dtype, pl.List | pl.Array):
-            return of_lists(column.cast(pl.List(column.dtype.inner)), name)
-        if isinstance(column, pl.Series):
-            codes, values = codes_of_series(column, name=name)
-            return codes, CellSet.of(values)
-        if any(is_collection(cell) for cell in column):
-            return of_mixed(column, name)
-        codes, values = codes_of_cells(column, name=name)
-        return codes, CellSet.of(values)
+        return of_column(table.column(name), name)
 
 
 @dataclass(frozen=True)
@@ -89,28 +69,21 @@ class Joined(Form):
 
     separator: str = JOINER
 
-    def columns(self, name: str) -> tuple[str, ...]:
-        return (name,)
-
     def read(self, table: Table, name: str) -> Read:
         column = table.column(name)
         series = column if isinstance(column, pl.Series) else pl.Series(name, column, strict=False)
         if series.dtype == pl.Null:
-            return Plain().read(table, name)
+            return of_column(series, name)
         if series.dtype not in (pl.String, pl.Categorical, pl.Enum):
-            raise DataError(
-                f"candidates joined by {self.separator!r} must be texts; column {name!r} holds {series.dtype}",
-                column=name,
-            )
-        texts = series.cast(pl.String)
-        texts = texts.set(texts == "", None)
-        parts = texts.str.split(self.separator).list.eval(pl.element().str.strip_chars())
-        return of_lists(parts, name)
+            told = f"candidates joined by {self.separator!r} must be texts; column {name!r} holds {series.dtype}"
+            raise DataError(told, column=name)
+        texts = series.cast(pl.String).replace("", None)
+        return of_lists(texts.str.split(self.separator).list.eval(pl.element().str.strip_chars()), name)
 
 
 @dataclass(frozen=True)
 class Either(Form):
-    """Two candidates in two columns; where one column is missing, the other is known.
+    """Two candidates in two columns. Where one of them is missing, the value is known to be the other.
 
     Examples
     --------
@@ -159,8 +132,16 @@ class Between(Form):
 
     def read(self, table: Table, name: str) -> Read:
         (low, high), values = _in_common(table, self.columns(name), name)
-        number = self._numbers(low, high, values)
-        self._check(low, high, number)
+        whole = [_whole_number(value) for value in values]
+        number = np.array([0, *(each or 0 for each in whole)], dtype=np.int64)
+        broken = np.array([False, *(each is None for each in whole)])
+        self._check(
+            (broken[low], "the low bound must be a whole number, and is not", self.low),
+            (broken[high], "the high bound must be a whole number, and is not", self.high),
+            ((low > 0) != (high > 0), "one bound is missing; give both, or neither where nothing is known", None),
+            (number[low] > number[high], "the low bound lies above the high one", None),
+            (number[high] - number[low] >= WIDEST, f"it spans more than {WIDEST:,} values; bin them first", None),
+        )
         width = len(values) + 1
         pairs, codes = np.unique(low * width + high, return_inverse=True)
         bounds = np.column_stack([number[pairs // width], number[pairs % width]])[pairs > 0]
@@ -168,30 +149,12 @@ class Between(Form):
         every = np.unique(np.concatenate([np.zeros(0, np.int64), *ranges]))
         return assembled(codes + (len(pairs) == len(bounds)), [np.searchsorted(every, each) for each in ranges], every)
 
-    def _numbers(self, low: NDArray[Any], high: NDArray[Any], values: Sequence[Any]) -> NDArray[np.int64]:
-        """The bounds as numbers, behind a 0 for the missing one; files of text write them as text."""
-        numbers = [_whole_number(value) for value in values]
-        none = np.array([False, *(number is None for number in numbers)])
-        wrong = none[low] | none[high]
-        if wrong.any():
-            row = int(wrong.argmax())
-            raise DataError(
-                f"bounds must be whole numbers; columns {self.low!r} and {self.high!r} hold one that is not in row"
-                f" {row + 1}",
-                row=row,
-                column=self.low if none[low[row]] else self.high,
-            )
-        return np.array([0, *numbers], dtype=np.int64)
-
-    def _check(self, low: NDArray[Any], high: NDArray[Any], number: NDArray[np.int64]) -> None:
-        for wrong, what in (
-            ((low > 0) != (high > 0), "one bound is missing; give both, or neither where nothing is known"),
-            (number[low] > number[high], "the low bound lies above the high one"),
-            (number[high] - number[low] >= WIDEST, f"it spans more than {WIDEST:,} values; bin them first"),
-        ):
+    def _check(self, *checks: tuple[NDArray[np.bool_], str, str | None]) -> None:
+        for wrong, what, column in checks:
             if wrong.any():
                 row = int(wrong.argmax())
-                raise DataError(f"columns {self.low!r} and {self.high!r}, row {row + 1}: {what}", row=row)
+                told = f"columns {self.low!r} and {self.high!r}, row {row + 1}: {what}"
+                raise DataError(told, row=row, column=column)
 
 
 @dataclass(frozen=True)
@@ -215,16 +178,12 @@ class Chances(Form):
     def read(self, table: Table, name: str) -> Read:
         cells: list[Any] = []
         for row, (cell, chances) in enumerate(zip(*(_listed(table, each) for each in self.columns(name)), strict=True)):
-            if cell is None or not isinstance(cell, list):
+            if not isinstance(cell, list):
                 cells.append(cell)
                 continue
             if not isinstance(chances, list) or len(chances) != len(cell):
-                raise DataError(
-                    f"column {self.column!r} must hold one probability for each candidate of {name!r};"
-                    f" row {row + 1} has {len(cell)} candidates",
-                    row=row,
-                    column=self.column,
-                )
+                told = f"one probability for each candidate of {name!r}; row {row + 1} has {len(cell)} candidates"
+                raise DataError(f"column {self.column!r} must hold {told}", row=row, column=self.column)
             cells.append(dict(zip(cell, chances, strict=True)))
         return of_mixed(cells, name)
 
@@ -233,7 +192,8 @@ class Chances(Form):
 class Privatized(Form):
     """Answers given under a design: candidates are the categories under which the answer is possible.
 
-    A negative answer leaves the categories not discarded; an answer that is possible under every category leaves all.
+    A negative answer leaves the categories that it does not rule out. An answer that is possible under every category
+    leaves them all.
 
     Parameters
     ----------
@@ -264,21 +224,18 @@ class Privatized(Form):
         said = _listed(table, name)
         levels = [None] * len(said) if self.level is None else _listed(table, self.level)
         known: dict[Any, int] = {}
-        places = np.array(
-            [known.setdefault((key_of(cell), level), len(known)) for cell, level in zip(said, levels, strict=True)],
-            dtype=np.int64,
-        )
+        pairs = zip(map(key_of, said), levels, strict=True)
+        places = np.array([known.setdefault(pair, len(known)) for pair in pairs], dtype=np.int64)
         rows = np.unique(places, return_index=True)[1]
         likelihood, missing = self._likelihood(said, levels, rows, name)
-        t = len(self.design.categories)
-        prior = None if self.prior is None else _checks.probability_vector(self.prior, t, what="prior")
-        posterior = likelihood if prior is None else likelihood * prior
-        possible = (likelihood > 0) & (posterior > 0)
-        chances = np.where(possible, 1.0 if prior is None else posterior, 0.0)
-        codes = np.where(missing, 0, 1 + np.cumsum(~missing) - 1)
-        sets = [np.flatnonzero(each) for each in possible[~missing]]
+        chances = (likelihood > 0).astype(np.float64)
+        if self.prior is not None:
+            t = len(self.design.categories)
+            chances = likelihood * _checks.probability_vector(self.prior, t, what="prior")
+        codes = np.where(missing, 0, np.cumsum(~missing))
+        sets = [np.flatnonzero(each) for each in chances[~missing]]
         likely = [each[each > 0] / each.sum() for each in chances[~missing]]
-        return assembled(codes[places] if len(codes) else places, sets, self.design.categories, likely)
+        return assembled(codes[places], sets, self.design.categories, likely)
 
     def _likelihood(
         self, said: list[Any], levels: list[Any], rows: NDArray[np.intp], name: str
@@ -290,27 +247,25 @@ class Privatized(Form):
         except AnswerError as error:
             row = int(rows[error.row or 0])
             column = self.level if error.about == "level" and self.level is not None else name
-            known = _checks.shown(self.design.categories, 40)
+            what = "an answer" if error.about == "answer" else f"a {error.about}"
             raise DataError(
-                f"column {column!r}, row {row + 1}, holds {'an' if error.about == 'answer' else 'a'} {error.about} that"
-                f" the design cannot have given; its categories are {known}",
+                f"column {column!r}, row {row + 1}, holds {what} that the design cannot have given;"
+                f" its categories are {_checks.shown(self.design.categories, 40)}",
                 row=row,
                 column=column,
                 value=error.value,
             ) from None
         likelihood = self.design.likelihood(responses)
-        if (likelihood.max(axis=1, initial=0.0) <= 0).any():
-            row = int(rows[int((likelihood.max(axis=1) <= 0).argmax())])
-            raise DataError(
-                f"column {name!r}, row {row + 1}, holds an answer that no category of the design can give",
-                row=row,
-                column=name,
-            )
+        impossible = likelihood.max(axis=1, initial=0.0) <= 0
+        if impossible.any():
+            row = int(rows[impossible.argmax()])
+            told = f"column {name!r}, row {row + 1}, holds an answer that no category of the design can give"
+            raise DataError(told, row=row, column=name)
         return likelihood, np.asarray(responses.missing)
 
 
 def _whole_number(value: Any) -> int | None:
-    """A bound as a whole number; None where it is none."""
+    """A bound as a whole number; None if it is not whole."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     try:
@@ -327,7 +282,7 @@ def _listed(table: Table, name: str) -> list[Any]:
 
 
 def _in_common(table: Table, columns: Sequence[str], name: str) -> tuple[list[NDArray[Any]], tuple[Any, ...]]:
-    """Codes of several columns by the values of all of them."""
+    """Codes of several columns, numbered by the values that occur in any of them."""
     read = [codes_of_cells(_listed(table, column), name=column) for column in columns]
     every = [value for _, values in read for value in values]
     shared, values = codes_of_cells(every, name=name)

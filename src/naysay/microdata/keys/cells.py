@@ -21,7 +21,7 @@ from naysay import _checks
 __all__ = ["CellSet", "Codes", "compact", "expanded"]
 
 Codes = NDArray[Any]
-"""(n,) unsigned, of the smallest width that holds them: the cell of each respondent, 0 where it is missing."""
+"""(n,) unsigned: the cell number of each respondent, 0 where it is missing, in the smallest type that holds them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,12 +59,9 @@ class CellSet:
 
     @classmethod
     def of(
-        cls,
-        values: Sequence[Any],
-        sets: Sequence[Sequence[int]] = (),
-        chances: Sequence[Sequence[float]] | None = None,
+        cls, values: Sequence[Any], sets: Sequence[Sequence[int]] = (), chances: Sequence[Sequence[float]] | None = None
     ) -> CellSet:
-        """Cells of the values, and of sets of two candidates and more."""
+        """Cells of single values, followed by cells of two or more candidates."""
         own = len(values)
         lengths = np.concatenate([np.ones(own, np.int64), np.array([len(each) for each in sets], np.int64)])
         members = np.concatenate([np.arange(own), *(np.asarray(each, np.int64) for each in sets)]).astype(np.int64)
@@ -81,7 +78,7 @@ class CellSet:
 
     @property
     def certain(self) -> bool:
-        """Whether every cell that is known holds one value."""
+        """Whether every known cell holds a single value."""
         return self.size == len(self.values)
 
     @cached_property
@@ -129,16 +126,15 @@ class CellSet:
             return ()
         return tuple(self.values[place] for place in self.members[self.starts[cell - 1] : self.starts[cell]])
 
-    def with_category(self) -> CellSet:
-        """The same cells and one more, behind all others: to be missing is the value None."""
+    def under(self, policy: str, codes: NDArray[Any]) -> tuple[NDArray[Any], CellSet]:
+        """Codes and cells under a policy; "category" makes a missing cell the value None, behind the others."""
+        if policy != "category" or codes.all():
+            return codes, self
         own = len(self.values)
-        order = np.concatenate([self.starts[: own + 1], self.starts[own:] + 1])
-        return CellSet(
-            (*self.values, None),
-            order,
-            np.insert(self.members, own, own),
-            np.insert(self.chances, own, 1.0),
-        )
+        starts = np.concatenate([self.starts[: own + 1], self.starts[own:] + 1])
+        members, chances = np.insert(self.members, own, own), np.insert(self.chances, own, 1.0)
+        moved = np.where(codes == 0, own + 1, codes.astype(np.int64) + (codes > own))
+        return moved, CellSet((*self.values, None), starts, members, chances)
 
     def merged(self, into: NDArray[Any]) -> tuple[CellSet, NDArray[np.int64]]:
         """Cells of fewer values, value i now being value into[i], and the new number of each cell, (cells + 1,)."""
@@ -164,6 +160,5 @@ def compact(codes: NDArray[Any], most: int) -> Codes:
 def expanded(starts: NDArray[np.int64], which: NDArray[np.int64]) -> NDArray[np.int64]:
     """The places starts[w] … starts[w + 1] - 1 for each w, one after another."""
     lengths = starts[which + 1] - starts[which]
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.asarray(np.arange(total) + np.repeat(starts[which] - (ends - lengths), lengths), np.int64)
+    begun = np.cumsum(lengths) - lengths
+    return np.asarray(np.arange(lengths.sum()) + np.repeat(starts[which] - begun, lengths), np.int64)

@@ -1,4 +1,4 @@
-"""Columns as numbers of cells: plain values, lists of candidates, and Python values beside collections of them."""
+"""Columns as cell numbers: plain values, lists of candidates, and Python values mixed with collections of them."""
 
 from __future__ import annotations
 
@@ -16,25 +16,14 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.cells import CellSet
 
-__all__ = [
-    "COLLECTIONS",
-    "Read",
-    "assembled",
-    "codes_of_cells",
-    "codes_of_series",
-    "is_collection",
-    "of_lists",
-    "of_mixed",
-]
-
-COLLECTIONS = (list, tuple, set, frozenset, dict, np.ndarray, pl.Series)
+__all__ = ["Read", "assembled", "codes_of_cells", "of_column", "of_lists", "of_mixed"]
 
 _DENSE = 4_000_000  # a range of whole numbers up to this wide is coded by counting, not by sorting
 
 
 def is_collection(cell: object) -> bool:
     """Whether a cell is a set of candidates."""
-    return isinstance(cell, COLLECTIONS)
+    return isinstance(cell, list | tuple | set | frozenset | dict | np.ndarray | pl.Series)
 
 
 def codes_of_series(series: pl.Series, *, name: str) -> tuple[NDArray[Any], tuple[Any, ...]]:
@@ -52,40 +41,29 @@ def codes_of_series(series: pl.Series, *, name: str) -> tuple[NDArray[Any], tupl
         return np.zeros(len(series), np.uint8), ()
     if kind.is_float() or kind.is_decimal():
         series = _whole(series, name)
-    if series.dtype.is_integer():
-        return _codes_of_integers(series)
-    if series.dtype in (pl.Categorical, pl.Enum):
+    if kind in (pl.Categorical, pl.Enum):
         series = series.cast(pl.String)
-    if series.dtype == pl.String:
-        texts = series.drop_nulls().unique().sort()
-        texts = texts.filter(texts != "")  # the empty text is missing
-        codes = series.cast(pl.Enum(texts), strict=False).to_physical()
-        return (codes.cast(pl.Int64) + 1).fill_null(0).cast(pl.UInt32).to_numpy(), tuple(texts.to_list())
+    if series.dtype.is_integer() and series.count():
+        least, most = int(series.min()), int(series.max())  # type: ignore[arg-type]
+        if most - least < _DENSE and most < 2**63:
+            return _counted(series, least, most)
     values = series.drop_nulls().unique().sort()
-    return _looked_up(series, values), tuple(values.to_list())
+    if series.dtype == pl.String:
+        values = values.filter(values != "")  # the empty text is missing
+    numbers = pl.int_range(1, len(values) + 1, eager=True, dtype=pl.UInt32)
+    codes = series.replace_strict(values, numbers, default=0, return_dtype=pl.UInt32)
+    return codes.to_numpy(), tuple(values.to_list())
 
 
-def _looked_up(series: pl.Series, values: pl.Series) -> NDArray[Any]:
-    table = pl.DataFrame({"value": values, "code": pl.int_range(1, len(values) + 1, eager=True, dtype=pl.UInt32)})
-    found = series.alias("value").to_frame().join(table, on="value", how="left", maintain_order="left")
-    return found["code"].fill_null(0).to_numpy()
-
-
-def _codes_of_integers(series: pl.Series) -> tuple[NDArray[Any], tuple[Any, ...]]:
-    least, most = series.min(), series.max()
-    if least is None or most is None:
-        return np.zeros(len(series), np.uint8), ()
-    if int(most) - int(least) >= _DENSE or int(most) >= 2**63:  # type: ignore[arg-type]
-        values = series.drop_nulls().unique().sort()
-        return _looked_up(series, values), tuple(values.to_list())
-    place = (series.cast(pl.Int64) - int(least) + 1).fill_null(0).to_numpy()  # type: ignore[arg-type]
-    seen = np.zeros(int(most) - int(least) + 2, np.bool_)  # type: ignore[arg-type]
+def _counted(series: pl.Series, least: int, most: int) -> tuple[NDArray[Any], tuple[Any, ...]]:
+    """Codes and values of whole numbers in a narrow range, by counting."""
+    place = (series.cast(pl.Int64) - least + 1).fill_null(0).to_numpy()
+    seen = np.zeros(most - least + 2, np.bool_)
     seen[place] = True
-    seen[0] = False
-    rank = np.cumsum(seen)
-    rank[0] = 0
-    values_seen = np.flatnonzero(seen) + int(least) - 1  # type: ignore[arg-type]
-    return rank.astype(np.min_scalar_type(int(rank[-1])))[place], tuple(values_seen.tolist())
+    seen[0] = True  # code 0 stays free for missing cells, even where there are none
+    rank = np.cumsum(seen) - 1
+    values = np.flatnonzero(seen)[1:] + least - 1
+    return rank.astype(np.min_scalar_type(int(rank[-1])))[place], tuple(values.tolist())
 
 
 def _whole(series: pl.Series, name: str) -> pl.Series:
@@ -98,38 +76,35 @@ def _whole(series: pl.Series, name: str) -> pl.Series:
 
 
 def _not_whole(name: str, row: int, value: object) -> DataError:
-    return DataError(
-        f"values of a key must be shared to be matched; key {name!r} holds a number in row {row + 1} that is not"
-        f" whole: bin it first, for example {name} // 5 * 5, or round it",
-        row=row,
-        column=name,
-        value=value,
+    held = f"key {name!r} holds a number in row {row + 1} that is not whole"
+    told = (
+        f"values of a key must be shared to be matched; {held}: bin it first, for example {name} // 5 * 5, or round it"
     )
+    return DataError(told, row=row, column=name, value=value)
 
 
 def codes_of_cells(cells: Sequence[Any], *, name: str) -> tuple[NDArray[Any], tuple[Any, ...]]:
     """Codes (n,) and values of a list of Python values, after checking that they are of one kind."""
-    codes = np.zeros(len(cells), np.int64)
-    known: dict[Any, int] = {}
+    held: list[Any] = [None] * len(cells)
     first: tuple[int, str] | None = None
     for row, raw in enumerate(cells):
         if _checks.is_missing(raw):
             continue
-        value, kind = _plain(raw, row, name)
-        if first is None:
-            first = (row, kind)
-        elif kind != first[1]:
-            raise _mixed(name, first, (row, kind), value)
-        codes[row] = known.setdefault(value, len(known) + 1)
-    values: list[Any] = sorted(known)
-    rank = np.zeros(len(known) + 1, np.int64)
-    for place, value in enumerate(values):
-        rank[known[value]] = place + 1
-    return rank[codes], tuple(values)
+        held[row], kind = _plain(raw, row, name)
+        first = first or (row, kind)
+        if kind != first[1]:
+            there = f"a {first[1]} in row {first[0] + 1} and a {kind} in row {row + 1}"
+            told = (
+                f"values of a key must be of one kind; key {name!r} holds {there} (make them all texts, or all numbers)"
+            )
+            raise DataError(told, row=row, column=name, value=held[row])
+    values = sorted({value for value in held if value is not None})
+    number = {None: 0} | {value: place for place, value in enumerate(values, 1)}
+    return np.array([number[value] for value in held], np.int64), tuple(values)
 
 
 def _plain(raw: Any, row: int, name: str) -> tuple[Any, str]:
-    """A value as plain Python has it, and what kind it is."""
+    """A value as a plain Python object, and its kind."""
     value: Any = raw.item() if isinstance(raw, np.generic) else raw
     if isinstance(value, bool):
         return value, "true or false"
@@ -148,27 +123,26 @@ def _plain(raw: Any, row: int, name: str) -> tuple[Any, str]:
         return value, "date"
     if isinstance(value, datetime.time | datetime.timedelta):
         return value, type(value).__name__
-    raise DataError(
-        f"a key must hold numbers, texts, dates, or lists of them; key {name!r} holds a {type(value).__name__}"
-        f" in row {row + 1}",
-        row=row,
-        column=name,
-        value=raw,
-    )
-
-
-def _mixed(name: str, first: tuple[int, str], other: tuple[int, str], value: Any) -> DataError:
-    return DataError(
-        f"values of a key must be of one kind; key {name!r} holds a {first[1]} in row {first[0] + 1} and"
-        f" a {other[1]} in row {other[0] + 1} (make them all texts, or all numbers)",
-        row=other[0],
-        column=name,
-        value=value,
-    )
+    held = f"key {name!r} holds a {type(value).__name__} in row {row + 1}"
+    told = f"a key must hold numbers, texts, dates, or lists of them; {held}"
+    raise DataError(told, row=row, column=name, value=raw)
 
 
 Read = tuple[NDArray[Any], CellSet]
 """The cell number of each row, and the distinct cells."""
+
+
+def of_column(column: pl.Series | Sequence[Any], name: str) -> Read:
+    """Cells of a column as it is: values, or lists and collections of candidates."""
+    if isinstance(column, pl.Series):
+        if isinstance(column.dtype, pl.List | pl.Array):
+            return of_lists(column.cast(pl.List(column.dtype.inner)), name)
+        codes, values = codes_of_series(column, name=name)
+    elif any(is_collection(cell) for cell in column):
+        return of_mixed(column, name)
+    else:
+        codes, values = codes_of_cells(column, name=name)
+    return codes, CellSet.of(values)
 
 
 def of_lists(lists: pl.Series, name: str) -> Read:
@@ -177,11 +151,11 @@ def of_lists(lists: pl.Series, name: str) -> Read:
     rows = np.flatnonzero(lists.is_not_null().to_numpy())
     lengths = known.list.len().to_numpy()
     if (lengths == 0).any():
-        raise _empty(name, int(rows[int((lengths == 0).argmax())]))
+        raise _empty(name, int(rows[(lengths == 0).argmax()]))
     codes, values = codes_of_series(known.explode(), name=name)
     owner = np.repeat(np.arange(len(known)), lengths)
     if (codes == 0).any():
-        raise _empty(name, int(rows[owner[int((codes == 0).argmax())]]))
+        raise _empty(name, int(rows[owner[(codes == 0).argmax()]]))
     texts = (
         pl.DataFrame({"owner": owner, "code": codes.astype(np.int64)})
         .unique(maintain_order=True)
@@ -217,7 +191,7 @@ def of_mixed(cells: Sequence[Any], name: str) -> Read:
 
 
 def _members(cell: Any) -> list[Any]:
-    """The candidates of a collection, each once, in order; sets have none, so theirs is the order of the values."""
+    """The candidates of a collection, each once and in order. Sets have no order, so their values are sorted."""
     unordered = isinstance(cell, set | frozenset)
     members = cell.to_list() if isinstance(cell, pl.Series) else cell.tolist() if isinstance(cell, np.ndarray) else cell
     return sorted(members, key=lambda value: (str(type(value)), value)) if unordered else list(dict.fromkeys(members))
@@ -225,10 +199,9 @@ def _members(cell: Any) -> list[Any]:
 
 def _probabilities(values: list[Any], name: str, row: int) -> list[float]:
     try:
-        chances = _checks.probability_vector(values, len(values), what=f"chances of {name!r} in row {row + 1}")
+        return list(_checks.probability_vector(values, len(values), what=f"chances of {name!r} in row {row + 1}"))
     except DataError as error:
         raise DataError(str(error), row=row, column=name) from None
-    return [float(chance) for chance in chances]
 
 
 def _grouped(
@@ -238,10 +211,8 @@ def _grouped(
     known: dict[Any, int] = {}
     bounds = np.flatnonzero(np.diff(owner, prepend=-1, append=-1))
     for start, stop in pairwise(bounds):
-        members = [
-            (code, chance) for code, chance in zip(codes[start:stop], chances[start:stop], strict=True) if chance
-        ]
-        cell = tuple((int(code) - 1, float(chance)) for code, chance in members)
+        held = zip(codes[start:stop].tolist(), chances[start:stop].tolist(), strict=True)
+        cell = tuple((code - 1, chance) for code, chance in held if chance)
         places[owner[start]] = known.setdefault(cell, len(known) + 1)
     sets = [[code for code, _ in cell] for cell in known]
     return assembled(places, sets, values, [[chance for _, chance in cell] for cell in known])
@@ -253,21 +224,18 @@ def assembled(
     values: Sequence[Any] | NDArray[Any],
     chances: Sequence[Any] | None = None,
 ) -> Read:
-    """Cell numbers and cells where `places` says which set a row holds (from 1; 0: missing); singletons are values."""
+    """Cell numbers and cells. `places` numbers the set of each row from 1, with 0 for missing.
+
+    A set of one candidate becomes that value.
+    """
     labels = values.tolist() if isinstance(values, np.ndarray) else values
-    single = np.array([len(each) == 1 for each in sets], bool)
-    number = np.zeros(len(sets) + 1, np.int64)
-    number[1:][single] = [1 + int(each[0]) for each, alone in zip(sets, single, strict=True) if alone]
-    number[1:][~single] = len(labels) + 1 + np.arange(int((~single).sum()))
-    several = [index for index, alone in enumerate(single) if not alone]
+    several = [index for index, each in enumerate(sets) if len(each) != 1]
+    number = np.array([0, *(1 + int(each[0]) if len(each) else 0 for each in sets)], np.int64)
+    number[1:][several] = len(labels) + 1 + np.arange(len(several))
     likely = None if chances is None else [chances[index] for index in several]
     return number[places], CellSet.of(labels, [sets[index] for index in several], likely)
 
 
 def _empty(name: str, row: int) -> DataError:
-    return DataError(
-        f"a set of candidates must not be empty or hold an empty one; key {name!r} does in row {row + 1}"
-        " (leave the whole cell missing where nothing is known)",
-        row=row,
-        column=name,
-    )
+    told = f"a set of candidates must not be empty or hold an empty one; key {name!r} does in row {row + 1}"
+    return DataError(f"{told} (leave the whole cell missing where nothing is known)", row=row, column=name)

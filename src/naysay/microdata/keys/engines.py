@@ -1,10 +1,9 @@
-"""Tables that live on DuckDB or Spark: encoded, counted and matched there; only results are collected."""
+"""Tables on DuckDB or Spark. They are encoded, counted and matched there, and only results are collected."""
 
 from __future__ import annotations
 
 import secrets
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from naysay.errors import DataError
 from naysay.microdata.keys.candidates import Form
@@ -20,56 +18,44 @@ from naysay.microdata.keys.cells import CellSet
 from naysay.microdata.keys.table import Table, check_names
 from naysay.microdata.keys.tuples import Tuples
 
-__all__ = ["COUNT", "WEIGHT", "DuckDB", "Engine", "Remote", "Spark", "encoded", "engine_for"]
+__all__ = ["AMOUNT", "COUNT", "Asked", "Frame", "Remote", "digit", "encoded", "engine_for"]
 
 Frame = nw.LazyFrame[Any]
 
-
-class Engine(ABC):
-    """A place where tables live and are computed on."""
-
-    name: str
-
-    @abstractmethod
-    def lift(self, table: pl.DataFrame, like: dict[str, str] | None = None) -> Frame:
-        """A small table of ours on the engine; `like` names columns of the data whose types to take."""
-
-    @abstractmethod
-    def kept(self, frame: Frame) -> Frame:
-        """The frame, computed once and kept on the engine."""
-
-    @abstractmethod
-    def collected(self, frame: Frame) -> pl.DataFrame:
-        """The rows of a result."""
+Asked = tuple[str, Form, str]
+"""A variable: its name, how it is written, and the policy for its missing cells."""
 
 
 @dataclass(frozen=True, eq=False)
-class DuckDB(Engine):
+class DuckDB:
     """A relation of DuckDB; what is kept becomes a temporary table of its connection."""
 
     native: Any
     name = "duckdb"
 
     def lift(self, table: pl.DataFrame, like: dict[str, str] | None = None) -> Frame:
-        naysay_table = table.to_arrow()  # DuckDB finds it by this name
-        return self._made("SELECT * FROM naysay_table", self.native, naysay_table)
+        """A small table from memory on the engine; `like` names the columns of the data whose types it takes."""
+        return self._made("SELECT * FROM naysay_table", self.native, table.to_arrow())
 
     def kept(self, frame: Frame) -> Frame:
+        """The frame, computed once and kept on the engine."""
         return self._made("SELECT * FROM naysay_source", frame.to_native(), None)
 
     def _made(self, query: str, native: Any, naysay_table: Any) -> Frame:
-        made = f"naysay_{secrets.token_hex(8)}"
+        # DuckDB finds `naysay_table` by the name of the parameter: do not rename it.
+        made = f"naysay_{secrets.token_hex(8)}"  # one connection may hold the tables of several keys
         native.query("naysay_source", f"CREATE TEMP TABLE {made} AS {query}")
         result: Frame = nw.from_native(native.query("naysay_source", f"SELECT * FROM {made}"))
         return result
 
     def collected(self, frame: Frame) -> pl.DataFrame:
+        """The rows of a result."""
         native: pl.DataFrame = frame.to_native().pl()
         return native
 
 
 @dataclass(frozen=True, eq=False)
-class Spark(Engine):
+class Spark:
     """A Spark dataframe; what is kept is persisted in its session."""
 
     native: Any
@@ -80,10 +66,8 @@ class Spark(Engine):
 
         kinds: dict[Any, Any] = {pl.Int64: types.LongType(), pl.Int32: types.LongType(), pl.Float64: types.DoubleType()}
         theirs = {name: self.native.schema[source].dataType for name, source in (like or {}).items()}
-        fields = [
-            types.StructField(name, theirs.get(name) or kinds[type(kind)], nullable=True)
-            for name, kind in table.schema.items()
-        ]
+        chosen = {name: theirs.get(name) or kinds[type(kind)] for name, kind in table.schema.items()}
+        fields = [types.StructField(name, kind, nullable=True) for name, kind in chosen.items()]
         made: Frame = nw.from_native(self.native.sparkSession.createDataFrame(table.rows(), types.StructType(fields)))
         return made
 
@@ -93,24 +77,23 @@ class Spark(Engine):
 
     def collected(self, frame: Frame) -> pl.DataFrame:
         native = frame.to_native()
-        columns: Sequence[tuple[Any, ...]] = [tuple(row) for row in native.collect()]
-        return pl.DataFrame(columns, schema=native.columns, orient="row", infer_schema_length=None)
+        rows = list(map(tuple, native.collect()))
+        return pl.DataFrame(rows, schema=native.columns, orient="row", infer_schema_length=None)
+
+
+Engine = DuckDB | Spark
+"""A place where tables live and are computed on."""
 
 
 def engine_for(name: str, native: Any) -> Engine:
     """The engine of that name, for a table that lives there."""
-    if name == "duckdb":
-        return DuckDB(native)
-    if name == "spark":
-        return Spark(native)
-    raise DataError(
-        f"keys are read from frames in memory, from polars, DuckDB and Spark; this one is lazy on {name}: collect it"
-        " first, or write it to Parquet and scan that"
-    )
+    if name not in ("duckdb", "spark"):
+        raise DataError(
+            f"keys are read from frames in memory, from polars, DuckDB and Spark; this one is lazy on {name}: collect"
+            " it first, or write it to Parquet and scan that"
+        )
+    return DuckDB(native) if name == "duckdb" else Spark(native)
 
-
-Under = Callable[[NDArray[Any], CellSet], tuple[NDArray[Any], CellSet]]
-"""A policy for missing cells, applied to codes and cells."""
 
 AMOUNT, COUNT, WEIGHT = "naysay_amount", "naysay_count", "naysay_weight"
 _MOST = 300_000_000  # tuples in memory
@@ -146,13 +129,16 @@ class Remote:
 
     def only(self, places: Sequence[int]) -> Remote:
         """Some of the variables."""
-        chosen = tuple(self.places[place] for place in places)
-        return replace(self, source=self.tally, places=chosen)
+        return replace(self, source=self.tally, places=tuple(self.places[place] for place in places))
 
     @cached_property
     def tally(self) -> Frame:
         """Distinct tuples with the number of their respondents and the sum of their weights, counted when needed."""
-        return self.engine.kept(_tally(self.source, self.places, weighted=self.weighted))
+        frame = self.source
+        if COUNT not in frame.collect_schema().names():
+            frame = frame.with_columns(nw.lit(1).cast(nw.Int64).alias(COUNT))
+        sums = [nw.col(COUNT).sum().cast(nw.Int64), *([nw.col(WEIGHT).sum()] if self.weighted else [])]
+        return self.engine.kept(frame.group_by(*map(digit, self.places)).agg(*sums))
 
     def collect(self, sizes: Sequence[int]) -> Tuples:
         """The distinct tuples, in lexicographic order.
@@ -168,39 +154,34 @@ class Remote:
                 f"{distinct:,} distinct tuples are too many to collect from {self.engine.name}; ask for"
                 " algorithm='join', by which it counts their matches itself, or coarsen the keys"
             )
-        table = self.engine.collected(self.tally)
         names = [digit(place) for place in self.places]
-        table = table.sort(names)
-        columns = tuple(
-            table[name].to_numpy().astype(np.min_scalar_type(size)) for name, size in zip(names, sizes, strict=True)
-        )
+        table = self.engine.collected(self.tally).sort(names)
+        pairs = zip(names, sizes, strict=True)
+        columns = tuple(table[name].to_numpy().astype(np.min_scalar_type(size)) for name, size in pairs)
         weight = table[WEIGHT].to_numpy().astype(np.float64) if self.weighted else None
         return Tuples(columns, tuple(sizes), table[COUNT].to_numpy().astype(np.int64), weight)
 
     def file(self, *, weighted: bool) -> Frame:
-        """The distinct tuples as the algebra wants them: digits in order and an amount."""
+        """The distinct tuples in the form that `Algebra` takes: cell numbers in order, and an amount."""
         amount = nw.col(WEIGHT if weighted else COUNT).alias(AMOUNT)
         cells = (nw.col(digit(place)).alias(digit(number)) for number, place in enumerate(self.places))
         return self.tally.select(*cells, nw.col(COUNT), amount)
 
 
-def encoded(
-    data: Any, name: str, asked: Iterable[tuple[str, Form, Under]], weights: str | None
-) -> tuple[Remote, list[CellSet]]:
-    """The table encoded and counted on its engine, and the cells of each variable.
-
-    `asked` holds for each variable its name, how it is written, and a function that applies its policy to cells and
-    codes.
-    """
+def encoded(data: Any, name: str, asked: Sequence[Asked], weights: str | None) -> tuple[Remote, list[CellSet]]:
+    """The table encoded and counted on its engine, and the cells of each variable."""
     engine, frame = engine_for(name, data), nw.from_native(data)
     known = frame.collect_schema().names()
     if not len(engine.collected(frame.head(1))):
         raise DataError("at least one respondent is needed; the table has no rows")
-    cells = []
-    source = frame
-    for place, each in enumerate(asked):
-        check_names(each[1].columns(each[0]), known)
-        frame, own = _coded(engine, source, frame, each, digit(place))
+    cells, source = [], frame
+    for place, (variable, form, policy) in enumerate(asked):
+        check_names(form.columns(variable), known)
+        distinct = engine.collected(source.select(*form.columns(variable)).unique())
+        codes, own = form.read(Table.of(distinct), variable)
+        codes, own = own.under(policy, codes)
+        numbered = distinct.with_columns(pl.Series(digit(place), np.asarray(codes, np.int64)))
+        frame = _coded(engine, frame, numbered, form.columns(variable), digit(place))
         cells.append(own)
     if weights is not None:
         check_names([weights], known)
@@ -208,52 +189,38 @@ def encoded(
     return Remote(engine, frame, frame, tuple(range(len(cells))), weights is not None), cells
 
 
-def _tally(frame: Frame, places: Sequence[int], *, weighted: bool) -> Frame:
-    if COUNT not in frame.collect_schema().names():
-        frame = frame.with_columns(nw.lit(1).cast(nw.Int64).alias(COUNT))
-    sums = [nw.col(COUNT).sum().cast(nw.Int64), *([nw.col(WEIGHT).sum()] if weighted else [])]
-    return frame.group_by(*(digit(place) for place in places)).agg(*sums)
-
-
 def _weighed(engine: Engine, frame: Frame, weights: str) -> Frame:
     value = nw.col(weights).cast(nw.Float64)
     wrong = value.is_null() | value.is_nan() | ~value.is_finite() | (value <= 0)
     bad = engine.collected(frame.filter(wrong).select(weights).head(1))
     if len(bad):
-        raise DataError(
-            f"sampling weights must be positive numbers; column {weights!r} holds one that is not",
-            column=weights,
-            value=bad[weights][0],
-        )
+        told = f"sampling weights must be positive numbers; column {weights!r} holds one that is not"
+        raise DataError(told, column=weights, value=bad[weights][0])
     return frame.with_columns(value.alias(WEIGHT))
 
 
-def _coded(
-    engine: Engine, source: Frame, frame: Frame, asked: tuple[str, Form, Under], out: str
-) -> tuple[Frame, CellSet]:
-    """The frame with the cell numbers of a variable, looked up in a table of the distinct raw cells of the source."""
-    variable, form, under = asked
-    columns = form.columns(variable)
-    distinct = engine.collected(source.select(*columns).unique())
-    codes, cells = under(*form.read(Table.of(distinct), variable))
-    known = distinct.with_columns(pl.Series(out, np.asarray(codes, np.int64)))
+def _coded(engine: Engine, frame: Frame, known: pl.DataFrame, columns: Sequence[str], out: str) -> Frame:
+    """The frame with the cell numbers of a variable, looked up in a table of its distinct raw cells."""
     if len(columns) == 1:
         (column,) = columns
         null = known.filter(pl.col(column).is_null())[out]
         table = known.filter(pl.col(column).is_not_null())
-        return _looked_up(engine, frame, column, table, out, null=int(null[0]) if len(null) else 0), cells
+        return _looked_up(engine, frame, column, table, out, null=int(null[0]) if len(null) else 0)
     wide, numbers = frame, [_RAW.format(place) for place in range(len(columns))]
     for column, number in zip(columns, numbers, strict=True):
-        values = distinct[column].drop_nulls().unique()
+        values = known[column].drop_nulls().unique()
         table = pl.DataFrame({column: values, number: pl.int_range(1, len(values) + 1, eager=True)})
         known = known.join(table, on=column, how="left").with_columns(pl.col(number).fill_null(0))
         wide = _looked_up(engine, wide, column, table, number, null=0)
     joined = wide.join(engine.lift(known.select(*numbers, out)), on=numbers, how="inner")
-    return joined.select(*frame.collect_schema().names(), out), cells
+    return joined.select(*frame.collect_schema().names(), out)
 
 
 def _looked_up(engine: Engine, frame: Frame, column: str, table: pl.DataFrame, out: str, *, null: int) -> Frame:
-    """The frame with what a table says of each value of a column; joins leave nulls alone, so they are told apart."""
+    """The frame with the entry of a table for each value of a column.
+
+    A join never matches nulls, so they get a value of their own.
+    """
     lifted = engine.lift(table.rename({column: _VALUE}), {_VALUE: column})
     joined = frame.join(lifted, left_on=column, right_on=_VALUE, how="left")
     return joined.select(*frame.collect_schema().names(), nw.col(out).fill_null(null).cast(nw.Int64).alias(out))

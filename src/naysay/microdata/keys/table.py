@@ -1,4 +1,4 @@
-"""Tables that people hand in, one column at a time: any eager dataframe, a lazy polars frame, or a mapping."""
+"""Tables from users, read one column at a time: any eager dataframe, a lazy polars frame, or a mapping."""
 
 from __future__ import annotations
 
@@ -19,19 +19,17 @@ __all__ = ["Table", "check_names", "engine_of"]
 
 
 def engine_of(data: Any) -> str | None:
-    """The engine that would have to compute on a lazy table: duckdb, spark or dask; None where polars does."""
+    """The engine of a lazy table, such as duckdb, spark or dask; None if polars can compute on it."""
     if isinstance(data, Mapping | pl.DataFrame | pl.LazyFrame) or not is_frame(data):
         return None
     frame = nw.from_native(data)
     if not isinstance(frame, nw.LazyFrame):
         return None
-    return {"pyspark": "spark", "pyspark_connect": "spark"}.get(
-        frame.implementation.name.lower(), frame.implementation.name.lower()
-    )
+    return frame.implementation.name.lower().replace("pyspark_connect", "spark").replace("pyspark", "spark")
 
 
 def check_names(names: Sequence[str], known: Sequence[str], *, what: str = "column") -> None:
-    """Raise for the first name that the table does not have, naming the nearest that it has."""
+    """Raise for the first name that the table does not have, and suggest the nearest name that it has."""
     for name in names:
         if name not in known:
             raise DataError(

@@ -73,8 +73,8 @@ class Tuples:
 def grouped(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """A row of each distinct combination, in lexicographic order, and the combination of each row.
 
-    Column values lie in 0 … size - 1. They are packed into one integer, and that is numbered afresh where it would
-    outgrow 62 bits.
+    Column values lie in 0 … size - 1. They are packed into one integer, which is ranked anew before it would need more
+    than 62 bits.
     """
     key: NDArray[Any] = np.zeros(len(columns[0]), np.uint8)
     span = 1

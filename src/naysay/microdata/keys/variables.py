@@ -1,10 +1,10 @@
-"""Key variables of a file, encoded once: what a curator asks about anonymity starts here."""
+"""Key variables of a file, encoded once. Every question about anonymity starts here."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,28 +14,29 @@ from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys.candidates import Form, Plain
 from naysay.microdata.keys.cells import CellSet, compact
-from naysay.microdata.keys.engines import Remote, encoded
+from naysay.microdata.keys.engines import Asked, Remote, encoded
 from naysay.microdata.keys.table import Table, check_names, engine_of
 from naysay.microdata.keys.tuples import Tuples, grouped
 from naysay.responses import cells_of
 
-__all__ = ["POLICIES", "Keys", "Variable", "positive"]
+__all__ = ["POLICIES", "Keys", "Progress", "Variable", "positive"]
 
 POLICIES = ("wildcard", "category", "drop")
 
-_Asked = tuple[str, Form, str]
+Progress = Callable[[float], None]
+"""A function that is called with the share of the work that is done, from 0 to 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """One key variable: its distinct cells, and what a missing one means.
+    """One key variable: its distinct cells, and the policy for missing ones.
 
     Parameters
     ----------
     name : str
     cells : CellSet
     policy : {"wildcard", "category", "drop"}
-        A missing cell matches everything, is a value of its own, or deletes its respondent.
+        A missing cell matches everything, is a value of its own, or deletes its respondent, respectively.
     """
 
     name: str
@@ -61,7 +62,7 @@ class Keys:
     weights : str or (n,) float, optional
         Sampling weights, all positive: a column, or the numbers.
     progress : callable, optional
-        Told the share of the keys that are read, from 0 to 1.
+        Called with the share of the keys that are read, from 0 to 1.
 
     Raises
     ------
@@ -92,15 +93,13 @@ class Keys:
         missing: str | Mapping[str, str] = "wildcard",
         cells: Mapping[str, Form] | None = None,
         weights: str | ArrayLike | None = None,
-        progress: Callable[[float], None] | None = None,
+        progress: Progress | None = None,
     ) -> None:
-        names = _names(columns)
-        forms = _forms(names, cells or {})
-        policies = _policies(names, missing)
-        asked = [(name, forms[name], policies[name]) for name in names]
+        asked = _asked(_names(columns), missing, cells or {})
         self._weight_name = weights if isinstance(weights, str) else "weights"
         self._weights: NDArray[np.float64] | None = None
-        self._remote: Remote | None = None
+        self._owner: NDArray[Any] | None = None
+        self.remote: Remote | None = None
         engine = engine_of(table)
         if engine is None:
             self._read(Table.of(table), asked, weights, progress)
@@ -108,19 +107,16 @@ class Keys:
             self._read_on(engine, table, asked, weights)
 
     def _read(
-        self,
-        source: Table,
-        asked: Sequence[_Asked],
-        weights: str | ArrayLike | None,
-        progress: Callable[[float], None] | None,
+        self, source: Table, asked: Sequence[Asked], weights: str | ArrayLike | None, progress: Progress | None
     ) -> None:
-        """Encode a table that is at hand."""
+        """Encode a table in memory."""
         if not source.n:
             raise DataError("at least one respondent is needed; the table has no rows")
         variables, codes = [], []
         for name, form, policy in asked:
             check_names(form.columns(name), source.names)
-            own, cells = _under(policy, *form.read(source, name))
+            own, cells = form.read(source, name)
+            own, cells = cells.under(policy, own)
             variables.append(Variable(name, cells, policy))
             codes.append(compact(own, cells.size))
             if progress is not None:
@@ -128,36 +124,29 @@ class Keys:
         self._weights = None if weights is None else _weights(source, weights)
         self.variables = tuple(variables)
         first, owner = grouped(codes, self.sizes)
-        self._owner: NDArray[Any] | None = _checks.read_only(owner)
+        self._owner = _checks.read_only(owner)
         weight = None if self._weights is None else np.bincount(owner, self._weights, len(first)).astype(np.float64)
         count = np.bincount(owner, minlength=len(first))
         self.tuples = Tuples(tuple(own[first] for own in codes), self.sizes, count, weight)
 
-    def _read_on(self, engine: str, data: Any, asked: Sequence[_Asked], weights: str | ArrayLike | None) -> None:
-        """Encode and count a table where it is; only its distinct tuples are collected, when they are needed."""
+    def _read_on(self, engine: str, data: Any, asked: Sequence[Asked], weights: str | ArrayLike | None) -> None:
+        """Encode and count a table on its engine. Only its distinct tuples are collected, when they are needed."""
         if weights is not None and not isinstance(weights, str):
             raise DataError(f"on {engine} weights are named by their column; got {type(weights).__name__}")
-        wanted = [(name, form, partial(_under, policy)) for name, form, policy in asked]
-        self._remote, cells = encoded(data, engine, wanted, weights)
+        self.remote, cells = encoded(data, engine, asked, weights)
         self.variables = tuple(Variable(name, own, policy) for (name, _, policy), own in zip(asked, cells, strict=True))
-        self._owner = None
 
     @cached_property
     def tuples(self) -> Tuples:
         """Distinct tuples of cells and how many respondents have each."""
-        if self._remote is None:
-            raise AttributeError("tuples")  # read at once, unless they are on an engine
-        return self._remote.collect(self.sizes)
+        if self.remote is None:
+            raise AttributeError("tuples")  # a table in memory sets them when it is read
+        return self.remote.collect(self.sizes)
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Cells of each variable, the missing one included."""
         return tuple(variable.cells.size + 1 for variable in self.variables)
-
-    @property
-    def remote(self) -> Remote | None:
-        """Where the table is, if it is on an engine."""
-        return self._remote
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -207,17 +196,23 @@ class Keys:
         names = _names(columns)
         check_names(names, self.columns, what="key")
         places = [self.columns.index(name) for name in names]
+        # asking for the tuples would collect a table on an engine
+        part = self._with([self.variables[place] for place in places], self.__dict__.get("tuples"), places)
+        part.remote = None if self.remote is None else self.remote.only(places)
+        return part
+
+    def _with(self, variables: Sequence[Variable], tuples: Tuples | None, places: Sequence[int]) -> Keys:
+        """Keys of the same respondents with other variables, counted from columns of tuples if these are known."""
         part = object.__new__(Keys)
-        part.variables = tuple(self.variables[place] for place in places)
-        part._weights, part._weight_name, part._owner = self._weights, self._weight_name, None
-        part._remote = None if self._remote is None else self._remote.only(places)
-        if "tuples" in self.__dict__:
-            part.tuples, moved = self.tuples.only(places)
+        part.variables = tuple(variables)
+        part._weights, part._weight_name, part._owner, part.remote = self._weights, self._weight_name, None, None
+        if tuples is not None:
+            part.tuples, moved = tuples.only(places)
             part._owner = None if self._owner is None else moved[self._owner]
         return part
 
     def merged(self, name: str, into: ArrayLike) -> Keys:
-        """The same keys with values of one of them taken together: its value number i becomes value number into[i].
+        """The same keys with some values of one of them merged: its value number i becomes value number into[i].
 
         Sets of candidates become sets of the new values; what is missing stays missing. The new values are numbers.
 
@@ -229,19 +224,11 @@ class Keys:
         """
         old, place = self.variable(name), self.columns.index(name)
         cells, number = old.cells.merged(np.asarray(into, np.int64))
-        part = object.__new__(Keys)
-        part.variables = (
-            *self.variables[:place],
-            Variable(name, cells, old.policy),
-            *self.variables[place + 1 :],
-        )
-        columns = list(self.tuples.columns)
-        columns[place] = compact(number[columns[place]], cells.size)
-        part._weights, part._weight_name, part._remote = self._weights, self._weight_name, None
-        every = Tuples(tuple(columns), part.sizes, self.tuples.count, self.tuples.weight)
-        part.tuples, moved = every.only(range(len(columns)))
-        part._owner = None if self._owner is None else moved[self._owner]
-        return part
+        columns, sizes, variables = list(self.tuples.columns), list(self.sizes), list(self.variables)
+        columns[place], sizes[place] = compact(number[columns[place]], cells.size), cells.size + 1
+        variables[place] = Variable(name, cells, old.policy)
+        tuples = Tuples(tuple(columns), tuple(sizes), self.tuples.count, self.tuples.weight)
+        return self._with(variables, tuples, range(len(columns)))
 
     @cached_property
     def kept(self) -> NDArray[np.bool_]:
@@ -253,15 +240,31 @@ class Keys:
         return kept
 
     @cached_property
-    def warnings(self) -> tuple[StatisticalWarning, ...]:
-        """Reservations: keys that are constant, all different, or missing for everybody."""
-        found = (_reservation(place, self) for place in range(len(self.variables)))
-        return tuple(StatisticalWarning(text) for text in found if text)
+    def complete(self) -> NDArray[np.bool_]:
+        """Which distinct tuples listwise deletion keeps: those whose keys are all known for certain."""
+        complete = self.kept.copy()
+        for variable, column in zip(self.variables, self.tuples.columns, strict=True):
+            complete &= (column > 0) & (column <= len(variable.cells.values))
+        return complete
 
-    def weight(self, weights: str | ArrayLike | None) -> NDArray[np.float64] | None:
-        """Sum of the sampling weights over each distinct tuple, (distinct,); None without weights."""
-        if weights is None:
-            return None
+    @cached_property
+    def warnings(self) -> tuple[StatisticalWarning, ...]:
+        """Warnings about keys that are constant, all different, or missing for everybody."""
+        told = []
+        for name, column in zip(self.columns, self.tuples.columns, strict=True):
+            held = np.bincount(column, self.tuples.count)
+            present = int((held[1:] > 0).sum())
+            if not present:
+                told.append(f"key {name!r} is missing for everybody: it tells nobody apart")
+            elif present == 1 and not held[0]:
+                told.append(f"key {name!r} is the same for everybody: it tells nobody apart")
+            elif present > 1 and held[1:].max() == 1:
+                names = f"key {name!r} differs for all who have it: it names people"
+                told.append(f"{names}, and should not be in a file to be released")
+        return tuple(StatisticalWarning(text) for text in told)
+
+    def weight(self, weights: str | ArrayLike) -> NDArray[np.float64]:
+        """Sum of the sampling weights over each distinct tuple, (distinct,)."""
         if isinstance(weights, str) and weights == self._weight_name and self.tuples.weight is not None:
             return self.tuples.weight
         return np.bincount(self.owner, self.each_weight(weights), self.distinct).astype(np.float64)
@@ -284,35 +287,29 @@ def _names(columns: Sequence[str]) -> tuple[str, ...]:
     names = tuple(columns)
     if not names:
         raise DataError("at least one key is needed; got none")
-    for name in names:
+    for place, name in enumerate(names):
         if not isinstance(name, str):
             raise DataError(f"keys are named by their columns; got {name!r}")
-    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
-    if twice is not None:
-        raise DataError(f"keys must differ; {twice!r} is named twice", column=twice)
+        if name in names[:place]:
+            raise DataError(f"keys must differ; {name!r} is named twice", column=name)
     return names
 
 
-def _forms(names: Sequence[str], cells: Mapping[str, Form]) -> dict[str, Form]:
-    check_names(list(cells), names, what="key")
+def _asked(names: Sequence[str], missing: str | Mapping[str, str], cells: Mapping[str, Form]) -> list[Asked]:
+    """Each key with its form and its policy, after checking both."""
+    policies = dict.fromkeys(names, missing) if isinstance(missing, str) else missing
+    check_names([*cells, *policies], names, what="key")
     for name, form in cells.items():
         if not isinstance(form, Form):
             raise DataError(
                 f"the cells of {name!r} must be declared as Joined, Either, Between, Chances or Privatized;"
                 f" got {form!r}"
             )
-    return {name: cells.get(name, Plain()) for name in names}
-
-
-def _policies(names: Sequence[str], missing: str | Mapping[str, str]) -> dict[str, str]:
-    policies = dict.fromkeys(names, missing) if isinstance(missing, str) else {**missing}
-    check_names(list(policies), names, what="key")
     for name, policy in policies.items():
         if policy not in POLICIES:
-            raise DataError(
-                f"missing cells of {name!r} can be one of {_checks.shown(POLICIES)}; got {policy!r}", column=name
-            )
-    return {name: policies.get(name, "wildcard") for name in names}
+            told = f"missing cells of {name!r} can be one of {_checks.shown(POLICIES)}; got {policy!r}"
+            raise DataError(told, column=name)
+    return [(name, cells.get(name, Plain()), policies.get(name, "wildcard")) for name in names]
 
 
 def _weights(source: Table, weights: str | ArrayLike) -> NDArray[np.float64]:
@@ -322,9 +319,7 @@ def _weights(source: Table, weights: str | ArrayLike) -> NDArray[np.float64]:
         try:
             weights = np.array(cells, dtype=np.float64)
         except (TypeError, ValueError):
-            raise DataError(
-                f"sampling weights must be numbers; column {name!r} holds something else", column=name
-            ) from None
+            raise DataError(f"sampling weights must be numbers; column {name!r} is not", column=name) from None
     return positive(weights, source.n)
 
 
@@ -335,34 +330,7 @@ def positive(weights: ArrayLike, n: int) -> NDArray[np.float64]:
         wrong = ~(np.isfinite(numbers) & (numbers > 0))
         if wrong.any():
             row = int(wrong.argmax())
-            raise DataError(
-                f"sampling weights must be positive numbers; the one in row {row + 1} is not (leave respondents that"
-                " stand for nobody out)",
-                row=row,
-                value=float(numbers[row]),
-            )
+            told = f"sampling weights must be positive numbers; the one in row {row + 1} is not"
+            told += " (leave out respondents who stand for nobody)"
+            raise DataError(told, row=row, value=float(numbers[row]))
     return _checks.amounts(weights, what="weights", length=n)
-
-
-def _under(policy: str, codes: NDArray[Any], cells: CellSet) -> tuple[NDArray[Any], CellSet]:
-    """Codes and cells, the missing one a category where that is the policy."""
-    gone = codes == 0
-    if policy != "category" or not gone.any():
-        return codes, cells
-    own = len(cells.values)
-    moved = codes.astype(np.int64) + (codes > own)
-    moved[gone] = own + 1
-    return moved, cells.with_category()
-
-
-def _reservation(place: int, keys: Keys) -> str | None:
-    name, column = keys.columns[place], keys.tuples.columns[place]
-    held = np.bincount(column, keys.tuples.count)
-    present = int((held[1:] > 0).sum())
-    if present == 0:
-        return f"key {name!r} is missing for everybody: it tells nobody apart"
-    if present == 1 and not held[0]:
-        return f"key {name!r} is the same for everybody: it tells nobody apart"
-    if present > 1 and held[1:].max() == 1:
-        return f"key {name!r} differs for all who have it: it names people, and should not be in a file to be released"
-    return None

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay.microdata.keys.cells import CellSet, expanded
+from naysay.microdata.keys.cells import expanded
 from naysay.microdata.keys.tuples import grouped
 from naysay.microdata.matching.question import Amounts, Pool, Questions
 
@@ -75,11 +75,15 @@ def _bitmaps(pool: Pool, place: int, column: NDArray[Any]) -> tuple[Words, NDArr
     """
     cells, missing = pool.cells[place], column == 0
     known = np.flatnonzero(~missing)
-    held, holder = _held(cells, column[known].astype(np.int64))
+    cell = column[known].astype(np.int64)
+    held, holder = cells.members[expanded(cells.starts, cell - 1)], np.repeat(known, cells.lengths[cell])
     some, which = np.unique(held, return_inverse=True)
-    own = np.zeros((len(some), len(column)), bool)
-    own[which, known[holder]] = True
-    maps = _packed([np.ones_like(missing)[None], missing[None], own | missing])
+    n = len(column)
+    bits = np.zeros((2 + len(some), -(-n // 64) * 64), bool)
+    bits[0, :n] = True  # not the padding: it must never be counted
+    bits[2 + which, holder] = True
+    bits[1:, :n] |= missing
+    maps = np.packbits(bits, axis=1, bitorder="little").view(np.dtype("<u8")).astype(np.uint64)
     value = np.ones(len(cells.values), np.int64)
     value[some] = 2 + np.arange(len(some))
     row = np.zeros(pool.symbols(place), np.int64)
@@ -90,13 +94,6 @@ def _bitmaps(pool: Pool, place: int, column: NDArray[Any]) -> tuple[Words, NDArr
     return np.concatenate([maps[:2], *_united(maps, value[cells.members], cells.starts)]), row
 
 
-def _held(cells: CellSet, column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """The values that each tuple may hold, one after another, and the tuples that hold them."""
-    if cells.certain:
-        return column - 1, np.arange(len(column))
-    return cells.members[expanded(cells.starts, column - 1)], np.repeat(np.arange(len(column)), cells.lengths[column])
-
-
 def _united(maps: Words, rows: NDArray[np.int64], starts: NDArray[np.int64]) -> Iterator[Words]:
     """The OR of the bitmaps from each start to the next, some sets at a time."""
     begin = 0
@@ -104,14 +101,6 @@ def _united(maps: Words, rows: NDArray[np.int64], starts: NDArray[np.int64]) -> 
         end = max(begin + 1, int(np.searchsorted(starts, starts[begin] + _MEMBERS, side="right")) - 1)
         part, begin = starts[begin : end + 1], end
         yield np.bitwise_or.reduceat(maps[rows[part[0] : part[-1]]], part[:-1] - part[0], axis=0)
-
-
-def _packed(rows: list[NDArray[np.bool_]]) -> Words:
-    bits = np.concatenate(rows)
-    words = -(-bits.shape[1] // 64)
-    padded = np.zeros((len(bits), words * 64), bool)
-    padded[:, : bits.shape[1]] = bits
-    return np.packbits(padded, axis=1, bitorder="little").view(np.dtype("<u8")).astype(np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +124,7 @@ class Bitmaps:
 
     @cached_property
     def _ordered(self) -> tuple[list[int], NDArray[np.intp]]:
-        """Variables from the one that tells most apart, and tuples sorted by them.
+        """Variables, the one that distinguishes most tuples first, and tuples sorted by them.
 
         A block then holds few of the first variables' values, so that most questions end there.
         """
@@ -148,7 +137,7 @@ class Bitmaps:
 
 
 def adder(work: int) -> Callable[[Block, NDArray[np.int32], Amounts], None]:
-    """What counts: compiled code on all cores where numba is installed and the work is worth compiling for."""
+    """The function that counts: compiled code on all cores if numba is installed and the work is large enough."""
     if work < _WORTH_COMPILING or find_spec("numba") is None:
         return add_matches
     from naysay.microdata.matching import compiled
@@ -168,7 +157,7 @@ def add_matches(block: Block, symbols: NDArray[np.int32], total: Amounts) -> Non
 
 
 def _amounts(found: Words, block: Block) -> Amounts:
-    """What the tuples found add up to, exactly where amounts are whole."""
+    """The sum of the amounts of the tuples found, exact if amounts are whole."""
     if block.single:
         return np.asarray(np.bitwise_count(found).sum(axis=1, dtype=np.int64), block.amount.dtype)
     bits = np.unpackbits(found.astype("<u8").view(np.uint8), axis=1, bitorder="little")

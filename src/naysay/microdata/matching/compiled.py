@@ -39,7 +39,7 @@ def _add(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _found(maps, rows, amount, single):  # type: ignore[no-untyped-def]
-    """What the AND of some bitmaps adds up to."""
+    """The sum of the amounts of the tuples that all of some bitmaps hold."""
     result = amount[0] * 0
     for word in range(maps.shape[1]):
         left = maps[rows[0], word]

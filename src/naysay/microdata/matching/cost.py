@@ -1,4 +1,4 @@
-"""Which algorithm to take: what each would cost on this file, and why one was chosen.
+"""Which algorithm to use: what each would cost on a file, and why one is chosen.
 
 `Cube` is taken where a table of all combinations is small. `Join` is taken where keys have very many values and few
 patterns of missing cells: its work grows with patterns × tuples. `Bitmaps` are taken otherwise: their work grows with
@@ -7,13 +7,12 @@ the square of the tuples, and hardly depends on the keys.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.microdata.keys.variables import Keys
+from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.matching import cube
 from naysay.microdata.matching.bitmaps import BLOCK, Bitmaps
 from naysay.microdata.matching.cube import Cube
@@ -36,7 +35,7 @@ _STARTING = 20_000_000 * _NS  # bitmaps
 
 @dataclass(frozen=True)
 class Cost:
-    """What one algorithm would take: seconds on a machine like the one measured, bytes of memory, and from what."""
+    """The cost of one algorithm: seconds on a machine like the measured one, bytes of memory, and what causes them."""
 
     algorithm: str
     seconds: float
@@ -55,7 +54,7 @@ class Plan:
     costs : tuple of Cost
         All of them, the cheapest first.
     respondents, distinct, patterns : int
-        What they were estimated from.
+        The numbers from which costs were estimated.
     """
 
     chosen: str
@@ -65,16 +64,12 @@ class Plan:
     patterns: int
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.respondents:,} respondents, {self.distinct:,} distinct tuples,"
-            f" {self.patterns:,} patterns of missing keys"
-        ]
+        text = f"{self.respondents:,} respondents, {self.distinct:,} distinct tuples,"
+        text += f" {self.patterns:,} patterns of missing keys"
         for cost in self.costs:
-            mark = "→" if cost.algorithm == self.chosen else " "
-            lines.append(
-                f"{mark} {cost.algorithm:<6} about {cost.seconds:.2g} s, {cost.bytes / 2**20:,.0f} MB: {cost.why}"
-            )
-        return "\n".join(lines)
+            mark, room = "→" if cost.algorithm == self.chosen else " ", f"{cost.bytes / 2**20:,.0f} MB"
+            text += f"\n{mark} {cost.algorithm:<6} about {cost.seconds:.2g} s, {room}: {cost.why}"
+        return text
 
 
 def explain(keys: Keys, *, rule: str = "worst") -> Plan:
@@ -117,7 +112,7 @@ def _bitmap(pool: Pool) -> Cost:
     built = blocks * BLOCK * float(sum(min(size, BLOCK) for size in pool.tuples.sizes))
     each = _BLOCK_COMPILED if find_spec("numba") else _BLOCK
     why = f"{asked:.3g} questions × {blocks:,} blocks of {BLOCK:,} tuples"
-    several = [cells for cells, many in zip(pool.cells, pool.uncertain, strict=True) if many]
+    several = [cells for _, cells, _ in pool.several]
     united = 0.0 if pool.by_value else 64.0 * blocks * sum(len(cells.members) for cells in several)  # words
     wide = BLOCK * float(sum(len(cells.values) + (0 if pool.by_value else cells.size / 8) for cells in several))
     seconds = _STARTING + each * asked * blocks + _BIT * (built + wide * blocks) + _MEMBER * pool.held + _WORD * united
@@ -125,7 +120,7 @@ def _bitmap(pool: Pool) -> Cost:
     return Cost("bitmap", seconds, room, why)
 
 
-def counter_of(pool: Pool, algorithm: str | None, progress: Callable[[float], None] | None = None) -> Counter:
+def counter_of(pool: Pool, algorithm: str | None, progress: Progress | None = None) -> Counter:
     """The algorithm asked for, or the one with the least estimated cost, ready to count."""
     chosen = algorithm or _plan(pool).chosen
     if chosen not in ALGORITHMS:

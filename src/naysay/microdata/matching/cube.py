@@ -26,20 +26,18 @@ __all__ = ["Cube", "combinations"]
 _MOST = 4_000_000_000
 
 
-def _plain(pool: Pool) -> list[int]:
-    """Variables on which everybody is known for certain."""
-    return [place for place, gap in enumerate(pool.gaps) if not gap and not pool.uncertain[place]]
-
-
-def _open(pool: Pool) -> list[int]:
-    return [place for place, gap in enumerate(pool.gaps) if gap or pool.uncertain[place]]
+def _axes(pool: Pool) -> tuple[list[int], list[int]]:
+    """Variables with an axis of their own, uncertain ones first, and the plain ones, which share the last axis."""
+    gaps = [place for place, gap in enumerate(pool.gaps) if gap and not pool.uncertain[place]]
+    own = [*(place for place, _, _ in pool.several), *gaps]
+    return own, [place for place in range(len(pool.cells)) if place not in own]
 
 
 def combinations(pool: Pool) -> float:
     """Size of the array: combinations of the known variables that occur times all of the others."""
-    plain = _plain(pool)
+    own, plain = _axes(pool)
     occurring = min(float(len(pool.tuples)), float(np.prod([float(pool.tuples.sizes[place]) for place in plain])))
-    return occurring * float(np.prod([float(max(pool.symbols(p), pool.tuples.sizes[p])) for p in _open(pool)]))
+    return occurring * float(np.prod([float(max(pool.symbols(p), pool.tuples.sizes[p])) for p in own]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +45,9 @@ class Cube:
     """The transformed array of a file."""
 
     pool: Pool
-    flat: Amounts
+    array: Amounts
+    own: list[int]
     group: NDArray[np.intp]
-    groups: int
 
     @classmethod
     def of(cls, pool: Pool) -> Cube:
@@ -65,44 +63,35 @@ class Cube:
                 f"these keys have {combinations(pool):.3g} combinations, too many for an array of them all; leave the"
                 " algorithm out, or ask for 'bitmap' or 'join'"
             )
-        plain, groups = _plain(pool), 1
+        (own, plain), groups = _axes(pool), 1
         group = np.zeros(len(pool.tuples), np.intp)
         if plain:
             first, group = grouped([pool.tuples.columns[p] for p in plain], [pool.tuples.sizes[p] for p in plain])
             groups = len(first)
-        cube = cls(pool, np.zeros(0), group, groups)
-        shape = [groups if place is None else pool.tuples.sizes[place] for place in cube._axes]
-        array = np.zeros(math.prod(shape), _narrow(pool.amount))
+        shape = [*(pool.tuples.sizes[place] for place in own), groups]
+        whole = pool.amount.dtype.kind in "iu"
+        # the smallest type that holds every sum: the array may be large
+        array = np.zeros(math.prod(shape), np.int32 if whole and pool.amount.sum() < 2**31 else pool.amount.dtype)
+        cube = cls(pool, array, own, group)
         array[cube._key(np.arange(len(pool.tuples)), pool.tuples.columns, shape)] = pool.amount  # tuples are distinct
-        for number, place in enumerate(cube._axes):
-            if place is not None:
-                array = _transformed(array, shape, number, pool, place)
-                shape[number] = pool.symbols(place)
-        return replace(cube, flat=array)
+        for number, place in enumerate(own):
+            array = _transformed(array, shape, number, pool, place)
+            shape[number] = pool.symbols(place)
+        return replace(cube, array=array.reshape(shape))
 
     def count(self, asked: Questions) -> Amounts:
-        shape = [self.groups if place is None else self.pool.symbols(place) for place in self._axes]
-        return self.flat[self._key(asked.owner, asked.symbols, shape)].astype(self.pool.amount.dtype)
-
-    @property
-    def _axes(self) -> list[int | None]:
-        """Variables in the order of the axes, None for the joint axis of the plain ones; uncertain ones come first."""
-        uncertain = [place for place in _open(self.pool) if self.pool.uncertain[place]]
-        return [*uncertain, None, *(place for place in _open(self.pool) if not self.pool.uncertain[place])]
+        key = self._key(asked.owner, asked.symbols, self.array.shape)
+        return self.array.reshape(-1)[key].astype(self.pool.amount.dtype)
 
     def _key(self, owner: NDArray[np.intp], columns: Sequence[NDArray[Any]], shape: Sequence[int]) -> NDArray[np.intp]:
         """Places in the flat array."""
         key = np.zeros(len(owner), np.intp)
-        for place, size in zip(self._axes, shape, strict=True):
+        for place, size in zip(self.own, shape, strict=False):  # the last axis is the joint one
             key *= size
-            key += self.group[owner] if place is None else columns[place].astype(np.intp, copy=False)
+            key += columns[place].astype(np.intp, copy=False)
+        key *= shape[-1]
+        key += self.group[owner]
         return key
-
-
-def _narrow(amount: Amounts) -> np.dtype[np.generic]:
-    """The smallest type that holds every sum."""
-    whole = amount.dtype.kind in "iu"
-    return np.dtype(np.int32) if whole and amount.sum() < 2**31 else amount.dtype
 
 
 def _transformed(array: Amounts, shape: list[int], axis: int, pool: Pool, place: int) -> Amounts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -13,10 +12,10 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.engines import AMOUNT, COUNT, Frame, Remote, digit
-from naysay.microdata.keys.variables import Keys
+from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.matching.join import Algebra, pattern_of, patterns_in, symbol
-from naysay.microdata.matching.matches import anonymity_of_tuples, matches_of_tuples
-from naysay.microdata.matching.question import RULES
+from naysay.microdata.matching.matches import matches_of_tuples
+from naysay.microdata.matching.question import check_rule
 
 __all__ = ["MEASURES", "Histogram", "attached", "histogram"]
 
@@ -37,12 +36,12 @@ def histogram(
     rule: str = "worst",
     weights: str | None = None,
     algorithm: str | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Histogram:
-    """How many respondents have each size k, or each number of matches m; the deleted are left out.
+    """How many respondents have each size k, or each number of matches m, without those who are deleted.
 
-    Works wherever the table is. On DuckDB and Spark the distinct tuples are collected, not the rows; with
-    ``algorithm="join"`` not even these, and the engine does all.
+    It works wherever the table is. From DuckDB and Spark it collects the distinct tuples, not the rows. With
+    ``algorithm="join"`` it collects neither, and the engine does all the work.
 
     Parameters
     ----------
@@ -65,12 +64,10 @@ def histogram(
         table = found.group_by(AMOUNT).agg(nw.col(COUNT).sum())
         collected = keys.remote.engine.collected(table).sort(AMOUNT)
         return Histogram(collected[AMOUNT].to_numpy(), collected[COUNT].to_numpy().astype(np.int64))
-    if measure == "anonymity":
-        amount, gone = anonymity_of_tuples(keys, weights=weights)
-        kept = ~gone
-    else:
-        amount = matches_of_tuples(keys, rule=rule, weights=weights, algorithm=algorithm, progress=progress)
-        kept = keys.kept
+    amount = keys.tuples.count if weights is None else keys.weight(weights)
+    kept = keys.complete
+    if measure == "matches":
+        amount, kept = matches_of_tuples(keys, amount, rule=rule, algorithm=algorithm, progress=progress), keys.kept
     sizes, place = np.unique(amount[kept], return_inverse=True)
     return Histogram(sizes, np.bincount(place, keys.tuples.count[kept], len(sizes)).astype(np.int64))
 
@@ -97,33 +94,23 @@ def attached(keys: Keys, *, rule: str = "worst", algorithm: str | None = None) -
     names = [digit(place) for place in remote.places]
     if algorithm == "join":
         own = {digit(number): name for number, name in enumerate(names)}
-        found = matched_there(keys, remote, rule, weighted=False).rename(own).rename({AMOUNT: "m"})
+        there = matched_there(keys, remote, rule, weighted=False).rename(own | {AMOUNT: "m"})
         sure = [nw.col(n).is_between(1, len(v.cells.values)) for n, v in zip(names, keys.variables, strict=True)]
         known = nw.when(nw.all_horizontal(*sure, ignore_nulls=False)).then(nw.col(COUNT)).alias("k")
-        sizes = remote.tally.select(*names, known)
-        table = sizes.join(found.select(*names, "m"), on=names, how="left")
+        table = remote.tally.select(*names, known).join(there.select(*names, "m"), on=names, how="left")
     else:
-        table = remote.engine.lift(_sized(keys, names, rule, algorithm))
+        cells = {name: column.astype(np.int64) for name, column in zip(names, keys.tuples.columns, strict=True)}
+        k, m = pl.Series(keys.tuples.count), pl.Series(matches_of_tuples(keys, rule=rule, algorithm=algorithm))
+        complete, kept = pl.Series(keys.complete), pl.Series(keys.kept)
+        found = pl.DataFrame(cells).with_columns(k=pl.when(complete).then(k), m=pl.when(kept).then(m))
+        table = remote.engine.lift(found)
     ours = [name for name in remote.rows.collect_schema().names() if name.startswith("naysay_")]
     return remote.rows.join(table, on=names, how="left").drop(*ours).to_native()
 
 
-def _sized(keys: Keys, names: list[str], rule: str, algorithm: str | None) -> pl.DataFrame:
-    """K and m of each distinct tuple, with its cells."""
-    amount, gone = anonymity_of_tuples(keys)
-    matched = matches_of_tuples(keys, rule=rule, algorithm=algorithm)
-    cells = {name: column.astype(np.int64) for name, column in zip(names, keys.tuples.columns, strict=True)}
-    table = pl.DataFrame(cells | {"k": amount, "m": matched})
-    return table.with_columns(
-        pl.when(pl.Series(~gone)).then(pl.col("k")).alias("k"),
-        pl.when(pl.Series(keys.kept)).then(pl.col("m")).alias("m"),
-    )
-
-
 def matched_there(keys: Keys, remote: Remote, rule: str, *, weighted: bool) -> Frame:
     """M of each distinct tuple, computed by its engine: digits, respondents and the amount that matches."""
-    if rule not in RULES:
-        raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
+    check_rule(rule)
     file = remote.file(weighted=weighted)
     for place, variable in enumerate(keys.variables):
         if variable.policy == "drop":
@@ -132,24 +119,13 @@ def matched_there(keys: Keys, remote: Remote, rule: str, *, weighted: bool) -> F
     uncertain = [not own.certain for own in cells]
     places = range(len(cells))
     algebra = Algebra.of(cells, uncertain, remote.engine.lift, by_value=rule != "intersect")
-    known = remote.engine.collected(file.select(*pattern_of(places, digit, "naysay_known")).unique())
-    patterns = patterns_in(known, len(cells), "naysay_known")
+    known = remote.engine.collected(file.select(*pattern_of(map(digit, places))).unique())
+    patterns = patterns_in(known, len(cells))
     identity = [*map(digit, places), COUNT]
     questions = file.select(*identity, *(nw.col(digit(place)).alias(symbol(place)) for place in places))
     for place in places:
         if uncertain[place] and rule != "intersect":
-            questions = _taken_as_known(questions, remote, place, cells[place].asked(rule))
-    each = algebra.matched(
-        file, questions, identity=[*identity, *map(symbol, places)], patterns=patterns, asked=patterns
-    )
+            questions = algebra.exchanged(questions, place, *cells[place].asked(rule))
+    told_apart = [*identity, *map(symbol, places)]
+    each = algebra.matched(file, questions, identity=told_apart, patterns=patterns, asked=patterns)
     return each.group_by(*identity).agg(nw.col(AMOUNT).min())
-
-
-def _taken_as_known(questions: Frame, remote: Remote, place: int, candidates: tuple[Any, Any]) -> Frame:
-    """Questions with the values that a rule takes for the cells of one variable."""
-    cell, value = candidates
-    table = pl.DataFrame(
-        {symbol(place): cell, "naysay_new": value}, schema=dict.fromkeys([symbol(place), "naysay_new"], pl.Int64)
-    )
-    joined = questions.join(remote.engine.lift(table), on=symbol(place), how="inner")
-    return joined.drop(symbol(place)).rename({"naysay_new": symbol(place)})

@@ -14,10 +14,9 @@ reducing to a pattern is a product with 0 or 1 and joins compare integers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
-from operator import add
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -26,25 +25,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from naysay.microdata.keys.cells import CellSet
-from naysay.microdata.keys.engines import AMOUNT, digit
+from naysay.microdata.keys.engines import AMOUNT, Frame, digit
 from naysay.microdata.keys.tuples import grouped
 from naysay.microdata.matching.question import Amounts, Pool, Questions
 
-__all__ = [
-    "AMOUNT",
-    "Algebra",
-    "Join",
-    "digit",
-    "intersections",
-    "pattern_of",
-    "patterns_in",
-    "patterns_of",
-    "symbol",
-    "words_of",
-]
+__all__ = ["Algebra", "Join", "pattern_of", "patterns_in", "symbol"]
 
 _SIDE = "naysay_pattern"
 _MOST = 2**62
+_AT_ONCE = 4_000_000  # reduced tuples held in memory
+_KEY, _KNOWN, _NEW, _ON = "naysay_key_{}", "naysay_known_{}", "naysay_new", "naysay_on_{}"
 
 
 def symbol(place: int) -> str:
@@ -52,48 +42,29 @@ def symbol(place: int) -> str:
     return f"naysay_symbol_{place}"
 
 
-def pattern_of(places: Sequence[int], name: Callable[[int], str], out: str) -> list[nw.Expr]:
-    """Which keys are known, as bits of one number for every 62 keys."""
-    return [
-        _sum(
-            [
-                nw.when(nw.col(name(p)) > 0).then(nw.lit(1 << (p % 62), nw.Int64)).otherwise(nw.lit(0, nw.Int64))
-                for p in chunk
-            ]
-        ).alias(f"{out}_{number}")
-        for number, chunk in enumerate(_chunks(places))
-    ]
-
-
-def patterns_in(table: pl.DataFrame, variables: int, out: str) -> NDArray[np.bool_]:
-    """The rows of such numbers as booleans (patterns, variables)."""
-    every = np.zeros((len(table), variables), np.bool_)
-    for number, chunk in enumerate(_chunks(range(variables))):
-        bits = table[f"{out}_{number}"].cast(pl.Int64).to_numpy()
-        every[:, chunk] = (bits[:, None] >> (np.array(chunk) % 62)) & 1 == 1
-    return every
-
-
-def _chunks(places: Sequence[int]) -> list[list[int]]:
-    return [list(places[start : start + 62]) for start in range(0, len(places), 62)]
-
-
-def words_of(sizes: Sequence[int]) -> list[list[tuple[int, int]]]:
-    """Variables and their place values, so that the packed digits of each word stay below 2⁶²."""
-    words: list[list[tuple[int, int]]] = [[]]
+def packed(digits: Sequence[Any], sizes: Sequence[int]) -> list[Any]:
+    """Digits (columns of an engine, or arrays) as whole numbers below 2⁶², as few as hold them all."""
+    words: list[Any] = [0]
     span = 1
-    for place, size in enumerate(sizes):
+    for each, size in zip(digits, sizes, strict=True):
         if span * size > _MOST:
-            words.append([])
+            words.append(0)
             span = 1
-        words[-1].append((place, span))
+        words[-1] = each * span + words[-1]
         span *= size
     return words
 
 
-def intersections(patterns: NDArray[np.bool_], asked: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
-    """For each pattern asked about (rows of booleans), its distinct intersections with those of the file."""
-    return [np.unique(patterns & one, axis=0) for one in asked]
+def pattern_of(columns: Iterable[str]) -> list[nw.Expr]:
+    """Which keys are known, as the bits of one number for every 62 keys."""
+    known = [(nw.col(name) > 0).cast(nw.Int64) for name in columns]
+    return [word.alias(_KNOWN.format(number)) for number, word in enumerate(packed(known, [2] * len(known)))]
+
+
+def patterns_in(table: pl.DataFrame, variables: int) -> NDArray[np.bool_]:
+    """The rows of such numbers as booleans (patterns, variables)."""
+    words = [table[_KNOWN.format(place // 62)].cast(pl.Int64).to_numpy() for place in range(variables)]
+    return np.column_stack([word >> (place % 62) & 1 == 1 for place, word in enumerate(words)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,131 +75,99 @@ class Algebra:
     ----------
     sizes : tuple of int
         Symbols of each variable, the unknown one included.
-    relations : {place: table}
-        For uncertain variables a table (cell, symbol) of what agrees, with (0, 0) for missing.
+    relations : {place: (cells, symbols)}
+        For uncertain variables the pairs of numbers that agree, with (0, 0) for missing.
     lift : callable
         Brings a small polars table to the engine.
     """
 
     sizes: tuple[int, ...]
-    relations: dict[int, pl.DataFrame]
-    lift: Callable[[pl.DataFrame], nw.LazyFrame[Any]]
+    relations: dict[int, tuple[NDArray[Any], NDArray[Any]]]
+    lift: Callable[[pl.DataFrame], Frame]
 
     @classmethod
     def of(
         cls,
         cells: Sequence[CellSet],
         uncertain: Sequence[bool],
-        lift: Callable[[pl.DataFrame], nw.LazyFrame[Any]],
+        lift: Callable[[pl.DataFrame], Frame],
         *,
         by_value: bool,
     ) -> Algebra:
         """The join for these cells, of which the uncertain ones agree with several symbols."""
-        relations = {
-            place: _relation(own, by_value=by_value)
-            for place, (own, many) in enumerate(zip(cells, uncertain, strict=True))
-            if many
-        }
+        places = (place for place, many in enumerate(uncertain) if many)
+        agree = {place: cells[place].agreeing(by_value=by_value).tocoo() for place in places}
+        # A missing cell (0) agrees with the unknown symbol (0), which no relation between values would say.
+        relations = {place: (np.append(a.col + 1, 0), np.append(a.row + 1, 0)) for place, a in agree.items()}
         return cls(tuple(1 + (len(own.values) if by_value else own.size) for own in cells), relations, lift)
 
     def matched(
         self,
-        file: nw.LazyFrame[Any],
-        questions: nw.LazyFrame[Any],
+        file: Frame,
+        questions: Frame,
         *,
         identity: Sequence[str],
         patterns: NDArray[np.bool_],
         asked: NDArray[np.bool_],
-    ) -> nw.LazyFrame[Any]:
+    ) -> Frame:
         """The amount that matches each question, for questions of the patterns `asked`.
 
         `file` has digits and amounts, `questions` have symbols and are told apart by the columns `identity`.
         """
-        words = [f"naysay_key_{number}" for number in range(len(words_of(self.sizes)))]
         left = self._questions(questions, identity, patterns, asked)
-        right = self._reduced(file, asked)
-        pairs = left.join(right, on=[_SIDE, *words], how="inner")
+        pairs = left.join(self._reduced(file, asked), on=[_SIDE, *self._keys], how="inner")
         return pairs.group_by(*identity).agg(nw.col(AMOUNT).sum())
 
-    def _reduced(self, file: nw.LazyFrame[Any], asked: NDArray[np.bool_]) -> nw.LazyFrame[Any]:
-        """Step 1: the file reduced to each pattern asked about."""
-        frame = self._masked(file, asked)
-        for place, relation in self.relations.items():
-            table = self.lift(relation.rename({"cell": symbol(place), "symbol": "naysay_new"}))
-            frame = frame.join(table, on=symbol(place), how="inner").drop(symbol(place))
-            frame = frame.rename({"naysay_new": symbol(place)})
-        words = self._words({p: nw.col(symbol(p)) for p in self._places})
-        frame = frame.select(nw.col(_SIDE), nw.col(AMOUNT), *words)
-        return frame.group_by(_SIDE, *(f"naysay_key_{n}" for n in range(len(words)))).agg(nw.col(AMOUNT).sum())
+    def exchanged(self, frame: Frame, place: int, old: NDArray[Any], new: NDArray[Any]) -> Frame:
+        """The frame with other symbols of one variable: a row for each pair of its old symbol and a new one."""
+        table = pl.DataFrame({symbol(place): old, _NEW: new}, schema=dict.fromkeys([symbol(place), _NEW], pl.Int64))
+        joined = frame.join(self.lift(table), on=symbol(place), how="inner")
+        return joined.drop(symbol(place)).rename({_NEW: symbol(place)})
 
-    def _masked(self, file: nw.LazyFrame[Any], asked: NDArray[np.bool_]) -> nw.LazyFrame[Any]:
-        """The file once for each pattern, 0 where the pattern does not know."""
-        if len(asked) == 1:
-            cells = {symbol(p): nw.col(digit(p)) if asked[0, p] else nw.lit(0, nw.Int64) for p in self._places}
-            return file.select(
-                nw.col(AMOUNT), nw.lit(0, nw.Int64).alias(_SIDE), *(each.alias(p) for p, each in cells.items())
-            )
-        masks = pl.DataFrame(
-            {_SIDE: np.arange(len(asked))} | {f"naysay_on_{p}": asked[:, p].astype(np.int64) for p in self._places}
-        )
-        return file.join(self.lift(masks), how="cross").with_columns(
-            **{symbol(p): nw.col(digit(p)) * nw.col(f"naysay_on_{p}") for p in self._places}
-        )
+    def _reduced(self, file: Frame, asked: NDArray[np.bool_]) -> Frame:
+        """Step 1: the file once for each pattern asked about, 0 where the pattern does not know, and counted."""
+        known: list[Any] = [nw.col(_ON.format(p)) for p in self._places]
+        if len(asked) == 1:  # one pattern needs no join
+            frame, known = file.with_columns(nw.lit(0, nw.Int64).alias(_SIDE)), asked[0].astype(int).tolist()
+        else:
+            frame = file.join(self.lift(_masks(np.arange(len(asked)), asked)), how="cross")
+        frame = frame.with_columns(**{symbol(p): nw.col(digit(p)) * known[p] for p in self._places})
+        for place, relation in self.relations.items():
+            frame = self.exchanged(frame, place, *relation)
+        frame = frame.select(_SIDE, AMOUNT, *self._words([nw.col(symbol(p)) for p in self._places]))
+        return frame.group_by(_SIDE, *self._keys).agg(nw.col(AMOUNT).sum())
 
     def _questions(
-        self,
-        questions: nw.LazyFrame[Any],
-        identity: Sequence[str],
-        patterns: NDArray[np.bool_],
-        asked: NDArray[np.bool_],
-    ) -> nw.LazyFrame[Any]:
+        self, questions: Frame, identity: Sequence[str], patterns: NDArray[np.bool_], asked: NDArray[np.bool_]
+    ) -> Frame:
         """Step 2: each question once for every set of keys that it shares with some tuples."""
-        common = intersections(patterns, asked)
+        common = [np.unique(patterns & one, axis=0) for one in asked]
         side = np.repeat(np.arange(len(asked)), [len(each) for each in common])
-        stacked = np.concatenate(common)
-        table = pl.DataFrame(
-            _bits(asked[side], "naysay_known")
-            | {_SIDE: side}
-            | {f"naysay_on_{p}": stacked[:, p].astype(np.int64) for p in self._places}
-        )
-        known = pattern_of(self._places, symbol, "naysay_known")
-        on = [f"naysay_known_{number}" for number in range(len(known))]
-        frame = questions.with_columns(*known).join(self.lift(table), on=on, how="inner")
-        words = self._words({p: nw.col(symbol(p)) * nw.col(f"naysay_on_{p}") for p in self._places})
-        return frame.select(*(nw.col(name) for name in identity), nw.col(_SIDE), *words)
+        table = _masks(side, np.concatenate(common))
+        words = packed(list(asked[side].T.astype(np.int64)), [2] * len(self.sizes))
+        known = {_KNOWN.format(number): pl.Series(word) for number, word in enumerate(words)}
+        frame = questions.with_columns(*pattern_of(map(symbol, self._places)))
+        frame = frame.join(self.lift(table.with_columns(**known)), on=list(known), how="inner")
+        shared = [nw.col(symbol(p)) * nw.col(_ON.format(p)) for p in self._places]
+        return frame.select(*identity, _SIDE, *self._words(shared))
 
     @property
     def _places(self) -> range:
         return range(len(self.sizes))
 
-    def _words(self, digits: dict[int, nw.Expr]) -> list[nw.Expr]:
-        return [
-            _sum([digits[place] * stride for place, stride in word]).alias(f"naysay_key_{number}")
-            for number, word in enumerate(words_of(self.sizes))
-        ]
+    @property
+    def _keys(self) -> list[str]:
+        """The columns in which the symbols of a row are packed."""
+        return [_KEY.format(number) for number in range(len(packed(self.sizes, self.sizes)))]
+
+    def _words(self, symbols: Sequence[nw.Expr]) -> list[nw.Expr]:
+        return [word.alias(name) for name, word in zip(self._keys, packed(symbols, self.sizes), strict=True)]
 
 
-def _relation(cells: CellSet, *, by_value: bool) -> pl.DataFrame:
-    """The symbols that each cell agrees with, as pairs of numbers; missing goes with unknown."""
-    agree = cells.agreeing(by_value=by_value).tocoo()
-    pairs = {"cell": np.append(agree.col + 1, 0), "symbol": np.append(agree.row + 1, 0)}
-    return pl.DataFrame(pairs, schema={"cell": pl.Int64, "symbol": pl.Int64})
-
-
-def _bits(patterns: NDArray[np.bool_], out: str) -> dict[str, NDArray[np.int64]]:
-    """Patterns as `pattern_of` writes them."""
-    chunks = _chunks(range(patterns.shape[1]))
-    return {
-        f"{out}_{number}": (patterns[:, chunk].astype(np.int64) << (np.array(chunk) % 62)).sum(axis=1)
-        for number, chunk in enumerate(chunks)
-    }
-
-
-def _sum(terms: list[nw.Expr]) -> nw.Expr:
-    return reduce(add, terms)
-
-
-_AT_ONCE = 4_000_000  # reduced tuples held in memory
+def _masks(side: NDArray[Any], patterns: NDArray[np.bool_]) -> pl.DataFrame:
+    """Patterns with their numbers, 1 in the column of each key that they know."""
+    known = {_ON.format(place): column for place, column in enumerate(patterns.T.astype(np.int64))}
+    return pl.DataFrame({_SIDE: side} | known)
 
 
 def patterns_of(columns: tuple[NDArray[Any], ...]) -> NDArray[np.bool_]:
@@ -255,11 +194,11 @@ class Join:
         algebra = Algebra.of(
             pool.cells, pool.uncertain, lambda table: nw.from_native(table.lazy()), by_value=pool.by_value
         )
-        patterns, wanted = patterns_of(self.pool.tuples.columns), patterns_of(asked.symbols)
+        patterns, wanted = patterns_of(pool.tuples.columns), patterns_of(asked.symbols)
         columns = {symbol(p): np.asarray(column, np.int64) for p, column in enumerate(asked.symbols)}
         questions = pl.DataFrame(columns | {"naysay_id": np.arange(len(asked))}).lazy()
-        result = np.zeros(len(asked), self.pool.amount.dtype)
-        step = max(1, _AT_ONCE // max(len(self.pool.tuples), 1))
+        result = np.zeros(len(asked), pool.amount.dtype)
+        step = max(1, _AT_ONCE // max(len(pool.tuples), 1))
         for start in range(0, len(wanted), step):
             found = algebra.matched(
                 nw.from_native(self._tally),

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from naysay.microdata.keys.variables import Keys
+from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.matching.cost import counter_of
 from naysay.microdata.matching.question import Amounts, answers, pool_of
 
-__all__ = ["amounts_matching", "anonymity", "anonymity_of_tuples", "matches", "matches_of_tuples"]
+__all__ = ["anonymity", "matches", "matches_of_tuples"]
 
 
 def anonymity(keys: Keys, *, weights: str | ArrayLike | None = None) -> np.ma.MaskedArray:
@@ -44,19 +43,8 @@ def anonymity(keys: Keys, *, weights: str | ArrayLike | None = None) -> np.ma.Ma
 
     Source: Mulder, listwise deletion.
     """
-    amount, gone = anonymity_of_tuples(keys, weights=weights)
-    return np.ma.MaskedArray(amount[keys.owner], mask=gone[keys.owner])
-
-
-def anonymity_of_tuples(
-    keys: Keys, *, weights: str | ArrayLike | None = None
-) -> tuple[NDArray[np.int64] | NDArray[np.float64], NDArray[np.bool_]]:
-    """K of each distinct tuple, (distinct,), and whether its respondents are deleted."""
-    weight = keys.weight(weights)
-    gone = ~keys.kept
-    for variable, column in zip(keys.variables, keys.tuples.columns, strict=True):
-        gone = gone | (column == 0) | (column > len(variable.cells.values))
-    return (keys.tuples.count if weight is None else weight), gone
+    amount = keys.tuples.count if weights is None else keys.weight(weights)
+    return np.ma.MaskedArray(amount[keys.owner], mask=~keys.complete[keys.owner])
 
 
 def matches(
@@ -65,7 +53,7 @@ def matches(
     rule: str = "worst",
     weights: str | ArrayLike | None = None,
     algorithm: str | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[Any]:
     """Number of matches m of each respondent, (n,), at least 1.
 
@@ -85,7 +73,7 @@ def matches(
     algorithm : {"cube", "join", "bitmap"}, optional
         By default the one that `explain` estimates to be fastest. All give the same numbers.
     progress : callable, optional
-        Told the share done, from 0 to 1, in long work.
+        Called with the share of the work that is done, from 0 to 1.
 
     Returns
     -------
@@ -104,33 +92,23 @@ def matches(
 
     Source: Mulder, number of matches; METHODS section 5 for uncertain cells.
     """
-    amount = matches_of_tuples(keys, rule=rule, weights=weights, algorithm=algorithm, progress=progress)
-    if keys.kept.all():
-        return np.asarray(amount[keys.owner])
-    return np.ma.MaskedArray(amount[keys.owner], mask=~keys.kept[keys.owner])
+    weight = None if weights is None else keys.weight(weights)
+    amount = matches_of_tuples(keys, weight, rule=rule, algorithm=algorithm, progress=progress)[keys.owner]
+    return np.asarray(amount) if keys.kept.all() else np.ma.MaskedArray(amount, mask=~keys.kept[keys.owner])
 
 
 def matches_of_tuples(
     keys: Keys,
+    amount: Amounts | None = None,
     *,
     rule: str = "worst",
-    weights: str | ArrayLike | None = None,
     algorithm: str | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Amounts:
-    """M of each distinct tuple, (distinct,), 0 where the policy "drop" deletes it."""
-    return amounts_matching(keys, keys.weight(weights), rule=rule, algorithm=algorithm, progress=progress)
+    """M of each distinct tuple, (distinct,), 0 where the policy "drop" deletes it.
 
-
-def amounts_matching(
-    keys: Keys,
-    amount: Amounts | None,
-    *,
-    rule: str,
-    algorithm: str | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> Amounts:
-    """The same, each distinct tuple adding an amount of its own in place of its respondents."""
+    Each tuple counts by its respondents, or by an `amount` of its own, (distinct,).
+    """
     pool = pool_of(keys, rule, amount)
     result = np.zeros(keys.distinct, pool.amount.dtype)
     result[keys.kept] = answers(pool, counter_of(pool, algorithm, progress)) if len(pool.tuples) else 0

@@ -1,4 +1,4 @@
-"""What is asked of an algorithm: how many respondents may match each of some tuples.
+"""The question for an algorithm: how many respondents may match each of some tuples.
 
 Every rule is one form. On each variable a tuple that is asked about names a *symbol* (0: unknown), and each cell either
 agrees with it or not; a respondent matches when their cells agree on every variable. Under `intersect` a symbol is a
@@ -8,9 +8,10 @@ cell, and cells agree that share a candidate; under `first` and `worst` it is a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,18 +24,7 @@ from naysay.microdata.keys.cells import CellSet, expanded
 from naysay.microdata.keys.tuples import Tuples, grouped
 from naysay.microdata.keys.variables import Keys
 
-__all__ = [
-    "RULES",
-    "Counter",
-    "Pool",
-    "Questions",
-    "answers",
-    "combinations",
-    "combined",
-    "feasible",
-    "pool_of",
-    "questions_of",
-]
+__all__ = ["RULES", "Counter", "Pool", "Questions", "answers", "combinations", "combined", "feasible", "pool_of"]
 
 RULES = ("worst", "intersect", "first")
 Amounts = NDArray[Any]
@@ -81,7 +71,13 @@ class Pool:
     def uncertain(self) -> tuple[bool, ...]:
         """Whether a variable has cells with several candidates in this pool."""
         pairs = zip(self.cells, self.tuples.columns, strict=True)
-        return tuple(bool(not cells.certain and (column > len(cells.values)).any()) for cells, column in pairs)
+        return tuple(bool((column > len(cells.values)).any()) for cells, column in pairs)
+
+    @cached_property
+    def several(self) -> list[tuple[int, CellSet, NDArray[Any]]]:
+        """The place, the cells and the column of each uncertain variable."""
+        every = zip(count(), self.cells, self.tuples.columns)
+        return [(place, cells, column) for place, cells, column in every if self.uncertain[place]]
 
     @cached_property
     def gaps(self) -> tuple[bool, ...]:
@@ -99,25 +95,22 @@ class Pool:
     @cached_property
     def agreements(self) -> float:
         """At most how many pairs of cells and symbols agree, over the uncertain variables."""
-        places = (cells for cells, many in zip(self.cells, self.uncertain, strict=True) if many)
-        held = (np.bincount(cells.members).astype(np.float64) for cells in places)
+        held = (np.bincount(cells.members).astype(np.float64) for _, cells, _ in self.several)
         return float(sum(each.sum() if self.by_value else np.square(each).sum() for each in held))
 
     @cached_property
     def held(self) -> float:
         """How many values the cells of the tuples may hold, added up over the uncertain variables."""
-        several = zip(self.cells, self.tuples.columns, self.uncertain, strict=True)
-        return float(sum(cells.lengths[column].sum() for cells, column, many in several if many))
+        return float(sum(cells.lengths[column].sum() for _, cells, column in self.several))
 
     @cached_property
     def spread(self) -> float:
         """At most how many tuples of symbols the tuples of the pool agree with, where no key is missing."""
         result = np.ones(len(self.tuples))
-        for cells, column, many in zip(self.cells, self.tuples.columns, self.uncertain, strict=True):
-            if many:
-                holders = np.ones(len(cells.values)) if self.by_value else np.bincount(cells.members).astype(np.float64)
-                agreeing = np.minimum(cells.membership @ holders, float(cells.size))
-                result *= np.concatenate([[1.0], agreeing])[column]
+        for _, cells, column in self.several:
+            holders = np.ones(len(cells.values)) if self.by_value else np.bincount(cells.members).astype(np.float64)
+            agreeing = np.minimum(cells.membership @ holders, float(cells.size))
+            result *= np.concatenate([[1.0], agreeing])[column]
         return float(result.sum())
 
 
@@ -155,17 +148,22 @@ class Counter(Protocol):
 
 
 def pool_of(keys: Keys, rule: str, weight: NDArray[np.float64] | None) -> Pool:
-    """The tuples that are assessed, as a rule sees them."""
-    if rule not in RULES:
-        raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
-    amount = keys.tuples.count if weight is None else weight
-    tuples = keys.tuples if keys.kept.all() else keys.tuples.take(keys.kept)
-    amount = amount if keys.kept.all() else amount[keys.kept]
+    """The tuples that are assessed under a rule."""
+    check_rule(rule)
+    tuples, amount = keys.tuples, keys.tuples.count if weight is None else weight
+    if not keys.kept.all():
+        tuples, amount = tuples.take(keys.kept), amount[keys.kept]
     return feasible(Pool(tuples, amount, tuple(variable.cells for variable in keys.variables), rule))
 
 
+def check_rule(rule: str) -> None:
+    """Raise if there is no such rule."""
+    if rule not in RULES:
+        raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
+
+
 def feasible(pool: Pool) -> Pool:
-    """The same pool, after checking that the combinations of a tuple's candidates can be listed where they must be."""
+    """The same pool, after checking that no tuple has more combinations of candidates than can be listed."""
     most = combinations(pool).max(initial=0) if pool.rule == "worst" else 0
     if most > _MOST:
         raise DataError(
@@ -178,16 +176,13 @@ def feasible(pool: Pool) -> Pool:
 def questions_of(pool: Pool, rows: NDArray[np.intp]) -> Questions:
     """What the rule asks on behalf of some tuples of the pool."""
     columns: list[NDArray[Any]] = [column[rows] for column in pool.tuples.columns]
-    if pool.rule == "first":
-        columns = [cells.first[column] for cells, column in zip(pool.cells, columns, strict=True)]
-    if pool.rule != "worst":
-        return Questions(tuple(columns), rows)
-    place = np.arange(len(rows))
-    for number, (cells, many) in enumerate(zip(pool.cells, pool.uncertain, strict=True)):
-        if many:
-            columns, repeat, _ = combined(columns, number, cells)
-            place = place[repeat]
-    return Questions(tuple(columns), rows[place])
+    for place, cells, _ in pool.several:
+        if pool.rule == "first":
+            columns[place] = cells.first[columns[place]]
+        elif pool.rule == "worst":
+            columns, repeat, _ = combined(columns, place, cells)
+            rows = rows[repeat]
+    return Questions(tuple(columns), rows)
 
 
 def combined(
@@ -207,36 +202,26 @@ def combined(
 def combinations(pool: Pool) -> NDArray[np.float64]:
     """How many combinations of candidates each tuple has, (distinct,)."""
     result = np.ones(len(pool.tuples))
-    for cells, column, many in zip(pool.cells, pool.tuples.columns, pool.uncertain, strict=True):
-        if many:
-            result *= cells.lengths[column]
+    for _, cells, column in pool.several:
+        result *= cells.lengths[column]
     return result
 
 
 def answers(pool: Pool, counter: Counter) -> Amounts:
     """The matches of each tuple of the pool, (distinct,)."""
     result = np.empty(len(pool.tuples), pool.amount.dtype)
-    for rows in _batches(pool):
+    batches = [np.arange(len(pool.tuples))]
+    if pool.rule == "worst" and pool.several:  # so many tuples at once that their combinations fit into memory
+        batch = (np.cumsum(combinations(pool)) // _AT_ONCE).astype(np.int64)
+        batches = np.split(batches[0], np.flatnonzero(np.diff(batch)) + 1)
+    for rows in batches:
         asked = questions_of(pool, rows)
-        least = len(asked) > len(rows)
-        if any(pool.uncertain) and pool.by_value:
+        if pool.several and pool.by_value:
             once, inverse = asked.distinct
             counts = counter.count(once)[inverse]
         else:
             counts = counter.count(asked)
-        result[rows] = (
-            np.minimum.reduceat(counts, np.flatnonzero(np.diff(asked.owner, prepend=-1))) if least else counts
-        )
+        if len(asked) > len(rows):
+            counts = np.minimum.reduceat(counts, np.flatnonzero(np.diff(asked.owner, prepend=-1)))
+        result[rows] = counts
     return result
-
-
-def _batches(pool: Pool) -> Iterator[NDArray[np.intp]]:
-    """Tuples of the pool, so many at once that their combinations of candidates fit into memory."""
-    every = np.arange(len(pool.tuples))
-    if pool.rule != "worst" or not any(pool.uncertain):
-        yield every
-        return
-    batch = (np.cumsum(combinations(pool)) // _AT_ONCE).astype(np.int64)
-    for part in np.split(every, np.flatnonzero(np.diff(batch)) + 1):
-        if len(part):
-            yield part

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay.errors import DataError
 from naysay.microdata.keys.cells import CellSet
 from naysay.microdata.keys.tuples import Tuples, grouped
-from naysay.microdata.keys.variables import Keys
+from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.matching.cost import counter_of
 from naysay.microdata.matching.question import Pool, Questions, combinations, combined, pool_of
 
@@ -26,7 +24,7 @@ def expected_matches(
     *,
     weights: str | ArrayLike | None = None,
     algorithm: str | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[np.float64]:
     """Expected number of respondents who share the values of each, (n,), each included.
 
@@ -59,31 +57,25 @@ def expected_matches(
 
     Source: METHODS section 5, expected counts.
     """
-    weight = keys.weight(weights)
-    pool = pool_of(keys, "first", weight)
-    likely = _likely(pool)
-    nobody = not len(likely.asked)
-    counts = np.zeros(0) if nobody else counter_of(likely.pool, algorithm, progress).count(likely.asked)
+    pool = pool_of(keys, "first", None if weights is None else keys.weight(weights))
+    columns, owner, chance = _combined(pool)
+    sizes = tuple(pool.symbols(place) for place in range(len(columns)))
+    first, place = grouped(columns, sizes)
+    asked = Questions(tuple(column[first] for column in columns), np.arange(len(first)))
+    tuples = Tuples(asked.symbols, sizes, np.ones(len(first), np.int64))
+    amount = np.bincount(place, chance * pool.amount[owner], len(first))
+    likely = Pool(tuples, amount, tuple(CellSet.of(cells.values) for cells in pool.cells), "first")
+    counts = counter_of(likely, algorithm, progress).count(asked) if len(asked) else np.zeros(0)
     shared, alone = np.zeros(keys.distinct), np.ones(keys.distinct)
-    shared[keys.kept] = np.bincount(likely.owner, likely.chance * counts[likely.place], len(pool.tuples))
-    alone[keys.kept] = np.bincount(likely.owner, likely.chance**2, len(pool.tuples))
+    shared[keys.kept] = np.bincount(owner, chance * counts[place], len(pool.tuples))
+    alone[keys.kept] = np.bincount(owner, chance**2, len(pool.tuples))
     own = np.ones(keys.n) if weights is None else keys.each_weight(weights)
     result = shared[keys.owner] + own * (1 - alone[keys.owner])
     return result if keys.kept.all() else np.ma.MaskedArray(result, mask=~keys.kept[keys.owner])
 
 
-@dataclass(frozen=True, eq=False)
-class _Likely:
-    """Every combination of every tuple's candidates, `owner` the tuple, `place` the combination's own."""
-
-    pool: Pool
-    asked: Questions
-    owner: NDArray[np.intp]
-    place: NDArray[np.intp]
-    chance: NDArray[np.float64]
-
-
-def _likely(pool: Pool) -> _Likely:
+def _combined(pool: Pool) -> tuple[list[NDArray[Any]], NDArray[np.intp], NDArray[np.float64]]:
+    """Every combination of every tuple's candidates by columns, the tuple that it belongs to, and its chance."""
     total = combinations(pool).sum()
     if total > _MOST:
         raise DataError(
@@ -91,16 +83,7 @@ def _likely(pool: Pool) -> _Likely:
         )
     columns: list[NDArray[Any]] = list(pool.tuples.columns)
     owner, chance = np.arange(len(pool.tuples)), np.ones(len(pool.tuples))
-    for number, (cells, many) in enumerate(zip(pool.cells, pool.uncertain, strict=True)):
-        if many:
-            columns, repeat, likely = combined(columns, number, cells)
-            owner, chance = owner[repeat], chance[repeat] * likely
-    sizes = tuple(pool.symbols(place) for place in range(len(columns)))
-    first, place = grouped(columns, sizes)
-    distinct = tuple(column[first] for column in columns)
-    amount = np.bincount(place, chance * pool.amount[owner], len(first))
-    tuples = Tuples(distinct, sizes, np.ones(len(first), np.int64))
-    values = tuple(CellSet.of(cells.values) for cells in pool.cells)
-    return _Likely(
-        Pool(tuples, amount, values, "first"), Questions(distinct, np.arange(len(first))), owner, place, chance
-    )
+    for place, cells, _ in pool.several:
+        columns, repeat, likely = combined(columns, place, cells)
+        owner, chance = owner[repeat], chance[repeat] * likely
+    return columns, owner, chance

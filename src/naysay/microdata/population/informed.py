@@ -6,15 +6,14 @@ missing, it is not: a record that shows all keys of a person is more likely thei
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay.microdata.keys.variables import Keys
-from naysay.microdata.matching.matches import amounts_matching
+from naysay.microdata.keys.variables import Keys, Progress
+from naysay.microdata.matching.matches import matches_of_tuples
 
 __all__ = ["Informed", "informed"]
 
@@ -28,11 +27,11 @@ class Informed:
     exact : float
         For an intruder who picks among the records that show all of these keys: the share kept times the mean of 1/k.
     weighed : float
-        For one who picks a matching record with a chance in proportion to its 1/m: at least the mean over i of
+        For an intruder who picks a matching record with a chance in proportion to its 1/m: at least the mean over i of
         P_i = (1/m_i) / Σ 1/m_j, the sum being over the records j that match i. A record that fits many people is less
         likely that of one of them.
     most : float
-        What nobody exceeds by these keys alone, even with the keys of everybody else: distinct rows over records.
+        No intruder with these keys alone exceeds it, even with the keys of everybody else: distinct rows over records.
         Rows that show the same, gaps included, cannot be told apart.
 
     Each is an average over the people in the file; NaN where a policy leaves nobody in.
@@ -48,30 +47,22 @@ class Informed:
         return max(self.exact, self.weighed)
 
 
-def informed(
-    keys: Keys,
-    gone: NDArray[np.bool_],
-    m: NDArray[Any] | None = None,
-    *,
-    progress: Callable[[float], None] | None = None,
-) -> Informed:
+def informed(keys: Keys, m: NDArray[Any] | None = None, *, progress: Progress | None = None) -> Informed:
     """The success of an informed intruder, from below and from above.
 
     Parameters
     ----------
     keys : Keys
-    gone : (distinct,) bool
-        Tuples that listwise deletion deletes.
     m : (distinct,) int, optional
         Matches by the rule ``intersect``, where they are known: without uncertain cells all rules give the same.
     progress : callable, optional
-        Told the share done, from 0 to 1.
+        Called with the share of the work that is done, from 0 to 1.
 
     Examples
     --------
     >>> from naysay import microdata
     >>> keys = microdata.Keys({"age": [40, 36, 36, None]}, ["age"])
-    >>> found = informed(keys, keys.tuples.columns[0] == 0)
+    >>> found = informed(keys)
     >>> found.exact, round(found.weighed, 3), found.most
     (0.5, 0.393, 0.75)
 
@@ -84,14 +75,14 @@ def informed(
     records = int(count[kept].sum())
     if not records:
         return Informed(float("nan"), float("nan"), float("nan"))
-    exact = int((kept & ~gone).sum()) / records  # Σ 1/k over the records of one tuple is 1
+    exact = int(keys.complete.sum()) / records  # Σ 1/k over the records of one tuple is 1
     most = int(kept.sum()) / records
     if exact == most:  # everybody is kept: m = k, and all four numbers are the same
         return Informed(exact, exact, exact)
     if m is None:
-        m = amounts_matching(keys, count, rule="intersect", progress=progress)
+        m = matches_of_tuples(keys, rule="intersect", progress=progress)
     inverse = np.zeros(keys.distinct)
     inverse[kept] = 1 / m[kept]
-    around = amounts_matching(keys, count * inverse, rule="intersect", progress=progress)
+    around = matches_of_tuples(keys, count * inverse, rule="intersect", progress=progress)
     weighed = float((count[kept] * inverse[kept] / around[kept]).sum()) / records
     return Informed(exact, weighed, most)

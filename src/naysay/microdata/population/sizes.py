@@ -1,4 +1,4 @@
-"""How many records have each size: what tables of risk are counted from."""
+"""How many records have each size: the numbers behind tables of risk."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from naysay.microdata.keys.tuples import grouped
 from naysay.printing import number
 
 __all__ = ["Sizes"]
-
-_DENSE = 1 << 20  # sizes below this, or eight times their number, are counted in a table, not by sorting
 
 
 @dataclass(frozen=True)
@@ -53,13 +52,14 @@ class Sizes:
     @classmethod
     def of(cls, sizes: NDArray[np.int64] | np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]) -> Sizes:
         """The summary of one size for each record, masked where it is deleted."""
-        kept = np.asarray(np.ma.compressed(sizes))
-        return cls.counted(*np.unique(kept, return_counts=True))
+        return cls.counted(*np.unique(np.ma.compressed(sizes), return_counts=True))
 
     @classmethod
     def counted(cls, sizes: NDArray[np.int64], records: NDArray[np.int64]) -> Sizes:
         """The summary of some sizes, each with a number of records that have it; a size may come several times."""
-        distinct, held = _histogram(sizes, records)
+        # each size once, rising, so that no sum depends on the order in which sizes come
+        rows, place = grouped([sizes], [int(sizes.max(initial=0)) + 1])
+        distinct, held = sizes[rows], np.bincount(place, records, len(rows)).astype(np.int64)
         total = int(held.sum())
         return cls(
             total,
@@ -80,13 +80,3 @@ class Sizes:
     def fields(self) -> dict[str, Any]:
         """What an intruder who knows that a person is in the file would achieve, as fields of a JSON object."""
         return {"smallest": self.smallest or None, "prosecutor_mean": number(self.inverse)}
-
-
-def _histogram(sizes: NDArray[np.int64], records: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Each size once, rising, so that no sum depends on the order in which sizes come."""
-    if len(sizes) and int(sizes.max()) <= max(_DENSE, 8 * len(sizes)):
-        held = np.bincount(sizes, records)
-        distinct = np.flatnonzero(held)
-        return distinct, held[distinct].astype(np.int64)
-    distinct, place = np.unique(sizes, return_inverse=True)
-    return distinct, np.bincount(place, records, len(distinct)).astype(np.int64)

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches
 from naysay.microdata.population.sizes import Sizes
+from naysay.printing import number
 
-__all__ = [
-    "FEWEST",
-    "Intrusion",
-    "Theta",
-    "data_intrusion_simulation",
-    "sampling_fraction",
-    "theta",
-    "theta_of",
-    "told_by",
-]
+__all__ = ["FEWEST", "Intrusion", "Theta", "data_intrusion_simulation", "sampling_fraction", "theta", "theta_of"]
 
 FEWEST = 10  # unique records, and pairs, below which θ is withheld: see the page on risk for what few pairs do to it
 
@@ -63,19 +56,27 @@ class Theta:
 
     @property
     def reason(self) -> str:
-        """Why the number must not be relied on; empty where it may."""
+        """Why nobody should rely on the number; empty if they may."""
         if math.isnan(self.fraction):
             return "the population is not known"
         if min(self.unique, self.pairs) >= FEWEST or self.fraction == 1:
             return ""
         records = f"{self.unique:,.6g} unique record{'' if self.unique == 1 else 's'}"
-        pairs = f"{self.pairs:,.6g} pair{'' if self.pairs == 1 else 's'}"
+        pairs = f"{self.pairs:,.6g} pair{'' if self.pairs == 1 else 's'}"  # on matches, half a pair is possible
         return f"only {records} and {pairs}; at least {FEWEST} of each are needed"
 
     @property
     def withheld(self) -> bool:
         """Whether tables leave the number out: it rests on too few records."""
         return bool(self.reason)
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of a JSON object; undefined numbers are None."""
+        return {
+            "theta": number(self.estimate),
+            "theta_interval": [number(bound) for bound in self.interval],
+            "theta_withheld": self.reason or None,
+        }
 
 
 def theta(
@@ -124,8 +125,7 @@ def theta(
     of F people, f of them in the file, adds 2qI(f = 2) - (F - 1)I(f = 1) to n₁(1/θ̂ - 1/θ), q = (1-π)/π. That has
     mean zero and variance 4q²P(f = 2) + E (F - 1)²I(f = 1), and the last term is 2qP(f = 2) + 6q²P(f = 3).
     """
-    counts = {"unique": unique, "pairs": pairs, "triples": 0 if triples is None else triples}
-    for name, value in counts.items():
+    for name, value in (("unique", unique), ("pairs", pairs), ("triples", triples or 0)):
         if not math.isfinite(value) or value < 0:
             raise DataError(f"{name} must be a count, not negative; got {value!r}", value=value)
     if not 0 < fraction <= 1:
@@ -141,7 +141,7 @@ def theta(
 
 
 def told_by(unique: float, pairs: float, wrong: float, variance: float, fraction: float, confidence: float) -> Theta:
-    """θ from unique records, the unique matches expected to be wrong, and the variance of what these are off by."""
+    """θ from unique records, the expected number of wrong unique matches, and the variance of that number's error."""
     whole = unique + wrong
     estimate = unique / whole if whole else math.nan
     if not unique:
@@ -184,16 +184,14 @@ def sampling_fraction(kept: int, population: float) -> float:
     if not math.isfinite(population) or population <= 0:
         raise DataError(f"population must be a number of people, above zero; got {population:,}", value=population)
     if population < kept:
-        raise DataError(
-            f"the population must be at least as large as the sample; got {population:,} people for {kept:,} records",
-            value=population,
-        )
+        told = f"the population must be at least as large as the sample; got {population:,} people for {kept:,} records"
+        raise DataError(told, value=population)
     return kept / float(population)
 
 
 @dataclass(frozen=True)
 class Intrusion:
-    """How an intruder fared who met people of the population and looked for each in the file.
+    """The results of an intruder who met people of the population and looked for each of them in the file.
 
     Parameters
     ----------
@@ -234,7 +232,7 @@ def data_intrusion_simulation(
     rng: np.random.Generator | None = None,
     confidence: float = 0.95,
 ) -> Intrusion:
-    """How often a unique match is right, found by trying: the check of θ where the population is known.
+    """How often a unique match is right, found by simulation: a check of θ if the population is known.
 
     Draw a person of the population. Look in the file for the records whose candidates meet theirs. Where there is
     exactly one, count whether it is that person's. Missing and uncertain cells match as in `matches` by the rule
@@ -272,34 +270,21 @@ def data_intrusion_simulation(
     Skinner & Elliot (2002). Where the population is not known, the same is done from within the file: remove a record,
     put it back with probability π, and match it; what that tends to is θ̂.
     """
-    inside = _sampled(sampled, people.n)
-    found = records_matching(people, inside)
+    inside = np.asarray(sampled)
+    if inside.shape != (people.n,) or inside.dtype != np.bool_:
+        got = f"{inside.dtype} of shape {inside.shape}"
+        raise DataError(f"sampled must be {people.n:,} truth values, one a person; got {got}")
+    if not inside.any():
+        raise DataError("sampled must hold somebody; nobody of the population is in the file")
+    # Everybody counts once and the records of the file twice: the difference to everybody's matches is the file's.
+    twice = np.asarray(matches(people, rule="intersect", weights=np.where(inside, 2.0, 1.0)))
+    found = np.rint(twice - np.asarray(matches(people, rule="intersect"))).astype(np.int64)
     sizes = Sizes.of(found[inside])
     told = theta(sizes.unique, sizes.pairs, triples=sizes.triples, fraction=float(inside.mean()), confidence=confidence)
-    if draws is None:
-        drawn = np.arange(people.n)
-    else:
+    drawn = np.arange(people.n)
+    if draws is not None:
         if draws < 1:
             raise DataError(f"draws must be at least one person; got {draws!r}", value=draws)
         drawn = (np.random.default_rng(2002) if rng is None else rng).integers(people.n, size=draws)
     unique = found[drawn] == 1
     return Intrusion(len(drawn), int(unique.sum()), int((unique & inside[drawn]).sum()), told)
-
-
-def records_matching(people: Keys, inside: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """For each person of the population, how many records of the file match them, (N,).
-
-    Everybody counts once and the records of the file twice; the difference to everybody's matches is the file's share.
-    """
-    twice = np.asarray(matches(people, rule="intersect", weights=np.where(inside, 2.0, 1.0)))
-    once = np.asarray(matches(people, rule="intersect"))
-    return np.asarray(np.rint(twice - once), dtype=np.int64)
-
-
-def _sampled(sampled: ArrayLike, n: int) -> NDArray[np.bool_]:
-    inside = np.asarray(sampled)
-    if inside.shape != (n,) or inside.dtype != np.bool_:
-        raise DataError(f"sampled must be {n:,} truth values, one a person; got {inside.dtype} of shape {inside.shape}")
-    if not inside.any():
-        raise DataError("sampled must hold somebody; nobody of the population is in the file")
-    return inside

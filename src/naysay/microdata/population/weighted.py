@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,12 @@ from naysay.printing import plain
 
 __all__ = ["Scale", "Weighted", "weighted_theta"]
 
-_CALIBRATED = 0.01  # how far the sum of the weights may be from the population before it is said
+_CALIBRATED = 0.01  # a sum of weights that differs more from the population causes a warning
 
 
 @dataclass(frozen=True)
 class Weighted:
-    """The same in people of the population, as the weights estimate it.
+    """Risk in people of the population, as the weights estimate it.
 
     Parameters
     ----------
@@ -60,36 +60,33 @@ class Weighted:
 
     def fields(self) -> dict[str, Any]:
         """The fields of a JSON object, with stable names."""
-        names = {"lt_5": "below_5", "lt_10": "below_10"}
-        fields = ("smallest", "lt_5", "lt_10", "unique", "expected")
-        return {name: plain(getattr(self, names.get(name, name))) for name in fields}
+        names = ("smallest", "lt_5", "lt_10", "unique", "expected")
+        return {name: plain(value) for name, value in zip(names, astuple(self), strict=True)}
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Weights as people of the population: their name among the keys, and what they are multiplied by."""
+    """Weights as people of the population: what they are multiplied by."""
 
-    name: str
     factor: float
     warnings: tuple[StatisticalWarning, ...]
 
     @classmethod
     def between(cls, keys: Keys, weights: str | ArrayLike, population: float) -> Scale:
         """From the weights that the keys hold to the population."""
-        weight = keys.tuples.weight
-        total = float(weight.sum()) if weight is not None else 0.0
+        weight = keys.weight(weights if isinstance(weights, str) else "weights")
+        total = float(weight.sum())
         told = []
         if abs(total / population - 1) > _CALIBRATED:
             told.append(
                 f"the weights sum to {total:,.6g}, not to the population of {population:,.12g}; they are scaled to it"
             )
-        if weight is not None and (weight * population / total < keys.tuples.count * (1 - 1e-9)).any():
+        if (weight * population / total < keys.tuples.count * (1 - 1e-9)).any():
             told.append(
-                "some weights are below one person, as if respondents were sampled more than once; θ takes them as they"
-                " are, and the sum over pairs as not below zero"
+                "some weights are below one person, as if respondents were sampled more than once; θ uses them as they"
+                " are, but never lets the sum over pairs fall below zero"
             )
-        name = weights if isinstance(weights, str) else "weights"
-        return cls(name, population / total, tuple(StatisticalWarning(text) for text in told))
+        return cls(population / total, tuple(StatisticalWarning(text) for text in told))
 
     def people(self, weight: Any) -> NDArray[np.float64]:
         """Weights as people of the population."""

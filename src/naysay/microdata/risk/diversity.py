@@ -1,4 +1,4 @@
-"""l-diversity: what an intruder learns of a sensitive variable without finding anybody."""
+"""l-diversity: what an intruder learns about a sensitive variable without identifying anybody."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from naysay.errors import DataError
 from naysay.microdata.keys.tuples import grouped
 from naysay.microdata.keys.variables import Keys
-from naysay.microdata.matching.matches import anonymity_of_tuples, matches_of_tuples
+from naysay.microdata.matching.matches import matches_of_tuples
 from naysay.microdata.risk.measure import Case, Measure
 from naysay.microdata.risk.written import amount
 from naysay.printing import number
@@ -38,8 +38,8 @@ class Diversity(Measure):
     sets : int
         Anonymity sets in which some sensitive value is known.
     sharing, matches_sharing : int
-        Records whose anonymity set (matches) holds others, none of them with another sensitive value: to know that
-        somebody is among them is to know it.
+        Records whose anonymity set (whose matches) holds other people, none of them with another sensitive value.
+        Whoever knows that somebody is among them knows that value.
     """
 
     name = "diversity"
@@ -76,32 +76,8 @@ class Diversity(Measure):
         return float(np.nanmin(self.effective)) if self.sets else float("nan")
 
     @classmethod
-    def of(cls, case: Case) -> Self | None:
-        return None if case.sensitive is None else cls._of(*case.sensitive)
-
-    @classmethod
-    def _of(cls, keys: Keys, sensitive: str) -> Self:
-        others = _others(keys, sensitive)
-        cells = keys.variable(sensitive).cells
-        part = keys.only(others)
-        _, group = keys.tuples.only([keys.columns.index(name) for name in others])
-        k, gone = anonymity_of_tuples(part)
-        code = keys.tuples.columns[keys.columns.index(sensitive)].astype(np.int64)
-        known = (code > 0) & (code <= len(cells.values)) & ~gone[group]
-        values, effective = _of_groups(group[known], code[known], keys.tuples.count[known], len(part.tuples))
-        alone = (values[group] == 1) & known & (k[group] > 1)
-        # where the sensitive variable, taken as one more key, loses no match, it tells no two of them apart
-        m = matches_of_tuples(part, rule="intersect")[group]
-        same = matches_of_tuples(keys, rule="intersect") == m
-        return cls(
-            sensitive,
-            keys,
-            values[group],
-            effective[group],
-            int((values > 0).sum()),
-            int(keys.tuples.count[alone].sum()),
-            int(keys.tuples.count[same & (code > 0) & (m > 1)].sum()),
-        )
+    def of(cls, case: Case) -> Diversity | None:
+        return None if case.sensitive is None else diversity(*case.sensitive)
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
@@ -129,8 +105,8 @@ def diversity(keys: Keys, sensitive: str) -> Diversity:
     who knows that a person is among them knows it of them. Distinct l is the number of values in the set, entropy l =
     exp H.
 
-    Missing sensitive cells, and uncertain ones, tell nothing: they add no value, and speak against none. Matches are
-    those of the rule ``intersect``, in which the fewest sets are of one value.
+    Missing and uncertain sensitive cells are ignored: they neither add a value nor exclude one. Matches follow the rule
+    ``intersect``, under which the fewest sets have a single value.
 
     Parameters
     ----------
@@ -157,7 +133,25 @@ def diversity(keys: Keys, sensitive: str) -> Diversity:
     -----
     Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam (2007), l-diversity, ACM TKDD 1(1), 3.
     """
-    return Diversity._of(keys, sensitive)
+    others = _others(keys, sensitive)
+    part = keys.only(others)
+    _, group = keys.tuples.only([keys.columns.index(name) for name in others])
+    code = keys.tuples.columns[keys.columns.index(sensitive)].astype(np.int64)
+    known = (code > 0) & (code <= len(keys.variable(sensitive).cells.values)) & part.complete[group]
+    values, effective = _of_groups(group[known], code[known], keys.tuples.count[known], len(part.tuples))
+    alone = (values[group] == 1) & known & (part.tuples.count[group] > 1)
+    # where the sensitive variable, taken as one more key, loses no match, it tells no two of them apart
+    m = matches_of_tuples(part, rule="intersect")[group]
+    same = matches_of_tuples(keys, rule="intersect") == m
+    return Diversity(
+        sensitive,
+        keys,
+        values[group],
+        effective[group],
+        int((values > 0).sum()),
+        int(keys.tuples.count[alone].sum()),
+        int(keys.tuples.count[same & (code > 0) & (m > 1)].sum()),
+    )
 
 
 def _others(keys: Keys, sensitive: str) -> list[str]:
@@ -167,11 +161,8 @@ def _others(keys: Keys, sensitive: str) -> list[str]:
     if not others:
         raise DataError(f"a quasi-identifier is needed beside the sensitive variable {sensitive!r}", column=sensitive)
     if variable.policy != "wildcard":
-        raise DataError(
-            f"missing cells of the sensitive variable {sensitive!r} tell nothing, so their policy must be 'wildcard';"
-            f" got {variable.policy!r}",
-            column=sensitive,
-        )
+        told = f"missing cells of the sensitive variable {sensitive!r} tell nothing, so their policy must be 'wildcard'"
+        raise DataError(f"{told}; got {variable.policy!r}", column=sensitive)
     return others
 
 
@@ -179,9 +170,7 @@ def _of_groups(
     group: NDArray[np.intp], code: NDArray[np.int64], count: NDArray[np.int64], groups: int
 ) -> tuple[NDArray[np.int64], Floats]:
     """Values that occur in each group, and exp of the entropy of their shares."""
-    if not len(group):
-        return np.zeros(groups, np.int64), np.full(groups, np.nan)
-    first, place = grouped([group, code], [groups, int(code.max()) + 1])
+    first, place = grouped([group, code], [groups, int(code.max(initial=0)) + 1])
     own = np.bincount(place, count)
     group = group[first]
     total = np.bincount(group, own, groups)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,7 +10,7 @@ from naysay.microdata.population.sizes import Sizes
 from naysay.microdata.population.theta import Theta
 from naysay.microdata.population.weighted import Weighted
 from naysay.microdata.risk.measure import Case, Measure
-from naysay.microdata.risk.written import percent, share, theta_cells, theta_fields, theta_percent
+from naysay.microdata.risk.written import percent, share, theta_cells, theta_percent
 from naysay.printing import number
 
 __all__ = ["Listwise"]
@@ -66,13 +66,12 @@ class Listwise(Measure):
         return "Listwise deletion: anonymity sets (k) of the records that have every key"
 
     def cells(self) -> tuple[str, ...]:
-        shares = (self.pr_su_kept, self.pr_su_all, self.sizes.inverse)
-        return (*self._counts, *map(share, shares), *theta_cells(self.theta))
+        return (*self._row(share), *theta_cells(self.theta))
 
-    @property
-    def _counts(self) -> tuple[str, ...]:
+    def _row(self, written: Callable[[float], str]) -> tuple[str, ...]:
         sizes = self.sizes
-        return tuple(f"{n:,}" for n in (self.deleted, self.kept, sizes.unique, sizes.below_5, sizes.below_10))
+        counts = (self.deleted, self.kept, sizes.unique, sizes.below_5, sizes.below_10)
+        return (*map("{:,}".format, counts), *map(written, (self.pr_su_kept, self.pr_su_all, sizes.inverse)))
 
     def fields(self) -> dict[str, Any]:
         return {
@@ -83,12 +82,11 @@ class Listwise(Measure):
             "k_lt_10": self.sizes.below_10,
             "pr_su_kept": number(self.pr_su_kept),
             "pr_su_all": number(self.pr_su_all),
-            **theta_fields(self.theta),
+            **self.theta.fields(),
             **self.sizes.fields(),
             "prosecutor_highest": number(self.sizes.highest),
             **({} if self.weighted is None else {"weighted": self.weighted.fields()}),
         }
 
     def page_cells(self) -> tuple[str, ...]:
-        shares = (self.pr_su_kept, self.pr_su_all, self.sizes.inverse)
-        return (*self._counts, *map(percent, shares), theta_percent(self.theta))
+        return (*self._row(percent), theta_percent(self.theta))

@@ -1,8 +1,8 @@
-"""The measure of matches: everybody, and how many others may be the same as far as the file tells."""
+"""The measure of matches: for every record, how many records may be the same person."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,7 +11,7 @@ from naysay.microdata.population.sizes import Sizes
 from naysay.microdata.population.theta import Theta
 from naysay.microdata.population.weighted import Weighted
 from naysay.microdata.risk.measure import Case, Measure
-from naysay.microdata.risk.written import percent, share, spanned, theta_cells, theta_fields, theta_percent
+from naysay.microdata.risk.written import percent, share, spanned, theta_cells, theta_percent
 from naysay.printing import number
 
 __all__ = ["Matches"]
@@ -62,7 +62,7 @@ class Matches(Measure):
         sizes, theta, weighted = case.on_m
         # m by another rule than `intersect` leaves out people who may be the target; see `informed`.
         one_rule = case.rule == "intersect" or all(each.cells.certain for each in case.keys.variables)
-        known = informed(case.keys, case.gone, case.m if one_rule else None)
+        known = informed(case.keys, case.m if one_rule else None)
         return cls(case.rule, sizes, theta, known, weighted)
 
     @classmethod
@@ -72,13 +72,12 @@ class Matches(Measure):
         return f"Number of matches (m) of everybody; what is missing {gaps}; rule: {rules}"
 
     def cells(self) -> tuple[str, ...]:
-        pick = spanned(self.informed.least, self.informed.most, share)
-        return (*self._counts, share(self.pr_su), share(self.sizes.inverse), pick, *theta_cells(self.theta))
+        return (*self._row(share), *theta_cells(self.theta))
 
-    @property
-    def _counts(self) -> tuple[str, ...]:
-        sizes = self.sizes
-        return tuple(f"{n:,}" for n in (sizes.records, sizes.unique, sizes.below_5, sizes.below_10))
+    def _row(self, written: Callable[[float], str]) -> tuple[str, ...]:
+        sizes, pick = self.sizes, spanned(self.informed.least, self.informed.most, written)
+        counts = map("{:,}".format, (sizes.records, sizes.unique, sizes.below_5, sizes.below_10))
+        return (*counts, written(self.pr_su), written(sizes.inverse), pick)
 
     def fields(self) -> dict[str, Any]:
         return {
@@ -92,7 +91,7 @@ class Matches(Measure):
             "informed_most": number(self.informed.most),
             "informed_exact": number(self.informed.exact),
             "informed_weighed": number(self.informed.weighed),
-            **theta_fields(self.theta),
+            **self.theta.fields(),
             "theta_heuristic": True,
             **self.sizes.fields(),
             "prosecutor_highest": number(self.sizes.highest),
@@ -100,5 +99,4 @@ class Matches(Measure):
         }
 
     def page_cells(self) -> tuple[str, ...]:
-        pick = spanned(self.informed.least, self.informed.most, percent)
-        return (*self._counts, percent(self.pr_su), percent(self.sizes.inverse), pick, theta_percent(self.theta))
+        return (*self._row(percent), theta_percent(self.theta))

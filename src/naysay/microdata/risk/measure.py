@@ -1,4 +1,4 @@
-"""What a measure of risk is: one thing that is told of each quasi-identifier, and every form in which it is told.
+"""What a measure of risk is: numbers about each quasi-identifier, and every form in which they are shown.
 
 A measure is a frozen dataclass in a file of its own and stands in `table.MEASURES`. Text, JSON, CSV and the page for
 the board read its members; none of them knows a measure by name.
@@ -7,7 +7,7 @@ the board read its members; none of them knows a measure by name.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
@@ -15,8 +15,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay.microdata.keys.variables import Keys
-from naysay.microdata.matching.matches import anonymity_of_tuples, matches_of_tuples
+from naysay.microdata.keys.variables import Keys, Progress
+from naysay.microdata.matching.matches import matches_of_tuples
 from naysay.microdata.population.sizes import Sizes
 from naysay.microdata.population.theta import Theta, sampling_fraction, theta_of
 from naysay.microdata.population.weighted import Scale, Weighted, weighted_theta
@@ -25,7 +25,7 @@ __all__ = ["Case", "Measure", "Measured"]
 
 
 class Measure(ABC):
-    """What a table of risk tells of one quasi-identifier.
+    """What a table of risk reports about one quasi-identifier.
 
     Attributes
     ----------
@@ -36,10 +36,10 @@ class Measure(ABC):
     explanation : tuple of str
         Sentences that say what the columns mean.
     everywhere : bool
-        Whether each table has it, also where nobody asked for it.
+        Whether each table has it, even if nobody asked for it.
     page_title : str
-        The caption of its table on the page for the board, which is read by people who are no statisticians; by
-        default that of the text.
+        The caption of its table on the page for the board. Its readers are no statisticians. By default it is the
+        caption of the text table.
     page_columns : tuple of str
         The columns of that table; by default those of the text.
     """
@@ -107,21 +107,12 @@ class Case:
     scale: Scale | None
     confidence: float
     sensitive: tuple[Keys, str] | None
-    progress: Callable[[float], None] | None
-
-    @cached_property
-    def k(self) -> NDArray[Any]:
-        """The anonymity set of each distinct tuple."""
-        return self._anonymity[0]
+    progress: Progress | None
 
     @property
-    def gone(self) -> NDArray[np.bool_]:
-        """Whether listwise deletion deletes it."""
-        return self._anonymity[1]
-
-    @cached_property
-    def _anonymity(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        return anonymity_of_tuples(self.keys)
+    def k(self) -> NDArray[np.int64]:
+        """The anonymity set of each distinct tuple."""
+        return self.keys.tuples.count
 
     @cached_property
     def m(self) -> NDArray[Any]:
@@ -131,15 +122,15 @@ class Case:
     @cached_property
     def on_k(self) -> Measured:
         """Over the records that have every key."""
-        sums = self.scale and anonymity_of_tuples(self.keys, weights=self.scale.name)[0]
-        return self._measured(self.k, sums, ~self.gone)
+        return self._measured(self.k, self.keys.tuples.weight, self.keys.complete)
 
     @cached_property
     def on_m(self) -> Measured:
         """Over everybody whom no policy leaves out."""
-        m, weights = self.m, self.scale and self.scale.name
-        sums = weights and matches_of_tuples(self.keys, rule=self.rule, weights=weights, progress=self.progress)
-        return self._measured(m, sums, self.keys.kept)
+        m, weight = self.m, self.keys.tuples.weight
+        if self.scale is not None:
+            weight = matches_of_tuples(self.keys, weight, rule=self.rule, progress=self.progress)
+        return self._measured(m, weight, self.keys.kept)
 
     def _measured(self, sizes: NDArray[Any], sums: Any, keep: NDArray[np.bool_]) -> Measured:
         sizes, count = sizes[keep], self.keys.tuples.count[keep]

@@ -1,4 +1,4 @@
-"""The measure in people: what sampling weights say of the population."""
+"""The measure in people: risk in the population, estimated from sampling weights."""
 
 from __future__ import annotations
 

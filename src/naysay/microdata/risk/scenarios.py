@@ -27,7 +27,7 @@ __all__ = ["SCENARIOS", "Identification", "Scenario", "identification", "probabi
 
 @dataclass(frozen=True)
 class Scenario:
-    """An intruder, and what success means to them.
+    """An intruder, and what counts as success for them.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Scenario:
         return _READINGS[self.reading][0](row)
 
     def most(self, row: QuasiIdentifier) -> float:
-        """What Pr(success | attempt) cannot exceed, where the file tells only a lower bound; else as `success`."""
+        """An upper bound of Pr(success | attempt); equal to `success` if the file determines it."""
         return row.matches.informed.most if self.reading == "prosecutor" else self.success(row)
 
     @property
@@ -63,54 +63,48 @@ class Scenario:
         return _READINGS[self.reading][1]
 
 
-_READINGS: Mapping[str, tuple[Callable[[QuasiIdentifier], float], str]] = MappingProxyType(
-    {
-        "prosecutor": (
-            lambda row: row.matches.informed.least,
-            "what the better of two ways to pick achieves at least: the record that shows all keys, or matches by 1/m",
-        ),
-        "journalist": (
-            lambda row: math.nan if row.matches.theta.withheld else row.matches.theta.estimate,
-            "θ, in place of uniqueness in the population: somebody fits one record only, and it is theirs",
-        ),
-        "register": (
-            lambda row: row.matches.theta.fraction * row.matches.pr_su,
-            "recall over the list, share of the population times Pr(SU): a person of it is in the file, and alone",
-        ),
-    }
-)
+_READINGS: dict[str, tuple[Callable[[QuasiIdentifier], float], str]] = {
+    "prosecutor": (
+        lambda row: row.matches.informed.least,
+        "what the better of two ways to pick achieves at least: the record that shows all keys, or matches by 1/m",
+    ),
+    "journalist": (
+        lambda row: math.nan if row.matches.theta.withheld else row.matches.theta.estimate,
+        "θ, in place of uniqueness in the population: somebody fits one record only, and it is theirs",
+    ),
+    "register": (
+        lambda row: row.matches.theta.fraction * row.matches.pr_su,
+        "recall over the list, share of the population times Pr(SU): a person of it is in the file, and alone",
+    ),
+}
 
-SCENARIOS: Mapping[str, Scenario] = MappingProxyType(
-    {
-        found.name: found
-        for found in (
-            Scenario(
-                "acquaintance",
-                "curiosity about one person, or a grudge",
-                "knows the key variables of a friend, neighbor or colleague, and that they took part",
-                "that one person",
-                "prosecutor",
-            ),
-            Scenario(
-                "demonstration",
-                "to show in public that the file is not safe",
-                "looks up whoever is unusual in directories and social media",
-                "anybody who fits a single record",
-                "journalist",
-            ),
-            Scenario(
-                "register",
-                "to enrich a list of customers or citizens",
-                "a database of the population that holds names and the key variables",
-                "everybody in the list",
-                "register",
-            ),
-        )
-    }
+_NAMED = (
+    Scenario(
+        "acquaintance",
+        "curiosity about one person, or a grudge",
+        "knows the key variables of a friend, neighbor or colleague, and that they took part",
+        "that one person",
+        "prosecutor",
+    ),
+    Scenario(
+        "demonstration",
+        "to show in public that the file is not safe",
+        "looks up whoever is unusual in directories and social media",
+        "anybody who fits a single record",
+        "journalist",
+    ),
+    Scenario(
+        "register",
+        "to enrich a list of customers or citizens",
+        "a database of the population that holds names and the key variables",
+        "everybody in the list",
+        "register",
+    ),
 )
+SCENARIOS: Mapping[str, Scenario] = MappingProxyType({each.name: each for each in _NAMED})
 """The named scenarios."""
 
-_READERS = {"prosecutor": "acquaintance", "journalist": "demonstration"}  # whose readings they are known by
+_READERS = {"prosecutor": "acquaintance", "journalist": "demonstration"}  # other names of two scenarios
 
 
 @dataclass(frozen=True)

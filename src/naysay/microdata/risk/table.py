@@ -1,4 +1,4 @@
-"""The table of risk: for each quasi-identifier who stands out, and how sure an intruder could be."""
+"""The table of risk: who stands out on each quasi-identifier, and how sure an intruder could be."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys.candidates import Form
 from naysay.microdata.keys.variables import Keys
+from naysay.microdata.matching.matches import anonymity
 from naysay.microdata.population.theta import FEWEST, sampling_fraction
 from naysay.microdata.population.weighted import Scale
 from naysay.microdata.risk.diversity import Diversity
@@ -23,7 +25,7 @@ from naysay.microdata.risk.matched import Matches
 from naysay.microdata.risk.measure import Case, Measure
 from naysay.microdata.risk.people import People
 from naysay.microdata.risk.written import DASH, WIDTH, explained, grid
-from naysay.printing import Content, Heading, Note, text
+from naysay.printing import Content, Heading, Note, Table, text
 
 __all__ = ["MEASURES", "QuasiIdentifier", "Records", "RiskTable", "risk_table"]
 
@@ -33,7 +35,7 @@ Kind = TypeVar("Kind", bound=Measure)
 
 
 MEASURES: tuple[type[Measure], ...] = (Listwise, Matches, People, Diversity)
-"""What a table of risk measures, in the order in which it tells it. A new measure is a file, and a name here."""
+"""What a table of risk measures, in the order of the table. A new measure is a file, and a name here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,20 +45,16 @@ class Records:
     Parameters
     ----------
     keys : Keys
-    k, m : (distinct,) int
-    gone : (distinct,) bool
-        Whether listwise deletion deletes the tuple.
+    m : (distinct,) int
     """
 
     keys: Keys
-    k: NDArray[np.int64]
-    gone: NDArray[np.bool_]
     m: NDArray[np.int64]
 
     @property
     def anonymity(self) -> np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]:
         """k, (n,), masked where a respondent is deleted."""
-        return np.ma.MaskedArray(self.k[self.keys.owner], mask=self.gone[self.keys.owner])
+        return anonymity(self.keys)
 
     @property
     def matches(self) -> np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]:
@@ -85,6 +83,17 @@ class QuasiIdentifier:
     measures: tuple[Measure, ...]
     warnings: tuple[StatisticalWarning, ...] = ()
     records: Records | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, case: Case, *, records: bool) -> QuasiIdentifier:
+        """The row of a case, with every measure that was asked for."""
+        return cls(
+            case.keys.columns,
+            {each.name: each.policy for each in case.keys.variables if each.policy != "wildcard"},
+            tuple(found for kind in MEASURES if (found := kind.of(case)) is not None),
+            case.keys.warnings,
+            Records(case.keys, case.m) if records else None,
+        )
 
     @property
     def label(self) -> str:
@@ -132,7 +141,7 @@ class RiskTable:
     n : int
         Records in the file.
     population : float, optional
-        People from whom they are a sample; None where that was not told.
+        The size of the population from which they are a sample; None if it is not known.
     quasi_identifiers : tuple of QuasiIdentifier
     confidence : float
         Of θ's intervals.
@@ -171,31 +180,28 @@ class RiskTable:
         }
 
     def content(self) -> list[Content]:
-        """What the table tells: numbers by measure, what the columns mean, and reservations."""
-        people = (
-            f" of a population of {self.population:,.12g} ({self.n / self.population:.3g} of it)"
-            if self.population
-            else ""
-        )
-        weighted = "; weighted" if self.weighted else ""
+        """The content of the table: numbers by measure, what the columns mean, and warnings."""
+        title = f"Risk of re-identification: {self.n:,} records"
+        if self.population:
+            title += f" of a population of {self.population:,.12g} ({self.n / self.population:.3g} of it)"
+        if self.weighted:
+            title += "; weighted"
         meaning = [sentence for kind in self.kinds for sentence in kind.explanation]
         theta = (
             "θ: how often a person met by chance who fits exactly one record is the one it is about, with its"
             f" {self.confidence:.4g} interval; on m a heuristic. {DASH}: none, or withheld."
         )
         return [
-            Heading(f"Risk of re-identification: {self.n:,} records{people}{weighted}"),
-            *(
-                grid(
-                    kind.title([each for _, each in self.rows_of(kind)], policies=self.policies),
-                    ("quasi-identifier", *kind.columns),
-                    ((name, *each.cells()) for name, each in self.rows_of(kind)),
-                )
-                for kind in self.kinds
-            ),
+            Heading(title),
+            *map(self._table_of, self.kinds),
             explained([*meaning, theta]),
             *map(Note, self.reservations),
         ]
+
+    def _table_of(self, kind: type[Measure]) -> Table:
+        rows = self.rows_of(kind)
+        title = kind.title([each for _, each in rows], policies=self.policies)
+        return grid(title, ("quasi-identifier", *kind.columns), ((name, *each.cells()) for name, each in rows))
 
     @property
     def policies(self) -> bool:
@@ -205,13 +211,14 @@ class RiskTable:
     @property
     def reservations(self) -> list[str]:
         """Warnings of the table and of its rows, and where θ is withheld."""
-        warnings = [*self.warnings, *(warning for row in self.quasi_identifiers for warning in row.warnings)]
-        told = [str(warning) for warning in warnings]
+        rows = self.quasi_identifiers
+        told = [*map(str, self.warnings), *(str(warning) for row in rows for warning in row.warnings)]
         if self.population is None:
-            return list(dict.fromkeys([*told, "θ is withheld: it needs the size of the population (--population)"]))
-        for sign in ("k", "m"):
-            parts = ((row.label, row.listwise if sign == "k" else row.matches) for row in self.quasi_identifiers)
-            withheld = [label for label, part in parts if part.theta.withheld]
+            told.append("θ is withheld: it needs the size of the population (--population)")
+            rows = ()
+        on_k = [row.label for row in rows if row.listwise.theta.withheld]
+        on_m = [row.label for row in rows if row.matches.theta.withheld]
+        for sign, withheld in (("k", on_k), ("m", on_m)):
             if withheld:
                 told.append(f"θ on {sign} is withheld below {FEWEST} unique records or pairs: {'; '.join(withheld)}")
         return list(dict.fromkeys(told))
@@ -239,7 +246,7 @@ def risk_table(
 ) -> RiskTable:
     """Who stands out, on which key variables, and how sure an intruder could be.
 
-    For each quasi-identifier the table tells three things. After listwise deletion: how many records are alone in their
+    For each quasi-identifier the table shows three things. After listwise deletion: how many records are alone in their
     anonymity set (k = 1), or in sets below 5 and 10, as shares of the kept and of all. Over everybody: the same for the
     number of matches m, where missing cells match everything. And θ: the probability that a match with a unique record
     is the right person.
@@ -251,7 +258,7 @@ def risk_table(
     quasi_identifiers : sequence of sequences of str
         The key variables of each.
     population : float, optional
-        People from whom the respondents are a sample, at least as many. Only θ and weights need it: without it θ is
+        The size of the population from which the respondents are a sample. Only θ and weights need it. Without it θ is
         withheld.
     rule : {"worst", "intersect", "first"}
         How uncertain cells match, see `matches`.
@@ -308,11 +315,12 @@ def risk_table(
             sampling_fraction(keys.n, people)
         scale = None if weights is None or people is None else Scale.between(keys, weights, people)
         for names in asked:
-            part, beside = keys.only(names), None if sensitive is None else (keys.only([*names, sensitive]), sensitive)
+            beside = None if sensitive is None else (keys.only([*names, sensitive]), sensitive)
             told = None if progress is None else partial(progress, " + ".join(names))
             if told is not None:
                 told(0.0)
-            rows.append(_row(Case(part, rule, people, scale, confidence, beside, told), records=records))
+            case = Case(keys.only(names), rule, people, scale, confidence, beside, told)
+            rows.append(QuasiIdentifier.of(case, records=records))
     notes = () if scale is None else scale.warnings
     return RiskTable(keys.n, people, tuple(rows), confidence, weights is not None, notes)
 
@@ -337,26 +345,13 @@ def _encoded(
     sensitive: str | None,
 ) -> Keys:
     """All keys that are asked for, and the sensitive variable, encoded once."""
-    names = list(dict.fromkeys(name for each in asked for name in each))
+    names = list(dict.fromkeys(chain.from_iterable(asked)))
     if sensitive in names:
         raise DataError(f"the sensitive variable must not be a key; {sensitive!r} is both", column=sensitive)
     every = names if sensitive is None else [*names, sensitive]
     if isinstance(table, Keys):
         if policy != "wildcard" or cells or not isinstance(weights, str | None):
             raise DataError("keys that are read have their policies, cells and weights; give them to Keys(...) instead")
-        if weights is not None and table.remote is None:
-            table.each_weight(weights)  # raises where they hold none of that name
         return table.only(every)
     policies = dict.fromkeys(names, policy) if isinstance(policy, str) else policy
     return Keys(table, every, missing=policies, cells=cells, weights=weights)
-
-
-def _row(case: Case, *, records: bool) -> QuasiIdentifier:
-    found = (kind.of(case) for kind in MEASURES)
-    return QuasiIdentifier(
-        case.keys.columns,
-        {each.name: each.policy for each in case.keys.variables if each.policy != "wildcard"},
-        tuple(each for each in found if each is not None),
-        case.keys.warnings,
-        Records(case.keys, case.k, case.gone, case.m) if records else None,
-    )

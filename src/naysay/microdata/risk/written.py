@@ -5,31 +5,19 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
 from naysay.microdata.population.theta import Theta
-from naysay.printing import Column, Points, Table, number
+from naysay.printing import Column, Points, Table
 
-__all__ = [
-    "DASH",
-    "WIDTH",
-    "amount",
-    "explained",
-    "percent",
-    "share",
-    "spanned",
-    "theta_cells",
-    "theta_fields",
-    "theta_percent",
-]
+__all__ = ["DASH", "WIDTH", "amount", "explained", "percent", "share", "spanned", "theta_cells", "theta_percent"]
 
 DASH = "–"
-"""What stands for a number that is withheld or undefined."""
+"""The sign for a number that is withheld or undefined."""
 
 WIDTH = 130
-"""Letters in a line of a table of risk."""
+"""Characters in a line of a table of risk."""
 
 
 def share(value: float) -> str:
@@ -67,15 +55,6 @@ def theta_cells(found: Theta) -> tuple[str, str]:
 def theta_percent(found: Theta) -> str:
     """θ in percent; a dash where it is withheld or undefined."""
     return DASH if found.withheld else percent(found.estimate, 3)
-
-
-def theta_fields(found: Theta) -> dict[str, Any]:
-    """θ as fields of a JSON object."""
-    return {
-        "theta": number(found.estimate),
-        "theta_interval": [number(bound) for bound in found.interval],
-        "theta_withheld": found.reason or None,
-    }
 
 
 def grid(
