@@ -13,23 +13,10 @@ import typer
 
 from naysay import _checks, estimate, files, privacy
 from naysay.collect.commands.database import DATA, Data, Database, opened
-from naysay.console import output
+from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.labels import with_labels
 from naysay.console.methods import EstimatorName, IntervalName, estimators
-from naysay.console.options import (
-    DATA_FILE,
-    Categories,
-    Codes,
-    Confidence,
-    Count,
-    Encoding,
-    Format,
-    Separator,
-    Target,
-    design_of,
-    design_option,
-)
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.estimate import Estimate, printing
@@ -60,7 +47,7 @@ _CSV_LEVELS = {
 class Options:
     """What is estimated from what, and how it is told, as it is written on the command line."""
 
-    file: Annotated[Path | None, DATA_FILE] = None
+    file: Annotated[Path | None, options.DATA_FILE] = None
     response: Annotated[
         list[str] | None,
         typer.Option(
@@ -70,22 +57,22 @@ class Options:
             "without it all of them, one after the other.",
         ),
     ] = None
-    design: Annotated[str | None, design_option] = None
-    categories: Categories = None
+    design: Annotated[str | None, options.design_option] = None
+    categories: options.Categories = None
     level: Annotated[str | None, typer.Option(metavar="COLUMN", help="The level that each respondent chose.")] = None
     sample: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The sample that each respondent was in, for several samples.")
     ] = None
-    count: Count = None
+    count: options.Count = None
     weight: Annotated[str | None, typer.Option(metavar="COLUMN", help="Survey weights.")] = None
     by: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Groups, each estimated by itself, with their differences.")
     ] = None
     estimator: Annotated[EstimatorName | None, typer.Option(metavar="METHOD", help=estimators())] = None
     target: Annotated[
-        Target, typer.Option(help="file: the records themselves, where `naysay randomize` made the answers.")
+        options.Target, typer.Option(help="file: the records themselves, where `naysay randomize` made the answers.")
     ] = "population"
-    confidence: Confidence = 0.95
+    confidence: options.Confidence = 0.95
     interval: Annotated[
         IntervalName | None, typer.Option(help="By default the method whose coverage holds for this design.")
     ] = None
@@ -103,10 +90,10 @@ class Options:
         Literal["anyone", "alike"],
         typer.Option(help="Who they may be: anyone, such as carriers who hide; or people like everyone else."),
     ] = "anyone"
-    format_: Format = "table"
-    separator: Separator = ","
-    encoding: Encoding = None
-    codes: Codes = False
+    format_: options.Format = "table"
+    separator: options.Separator = ","
+    encoding: options.Encoding = None
+    codes: options.Codes = False
     survey: Annotated[
         str | None, typer.Option(metavar="NAME", help="Instead of FILE: a survey in the database of `naysay serve`.")
     ] = None
@@ -118,9 +105,9 @@ class Options:
         """How each estimate is told."""
         return estimate.Options(self.confidence, self.interval, self.noncompliance, self.noncompliers)
 
-    def named(self, *options: str) -> dict[str, str]:
-        """Those of some options that are given."""
-        return {name: value for name in options if (value := getattr(self, name)) is not None}
+    def named(self, *names: str) -> dict[str, str]:
+        """Those of these options that are given."""
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 @takes(Options)
@@ -161,7 +148,7 @@ def command(asked: Options) -> None:
         raise DataError("--response COLUMN is missing: the column of FILE with the answers")
     if asked.design is None:
         raise DataError("--design DESIGN is missing: how the answers were randomized")
-    _say(_of_file(asked, asked.file, asked.response, design_of(asked.design, asked.categories)), asked)
+    _say(_of_file(asked, asked.file, asked.response, options.design_of(asked.design, asked.categories)), asked)
 
 
 def _of_file(asked: Options, file: Path, response: Sequence[str], design: Answerable) -> Fits:

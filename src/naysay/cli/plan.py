@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from naysay import _checks, planning, printing, privacy
 from naysay.console import output, pages
 from naysay.console.commands import takes
+from naysay.console.methods import estimators
 from naysay.console.options import Categories, Format, Html, Target, design_of
 from naysay.console.people import Preferences, numbers, preferences_of
 from naysay.design import Answerable
@@ -53,14 +54,7 @@ class Options:
     power: Annotated[float, typer.Option(help="How often a difference should be found.")] = 0.8
     confidence: Annotated[float, typer.Option(help="Of intervals; a test has the size 1 - confidence.")] = 0.95
     category: Annotated[str | None, typer.Option(help="Whose proportion; of two the first.")] = None
-    estimator: Annotated[
-        str | None,
-        typer.Option(
-            metavar="METHOD",
-            help="maximum_likelihood (default), moments; for levels stratified (default), stratified_equal, "
-            "stratified_variance, pooled.",
-        ),
-    ] = None
+    estimator: Annotated[str | None, typer.Option(metavar="METHOD", help=estimators(published=False))] = None
     preferences: Preferences = None
     target: Annotated[Target, typer.Option(help="file: only the randomization is random.")] = "population"
     compare: Annotated[bool, typer.Option("--compare", help="Put designs beside one another.")] = False

@@ -56,8 +56,7 @@ class Options:
     ] = "0"
     target: Annotated[Target, typer.Option(help="file: the same people each time, randomized anew.")] = "population"
     interval: Annotated[
-        TriedInterval,
-        typer.Option(help="usual: the one that `naysay estimate` takes, which may be slow."),
+        TriedInterval, typer.Option(help="usual: the one that `naysay estimate` takes, which may be slow.")
     ] = "wald"
     confidence: Confidence = 0.95
     seed: Annotated[int | None, typer.Option(min=0, help="Repeat a simulation.")] = None

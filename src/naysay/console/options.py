@@ -41,8 +41,7 @@ design_option = typer.Option(
 )
 DesignText = Annotated[str, design_option]
 Categories = Annotated[
-    str | None,
-    typer.Option(metavar="RECORD", help="The categories as one CSV record, unless the design names them."),
+    str | None, typer.Option(metavar="RECORD", help="The categories as one CSV record, unless the design names them.")
 ]
 Count = Annotated[str | None, typer.Option(metavar="COLUMN", help="How many people each row stands for.")]
 Separator = Annotated[str, typer.Option(metavar="CHAR", help="Between the cells of a CSV file.")]

@@ -34,12 +34,7 @@ ANSWERS = "demo.db"
 
 
 def run(
-    out: Path,
-    *,
-    seed: int | None = None,
-    console: Console,
-    size: int = PEOPLE,
-    stay: Callable[[], None] | None = None,
+    out: Path, *, seed: int | None = None, console: Console, size: int = PEOPLE, stay: Callable[[], None] | None = None
 ) -> Path | None:
     """The survey from the questionnaire to the report: tables on the console, the report and the answers in a folder.
 
