@@ -10,13 +10,14 @@ import typer
 from rich.table import Table as Grid
 from rich.text import Text
 
-from naysay import _checks, designs, privacy
-from naysay.console import output
+from naysay import _checks, designs, printing, privacy
+from naysay.console import output, pages
 from naysay.console.options import Categories, design_of
 from naysay.design import Answerable, Design, protocols
 from naysay.design.steps import parts
 from naysay.errors import DataError, DesignError, NotEstimable
 from naysay.estimate.sinks import sinks
+from naysay.printing import Column, Table
 from naysay.report import flowchart
 
 __all__ = ["app", "catalog"]
@@ -76,7 +77,8 @@ def show(
     else:
         _told(asked, chart=chart)
     if svg is not None:
-        _write(svg, flowchart(asked))
+        pages.write(svg, lambda: flowchart(asked))
+        output.note(f"the flowchart is in {svg}")
 
 
 def _told(asked: Answerable, *, chart: bool) -> None:
@@ -140,14 +142,6 @@ def _grounds(asked: Answerable) -> list[str]:
             sources += part.protocol.source.split("; ")
     told = {"assumes": assumes, "source": sources}
     return [f"{name}: {'; '.join(dict.fromkeys(filter(None, texts)))}" for name, texts in told.items() if any(texts)]
-
-
-def _write(path: Path, svg: str) -> None:
-    try:
-        path.write_text(svg, encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
-    output.note(f"the flowchart is in {path}")
 
 
 def _channel(design: Design) -> None:
@@ -221,9 +215,6 @@ def catalog(
         keys = ("name", "parameters", "description")
         output.say(output.json_text([dict(zip(keys, row, strict=True)) for row in rows]))
         return
-    grid = Grid(show_edge=False, pad_edge=False, box=None, header_style="bold")
-    grid.add_column("design", overflow="fold")
-    grid.add_column("what it is", overflow="fold")
-    for name, parameters, told in rows:
-        grid.add_row(Text(f"{name}({parameters})"), Text(told))
-    output.show(grid)
+    columns = (Column("design", words=True), Column("what it is", words=True))
+    cells = tuple((f"{name}({parameters})", told) for name, parameters, told in rows)
+    output.say(printing.text([Table(columns, cells)]))

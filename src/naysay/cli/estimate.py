@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +18,7 @@ from naysay.console.methods import EstimatorName, IntervalName, estimators
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.estimate import Estimate, printing
+from naysay.printing.numbers import csv_text
 from naysay.tally.counting import in_group
 
 if TYPE_CHECKING:
@@ -59,15 +58,11 @@ class Options:
     ] = None
     design: Annotated[str | None, options.design_option] = None
     categories: options.Categories = None
-    level: Annotated[str | None, typer.Option(metavar="COLUMN", help="The level that each respondent chose.")] = None
-    sample: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The sample that each respondent was in, for several samples.")
-    ] = None
+    level: Annotated[str | None, options.column("The level that each respondent chose.")] = None
+    sample: Annotated[str | None, options.column("The sample that each respondent was in, for several samples.")] = None
     count: options.Count = None
-    weight: Annotated[str | None, typer.Option(metavar="COLUMN", help="Survey weights.")] = None
-    by: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Groups, each estimated by itself, with their differences.")
-    ] = None
+    weight: Annotated[str | None, options.column("Survey weights.")] = None
+    by: Annotated[str | None, options.column("Groups, each estimated by itself, with their differences.")] = None
     estimator: Annotated[EstimatorName | None, typer.Option(metavar="METHOD", help=estimators())] = None
     target: Annotated[
         options.Target, typer.Option(help="file: the records themselves, where `naysay randomize` made the answers.")
@@ -277,24 +272,22 @@ def _object(fits: Fits, asked: Options) -> dict[str, Any]:
 
 def _csv(fits: Fits, asked: Options) -> str:
     """The numbers as CSV; what a reader must know beside them goes to stderr."""
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
     design = next(iter(fits.values())).design
     compared = _CSV_LEVELS if design.assigned_by == "respondent" else {}
-    table.writerow([*(["group"] if asked.by else []), *_CSV, *compared, *_CSV_NAMED])
+    rows = [[*(["group"] if asked.by else []), *_CSV, *compared, *_CSV_NAMED]]
     for line in privacy.lines(design):
         output.note(line)
     for group, fit in fits.items():
         found = printing.to_dict(fit, asked.shown)
         for name, numbers, beside in _rows(fit, found, list(compared.values())):
             cells = [name, *numbers, found["n"], found["missing"], *beside, *(found[each] for each in _CSV_NAMED)]
-            table.writerow([*([group] if asked.by else []), *cells])
+            rows.append([*([group] if asked.by else []), *cells])
         tested = [str(fit.comparison.test)] if fit.comparison is not None else []
         for line in [*tested, *printing.checks(fit, asked.shown), *found["warnings"]]:
             output.note(f"{asked.by} = {group}: {line}" if asked.by else line)
     if len(fits) > 1:
         output.note(str(estimate.differences(fits)))
-    return out.getvalue().rstrip("\n")
+    return csv_text(rows)
 
 
 def _rows(fit: Estimate, found: dict[str, Any], compared: Sequence[str]) -> Iterator[tuple[str, list[Any], list[Any]]]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import csv
-import io
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, NamedTuple
 
@@ -18,17 +16,19 @@ from naysay.console import output, pages
 from naysay.console.commands import takes
 from naysay.console.methods import estimators
 from naysay.console.options import Categories, Format, Html, Target, design_of
-from naysay.console.people import Preferences, numbers, preferences_of
+from naysay.console.people import Preferences, listed, numbers, preferences_of
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.planning import Comparison, Liars
 from naysay.planning.size import people_for
 from naysay.printing import Column, Points, Table
+from naysay.printing.numbers import csv_text
 from naysay.report import study_page
 
 __all__ = ["Options", "command"]
 
 _USUAL = 1_000
+_CSV = ("category", "proportion", "standard_error", "variance_of_one", "n", "n_second_group", "power")
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _varied(text: str, vary: str) -> list[str]:
         raise DataError(f"--vary needs a design that is written as a call, as 'warner(p=0.7)'; got {text[:80]!r}")
     kept = [keyword for keyword in node.keywords if keyword.arg != name.strip()]
     calls = []
-    for value in next(csv.reader([values], skipinitialspace=True)):
+    for value in listed(values):
         try:
             varied = ast.keyword(arg=name.strip(), value=ast.parse(value.strip(), mode="eval").body)
         except (SyntaxError, ValueError):
@@ -309,15 +309,10 @@ class Plan:
 
     def to_csv(self) -> str:
         """The numbers as CSV; what a reader must know beside them goes to stderr."""
-        out = io.StringIO()
-        table = csv.writer(out, lineterminator="\n")
-        table.writerow(["category", "proportion", "standard_error", "variance_of_one", "n", "n_second_group", "power"])
-        table.writerows(self._rows())
-        for line in [*privacy.lines(self.design), *self.warnings]:
-            output.note(line)
-        return out.getvalue().rstrip("\n")
-
-    def _rows(self) -> Iterator[list[Any]]:
+        rows: list[Sequence[Any]] = [_CSV]
         columns = (self.found.names, self.found.values, self.found.standard_errors(self.n), self.found.each)
         for name, *numbered in zip(*columns, strict=True):
-            yield [_checks.label(name), *map(float, numbered), self.n, self.second, self.power]
+            rows.append([_checks.label(name), *map(float, numbered), self.n, self.second, self.power])
+        for line in [*privacy.lines(self.design), *self.warnings]:
+            output.note(line)
+        return csv_text(rows)

@@ -27,13 +27,11 @@ class Options:
     """Which answers are randomized how, and where they go, as it is written on the command line."""
 
     file: options.File
-    response: Annotated[str, typer.Option(metavar="COLUMN", help="The true categories, which are replaced.")]
+    response: Annotated[str, options.column("The true categories, which are replaced.")]
     design: options.DesignText
     out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write, of the kind that its suffix says.")]
     categories: options.Categories = None
-    level: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The level of each record; without it levels are drawn.")
-    ] = None
+    level: Annotated[str | None, options.column("The level of each record; without it levels are drawn.")] = None
     preferences: Annotated[
         str | None, typer.Option(metavar="P1,P2,…", help="The chance of each level where levels are drawn.")
     ] = None

@@ -15,7 +15,7 @@ from naysay import files, simulate
 from naysay.console import output, pages
 from naysay.console.commands import takes
 from naysay.console.methods import TriedInterval, estimators
-from naysay.console.options import Categories, Confidence, Count, DesignText, Format, Html, Target, design_of
+from naysay.console.options import Categories, Confidence, Count, DesignText, Format, Html, Target, column, design_of
 from naysay.console.people import Preferences, labeled, listed, numbers, preferences_of
 from naysay.design import Answerable
 from naysay.errors import DataError
@@ -41,7 +41,7 @@ class Options:
             "share for each category, as 0.2,0.8; or a file of true answers, with --column.",
         ),
     ] = "equal"
-    column: Annotated[str | None, typer.Option(metavar="COLUMN", help="The true answers, where WHO is a file.")] = None
+    column: Annotated[str | None, column("The true answers, where WHO is a file.")] = None
     count: Count = None
     people: Annotated[int, typer.Option("--n", help="People who are asked, each time.")] = 1_000
     replicates: Annotated[int, typer.Option(help="How many times.")] = 1_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,6 +12,7 @@ import typer
 from naysay import _checks, designs
 from naysay.design import Answerable, load, read
 from naysay.errors import DesignError
+from naysay.printing.numbers import csv_text
 
 __all__ = [
     "DATA_FILE",
@@ -28,6 +28,7 @@ __all__ = [
     "Html",
     "Separator",
     "Target",
+    "column",
     "design_of",
     "design_option",
     "record",
@@ -40,10 +41,17 @@ design_option = typer.Option(
     "--design", metavar="DESIGN", help="A call, such as 'negative(discards=2)', or a design's JSON file."
 )
 DesignText = Annotated[str, design_option]
+
+
+def column(told: str) -> Any:
+    """An option that names a column of a file."""
+    return typer.Option(metavar="COLUMN", help=told)
+
+
 Categories = Annotated[
     str | None, typer.Option(metavar="RECORD", help="The categories as one CSV record, unless the design names them.")
 ]
-Count = Annotated[str | None, typer.Option(metavar="COLUMN", help="How many people each row stands for.")]
+Count = Annotated[str | None, column("How many people each row stands for.")]
 Separator = Annotated[str, typer.Option(metavar="CHAR", help="Between the cells of a CSV file.")]
 Encoding = Annotated[
     str | None,
@@ -97,6 +105,4 @@ def record(text: str) -> tuple[str, ...]:
 
 def record_text(labels: Sequence[Any]) -> str:
     """The CSV record that lists these categories."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="").writerow(labels)
-    return out.getvalue()
+    return csv_text([labels])
