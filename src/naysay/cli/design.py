@@ -45,15 +45,10 @@ def show(
     design: Annotated[str, typer.Argument(metavar="DESIGN", help="A call, or a design's JSON file.")],
     categories: Categories = None,
     format_: Annotated[
-        Literal["table", "json"],
-        typer.Option("--format", help="json: the design's own file, as every client reads it."),
+        Literal["table", "json"], typer.Option("--format", help="json: the design's file, as clients read it.")
     ] = "table",
-    chart: Annotated[
-        bool, typer.Option("--chart", help="Instead of the numbers: what a respondent does, step by step.")
-    ] = False,
-    svg: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also draw the steps as a flowchart, into an SVG file.")
-    ] = None,
+    chart: Annotated[bool, typer.Option("--chart", help="The steps of a respondent, not the numbers.")] = False,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw the steps, as an SVG file.")] = None,
 ) -> None:
     """Show a design: its numbers, instruction, assumptions.
 
@@ -150,14 +145,7 @@ def _channel(design: Design) -> None:
     output.say()
     _matrix(design)
     output.say()
-    for line in privacy.lines(design):
-        output.say(line)
-    try:
-        output.say(f"largest odds: {_largest_odds(design)}")
-    except DesignError:
-        output.say("largest odds: not computed, for the same reason")
-    for line in _sinks(design):
-        output.say(line)
+    output.say("\n".join([*privacy.lines(design), f"largest odds: {_largest_odds(design)}", *_sinks(design)]))
 
 
 def _reported(design: Design) -> str:
@@ -183,7 +171,10 @@ def _matrix(design: Design) -> None:
 
 
 def _largest_odds(design: Design) -> str:
-    largest = float(privacy.odds(design).max())
+    try:
+        largest = float(privacy.odds(design).max())
+    except DesignError:
+        return "not computed, for the same reason"
     if math.isinf(largest):
         return "an answer can prove a category"
     return f"an answer multiplies the odds of a category against the rest by {largest:.4g} at most (uniform prior)"

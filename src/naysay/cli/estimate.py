@@ -32,14 +32,7 @@ _MOST_COMPARED = 30  # groups up to which every difference is listed
 
 _CSV = ("category", "proportion", "standard_error", "low", "high", "n", "missing")
 _CSV_NAMED = ("design", "method", "target", "standard_error_kind", "confidence", "interval_method")
-_CSV_LEVELS = {
-    "stratified": "stratified",
-    "stratified_standard_error": "stratified_standard_errors",
-    "pooled": "pooled",
-    "pooled_standard_error": "pooled_standard_errors",
-    "difference": "difference",
-    "difference_standard_error": "difference_standard_errors",
-}
+_CSV_LEVELS = [f"{each}{end}" for each in ("stratified", "pooled", "difference") for end in ("", "_standard_error")]
 
 
 @dataclass(frozen=True)
@@ -64,22 +57,15 @@ class Options:
     weight: Annotated[str | None, options.column("Survey weights.")] = None
     by: Annotated[str | None, options.column("Groups, each estimated by itself, with their differences.")] = None
     estimator: Annotated[EstimatorName | None, typer.Option(metavar="METHOD", help=estimators())] = None
-    target: Annotated[
-        options.Target, typer.Option(help="file: the records themselves, where `naysay randomize` made the answers.")
-    ] = "population"
+    target: Annotated[options.Target, typer.Option(help="file: what `naysay randomize` started from.")] = "population"
     confidence: options.Confidence = 0.95
-    interval: Annotated[
-        IntervalName | None, typer.Option(help="By default the method whose coverage holds for this design.")
-    ] = None
+    interval: Annotated[IntervalName | None, typer.Option(help="By default one whose coverage holds here.")] = None
     standard_errors: Annotated[
         Literal["observed", "expected", "outer_product", "sandwich"] | None,
         typer.Option(help="Of maximum likelihood; observed by default, sandwich with weights."),
     ] = None
     noncompliance: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE", help="Of those who may not comply, for the band of designs that report one label."
-        ),
+        float, options.share("People who may not comply, for the band of designs that report one label.")
     ] = printing.NONCOMPLIANCE
     noncompliers: Annotated[
         Literal["anyone", "alike"],
@@ -273,13 +259,13 @@ def _object(fits: Fits, asked: Options) -> dict[str, Any]:
 def _csv(fits: Fits, asked: Options) -> str:
     """The numbers as CSV; what a reader must know beside them goes to stderr."""
     design = next(iter(fits.values())).design
-    compared = _CSV_LEVELS if design.assigned_by == "respondent" else {}
+    compared = _CSV_LEVELS if design.assigned_by == "respondent" else []
     rows = [[*(["group"] if asked.by else []), *_CSV, *compared, *_CSV_NAMED]]
     for line in privacy.lines(design):
         output.note(line)
     for group, fit in fits.items():
         found = printing.to_dict(fit, asked.shown)
-        for name, numbers, beside in _rows(fit, found, list(compared.values())):
+        for name, numbers, beside in _rows(fit, found, compared):
             cells = [name, *numbers, found["n"], found["missing"], *beside, *(found[each] for each in _CSV_NAMED)]
             rows.append([*([group] if asked.by else []), *cells])
         tested = [str(fit.comparison.test)] if fit.comparison is not None else []
@@ -294,6 +280,10 @@ def _rows(fit: Estimate, found: dict[str, Any], compared: Sequence[str]) -> Iter
     """Each category, then each nuisance parameter: its name, its numbers, and those of the levels beside them."""
     for row, category in enumerate(fit.categories):
         numbers = [found["proportions"][row], found["standard_errors"][row], *found["intervals"][row]]
-        yield _checks.label(category), numbers, [found["levels"][name][row] for name in compared if "levels" in found]
+        levels = found.get("levels", {})
+        beside = [
+            levels[name.replace("error", "errors")][row] for name in compared if levels
+        ]  # one of a list of errors
+        yield _checks.label(category), numbers, beside
     for name, each in found.get("nuisance", {}).items():
         yield name, [each["estimate"], each["standard_error"], *each["interval"]], []

@@ -29,7 +29,9 @@ def scan_labelled(path: Path, *, encoding: str | None, codes: bool | Collection[
     file = _opened(path, encoding)
     told = file.told()
     known = variables(told, system=kind(path), codes=codes)
-    if not (known and (told.number_rows or file.holds_a_row(next(iter(known))))):
+    first = list(known)[:1]
+    # where a file does not say how many rows it holds, one is read
+    if not first or not (told.number_rows or file.read(usecols=first, row_limit=1)[0][first[0]]):
         raise no_rows(path)
 
     def source(
@@ -46,8 +48,7 @@ def scan_labelled(path: Path, *, encoding: str | None, codes: bool | Collection[
 
 def labels_of(path: Path, name: str, *, encoding: str | None) -> dict[str, str]:
     """The labels of one variable by code as text, in the order of the codes; none where there is no such variable."""
-    told = _opened(path, encoding).told()
-    known = variables(told, system=kind(path), codes=False)
+    known = variables(_opened(path, encoding).told(), system=kind(path), codes=False)
     labels = known[name].labels if name in known else {}
     return {code if isinstance(code, str) else shown(code): labels[code] for code in sorted(labels)}
 
@@ -89,10 +90,6 @@ class _File:
         """What the file tells of its variables, with the ranges of codes that are user-missing."""
         ranges = {} if self.path.suffix.lower() == ".por" else {"user_missing": True}  # not told of .por
         return self.read(metadataonly=True, **ranges)[1]
-
-    def holds_a_row(self, name: str) -> bool:
-        """Whether there is a row, where the file does not say how many."""
-        return bool(self.read(usecols=[name], row_limit=1)[0][name])
 
 
 def _pieces(file: _File, asked: Sequence[Variable], *, rows: int | None, most: int | None) -> Iterator[pl.DataFrame]:
