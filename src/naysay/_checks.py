@@ -127,7 +127,7 @@ def whole(value: Any, least: int, most: int, *, what: str) -> int:
 def confidence(value: Any) -> float:
     """A level of confidence strictly between 0 and 1."""
     if not isinstance(value, int | float | np.number) or not 0 < value < 1:
-        raise DataError(f"confidence must lie between 0 and 1, as 0.95; got {value!r}")
+        raise DataError(f"confidence must lie between 0 and 1, such as 0.95; got {value!r}")
     return float(value)
 
 

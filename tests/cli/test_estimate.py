@@ -549,7 +549,7 @@ def test_a_design_without_its_categories_says_how_to_name_them(refused):
         (("--estimator", "nstops"), "NStoPS is for negative surveys with one answer"),
         (("--estimator", "nstops", "--target", "file"), "nstops is for a population"),
         (("--target", "world"), "'world' is not one of"),
-        (("--confidence", "95"), "confidence must lie between 0 and 1, as 0.95; got 95"),
+        (("--confidence", "95"), "confidence must lie between 0 and 1, such as 0.95; got 95"),
         (("--confidence", "high"), "--confidence"),
         (("--interval", "exact"), "'exact' is not one of"),
         (("--interval", "agresti_coull", "--design", "gaussian_negative(sigma=1)"), "agresti_coull needs"),

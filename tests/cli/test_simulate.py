@@ -117,7 +117,7 @@ def test_ctrl_c_shows_what_is_done(naysay, monkeypatch):
         (["--population", "truth.csv", "--column", "incme"], "income"),
         (["--count", "n"], "--count is for a file of true answers"),
         (["--preferences", "0.5,0.6"], "preferences must sum to one; they sum to 1.1"),
-        (["--preferences", "tied"], "needs the categories whose members hide, as tied:a"),
+        (["--preferences", "tied"], "needs the categories whose members hide, such as tied:a"),
         (["--preferences", "tied:q"], "'q' is no category"),
         (["--preferences", "skwed"], "did you mean 'skewed'"),
         (["--preferences", "skewed:up"], "'private' or 'open'"),

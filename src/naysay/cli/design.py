@@ -10,13 +10,14 @@ import typer
 from rich.table import Table as Grid
 from rich.text import Text
 
-from naysay import _checks, designs, privacy
-from naysay.console import output
+from naysay import _checks, designs, printing, privacy
+from naysay.console import output, pages
 from naysay.console.options import Categories, design_of
 from naysay.design import Answerable, Design, protocols
 from naysay.design.steps import parts
 from naysay.errors import DataError, DesignError, NotEstimable
 from naysay.estimate.sinks import sinks
+from naysay.printing import Column, Table
 from naysay.report import flowchart
 
 __all__ = ["app", "catalog"]
@@ -44,15 +45,10 @@ def show(
     design: Annotated[str, typer.Argument(metavar="DESIGN", help="A call, or a design's JSON file.")],
     categories: Categories = None,
     format_: Annotated[
-        Literal["table", "json"],
-        typer.Option("--format", help="json: the design's own file, as every client reads it."),
+        Literal["table", "json"], typer.Option("--format", help="json: the design's file, as clients read it.")
     ] = "table",
-    chart: Annotated[
-        bool, typer.Option("--chart", help="Instead of the numbers: what a respondent does, step by step.")
-    ] = False,
-    svg: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also draw the steps as a flowchart, into an SVG file.")
-    ] = None,
+    chart: Annotated[bool, typer.Option("--chart", help="The steps of a respondent, not the numbers.")] = False,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw the steps, as an SVG file.")] = None,
 ) -> None:
     """Show a design: its numbers, instruction, assumptions.
 
@@ -76,7 +72,8 @@ def show(
     else:
         _told(asked, chart=chart)
     if svg is not None:
-        _write(svg, flowchart(asked))
+        pages.write(svg, lambda: flowchart(asked))
+        output.note(f"the flowchart is in {svg}")
 
 
 def _told(asked: Answerable, *, chart: bool) -> None:
@@ -142,28 +139,13 @@ def _grounds(asked: Answerable) -> list[str]:
     return [f"{name}: {'; '.join(dict.fromkeys(filter(None, texts)))}" for name, texts in told.items() if any(texts)]
 
 
-def _write(path: Path, svg: str) -> None:
-    try:
-        path.write_text(svg, encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
-    output.note(f"the flowchart is in {path}")
-
-
 def _channel(design: Design) -> None:
     """Response space, matrix, notes and privacy of one design."""
     output.say(f"a response is {_reported(design)}")
     output.say()
     _matrix(design)
     output.say()
-    for line in privacy.lines(design):
-        output.say(line)
-    try:
-        output.say(f"largest odds: {_largest_odds(design)}")
-    except DesignError:
-        output.say("largest odds: not computed, for the same reason")
-    for line in _sinks(design):
-        output.say(line)
+    output.say("\n".join([*privacy.lines(design), f"largest odds: {_largest_odds(design)}", *_sinks(design)]))
 
 
 def _reported(design: Design) -> str:
@@ -189,7 +171,10 @@ def _matrix(design: Design) -> None:
 
 
 def _largest_odds(design: Design) -> str:
-    largest = float(privacy.odds(design).max())
+    try:
+        largest = float(privacy.odds(design).max())
+    except DesignError:
+        return "not computed, for the same reason"
     if math.isinf(largest):
         return "an answer can prove a category"
     return f"an answer multiplies the odds of a category against the rest by {largest:.4g} at most (uniform prior)"
@@ -221,9 +206,6 @@ def catalog(
         keys = ("name", "parameters", "description")
         output.say(output.json_text([dict(zip(keys, row, strict=True)) for row in rows]))
         return
-    grid = Grid(show_edge=False, pad_edge=False, box=None, header_style="bold")
-    grid.add_column("design", overflow="fold")
-    grid.add_column("what it is", overflow="fold")
-    for name, parameters, told in rows:
-        grid.add_row(Text(f"{name}({parameters})"), Text(told))
-    output.show(grid)
+    columns = (Column("design", words=True), Column("what it is", words=True))
+    cells = tuple((f"{name}({parameters})", told) for name, parameters, told in rows)
+    output.say(printing.text([Table(columns, cells)]))

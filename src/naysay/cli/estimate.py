@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,26 +11,14 @@ import typer
 
 from naysay import _checks, estimate, files, privacy
 from naysay.collect.commands.database import DATA, Data, Database, opened
-from naysay.console import output
+from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.labels import with_labels
 from naysay.console.methods import EstimatorName, IntervalName, estimators
-from naysay.console.options import (
-    DATA_FILE,
-    Categories,
-    Codes,
-    Confidence,
-    Count,
-    Encoding,
-    Format,
-    Separator,
-    Target,
-    design_of,
-    design_option,
-)
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.estimate import Estimate, printing
+from naysay.printing.numbers import csv_text
 from naysay.tally.counting import in_group
 
 if TYPE_CHECKING:
@@ -46,21 +32,14 @@ _MOST_COMPARED = 30  # groups up to which every difference is listed
 
 _CSV = ("category", "proportion", "standard_error", "low", "high", "n", "missing")
 _CSV_NAMED = ("design", "method", "target", "standard_error_kind", "confidence", "interval_method")
-_CSV_LEVELS = {
-    "stratified": "stratified",
-    "stratified_standard_error": "stratified_standard_errors",
-    "pooled": "pooled",
-    "pooled_standard_error": "pooled_standard_errors",
-    "difference": "difference",
-    "difference_standard_error": "difference_standard_errors",
-}
+_CSV_LEVELS = [f"{each}{end}" for each in ("stratified", "pooled", "difference") for end in ("", "_standard_error")]
 
 
 @dataclass(frozen=True)
 class Options:
     """What is estimated from what, and how it is told, as it is written on the command line."""
 
-    file: Annotated[Path | None, DATA_FILE] = None
+    file: Annotated[Path | None, options.DATA_FILE] = None
     response: Annotated[
         list[str] | None,
         typer.Option(
@@ -70,43 +49,32 @@ class Options:
             "without it all of them, one after the other.",
         ),
     ] = None
-    design: Annotated[str | None, design_option] = None
-    categories: Categories = None
-    level: Annotated[str | None, typer.Option(metavar="COLUMN", help="The level that each respondent chose.")] = None
-    sample: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The sample that each respondent was in, for several samples.")
-    ] = None
-    count: Count = None
-    weight: Annotated[str | None, typer.Option(metavar="COLUMN", help="Survey weights.")] = None
-    by: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Groups, each estimated by itself, with their differences.")
-    ] = None
+    design: Annotated[str | None, options.design_option] = None
+    categories: options.Categories = None
+    level: Annotated[str | None, options.column("The level that each respondent chose.")] = None
+    sample: Annotated[str | None, options.column("The sample that each respondent was in, for several samples.")] = None
+    count: options.Count = None
+    weight: Annotated[str | None, options.column("Survey weights.")] = None
+    by: Annotated[str | None, options.column("Groups, each estimated by itself, with their differences.")] = None
     estimator: Annotated[EstimatorName | None, typer.Option(metavar="METHOD", help=estimators())] = None
-    target: Annotated[
-        Target, typer.Option(help="file: the records themselves, where `naysay randomize` made the answers.")
-    ] = "population"
-    confidence: Confidence = 0.95
-    interval: Annotated[
-        IntervalName | None, typer.Option(help="By default the method whose coverage holds for this design.")
-    ] = None
+    target: Annotated[options.Target, typer.Option(help="file: what `naysay randomize` started from.")] = "population"
+    confidence: options.Confidence = 0.95
+    interval: Annotated[IntervalName | None, typer.Option(help="By default one whose coverage holds here.")] = None
     standard_errors: Annotated[
         Literal["observed", "expected", "outer_product", "sandwich"] | None,
         typer.Option(help="Of maximum likelihood; observed by default, sandwich with weights."),
     ] = None
     noncompliance: Annotated[
-        float,
-        typer.Option(
-            metavar="SHARE", help="Of those who may not comply, for the band of designs that report one label."
-        ),
+        float, options.share("People who may not comply, for the band of designs that report one label.")
     ] = printing.NONCOMPLIANCE
     noncompliers: Annotated[
         Literal["anyone", "alike"],
         typer.Option(help="Who they may be: anyone, such as carriers who hide; or people like everyone else."),
     ] = "anyone"
-    format_: Format = "table"
-    separator: Separator = ","
-    encoding: Encoding = None
-    codes: Codes = False
+    format_: options.Format = "table"
+    separator: options.Separator = ","
+    encoding: options.Encoding = None
+    codes: options.Codes = False
     survey: Annotated[
         str | None, typer.Option(metavar="NAME", help="Instead of FILE: a survey in the database of `naysay serve`.")
     ] = None
@@ -118,9 +86,9 @@ class Options:
         """How each estimate is told."""
         return estimate.Options(self.confidence, self.interval, self.noncompliance, self.noncompliers)
 
-    def named(self, *options: str) -> dict[str, str]:
-        """Those of some options that are given."""
-        return {name: value for name in options if (value := getattr(self, name)) is not None}
+    def named(self, *names: str) -> dict[str, str]:
+        """Those of these options that are given."""
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 @takes(Options)
@@ -161,7 +129,7 @@ def command(asked: Options) -> None:
         raise DataError("--response COLUMN is missing: the column of FILE with the answers")
     if asked.design is None:
         raise DataError("--design DESIGN is missing: how the answers were randomized")
-    _say(_of_file(asked, asked.file, asked.response, design_of(asked.design, asked.categories)), asked)
+    _say(_of_file(asked, asked.file, asked.response, options.design_of(asked.design, asked.categories)), asked)
 
 
 def _of_file(asked: Options, file: Path, response: Sequence[str], design: Answerable) -> Fits:
@@ -290,30 +258,32 @@ def _object(fits: Fits, asked: Options) -> dict[str, Any]:
 
 def _csv(fits: Fits, asked: Options) -> str:
     """The numbers as CSV; what a reader must know beside them goes to stderr."""
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
     design = next(iter(fits.values())).design
-    compared = _CSV_LEVELS if design.assigned_by == "respondent" else {}
-    table.writerow([*(["group"] if asked.by else []), *_CSV, *compared, *_CSV_NAMED])
+    compared = _CSV_LEVELS if design.assigned_by == "respondent" else []
+    rows = [[*(["group"] if asked.by else []), *_CSV, *compared, *_CSV_NAMED]]
     for line in privacy.lines(design):
         output.note(line)
     for group, fit in fits.items():
         found = printing.to_dict(fit, asked.shown)
-        for name, numbers, beside in _rows(fit, found, list(compared.values())):
+        for name, numbers, beside in _rows(fit, found, compared):
             cells = [name, *numbers, found["n"], found["missing"], *beside, *(found[each] for each in _CSV_NAMED)]
-            table.writerow([*([group] if asked.by else []), *cells])
+            rows.append([*([group] if asked.by else []), *cells])
         tested = [str(fit.comparison.test)] if fit.comparison is not None else []
         for line in [*tested, *printing.checks(fit, asked.shown), *found["warnings"]]:
             output.note(f"{asked.by} = {group}: {line}" if asked.by else line)
     if len(fits) > 1:
         output.note(str(estimate.differences(fits)))
-    return out.getvalue().rstrip("\n")
+    return csv_text(rows)
 
 
 def _rows(fit: Estimate, found: dict[str, Any], compared: Sequence[str]) -> Iterator[tuple[str, list[Any], list[Any]]]:
     """Each category, then each nuisance parameter: its name, its numbers, and those of the levels beside them."""
     for row, category in enumerate(fit.categories):
         numbers = [found["proportions"][row], found["standard_errors"][row], *found["intervals"][row]]
-        yield _checks.label(category), numbers, [found["levels"][name][row] for name in compared if "levels" in found]
+        levels = found.get("levels", {})
+        beside = [
+            levels[name.replace("error", "errors")][row] for name in compared if levels
+        ]  # one of a list of errors
+        yield _checks.label(category), numbers, beside
     for name, each in found.get("nuisance", {}).items():
         yield name, [each["estimate"], each["standard_error"], *each["interval"]], []

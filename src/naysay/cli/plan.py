@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import csv
-import io
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, NamedTuple
 
@@ -14,69 +12,54 @@ import typer
 from numpy.typing import NDArray
 
 from naysay import _checks, planning, printing, privacy
-from naysay.console import output, pages
+from naysay.console import options, output, pages
 from naysay.console.commands import takes
-from naysay.console.options import Categories, Format, Html, Target, design_of
-from naysay.console.people import Preferences, numbers, preferences_of
+from naysay.console.methods import estimators
+from naysay.console.people import Preferences, listed, numbers, preferences_of
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.planning import Comparison, Liars
 from naysay.planning.size import people_for
 from naysay.printing import Column, Points, Table
+from naysay.printing.numbers import csv_text
 from naysay.report import study_page
 
 __all__ = ["Options", "command"]
 
 _USUAL = 1_000
+_CSV = ("category", "proportion", "standard_error", "variance_of_one", "n", "n_second_group", "power")
 
 
 @dataclass(frozen=True)
 class Options:
     """What is planned for, as it is written on the command line."""
 
-    design: Annotated[
-        list[str],
-        typer.Option(
-            metavar="DESIGN", help="A call, as 'warner(p=0.7)', or a JSON file; with --compare once for each."
-        ),
-    ]
-    proportions: Annotated[
-        str, typer.Option(metavar="SHARES", help="What the population is assumed to be, as 0.1,0.9.")
-    ]
-    categories: Categories = None
+    design: Annotated[list[str], options.design_option]
+    proportions: Annotated[str, typer.Option(metavar="SHARES", help="Assumed of the population, such as 0.1,0.9.")]
+    categories: options.Categories = None
     people: Annotated[int | None, typer.Option("--n", help="Respondents who answer, in each group.")] = None
     standard_error: Annotated[float | None, typer.Option(help="To be reached: how many respondents?")] = None
     null: Annotated[float | None, typer.Option(help="A value that the proportion is to be told from.")] = None
-    versus: Annotated[
-        str | None, typer.Option(metavar="SHARES", help="What a second group is assumed to be, to be told apart.")
-    ] = None
+    versus: Annotated[str | None, typer.Option(metavar="SHARES", help="Assumed of a second group to tell apart.")] = (
+        None
+    )
     power: Annotated[float, typer.Option(help="How often a difference should be found.")] = 0.8
     confidence: Annotated[float, typer.Option(help="Of intervals; a test has the size 1 - confidence.")] = 0.95
     category: Annotated[str | None, typer.Option(help="Whose proportion; of two the first.")] = None
-    estimator: Annotated[
-        str | None,
-        typer.Option(
-            metavar="METHOD",
-            help="maximum_likelihood (default), moments; for levels stratified (default), stratified_equal, "
-            "stratified_variance, pooled.",
-        ),
-    ] = None
+    estimator: Annotated[str | None, typer.Option(metavar="METHOD", help=estimators(published=False))] = None
     preferences: Preferences = None
-    target: Annotated[Target, typer.Option(help="file: only the randomization is random.")] = "population"
+    target: Annotated[options.Target, typer.Option(help="file: only the randomization is random.")] = "population"
     compare: Annotated[bool, typer.Option("--compare", help="Put designs beside one another.")] = False
     vary: Annotated[
-        str | None, typer.Option(metavar="NAME=…", help="With --compare: a parameter of the design, as p=0.6,0.7,0.8.")
+        str | None, typer.Option(metavar="NAME=…", help="With --compare: values of a parameter, such as p=0.6,0.7,0.8.")
     ] = None
     liars: Annotated[
-        float | None,
-        typer.Option(metavar="SHARE", help="With --compare: of the category, who lie to the direct question."),
+        float | None, options.share("With --compare: members of the category who lie to the direct question.")
     ] = None
     says: Annotated[str | None, typer.Option(metavar="CATEGORY", help="What liars say; else any other.")] = None
-    liars_under_design: Annotated[
-        float, typer.Option(metavar="SHARE", help="Who lie under a randomized design all the same.")
-    ] = 0.0
-    format_: Format = "table"
-    html: Html = None
+    liars_under_design: Annotated[float, options.share("People who lie even under a randomized design.")] = 0.0
+    format_: options.Format = "table"
+    html: options.Html = None
 
     @property
     def pi(self) -> tuple[float, ...]:
@@ -118,7 +101,8 @@ def command(asked: Options) -> None:
     """Plan a survey: respondents, precision and power; with --compare, precision against privacy.
 
     Give --n for what so many respondents reach, --standard-error for how many they must be, --null or --versus for a
-    difference that is to be found. With --compare and --liars the direct question stands beside the designs: lying
+    difference that is to be found. With --compare give --design once for each. With --compare and --liars the direct
+    question stands beside the designs: lying
     biases it however many answer, so from some number of respondents on randomizing pays.
 
     \b
@@ -155,7 +139,7 @@ def _designs(asked: Options) -> dict[str, Answerable]:
     """The designs by name, each with every value of the parameter that varies."""
     vary = asked.vary
     calls = asked.design if vary is None else [call for text in asked.design for call in _varied(text, vary)]
-    found = [design_of(call, asked.categories) for call in calls]
+    found = [options.design_of(call, asked.categories) for call in calls]
     named = {design.name or call: design for call, design in zip(calls, found, strict=True)}
     if len(named) < len(found):
         raise DataError(f"designs to compare must differ; got {_checks.shown(calls)}")
@@ -170,12 +154,12 @@ def _varied(text: str, vary: str) -> list[str]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         node = None
     if not name.strip().isidentifier() or not values.strip():
-        raise DataError(f"--vary must be a parameter with its values, as p=0.6,0.7,0.8; got {vary!r}")
+        raise DataError(f"--vary must be a parameter with its values, such as p=0.6,0.7,0.8; got {vary!r}")
     if not isinstance(node, ast.Call):
-        raise DataError(f"--vary needs a design that is written as a call, as 'warner(p=0.7)'; got {text[:80]!r}")
+        raise DataError(f"--vary needs a design that is written as a call, such as 'warner(p=0.7)'; got {text[:80]!r}")
     kept = [keyword for keyword in node.keywords if keyword.arg != name.strip()]
     calls = []
-    for value in next(csv.reader([values], skipinitialspace=True)):
+    for value in listed(values):
         try:
             varied = ast.keyword(arg=name.strip(), value=ast.parse(value.strip(), mode="eval").body)
         except (SyntaxError, ValueError):
@@ -315,15 +299,10 @@ class Plan:
 
     def to_csv(self) -> str:
         """The numbers as CSV; what a reader must know beside them goes to stderr."""
-        out = io.StringIO()
-        table = csv.writer(out, lineterminator="\n")
-        table.writerow(["category", "proportion", "standard_error", "variance_of_one", "n", "n_second_group", "power"])
-        table.writerows(self._rows())
-        for line in [*privacy.lines(self.design), *self.warnings]:
-            output.note(line)
-        return out.getvalue().rstrip("\n")
-
-    def _rows(self) -> Iterator[list[Any]]:
+        rows: list[Sequence[Any]] = [_CSV]
         columns = (self.found.names, self.found.values, self.found.standard_errors(self.n), self.found.each)
         for name, *numbered in zip(*columns, strict=True):
-            yield [_checks.label(name), *map(float, numbered), self.n, self.second, self.power]
+            rows.append([_checks.label(name), *map(float, numbered), self.n, self.second, self.power])
+        for line in [*privacy.lines(self.design), *self.warnings]:
+            output.note(line)
+        return csv_text(rows)

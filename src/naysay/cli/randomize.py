@@ -12,20 +12,9 @@ import polars as pl
 import typer
 
 from naysay import _checks, files, frames, privacy
-from naysay.console import output
+from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.labels import with_labels
-from naysay.console.options import (
-    Categories,
-    Codes,
-    DesignText,
-    Encoding,
-    File,
-    Force,
-    Separator,
-    design_of,
-    record_text,
-)
 from naysay.console.people import numbers
 from naysay.errors import AnswerError, DataError
 from naysay.responses import JOINER, Responses
@@ -37,25 +26,20 @@ __all__ = ["Options", "command"]
 class Options:
     """Which answers are randomized how, and where they go, as it is written on the command line."""
 
-    file: File
-    response: Annotated[str, typer.Option(metavar="COLUMN", help="The true categories, which are replaced.")]
-    design: DesignText
+    file: options.File
+    response: Annotated[str, options.column("The true categories, which are replaced.")]
+    design: options.DesignText
     out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write, of the kind that its suffix says.")]
-    categories: Categories = None
-    level: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The level of each record; without it levels are drawn.")
-    ] = None
-    preferences: Annotated[
-        str | None, typer.Option(metavar="P1,P2,…", help="The chance of each level where levels are drawn.")
-    ] = None
+    categories: options.Categories = None
+    level: Annotated[str | None, options.column("The level of each record; without it levels are drawn.")] = None
+    preferences: Annotated[str | None, typer.Option(metavar="P1,P2,…", help="The chance of each level.")] = None
     seed: Annotated[
-        int | None,
-        typer.Option(min=0, help="Draw the same answers again. Whoever knows the seed can undo the randomization."),
+        int | None, typer.Option(min=0, help="Repeat the draw. Anyone with the seed can undo the randomization.")
     ] = None
-    force: Force = False
-    separator: Separator = ","
-    encoding: Encoding = None
-    codes: Codes = False
+    force: options.Force = False
+    separator: options.Separator = ","
+    encoding: options.Encoding = None
+    codes: options.Codes = False
 
     @property
     def read(self) -> list[str]:
@@ -82,7 +66,7 @@ def command(asked: Options) -> None:
           --preferences 0.5,0.3,0.2
     """
     # Any, as the kinds of designs randomize with options of their own
-    design: Any = design_of(asked.design, asked.categories)
+    design: Any = options.design_of(asked.design, asked.categories)
     offered = design.assigned_by == "respondent"
     chances = _check_request(asked, design)
     _check_places(asked)
@@ -175,7 +159,7 @@ def _report(asked: Options, design: Any, said: Responses, kept: list[str]) -> No
 def _recipe(asked: Options, design: Any, level: str | None) -> None:
     """The command that estimates from the new file."""
     words = ["naysay", "estimate", str(asked.out), "--response", asked.response, "--design", asked.design]
-    words += [] if asked.categories is None else ["--categories", record_text(design.categories)]
+    words += [] if asked.categories is None else ["--categories", options.record_text(design.categories)]
     words += [] if level is None else ["--level", level]
     if files.kind(asked.out) == "csv" and asked.separator != ",":
         words += ["--separator", asked.separator]

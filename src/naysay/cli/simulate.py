@@ -12,10 +12,9 @@ import typer
 from rich.console import Console
 
 from naysay import files, simulate
-from naysay.console import output, pages
+from naysay.console import options, output, pages
 from naysay.console.commands import takes
 from naysay.console.methods import TriedInterval, estimators
-from naysay.console.options import Categories, Confidence, Count, DesignText, Format, Html, Target, design_of
 from naysay.console.people import Preferences, labeled, listed, numbers, preferences_of
 from naysay.design import Answerable
 from naysay.errors import DataError
@@ -31,39 +30,41 @@ _INTERRUPTED = 130
 class Options:
     """The survey, its people and how often it is tried, as they are written on the command line."""
 
-    design: DesignText
-    categories: Categories = None
+    design: options.DesignText
+    categories: options.Categories = None
     population: Annotated[
         str,
         typer.Option(
             metavar="WHO",
-            help="equal, uniform, normal, exponential or log_normal, with arguments as 'normal(mean=3, sd=0.67)'; one "
-            "share for each category, as 0.2,0.8; or a file of true answers, with --column.",
+            help="equal, uniform, normal, exponential or log_normal, as in 'normal(mean=3, sd=0.67)'; one "
+            "share for each category, such as 0.2,0.8; or a file of true answers, with --column.",
         ),
     ] = "equal"
-    column: Annotated[str | None, typer.Option(metavar="COLUMN", help="The true answers, where WHO is a file.")] = None
-    count: Count = None
+    column: Annotated[str | None, options.column("The true answers, where WHO is a file.")] = None
+    count: options.Count = None
     people: Annotated[int, typer.Option("--n", help="People who are asked, each time.")] = 1_000
     replicates: Annotated[int, typer.Option(help="How many times.")] = 1_000
     estimator: Annotated[list[str] | None, typer.Option(metavar="METHOD", help=f"Once for each: {estimators()}")] = None
     preferences: Preferences = None
-    liars: Annotated[float, typer.Option(metavar="SHARE", help="Who answer as if in another category.")] = 0.0
+    liars: Annotated[float, options.share("People who answer as if in another category.")] = 0.0
     among: Annotated[str | None, typer.Option(metavar="RECORD", help="The categories of the liars.")] = None
     says: Annotated[str | None, typer.Option(metavar="CATEGORY", help="What all liars claim to be.")] = None
-    at_random: Annotated[float, typer.Option(metavar="SHARE", help="Who give any response, each as often.")] = 0.0
+    at_random: Annotated[float, options.share("People who give any response, each equally often.")] = 0.0
     nonresponse: Annotated[
-        str, typer.Option(metavar="SHARES", help="Who do not answer: a share, or by category as 'high=0.3,low=0.1'.")
+        str,
+        typer.Option(metavar="SHARES", help="People who do not answer: a share, or by category as 'high=0.3,low=0.1'."),
     ] = "0"
-    target: Annotated[Target, typer.Option(help="file: the same people each time, randomized anew.")] = "population"
+    target: Annotated[options.Target, typer.Option(help="file: the same people each time, randomized anew.")] = (
+        "population"
+    )
     interval: Annotated[
-        TriedInterval,
-        typer.Option(help="usual: the one that `naysay estimate` takes, which may be slow."),
+        TriedInterval, typer.Option(help="usual: the one that `naysay estimate` takes, which may be slow.")
     ] = "wald"
-    confidence: Confidence = 0.95
+    confidence: options.Confidence = 0.95
     seed: Annotated[int | None, typer.Option(min=0, help="Repeat a simulation.")] = None
     workers: Annotated[int | None, typer.Option(help="Processes; by default one a core.")] = None
-    format_: Format = "table"
-    html: Html = None
+    format_: options.Format = "table"
+    html: options.Html = None
 
 
 @takes(Options)
@@ -85,7 +86,7 @@ def command(asked: Options) -> None:
           --preferences tied:none --replicates 50 --html simulation.html
     """
     pages.check(asked.html)
-    design = design_of(asked.design, asked.categories)
+    design = options.design_of(asked.design, asked.categories)
     found = simulate.replicate(
         design,
         _population(design, asked),

@@ -18,8 +18,8 @@ else:  # typer checks a Literal, and lists it
     TriedInterval = Literal[(*METHODS, "usual")]
 
 
-def estimators() -> str:
-    """All estimators, as the help of ``--estimator`` lists them.
+def estimators(*, published: bool = True) -> str:
+    """All estimators, as the help of ``--estimator`` lists them; on request without those of the literature.
 
     Examples
     --------
@@ -27,6 +27,6 @@ def estimators() -> str:
     'maximum_likelihood (default), moments, nstops, ...; for levels stratified (default), ...'
     """
     names: dict[bool, list[str]] = {False: [], True: []}
-    for each in ESTIMATORS.values():
+    for each in (found for found in ESTIMATORS.values() if published or not found.published):
         names["nobody" not in each.assigned_by].append(each.name + (" (default)" if each.default_for else ""))
     return f"{', '.join(names[False])}; for levels {', '.join(names[True])}."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,6 +12,7 @@ import typer
 from naysay import _checks, designs
 from naysay.design import Answerable, load, read
 from naysay.errors import DesignError
+from naysay.printing.numbers import csv_text
 
 __all__ = [
     "DATA_FILE",
@@ -28,30 +28,42 @@ __all__ = [
     "Html",
     "Separator",
     "Target",
+    "column",
     "design_of",
     "design_option",
     "record",
     "record_text",
+    "share",
 ]
 
 DATA_FILE = typer.Argument(metavar="FILE", help="CSV, Parquet, JSON lines, SPSS or Stata, by suffix.")
 File = Annotated[Path, DATA_FILE]
 design_option = typer.Option(
-    "--design", metavar="DESIGN", help="A call, such as 'negative(discards=2)', or a design's JSON file."
+    "--design", metavar="DESIGN", help="A call, such as 'warner(p=0.7)', or a design's JSON file."
 )
 DesignText = Annotated[str, design_option]
+
+
+def column(told: str) -> Any:
+    """An option that names a column of a file."""
+    return typer.Option(metavar="COLUMN", help=told)
+
+
+def share(told: str) -> Any:
+    """An option that is a share of the people."""
+    return typer.Option(metavar="SHARE", help=told)
+
+
 Categories = Annotated[
-    str | None,
-    typer.Option(metavar="RECORD", help="The categories as one CSV record, unless the design names them."),
+    str | None, typer.Option(metavar="RECORD", help="The categories as one CSV record, unless the design names them.")
 ]
-Count = Annotated[str | None, typer.Option(metavar="COLUMN", help="How many people each row stands for.")]
+Count = Annotated[str | None, column("How many people each row stands for.")]
 Separator = Annotated[str, typer.Option(metavar="CHAR", help="Between the cells of a CSV file.")]
 Encoding = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Of a text file, such as utf-8 (the default), utf-16 or latin-1; or of a file of SPSS or Stata that "
-        "names none, or a wrong one.",
+        help="Of a text file, utf-8 by default; of SPSS or Stata, if the file names none or a wrong one.",
     ),
 ]
 Codes = Annotated[
@@ -63,7 +75,7 @@ Format = Annotated[
     Literal["table", "json", "csv"], typer.Option("--format", help="Numbers in json and csv are not rounded.")
 ]
 Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write plots and numbers as a page.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 
 
 def design_of(text: str, categories: str | None) -> Answerable:
@@ -92,12 +104,12 @@ def record(text: str) -> tuple[str, ...]:
     try:
         rows = list(csv.reader([text], strict=True, skipinitialspace=True))
     except csv.Error as error:
-        raise DesignError(f"--categories must be one CSV record, as 'low,middle,\"high, or more\"'; {error}") from None
+        raise DesignError(
+            f"--categories must be one CSV record, such as 'low,middle,\"high, or more\"'; {error}"
+        ) from None
     return tuple(map(str, _checks.categories(rows[0] if rows else (), what="categories")))
 
 
 def record_text(labels: Sequence[Any]) -> str:
     """The CSV record that lists these categories."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="").writerow(labels)
-    return out.getvalue()
+    return csv_text([labels])

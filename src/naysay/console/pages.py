@@ -38,4 +38,4 @@ def write(path: Path | None, page: Callable[[], str]) -> None:
     try:
         path.write_text(page(), encoding="utf-8")
     except OSError as error:
-        raise DataError(f"cannot write to {str(path)!r}: {error.strerror or error}") from None
+        raise DataError(f"cannot write {str(path)!r}: {error.strerror or error}") from None

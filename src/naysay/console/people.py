@@ -11,7 +11,6 @@ import typer
 from numpy.typing import NDArray
 
 from naysay import _checks, simulate
-from naysay.design import Answerable
 from naysay.errors import DataError
 
 __all__ = ["Preferences", "labeled", "listed", "numbers", "preferences_of"]
@@ -20,7 +19,7 @@ Preferences = Annotated[
     str | None,
     typer.Option(
         metavar="TEXT",
-        help="Of levels: uniform, skewed, skewed:open, tied:CATEGORY, or one share for each level, as 0.5,0.3,0.2.",
+        help="Of levels: uniform, skewed, skewed:open, tied:CATEGORY, or a share for each level, such as 0.5,0.3,0.2.",
     ),
 ]
 
@@ -32,7 +31,7 @@ def numbers(text: str, option: str) -> tuple[float, ...]:
     try:
         return tuple(float(cell) for cell in listed(text))
     except ValueError:
-        raise DataError(f"{option} must be numbers with commas between them, as 0.2,0.8; got {text!r}") from None
+        raise DataError(f"{option} must be numbers with commas between them, such as 0.2,0.8; got {text!r}") from None
 
 
 def listed(text: str) -> tuple[str, ...]:
@@ -45,13 +44,13 @@ def labeled(text: str, option: str) -> float | dict[str, float]:
     if "=" not in text:
         given = numbers(text, option)
         if len(given) != 1:
-            raise DataError(f"{option} must be one share, or shares by category, as high=0.3; got {text!r}")
+            raise DataError(f"{option} must be one share, or shares by category, such as high=0.3; got {text!r}")
         return given[0]
     result = {}
     for cell in listed(text):
         label, _, number = cell.rpartition("=")
         if not label:
-            raise DataError(f"{option} must name a category in each of its shares, as high=0.3; got {cell!r}")
+            raise DataError(f"{option} must name a category in each of its shares, such as high=0.3; got {cell!r}")
         result[label] = numbers(number, option)[0]
     return result
 
@@ -63,21 +62,16 @@ def preferences_of(text: str | None, design: Any) -> Floats | Sequence[float] | 
     if design.assigned_by != "respondent":
         raise DataError(f"{design.name or design.kind} offers no levels; leave --preferences out")
     name, _, rest = text.strip().partition(":")
+    if name == "tied" and not rest:
+        first = _checks.label(design.categories[0])
+        raise DataError(f"--preferences tied needs the categories whose members hide, such as tied:{first}")
     known: dict[str, Any] = {
         "uniform": lambda: None,
         "skewed": lambda: simulate.skewed(design, toward=rest or "private"),
-        "tied": lambda: simulate.tied(design, hiding=_hiding(rest, design)),
+        "tied": lambda: simulate.tied(design, hiding=listed(rest)),
     }
     if name in known:
         return known[name]()  # type: ignore[no-any-return]
     if not name[:1].isdigit() and name[:1] not in (".", "-"):
         raise DataError(f"--preferences {text!r} is not known; {_checks.nearest(name, known)}")
     return numbers(text, "--preferences")
-
-
-def _hiding(text: str, design: Answerable) -> tuple[str, ...]:
-    if not text:
-        raise DataError(
-            f"--preferences tied needs the categories whose members hide, as tied:{_checks.label(design.categories[0])}"
-        )
-    return listed(text)

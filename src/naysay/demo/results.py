@@ -40,32 +40,17 @@ class Result:
         """The truth beside the estimate, in percent; the test of levels; and what an answer at each level tells."""
         fit, beside = self.fit, self.fit.comparison
         if beside is None:
-            raise DataError(
-                "the demo compares stratified with pooled; its questions offer levels that are estimable alone"
-            )
-        shares = np.column_stack(
-            [
-                self.question.truth,
-                fit.proportions,
-                fit.standard_errors,
-                self.found.bounds,
-                beside.pooled.proportions,
-                beside.pooled.standard_errors,
-                beside.difference,
-                beside.standard_errors,
-            ]
-        )
+            raise DataError("the demo compares stratified and pooled estimates; each level must be estimable alone")
+        shares = [self.question.truth, fit.proportions, fit.standard_errors, self.found.bounds]
+        shares += [beside.pooled.proportions, beside.pooled.standard_errors]
+        percent = 100 * np.column_stack([*shares, beside.difference, beside.standard_errors])
         rows = []
-        for category, row, holding in zip(fit.categories, (100 * shares).tolist(), self.holds, strict=True):
+        for category, row, holding in zip(fit.categories, percent.tolist(), self.holds, strict=True):
             truth, share, error, low, high, *compared = (f"{value:.2f}" for value in row)
             inside = f"{low}–{high} " if holding else Marked(f"{low}–{high}!", "wrong")
             rows.append((str(category), truth, share, error, inside, *compared))
         names = ("s.e.", "95 % interval", "pooled", "s.e.", "diff.", "s.e.")
-        first = (
-            Column("percent", words=True, width=40),
-            Column("truth", role="truth"),
-            Column("estimate", role="estimate"),
-        )
+        first = (Column("percent", words=True, width=40), *(Column(role, role=role) for role in ("truth", "estimate")))
         levels = (
             f"{level}: reveals the answer" if each.still_possible[0] == 1 else f"{level}: {each.still_possible[0]} left"
             for level, each in fit.privacy.items()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -22,10 +20,8 @@ from naysay.demo.asking import PEOPLE, people, questionnaire, questions
 from naysay.demo.page import page
 from naysay.demo.results import Results, estimated
 from naysay.errors import DataError
+from naysay.files.writing import whole
 from naysay.printing import Sentence, show
-
-if TYPE_CHECKING:  # the extra `collect` is imported where it is used
-    from naysay.collect.storage import Replies
 
 __all__ = ["ANSWERS", "REPORT", "forever", "run"]
 
@@ -34,12 +30,7 @@ ANSWERS = "demo.db"
 
 
 def run(
-    out: Path,
-    *,
-    seed: int | None = None,
-    console: Console,
-    size: int = PEOPLE,
-    stay: Callable[[], None] | None = None,
+    out: Path, *, seed: int | None = None, console: Console, size: int = PEOPLE, stay: Callable[[], None] | None = None
 ) -> Path | None:
     """The survey from the questionnaire to the report: tables on the console, the report and the answers in a folder.
 
@@ -75,7 +66,10 @@ def run(
         database = Path(folder) / ANSWERS
         with _served(database) as link:
             _answer(link, size, seed, console)
-            results = _estimate(collect.replies(database, "demo"), console)
+            replies = collect.replies(database, "demo")
+            with Progress(console=console, transient=True) as progress:
+                asked = progress.track(questions(), description="estimates")
+                results = Results(tuple([estimated(question, replies) for question in asked]))
             _show(results, console)
             path = _reported(results, out, seed, console)
             say(console, f"It took {time.perf_counter() - began:.1f} seconds.")
@@ -124,13 +118,6 @@ def _answer(link: str, size: int, seed: int | None, console: Console) -> None:
     console.print()
 
 
-def _estimate(replies: Replies, console: Console) -> Results:
-    """The estimates from what the server stored, with a bar to look at."""
-    with Progress(console=console, transient=True) as progress:
-        asked = progress.track(questions(), description="estimates")
-        return Results(tuple([estimated(question, replies) for question in asked]))
-
-
 def say(console: Console, text: str) -> None:
     """A line of text, not wrapped."""
     show([Sentence(text)], console)
@@ -171,17 +158,9 @@ def forever() -> None:
 def written(text: str, out: Path) -> Path:
     """The report in its folder: whole, or not at all."""
     out.mkdir(parents=True, exist_ok=True)
-    target = out / REPORT
-    handle, name = tempfile.mkstemp(dir=out, prefix=".report-", suffix=".tmp")
-    draft = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        draft.chmod(0o644)
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
-    return target
+    with whole(out / REPORT) as file:
+        file.write(text.encode())
+    return out / REPORT
 
 
 def _kept(database: Path, out: Path) -> Path:
@@ -190,10 +169,6 @@ def _kept(database: Path, out: Path) -> Path:
     target = out / ANSWERS
     for rest in ("-wal", "-shm"):  # of an earlier run that was killed: they would be read into the new file
         target.with_name(target.name + rest).unlink(missing_ok=True)
-    draft = out / f".{ANSWERS}.tmp"
-    try:
-        shutil.copyfile(database, draft)
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with whole(target) as file, database.open("rb") as source:
+        shutil.copyfileobj(source, file)
     return target

@@ -26,10 +26,12 @@ _SYSTEMS = {"spss": "SPSS", "stata": "Stata"}
 def scan_labelled(path: Path, *, encoding: str | None, codes: bool | Collection[str]) -> pl.LazyFrame:
     """The file as a lazy frame, labels in place of codes unless codes are asked for."""
     path.open("rb").close()  # a folder, or a file without permission, in the system's own words
-    file = _File(path, _encoding(path, encoding), _library(path))
+    file = _opened(path, encoding)
     told = file.told()
     known = variables(told, system=kind(path), codes=codes)
-    if not (known and (told.number_rows or file.holds_a_row(next(iter(known))))):
+    first = list(known)[:1]
+    # where a file does not say how many rows it holds, one is read
+    if not first or not (told.number_rows or file.read(usecols=first, row_limit=1)[0][first[0]]):
         raise no_rows(path)
 
     def source(
@@ -46,8 +48,7 @@ def scan_labelled(path: Path, *, encoding: str | None, codes: bool | Collection[
 
 def labels_of(path: Path, name: str, *, encoding: str | None) -> dict[str, str]:
     """The labels of one variable by code as text, in the order of the codes; none where there is no such variable."""
-    told = _File(path, _encoding(path, encoding), _library(path)).told()
-    known = variables(told, system=kind(path), codes=False)
+    known = variables(_opened(path, encoding).told(), system=kind(path), codes=False)
     labels = known[name].labels if name in known else {}
     return {code if isinstance(code, str) else shown(code): labels[code] for code in sorted(labels)}
 
@@ -90,10 +91,6 @@ class _File:
         ranges = {} if self.path.suffix.lower() == ".por" else {"user_missing": True}  # not told of .por
         return self.read(metadataonly=True, **ranges)[1]
 
-    def holds_a_row(self, name: str) -> bool:
-        """Whether there is a row, where the file does not say how many."""
-        return bool(self.read(usecols=[name], row_limit=1)[0][name])
-
 
 def _pieces(file: _File, asked: Sequence[Variable], *, rows: int | None, most: int | None) -> Iterator[pl.DataFrame]:
     """These variables in pieces; `rows` is what the file says that it holds."""
@@ -122,24 +119,18 @@ def _check_letters(path: Path, piece: pl.DataFrame) -> None:
             )
 
 
-def _encoding(path: Path, encoding: str | None) -> str | None:
-    """The encoding as pyreadstat names it; None for what the file says."""
-    if encoding is None:
-        return None
+def _opened(path: Path, encoding: str | None) -> _File:
+    """The file, and the library that reads it, after checking that both can be used."""
     try:
-        name = codecs.lookup(encoding).name
+        name = None if encoding is None else codecs.lookup(encoding).name.removesuffix("-sig")
+        library = importlib.import_module("pyreadstat")
     except LookupError:
         raise DataError(f"no encoding is called {encoding!r}; known are utf-8, latin-1, cp1252, …") from None
-    if path.suffix.lower() == ".por" or name.startswith(("utf-16", "utf-32")):
-        raise DataError(f"{str(path)!r} cannot be in {encoding}; leave --encoding out")
-    return name.removesuffix("-sig")
-
-
-def _library(path: Path) -> Any:
-    try:
-        return importlib.import_module("pyreadstat")
     except ModuleNotFoundError as error:
         raise DataError(
             f"{str(path)!r} is a file of {_SYSTEMS[kind(path)]}, and {error.name}, which reads it, is not installed; "
             'get it with: pip install "naysay[files]"'
         ) from None
+    if name is not None and (path.suffix.lower() == ".por" or name.startswith(("utf-16", "utf-32"))):
+        raise DataError(f"{str(path)!r} cannot be in {encoding}; leave --encoding out")
+    return _File(path, name, library)

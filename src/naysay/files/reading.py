@@ -60,7 +60,8 @@ def scan(
         elif found == "jsonl":
             frame = text.scan_lines(path, encoding or "utf-8")
         elif found == "parquet":
-            frame = _scan_parquet(path)
+            frame = pl.scan_parquet(path, glob=False)
+            frame.collect_schema()
         else:
             return labelled.scan_labelled(path, encoding=encoding, codes=codes)
         if not frame.head(1).collect().height:
@@ -74,9 +75,3 @@ def value_labels(path: Path, name: str, *, encoding: str | None = None) -> dict[
     Labels of user-missing codes are left out.
     """
     return labelled.labels_of(path, name, encoding=encoding) if kind(path) in ("spss", "stata") else {}
-
-
-def _scan_parquet(path: Path) -> pl.LazyFrame:
-    frame = pl.scan_parquet(path, glob=False)
-    frame.collect_schema()
-    return frame

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -68,37 +68,32 @@ def _count_rows(path: Path, source: Path | bytes, separator: str) -> int:
     """Rows below the header of a CSV file, blank lines at its end left out, after checking that all are alike."""
     cut = separator.encode()
     lengths: list[int] = []
-    alike, last, number = True, 0, 0
-    with _opened(source) as file:
-        at = 0
-        for number, line in enumerate(file, start=1):
-            _check_utf8(path, line, number, at)
-            at += len(line)
-            if line.strip(b"\r\n"):
-                last = number
-            lengths = lengths or [line.count(cut)]
-            alike = alike and line.count(cut) == lengths[0] and b'"' not in line
+    alike, last, number, line = True, 0, 0, b""
+    for number, line in _lines(path, source):
+        if line.strip(b"\r\n"):
+            last = number
+        lengths = lengths or [line.count(cut)]
+        alike = alike and line.count(cut) == lengths[0] and b'"' not in line
+    if number == 1 and b"\r" in line.strip():  # all of an old Macintosh's file is one line
+        raise DataError(f"the lines of {str(path)!r} end in CR alone; save the file with LF or CRLF line ends")
     single = lengths == [0]
-    _check_line_ends(path, source, number)
     return (number if single else last) - 1 if alike else _count_records(path, source, separator)
 
 
-def _check_utf8(path: Path, line: bytes, number: int, before: int) -> None:
-    try:
-        line.decode()
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{str(path)!r} is not UTF-8: byte 0x{line[error.start]:02x} at byte {before + error.start + 1}, "
-            f"line {number}; if an older program wrote it, add --encoding latin-1 (or cp1252)",
-            row=None,
-        ) from None
-
-
-def _check_line_ends(path: Path, source: Path | bytes, lines: int) -> None:
-    if lines == 1:
-        with _opened(source) as file:
-            if b"\r" in file.read().strip():
-                raise DataError(f"the lines of {str(path)!r} end in CR alone; save the file with LF or CRLF line ends")
+def _lines(path: Path, source: Path | bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines by their numbers, counted from 1, after checking that each is UTF-8."""
+    before = 0
+    with _opened(source) as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                raise DataError(
+                    f"{str(path)!r} is not UTF-8: byte 0x{line[error.start]:02x} at byte {before + error.start + 1}, "
+                    f"line {number}; if an older program wrote it, add --encoding latin-1 (or cp1252)"
+                ) from None
+            before += len(line)
+            yield number, line
 
 
 def _count_records(path: Path, source: Path | bytes, separator: str) -> int:
@@ -136,15 +131,11 @@ def _check_width(path: Path, cells: Sequence[str], width: int, line: int, blank:
 
 def _bad_line(path: Path, source: Path | bytes, error: Exception) -> DataError:
     """Where a file of JSON lines goes wrong."""
-    with _opened(source) as file:
-        at = 0
-        for number, line in enumerate(file, start=1):
-            _check_utf8(path, line, number, at)
-            at += len(line)
-            try:
-                good = not line.strip() or isinstance(json.loads(line), dict)
-            except ValueError:
-                good = False
-            if not good:
-                return DataError(f"{str(path)!r}, line {number}, is not a JSON object; each line must hold one")
+    for number, line in _lines(path, source):
+        try:
+            good = not line.strip() or isinstance(json.loads(line), dict)
+        except ValueError:
+            good = False
+        if not good:
+            return DataError(f"{str(path)!r}, line {number}, is not a JSON object; each line must hold one")
     return DataError(f"cannot read {str(path)!r}: {str(error).splitlines()[0]}")

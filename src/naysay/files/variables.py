@@ -68,13 +68,8 @@ class Variable:
         first: dict[str, Code] = {}
         for code, label in self.labels.items():
             if label in first:
-                raise DataError(
-                    f"labels must tell codes apart; in column {self.name!r} the codes {shown(first[label])} and "
-                    f"{shown(code)} are both labelled {label!r}; read the codes instead (--codes), or correct the "
-                    "labels in the file",
-                    column=self.name,
-                    value=label,
-                )
+                codes = f"{shown(first[label])} and {shown(code)}"
+                raise self._alike(f"in column {self.name!r} the codes {codes} are both labelled {label!r}", label)
             first[label] = code
 
     def cells(self, codes: Sequence[Code | None], *, row: int = 0) -> pl.Series:
@@ -92,9 +87,8 @@ class Variable:
             bare = plain.select(text_of(self.name, plain.schema[self.name])).to_series()
             self._check_bare(bare, label.is_null(), row)
             plain = label.fill_null(bare).to_frame()
-        cell = pl.col(self.name)
-        blank = cell == "" if self.dtype == pl.String else pl.lit(value=False)
-        return plain.select(pl.when(~blank).then(cell)).to_series()
+        column = plain.to_series()
+        return column.replace("", None) if self.dtype == pl.String else column
 
     def _check_bare(self, text: pl.Series, unlabelled: pl.Series, row: int) -> None:
         """Raise for a code without a label that reads like one."""
@@ -103,14 +97,14 @@ class Variable:
             at = bad.arg_max() or 0
             label = text[at]
             code = next(code for code, known in self.labels.items() if known == label)
-            raise DataError(
-                f"labels must tell codes apart; column {self.name!r}, row {row + at + 1}, holds the code {label}, "
-                f"which has no label, while the code {shown(code)} is labelled {label!r}; read the codes instead "
-                "(--codes), or correct the labels in the file",
-                column=self.name,
-                row=row + at,
-                value=label,
+            told = (
+                f"column {self.name!r}, row {row + at + 1}, holds the code {label}, which has no label, while the code "
             )
+            raise self._alike(f"{told}{shown(code)} is labelled {label!r}", label, row=row + at)
+
+    def _alike(self, told: str, label: str, *, row: int | None = None) -> DataError:
+        way_out = "read the codes instead (--codes), or correct the labels in the file"
+        return DataError(f"labels must tell codes apart; {told}; {way_out}", column=self.name, row=row, value=label)
 
 
 def shown(code: Code) -> str:

@@ -1,14 +1,16 @@
-"""Numbers as JSON can hold them."""
+"""Numbers as JSON and CSV can hold them."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["number", "plain"]
+__all__ = ["csv_text", "number", "plain"]
 
 
 def number(value: float) -> float | None:
@@ -37,3 +39,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
     return number(value) if isinstance(value, float) else value
+
+
+def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+    """Rows as CSV, without a line break after the last.
+
+    Examples
+    --------
+    >>> print(csv_text([("category", "share"), ("a, b", 0.25)]))
+    category,share
+    "a, b",0.25
+    """
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue().removesuffix("\n")

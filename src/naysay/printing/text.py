@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
-from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from naysay.printing.content import Chart, Content, Facts, Heading, Note, Points, Sentence, Table
@@ -67,38 +66,25 @@ def show(content: Iterable[Content], console: Console) -> None:
                 console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-@singledispatch
 def _lines(part: Content, width: int) -> list[str]:
-    raise TypeError(f"no content is a {type(part).__name__}")
+    match part:
+        case Table():
+            return _table(part, width)
+        case Heading() | Sentence():
+            return part.text.splitlines()
+        case Note():
+            return [f"note: {part.text}"]
+        case Points():
+            return list(part.items)
+        case Facts():
+            return [f"{term}: {value}" for term, value in part.pairs]
+        case Chart():
+            return []
+        case _:
+            raise TypeError(f"no content is a {type(part).__name__}")
 
 
-@_lines.register(Heading | Sentence)
-def _(part: Heading | Sentence, width: int) -> list[str]:
-    return part.text.splitlines()
-
-
-@_lines.register
-def _(part: Note, width: int) -> list[str]:
-    return [f"note: {part.text}"]
-
-
-@_lines.register
-def _(part: Points, width: int) -> list[str]:
-    return list(part.items)
-
-
-@_lines.register
-def _(part: Facts, width: int) -> list[str]:
-    return [f"{term}: {value}" for term, value in part.pairs]
-
-
-@_lines.register
-def _(part: Chart, width: int) -> list[str]:
-    return []
-
-
-@_lines.register
-def _(part: Table, width: int) -> list[str]:
+def _table(part: Table, width: int) -> list[str]:
     from rich.console import Console
 
     out = io.StringIO()

@@ -14,12 +14,12 @@ import numpy as np
 from naysay.printing.extra import need
 from naysay.report.inks import ink
 
-__all__ = ["LETTER", "LINE", "Axis", "apart", "data", "image"]
+__all__ = ["FONT", "LETTER", "LINE", "Axis", "apart", "data", "image"]
 
 LETTER, LINE = 6.3, 15
 """Pixels of an ordinary letter at the size of the labels, with something to spare, and of a line of them."""
 
-_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sans', sans-serif"
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sans', sans-serif"
 _SVG = "http://www.w3.org/2000/svg"
 ET.register_namespace("", _SVG)
 
@@ -128,18 +128,20 @@ def image(chart: Any, *, size: int, height: int, padding: dict[str, int], title:
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
     _, _, wide, _ = root.attrib["viewBox"].split()
-    root.attrib |= {"role": "img", "aria-label": title, "font-family": _FONT}
+    root.attrib |= {"role": "img", "aria-label": title, "font-family": FONT}
     root.attrib["style"] = f"max-width:{wide}px;width:100%;height:auto;overflow:visible"
-    heading = ET.Element(f"{{{_SVG}}}title")
-    heading.text = title
-    told = ET.Element(f"{{{_SVG}}}desc")
-    told.text = description
-    root[:0] = [heading, told]
+    root[:0] = [_words("title", title), _words("desc", description)]
     return ET.tostring(root, encoding="unicode")
 
 
 _INK = re.compile(r"var\(--chart-\w+,(#\w+)\)")
 _NOISE = ("role", "aria-roledescription", "aria-hidden", "pointer-events", "class", "font-family")
+
+
+def _words(tag: str, text: str) -> ET.Element:
+    element = ET.Element(f"{{{_SVG}}}{tag}")
+    element.text = text
+    return element
 
 
 def _tidy(element: ET.Element) -> None:
@@ -161,8 +163,6 @@ def _tidy(element: ET.Element) -> None:
     if style:
         element.set("style", ";".join(style))
     if told and not len(element.findall(f"{{{_SVG}}}g")):
-        tip = ET.Element(f"{{{_SVG}}}title")
-        tip.text = told
-        element.insert(0, tip)
+        element.insert(0, _words("title", told))
     if element.get("transform"):
         element.set("transform", re.sub(r"(\.\d\d)\d+", r"\1", element.attrib["transform"]))

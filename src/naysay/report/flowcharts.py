@@ -8,12 +8,12 @@ from xml.sax.saxutils import escape
 
 from naysay.design import Answerable, Chance, Do, Fork, Protocol, Say, Step, protocols
 from naysay.report import labels
+from naysay.report.finish import FONT
 from naysay.report.inks import INKS, ink
-from naysay.report.layout import LINE, Box, Way, arranged, pixels
+from naysay.report.layout import LINE, Box, arranged, pixels
 
 __all__ = ["flowchart"]
 
-_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sans', sans-serif"
 _SHAPES = ((24, False), (18, False), (26, True), (18, True), (13, False), (13, True))  # letters in a line, sideways
 _MARGIN = 2
 _PARTS = 30  # between the charts of two parts
@@ -87,28 +87,19 @@ def _part(heading: str, protocol: Protocol, size: int) -> _Drawn:
     tries = (arranged(protocol.first, room=room, sideways=sideways) for room, sideways in _SHAPES)
     first = min(tries, key=lambda box: max(_extent(box)[0], size))
     width, height = _extent(first)
+    boxes = "".join(_arrow(box) + _box(box) for box in first.all())
     if not heading:
-        return _Drawn(_boxes(first), width, height)
-    above = LINE + 12
-    words = (
-        f'<text y="{LINE - 4}" font-weight="600" style="{_ink("fill", "text")}">{escape(labels.full(heading))}</text>'
-    )
-    body = f'<g transform="translate(0,{above})">{_boxes(first)}</g>'
+        return _Drawn(boxes, width, height)
+    above, style = LINE + 12, _ink("fill", "text")
+    words = f'<text y="{LINE - 4}" font-weight="600" style="{style}">{escape(labels.full(heading))}</text>'
+    body = f'<g transform="translate(0,{above})">{boxes}</g>'
     return _Drawn(words + body, max(width, pixels(heading)), height + above)
 
 
 def _extent(first: Box) -> tuple[float, float]:
     """How far the boxes and the words between them reach."""
-    corners = [(part.x + part.width, part.y + part.height) for box in first.all() for part in _pieces(box)]
-    return max(x for x, _ in corners), max(y for _, y in corners)
-
-
-def _pieces(box: Box) -> tuple[Box | Way, ...]:
-    return (box,) if box.way is None else (box, box.way)
-
-
-def _boxes(first: Box) -> str:
-    return "".join(_arrow(box) + _box(box) for box in first.all())
+    parts = [part for box in first.all() for part in (box, box.way) if part is not None]
+    return max(part.x + part.width for part in parts), max(part.y + part.height for part in parts)
 
 
 def _arrow(box: Box) -> str:
@@ -195,6 +186,6 @@ def _image(name: str, description: str, drawn: str, width: float, height: float)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" '
         f'viewBox="{-_MARGIN} {-_MARGIN} {wide} {high}" role="img" aria-label="{escape(name, {chr(34): "&quot;"})}" '
-        f'font-family="{_FONT}" font-size="13" style="{style}"><title>{escape(name)}</title>'
+        f'font-family="{FONT}" font-size="13" style="{style}"><title>{escape(name)}</title>'
         f"<desc>{escape(description)}</desc><style>{own}</style>{drawn}</svg>"
     )

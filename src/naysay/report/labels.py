@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import unicodedata
 from typing import Any
 
@@ -9,8 +10,7 @@ from naysay import _checks
 
 __all__ = ["full", "isolated", "shortened", "width", "wrapped"]
 
-_ISOLATE = {"ltr": "\u2066", "rtl": "\u2067"}
-_END = "\u2069"
+_LEFT, _RIGHT, _END = "\u2066", "\u2067", "\u2069"  # isolates from left to right, from right to left, and their end
 
 
 def full(label: Any) -> str:
@@ -59,18 +59,11 @@ def _cut(text: str, room: float) -> str:
 
 
 def _fitting(text: str, room: float) -> str:
-    used = 0.0
-    for place, character in enumerate(text):
-        used += _width(character)
-        if used > room and place:
-            return text[:place]
-    return text
+    fitting = sum(used <= room for used in itertools.accumulate(map(_width, text)))
+    return text[: max(fitting, 1)]  # a first letter that is too wide stands alone, or nothing would ever be cut off
 
 
 def isolated(line: str, whole: str) -> str:
     """The line in the direction of the whole label, shielded from what stands around it."""
-    for character in whole:
-        kind = unicodedata.bidirectional(character)
-        if kind in ("L", "R", "AL"):
-            return (_ISOLATE["ltr"] if kind == "L" else _ISOLATE["rtl"]) + line + _END
-    return _ISOLATE["ltr"] + line + _END
+    directed = (kind for kind in map(unicodedata.bidirectional, whole) if kind in ("L", "R", "AL"))
+    return (_LEFT if next(directed, "L") == "L" else _RIGHT) + line + _END

@@ -146,7 +146,8 @@ def _measured(step: Step, branch: Branch | None, *, room: int, sideways: bool) -
     words = _words(branch, room)
     texts = (*words[0], *filter(None, words[1:]))
     size = (max(map(pixels, texts), default=0.0), float(LINE * len(texts)))
-    below = tuple(_measured(each.then, each, room=room, sideways=sideways) for each in _branches(step))
+    branches = step.branches if isinstance(step, Chance | Fork) else ()
+    below = tuple(_measured(each.then, each, room=room, sideways=sideways) for each in branches)
     across = max(box[sideways], size[sideways], _together(below))
     return _Cell(step, told, lines, box, words, size, below, across)
 
@@ -154,10 +155,6 @@ def _measured(step: Step, branch: Branch | None, *, room: int, sideways: bool) -
 def _together(cells: Sequence[_Cell]) -> float:
     """The breadth of bands side by side."""
     return sum(cell.across for cell in cells) + _APART * max(0, len(cells) - 1)
-
-
-def _branches(step: Step) -> tuple[Branch, ...]:
-    return step.branches if isinstance(step, Chance | Fork) else ()
 
 
 def _lines(step: Step, told: str, room: int) -> tuple[str, ...]:
@@ -172,14 +169,11 @@ def _lines(step: Step, told: str, room: int) -> tuple[str, ...]:
 
 
 def _directed(text: str, room: int, most: int) -> tuple[str, ...]:
-    return tuple(labels.isolated(line, text) for line in _balanced(text, room, most))
-
-
-def _balanced(text: str, room: int, most: int) -> list[str]:
     """The text in as few lines as the room allows, all about equally long; a little more room may save a word."""
     lines = labels.wrapped(text, room, lines=most)
     fewer = (labels.wrapped(text, narrow, lines=len(lines)) for narrow in range(6, room + _SAVED))
-    return next((found for found in fewer if " ".join(found) == text), lines)  # nothing cut, no word broken
+    whole = next((found for found in fewer if " ".join(found) == text), lines)  # nothing cut, no word broken
+    return tuple(labels.isolated(line, text) for line in whole)
 
 
 def _words(branch: Branch | None, room: int) -> tuple[tuple[str, ...], str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,18 +95,8 @@ def html(
     >>> "&lt;b&gt;" in html("<b>", [])
     True
     """
-    return template(
-        "naysay.report",
-        "page.html",
-        title=title,
-        sections=sections,
-        lead=lead,
-        facts=facts,
-        footnotes=footnotes,
-        language=language,
-        flow=flow,
-        inks=INKS | FILLS,
-    )
+    told = {"title": title, "lead": lead, "facts": facts, "footnotes": footnotes, "language": language, "flow": flow}
+    return template("naysay.report", "page.html", sections=sections, inks=INKS | FILLS, **told)
 
 
 def estimate_html(
@@ -254,52 +244,44 @@ def _columns(
     fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None
 ) -> list[tuple[Column, Sequence[str | Marked]]]:
     """Each column, and as many of its cells as it has."""
-    cells = functools.partial(_percents, places=max(decimals_of(fit) - 2, 0))
+    places = max(decimals_of(fit) - 2, 0)
 
-    def ranges(low: NDArray[np.float64], high: NDArray[np.float64]) -> list[str]:
-        return [f"{start} to {end}" for start, end in zip(cells(low), cells(high), strict=True)]
+    def cells(values: NDArray[np.float64]) -> list[str]:
+        return [shown(value, places).replace("-", "−") for value in (100 * values).tolist()]
 
+    def ranges(bounds: NDArray[np.float64]) -> list[str]:
+        return [f"{start} to {end}" for start, end in zip(*map(cells, bounds.T), strict=True)]
+
+    def add(name: str, values: NDArray[np.float64], errors: NDArray[np.float64], role: str = "") -> None:
+        columns.extend([(Column(name, role=role), cells(values)), (Column("s.e."), cells(errors))])
+
+    columns: list[tuple[Column, Sequence[str | Marked]]] = []
+    if truth is not None:
+        columns.append((Column("truth", role="truth"), cells(truth)))
     more = np.array([value.value for value in fit.nuisance.values()])
     errors = np.array([*reliable_errors(fit), *reliable_nuisance(fit).values()])
+    add(_short(fit), np.array([*fit.proportions, *more]), errors, "estimate")
     ends = nuisance_intervals(fit, confidence=found.confidence, method=found.method)
-    bounds = np.array(list(ends.values())).reshape(-1, 2)
-    error = Column("s.e.")
-    columns: list[tuple[Column, Sequence[str | Marked]]] = [
-        (Column(_short(fit), role="estimate"), cells(fit.proportions) + cells(more)),
-        (error, cells(errors)),
-        (Column(confidence_name(found, many=False)), ranges(*found.bounds.T) + ranges(*bounds.T)),
-    ]
+    bounds = np.array([*found.bounds, *ends.values()])
+    columns.append((Column(confidence_name(found, many=False)), ranges(bounds)))
     if truth is not None:
         inside = ["yes" if yes else Marked("no", "wrong") for yes in holds(found, truth)]
-        columns = [
-            (Column("truth", role="truth"), cells(truth)),
-            *columns,
-            (Column("holds the truth", role="holds"), inside),
-        ]
+        columns.append((Column("holds the truth", role="holds"), inside))
     if fit.comparison is not None:
         other = fit.comparison.beside(fit)
-        columns += [
-            (Column(_short(other), role="pooled"), cells(other.proportions)),
-            (error, cells(reliable_errors(other))),
-            (Column("stratified − pooled"), cells(fit.comparison.difference)),
-            (error, cells(fit.comparison.standard_errors)),
-        ]
+        add(_short(other), other.proportions, reliable_errors(other), "pooled")
+        add("stratified − pooled", fit.comparison.difference, fit.comparison.standard_errors)
     if fit.unbounded is not None:
-        columns += [
-            (Column("moments, without bounds"), cells(fit.unbounded.proportions)),
-            (error, cells(fit.unbounded.standard_errors)),
-        ]
+        add("moments, without bounds", fit.unbounded.proportions, fit.unbounded.standard_errors)
     if fit.sensitivity is not None:
-        columns.append((Column("band over all preferences"), ranges(*fit.sensitivity.T)))
+        columns.append((Column("band over all preferences"), ranges(fit.sensitivity)))
     return columns
 
 
 def _convergence(fit: Estimate, title: str) -> list[Content]:
     if fit.path is None:
         return []
-    draw: Callable[..., str] = functools.partial(
-        charts.convergence, fit.path, fit.categories, title=f"{title}: convergence"
-    )
+    draw = functools.partial(charts.convergence, fit.path, fit.categories, title=f"{title}: convergence")
     return [Heading("Convergence"), Chart(lambda size, _: draw(size=min(size, 640)))]
 
 
@@ -320,10 +302,6 @@ def holds(found: Intervals, truth: NDArray[np.float64]) -> NDArray[np.bool_]:
 def confidence_name(found: Intervals, *, many: bool = True) -> str:
     """How the intervals are called: ``95 % intervals``."""
     return f"{100 * found.confidence:.4g} % interval{'s' if many else ''}"
-
-
-def _percents(values: NDArray[np.float64], *, places: int) -> list[str]:
-    return [shown(value, places).replace("-", "−") for value in (100 * values).tolist()]
 
 
 def _facts(fit: Estimate, found: Intervals) -> Facts:
@@ -369,12 +347,8 @@ def _privacy(fit: Estimate) -> list[Content]:
 def _given_away(told: privacy.Statement) -> tuple[str | Bar, ...]:
     few, many = told.still_possible
     left = f"{few if few == many else f'{few} to {many}'} of {told.categories}"
-    unknown = math.isnan(told.bits)
-    return (
-        Bar(left, few / told.categories),
-        Bar(
-            "–" if unknown else f"{told.bits:.2f}", 0.0 if unknown else min(1.0, told.bits / math.log2(told.categories))
-        ),
-        "∞" if math.isinf(told.epsilon) else "–" if math.isnan(told.epsilon) else f"{told.epsilon:.3g}",
-        "; ".join((told.reason, *told.notes)),
-    )
+    bits, full = "–", 0.0
+    if not math.isnan(told.bits):
+        bits, full = f"{told.bits:.2f}", min(1.0, told.bits / math.log2(told.categories))
+    epsilon = "∞" if math.isinf(told.epsilon) else "–" if math.isnan(told.epsilon) else f"{told.epsilon:.3g}"
+    return Bar(left, few / told.categories), Bar(bits, full), epsilon, "; ".join((told.reason, *told.notes))

@@ -55,16 +55,15 @@ def tradeoff(found: Comparison, *, measure: str = "bits", size: int = 640) -> st
     if measure not in MEASURES:
         raise DataError(f"a trade-off is drawn against {', '.join(MEASURES)}; got {measure!r}")
     options = found.options[0 if found.liars is None else 1 :]  # without the direct question
-    values = {option: privacy_of(option, measure) for option in options}
-    drawn = [
-        Line(option.name, value, option.standard_error, option.name, points=(_told(option, measure),))
-        for option, value in values.items()
-        if math.isfinite(value)
-    ]
-    if not drawn:
+    values = {option: value for option in options if math.isfinite(value := privacy_of(option, measure))}
+    if not values:
         raise DataError(f"{measure} is infinite for all of these designs; draw another measure of privacy")
-    across = _privacy([value for value in values.values() if math.isfinite(value)], measure)
-    up = Axis("standard error", (0, max(float(line.y) for line in drawn) * 1.08), ".3~f")  # type: ignore[arg-type]
+    drawn = []
+    for option, value in values.items():
+        told = f"{option.name}: standard error {option.standard_error:.4f}, {MEASURES[measure]} {value:.4g}"
+        drawn.append(Line(option.name, value, option.standard_error, option.name, points=(told,)))
+    across = _privacy(list(values.values()), measure)
+    up = Axis("standard error", (0, max(option.standard_error for option in values) * 1.08), ".3~f")
     heading = f"standard error of {found.category} against {MEASURES[measure]}, {found.n:,} respondents"
     return lines(drawn, across, up, title=heading, description="; ".join(line.points[0] for line in drawn), size=size)
 
@@ -72,11 +71,6 @@ def tradeoff(found: Comparison, *, measure: str = "bits", size: int = 640) -> st
 def privacy_of(option: Option, measure: str) -> float:
     """One of the `MEASURES` of a design."""
     return float(option.still_possible[0] if measure == "still_possible" else getattr(option, measure))
-
-
-def _told(option: Option, measure: str) -> str:
-    value = privacy_of(option, measure)
-    return f"{option.name}: standard error {option.standard_error:.4f}, {MEASURES[measure]} {value:.4g}"
 
 
 def _privacy(values: list[float], measure: str) -> Axis:

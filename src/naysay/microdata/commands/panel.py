@@ -13,7 +13,7 @@ import typer
 from naysay import _checks, files
 from naysay.console import output
 from naysay.console.commands import takes
-from naysay.console.options import Encoding, Separator
+from naysay.console.options import Encoding, Force, Separator
 from naysay.errors import DataError
 from naysay.microdata import panel
 from naysay.microdata.commands import declared
@@ -31,7 +31,6 @@ Months = Annotated[
     str | None, typer.Option(metavar="RECORD", help="The month of each FILE, where files do not hold it.")
 ]
 Absent = Annotated[str | None, typer.Option(metavar="RECORD", help="Cells that mean missing, such as 'NA,-9'.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 Format = Annotated[Literal["table", "json"], typer.Option("--format", help="Of the counts that are printed.")]
 
 app = typer.Typer(rich_markup_mode=None)

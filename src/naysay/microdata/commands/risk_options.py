@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from naysay.console.options import Codes, Encoding, File, Separator
+from naysay.console.options import Codes, Encoding, File, Format, Separator
 
 __all__ = ["EngineName", "Options"]
 
@@ -115,9 +115,7 @@ class Options:
         bool, typer.Option("--explain", help="Say on stderr which algorithm is taken, and what it should cost.")
     ] = False
     confidence: Annotated[float, typer.Option(help="Of θ's intervals.")] = 0.95
-    format_: Annotated[
-        Literal["table", "json", "csv"], typer.Option("--format", help="Numbers in json and csv are not rounded.")
-    ] = "table"
+    format_: Format = "table"
     separator: Separator = ","
     encoding: Encoding = None
     codes: Codes = False
