@@ -80,15 +80,15 @@ def flag(value: Any) -> bool:
     return value
 
 
-def labels_of(labels: Any) -> tuple[Any, ...]:
-    """Labels as they were before JSON made lists of tuples.
+def labels_of(labels: Any) -> Any:
+    """A value, such as labels, as it was before JSON made lists of its tuples.
 
     Examples
     --------
     >>> labels_of(["a", ["b", 1]])
     ('a', ('b', 1))
     """
-    return tuple(labels_of(label) if isinstance(label, list) else label for label in labels)
+    return tuple(map(labels_of, labels)) if isinstance(labels, list) else labels
 
 
 def table_weights(matrix: Sequence[Sequence[Any]], *, columns: Sequence[Any]) -> NDArray[np.int64]:

@@ -6,7 +6,7 @@ S, and one share of λ for each level.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from naysay.design.several import Levels
 from naysay.design.stacked import Samples
 from naysay.errors import DataError
 
-__all__ = ["choice", "lies", "place_of", "share"]
+__all__ = ["choice", "lies", "number", "place_of", "positive", "share"]
 
 Floats = NDArray[np.float64]
 
@@ -112,8 +112,19 @@ def place_of(label: Any, categories: Sequence[Any]) -> int:
     return texts.index(_checks.label(label))
 
 
+def number(value: Any, holds: Callable[[Any], bool], *, must: str, hint: str = "") -> float:
+    """A number of which something holds; a message says what must hold, what came, and why."""
+    # True is an int to Python, and NaN passes no comparison.
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not holds(value):
+        raise DataError(f"{must}; got {value!r}{hint}", value=value)
+    return float(value)
+
+
+def positive(value: Any, *, what: str, hint: str = "") -> float:
+    """A finite number above 0."""
+    return number(value, lambda it: 0 < it < np.inf, must=f"{what} must be above 0", hint=hint)
+
+
 def share(value: Any, *, what: str) -> float:
     """A share of people, from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
-        raise DataError(f"{what} must lie in [0, 1]; got {value!r}", value=value)
-    return float(value)
+    return number(value, lambda it: 0 <= it <= 1, must=f"{what} must lie in [0, 1]")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design.base import Answerable, Design, Truth, check_channel
+from naysay.design.base import Answerable, Design, Truth, check_channel, told_of
 from naysay.design.drawing import Source, source_of
-from naysay.design.exact import rounded
+from naysay.design.exact import labels_of, rounded
 from naysay.errors import AnswerError, DataError, DesignError
 from naysay.responses import AtLevels, Codes, Pair, Responses, cells_of, shared_space
 
@@ -42,6 +42,39 @@ class Several(Answerable):
     """What another name is not."""
     needed: ClassVar[str]
     """What must come with the answers."""
+    alike: ClassVar[str]
+    """What the designs must have in common."""
+    written: ClassVar[tuple[str, ...]] = ("name", "notes")
+
+    def __post_init__(self) -> None:
+        for name, design in zip(self.names, self.designs, strict=True):
+            check_channel(design, f"{self.noun} {name!r}")
+            if design.categories != self.cells:
+                raise DesignError(
+                    f"all {self.noun}s must {self.alike}; {self.noun} {name!r} has {_checks.shown(design.categories)}, "
+                    f"{self.noun} {self.names[0]!r} has {_checks.shown(self.cells)}"
+                )
+
+    @classmethod
+    def _named(cls, offer: Mapping[Any, Answerable], names: tuple[Any, ...], **fields: Any) -> Self:
+        designs = tuple(check_channel(design, f"{cls.noun} {name!r}") for name, design in offer.items())
+        common: dict[str, Any] = {
+            "categories": designs[0].categories,
+            "space": shared_space(tuple(each.space for each in designs)),
+        }
+        return cls(names=names, designs=designs, **(common | fields))
+
+    @classmethod
+    def _offer(cls, node: dict[str, Any]) -> dict[Any, Any]:
+        """The designs by name that a JSON object lists."""
+        offer = {labels_of(entry[cls.noun]): entry["design"] for entry in node[f"{cls.noun}s"]}
+        if len(offer) != len(node[f"{cls.noun}s"]):
+            raise DesignError(f"the {cls.noun}s of a design must differ")
+        return offer
+
+    def _content(self) -> dict[str, Any]:
+        own = {each: value for each, value in super()._content().items() if each not in ("names", "designs")}
+        return own | {f"{self.noun}s": [{self.noun: name, "design": each.form()} for name, each in self.parts.items()]}
 
     @property
     def levels(self) -> tuple[Any, ...]:
@@ -83,7 +116,14 @@ class Several(Answerable):
         for row, cell in enumerate(cells):
             found = known.get(cell)
             if found is None:
-                found = self._name_of(cell, row, size, answered=not missing[row])
+                found = self.names[0] if missing[row] and _checks.is_missing(cell) else self._found(cell)
+            if found is None:
+                problem = (
+                    f"is {str(cell)[:80]!r}, which is {self.unknown}; the {self.noun}s are {_checks.shown(self.names)}"
+                )
+                if _checks.is_missing(cell):
+                    problem = f"is empty; say which {self.noun} it is"
+                raise AnswerError(problem, row=row, total=size, value=cell, about=self.noun)
             result[row] = found
         return result.astype(self._name_type)
 
@@ -91,18 +131,6 @@ class Several(Answerable):
     def _name_type(self) -> type:
         """How names are held in an array: as integers if all of them are."""
         return np.int64 if all(isinstance(name, int) for name in self.names) else object
-
-    def _name_of(self, cell: Any, row: int, size: int, *, answered: bool) -> Any:
-        if _checks.is_missing(cell) and not answered:
-            return self.names[0]
-        found = self._found(cell)
-        if found is None:
-            problem = f"is empty; say which {self.noun} it is"
-            if not _checks.is_missing(cell):
-                known = _checks.shown(self.names)
-                problem = f"is {str(cell)[:80]!r}, which is {self.unknown}; the {self.noun}s are {known}"
-            raise AnswerError(problem, row=row, total=size, value=cell, about=self.noun)
-        return found
 
     def positions(self, truth: Any) -> Truth:
         return self.designs[0].positions(truth)
@@ -229,31 +257,13 @@ class Levels(Several):
     assigned_by: ClassVar[str] = "respondent"
     noun = "level"
     unknown = "not on offer"
+    alike = "have the same categories"
     needed = "answers to an offer of levels need `level`: the level that each respondent chose"
-
-    def __post_init__(self) -> None:
-        for name, design in zip(self.names, self.designs, strict=True):
-            check_channel(design, f"level {name!r}")
-            if design.categories != self.categories:
-                raise DesignError(
-                    f"all levels must have the same categories; level {name!r} has {_checks.shown(design.categories)}, "
-                    f"level {self.names[0]!r} has {_checks.shown(self.categories)}"
-                )
 
     @classmethod
     def of(cls, offer: Mapping[Any, Answerable], *, name: str = "", notes: tuple[str, ...] = ()) -> Levels:
         """The offer of these designs by name, most private first."""
-        names = _checks.categories(offer, least=1, what="levels")
-        designs = tuple(check_channel(offer[level], f"level {level!r}") for level in offer)
-        spaces = tuple(design.space for design in designs)
-        return cls(
-            categories=designs[0].categories,
-            space=shared_space(spaces),
-            names=names,
-            designs=designs,
-            name=name,
-            notes=notes,
-        )
+        return cls._named(offer, _checks.categories(offer, least=1, what="levels"), name=name, notes=notes)
 
     def randomize(
         self,
@@ -287,17 +297,5 @@ class Levels(Several):
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Levels:
-        offer = {entry["level"]: entry["design"] for entry in node["levels"]}
-        if len(offer) != len(node["levels"]):
-            raise DesignError("the levels of an offer must differ")
-        return cls.of(offer, name=node.get("name", ""), notes=tuple(node.get("notes", ())))
-
-    def form(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "name": self.name,
-            "notes": list(self.notes),
-            "levels": [
-                {"level": name, "design": design.form()} for name, design in zip(self.names, self.designs, strict=True)
-            ],
-        }
+        told = told_of(node)
+        return cls.of(cls._offer(node), name=told["name"], notes=told["notes"])

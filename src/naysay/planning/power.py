@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.design import Answerable
+from naysay.design.respondents import number, share
 from naysay.errors import DataError
 from naysay.planning.variance import Ask, Variance, asked, respondents, variance, variance_of
 
@@ -25,7 +26,6 @@ __all__ = [
     "Curve",
     "Curves",
     "chance_of_rejection",
-    "checked_null",
     "checked_power",
     "difference_power",
     "power",
@@ -174,7 +174,7 @@ def power(
     """
     found = variance(design, proportions, **assumed)
     place = found.place(category)
-    told_from = checked_null(null)
+    told_from = share(null, what="null")
     if found.values[place] == told_from:
         raise DataError(
             f"power is for a difference; the assumed proportion of {_checks.label(found.names[place])!r} is the null "
@@ -254,19 +254,11 @@ def two_groups(
     return Curves(tuple(curves), sizes)
 
 
-def checked_null(null: Any) -> float:
-    """A proportion to tell another one from."""
-    if isinstance(null, bool) or not isinstance(null, int | float | np.number) or not 0 <= null <= 1:
-        raise DataError(f"null must be a proportion in [0, 1]; got {null!r}")
-    return float(null)
-
-
 def checked_power(power: Any, confidence: Any) -> float:
     """A power to aim at: above the size of the test and below one."""
     size = 1 - _checks.confidence(confidence)
-    if isinstance(power, bool) or not isinstance(power, int | float | np.number) or not size < power < 1:
-        raise DataError(
-            f"power must lie between {size:.4g}, what a test of this confidence finds where nothing is, and 1, which "
-            f"no number of respondents reaches; got {power!r}"
-        )
-    return float(power)
+    must = (
+        f"power must lie between {size:.4g}, what a test of this confidence finds where nothing is, and 1, which "
+        "no number of respondents reaches"
+    )
+    return number(power, lambda it: size < it < 1, must=must)

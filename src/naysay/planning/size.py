@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.design import Answerable
+from naysay.design.respondents import positive, share
 from naysay.errors import DataError
-from naysay.planning.power import Curve, Curves, chance_of_rejection, checked_null, checked_power, two_groups
+from naysay.planning.power import Curve, Curves, chance_of_rejection, checked_power, two_groups
 from naysay.planning.variance import Variance, variance
 
 __all__ = ["MOST", "checked_error", "difference_sample_size", "people_for", "sample_size", "standard_error"]
@@ -115,7 +116,7 @@ def sample_size(
             "value"
         )
     curve = Curve.of(design, found, place, **assumed)
-    return _least(Curves((curve,), (1.0,)), checked_null(null), checked_power(power, confidence), confidence)
+    return _least(Curves((curve,), (1.0,)), share(null, what="null"), checked_power(power, confidence), confidence)
 
 
 def people_for(found: Variance, standard_error: float, category: Any = None) -> int:
@@ -134,12 +135,8 @@ def people_for(found: Variance, standard_error: float, category: Any = None) -> 
 
 def checked_error(standard_error: Any) -> float:
     """A standard error to aim at."""
-    number = isinstance(standard_error, int | float | np.number) and not isinstance(standard_error, bool)
-    if not number or not 0 < standard_error < math.inf:
-        raise DataError(
-            f"standard_error must be above 0; got {standard_error!r} (no number of respondents makes an estimate exact)"
-        )
-    return float(standard_error)
+    hint = " (no number of respondents makes an estimate exact)"
+    return positive(standard_error, what="standard_error", hint=hint)
 
 
 def difference_sample_size(
@@ -185,9 +182,8 @@ def difference_sample_size(
     >>> planning.difference_sample_size(designs.warner(p=0.8), (0.1, 0.9), (0.2, 0.8), power=0.8)
     (895, 895)
     """
-    if not 0 < ratio < math.inf:
-        raise DataError(f"ratio must be above 0; got {ratio!r}")
-    curves = two_groups(design, first, second, category=category, sizes=(1.0, float(ratio)), other=other, **assumed)
+    sizes = (1.0, positive(ratio, what="ratio"))
+    curves = two_groups(design, first, second, category=category, sizes=sizes, other=other, **assumed)
     if curves.value == 0:
         raise DataError(
             f"no number of respondents tells two equal proportions apart; both groups have {curves.each[0].value:g}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.design import Answerable, Design
 from naysay.design.base import check_design
-from naysay.design.respondents import choice, place_of
+from naysay.design.respondents import choice, number, place_of
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.information import inverse
@@ -42,8 +42,8 @@ class Variance:
         What it rests on.
     at : (kinds,) float
         The proportions of all kinds of people; the values themselves where each is one kind.
-    moves : (p, kinds) float
-        How the proportions of the kinds are misjudged on average, where a value is misjudged by one.
+    across : (p, kinds) float
+        n times the covariance of the values with the estimated proportions of the kinds.
     categories : int
         How many of the values are proportions of categories; the first ones.
 
@@ -60,8 +60,14 @@ class Variance:
     covariance: Floats
     kind: str
     at: Floats
-    moves: Floats
+    across: Floats
     categories: int
+
+    @property
+    def moves(self) -> Floats:
+        """How the proportions of the kinds are misjudged on average, where a value is misjudged by one, (p, kinds)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.across / np.diagonal(self.covariance)[:, None])
 
     @property
     def each(self) -> Floats:
@@ -211,18 +217,15 @@ def _stacked(design: Answerable, ask: Ask, offered: list[Design], shares: Floats
     if ask.target == "file":
         raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
     cells = ask.proportions
-    solved = slopes(cast(Any, design), offered, shares)  # raises where a share is not estimable
+    solved = slopes(design, offered, shares)  # raises where a share is not estimable
     if ask.averages:
         kind, covariance = "moments of stacked samples, exact", _stacked_moments(offered, solved, shares, cells)
     else:
         kind, covariance = _likelihood_kind(offered), inverse(_informed(offered, shares, cells))
     found = Cells(design.cells, design.shares, design.nuisance, cells, covariance)
-    across = found.gradients @ covariance
-    each = found.covariance_of_shares
+    across, each = found.gradients @ covariance, found.covariance_of_shares
     names = tuple(share.name for share in found.shares)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        moves = across / np.diagonal(each)[:, None]
-    return Variance(names, found.values, each, kind, cells, moves, len(design.categories))
+    return Variance(names, found.values, each, kind, cells, across, len(design.categories))
 
 
 def _stacked_moments(offered: list[Design], solved: Sequence[Floats], shares: Floats, cells: Floats) -> Floats:
@@ -265,10 +268,8 @@ def _found(design: Answerable, ask: Ask, covariance: Floats, kind: str) -> Varia
     if ask.target == "file":
         pi = ask.proportions  # less what drawing one respondent from the population contributes
         covariance, kind = covariance - (np.diag(pi) - np.outer(pi, pi)), f"{kind}, randomization only"
-    with np.errstate(divide="ignore", invalid="ignore"):
-        moves = covariance / np.diagonal(covariance)[:, None]
     return Variance(
-        design.categories, ask.proportions, covariance, kind, ask.proportions, moves, len(design.categories)
+        design.categories, ask.proportions, covariance, kind, ask.proportions, covariance, len(design.categories)
     )
 
 
@@ -311,6 +312,4 @@ def _inverse(information: Floats) -> Floats:
 
 def respondents(n: Any) -> float:
     """A number of respondents, at least one."""
-    if isinstance(n, bool) or not isinstance(n, int | float | np.number) or not np.isfinite(n) or n < 1:
-        raise DataError(f"n must be at least one respondent; got {n!r}", value=n)
-    return float(n)
+    return number(n, lambda it: 1 <= it < np.inf, must="n must be at least one respondent")
