@@ -8,29 +8,20 @@ itself estimated: an estimate that comes out low also has another standard error
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from naysay import _checks
 from naysay.design import Answerable
 from naysay.design.respondents import number, share
 from naysay.errors import DataError
-from naysay.planning.variance import Ask, Variance, asked, respondents, variance, variance_of
+from naysay.planning.variance import Variance, respondents, variance, variance_of
 
-__all__ = [
-    "Curve",
-    "Curves",
-    "chance_of_rejection",
-    "checked_power",
-    "difference_power",
-    "power",
-    "two_groups",
-]
+__all__ = ["Curve", "Curves", "chance_of_rejection", "checked_power", "difference_power", "power", "two_groups"]
 
 _STEP = 1e-3
 _MARGIN = 1e-6  # a proportion that the likelihood needs to stay inside [0, 1]
@@ -54,29 +45,18 @@ class Curve:
     bend: float
 
     @classmethod
-    def of(cls, design: Answerable, found: Variance, place: int, **assumed: Any) -> Curve:
+    def of(cls, design: Answerable, found: Variance, place: int) -> Curve:
         """The curve of one value at `place`."""
-        one = float(found.each[place])
+        value, one = float(found.values[place]), float(found.each[place])
         if one <= 0:
-            return cls(float(found.values[place]), 0.0, 0.0, 0.0)
-        at = _varied(design, asked(design, found.at, **assumed), found.moves[place], place)
-        above, below = at(_STEP), at(-_STEP)
-        if math.isnan(above) or math.isnan(below):
-            return cls(float(found.values[place]), one, 0.0, 0.0)
+            return cls(value, 0.0, 0.0, 0.0)
+        moved = [found.at + step * found.moves[place] for step in (_STEP, -_STEP)]
+        if not found.ask.averages and (np.min(moved) < _MARGIN or np.max(moved) > 1 - _MARGIN):
+            return cls(value, one, 0.0, 0.0)  # a likelihood has no variance beyond the ends to take a slope from
+        varied = (variance_of(design, found.ask._replace(proportions=each)) for each in moved)
+        above, below = (float(each.covariance[place, place]) for each in varied)
         bend = (above + below - 2 * one) / (2 * _STEP**2)
-        return cls(float(found.values[place]), one, (above - below) / (2 * _STEP), min(bend, 0.0))
-
-
-def _varied(design: Answerable, ask: Ask, direction: NDArray[np.float64], place: int) -> Callable[[float], float]:
-    """The variance at `place` where all proportions are misjudged along a direction; NaN outside [0, 1]."""
-
-    def at(step: float) -> float:
-        moved = ask.proportions + step * direction
-        if not ask.averages and (moved.min() < _MARGIN or moved.max() > 1 - _MARGIN):
-            return math.nan
-        return float(variance_of(design, ask._replace(proportions=moved)).covariance[place, place])
-
-    return at
+        return cls(value, one, (above - below) / (2 * _STEP), min(bend, 0.0))
 
 
 @dataclass(frozen=True)
@@ -180,7 +160,7 @@ def power(
             f"power is for a difference; the assumed proportion of {_checks.label(found.names[place])!r} is the null "
             f"value, {null:g}"
         )
-    curve = Curve.of(design, found, place, **assumed)
+    curve = Curve.of(design, found, place)
     return chance_of_rejection(Curves((curve,), (1.0,)), told_from, respondents(n), _checks.confidence(confidence))
 
 
@@ -246,11 +226,10 @@ def two_groups(
     **assumed: Any,
 ) -> Curves:
     """The difference of a category's proportion between two groups."""
-    both = (design, design if other is None else other)
     curves = []
-    for each, proportions in zip(both, (first, second), strict=True):
+    for each, proportions in ((design, first), (other or design, second)):
         found = variance(each, proportions, **assumed)
-        curves.append(Curve.of(each, found, found.place(category), **assumed))
+        curves.append(Curve.of(each, found, found.place(category)))
     return Curves(tuple(curves), sizes)
 
 

@@ -115,7 +115,7 @@ def sample_size(
             f"no number of respondents tells {value:g} from {null:g}: the assumed proportion of {name!r} is the null "
             "value"
         )
-    curve = Curve.of(design, found, place, **assumed)
+    curve = Curve.of(design, found, place)
     return _least(Curves((curve,), (1.0,)), share(null, what="null"), checked_power(power, confidence), confidence)
 
 

@@ -21,7 +21,7 @@ from naysay.estimate.result import Cells
 from naysay.estimate.samples import slopes
 from naysay.planning.moments import DRAWS, drawn, indicator_products
 
-__all__ = ["Ask", "Variance", "asked", "place_among", "respondents", "variance", "variance_of"]
+__all__ = ["Ask", "Variance", "place_among", "respondents", "variance", "variance_of"]
 
 Floats = NDArray[np.float64]
 
@@ -40,8 +40,8 @@ class Variance:
         n times the covariance.
     kind : str
         What it rests on.
-    at : (kinds,) float
-        The proportions of all kinds of people; the values themselves where each is one kind.
+    ask : Ask
+        What was asked, checked; it has the proportions of all kinds of people.
     across : (p, kinds) float
         n times the covariance of the values with the estimated proportions of the kinds.
     categories : int
@@ -59,9 +59,14 @@ class Variance:
     values: Floats
     covariance: Floats
     kind: str
-    at: Floats
+    ask: Ask
     across: Floats
     categories: int
+
+    @property
+    def at(self) -> Floats:
+        """The proportions of all kinds of people, (kinds,); the values themselves where each is one kind."""
+        return self.ask.proportions
 
     @property
     def moves(self) -> Floats:
@@ -164,18 +169,6 @@ def variance(
     ----------
     Esponda, Huerta & Guerrero (2016), propositions 2 and 3 as corrected.
     """
-    return variance_of(design, asked(design, proportions, estimator=estimator, preferences=preferences, target=target))
-
-
-def asked(
-    design: Answerable,
-    proportions: ArrayLike,
-    *,
-    estimator: str | None = None,
-    preferences: ArrayLike | None = None,
-    target: str = "population",
-) -> Ask:
-    """The question, checked at the door."""
     check_design(design)
     pi = _checks.probability_vector(proportions, len(design.cells), what="proportions")
     known = {each.name: each for each in suitable(design) if not each.published}
@@ -188,7 +181,7 @@ def asked(
         )
     if target not in ("population", "file"):
         raise DataError(f"target must be 'population' or 'file'; got {target!r}")
-    return Ask(pi, known[named], choice(design, preferences), target)
+    return variance_of(design, Ask(pi, known[named], choice(design, preferences), target))
 
 
 def variance_of(design: Answerable, ask: Ask) -> Variance:
@@ -225,7 +218,7 @@ def _stacked(design: Answerable, ask: Ask, offered: list[Design], shares: Floats
     found = Cells(design.cells, design.shares, design.nuisance, cells, covariance)
     across, each = found.gradients @ covariance, found.covariance_of_shares
     names = tuple(share.name for share in found.shares)
-    return Variance(names, found.values, each, kind, cells, across, len(design.categories))
+    return Variance(names, found.values, each, kind, ask, across, len(design.categories))
 
 
 def _stacked_moments(offered: list[Design], solved: Sequence[Floats], shares: Floats, cells: Floats) -> Floats:
@@ -251,9 +244,8 @@ def _weighted_levels(design: Answerable, ask: Ask, offered: list[Design], shares
     """Σ z_k² V_k / q_k: levels' own estimates under weights z, where a share q_k chooses level k."""
     pi = ask.proportions
     own = [_indicated(each, pi)[0] - np.outer(pi, pi) for each in offered]
-    z = np.ones(len(offered))
-    if ask.estimator.options["weights"] == "variance":
-        z = shares / np.array([np.trace(each) for each in own])
+    by_variance = ask.estimator.options["weights"] == "variance"
+    z = shares / np.array([np.trace(each) for each in own]) if by_variance else np.ones(len(offered))
     z = z / z.sum()
     total = np.sum([weight**2 / q * each for weight, q, each in zip(z, shares, own, strict=True)], axis=0)
     return _found(design, ask, np.asarray(total), "moments within levels, many answers at each")
@@ -268,9 +260,7 @@ def _found(design: Answerable, ask: Ask, covariance: Floats, kind: str) -> Varia
     if ask.target == "file":
         pi = ask.proportions  # less what drawing one respondent from the population contributes
         covariance, kind = covariance - (np.diag(pi) - np.outer(pi, pi)), f"{kind}, randomization only"
-    return Variance(
-        design.categories, ask.proportions, covariance, kind, ask.proportions, covariance, len(design.categories)
-    )
+    return Variance(design.categories, ask.proportions, covariance, kind, ask, covariance, len(design.categories))
 
 
 def _likelihood_kind(offered: list[Design]) -> str:
