@@ -280,18 +280,15 @@ class Design(Answerable, Chances):
         >>> np.asarray(income.randomize(["low", "low", "high"], rng=np.random.default_rng(1)))
         array(['middle', 'high', 'middle'], dtype='<U6')
         """
-        places = self.positions(truth)
+        return Responses(self.drawn(self.positions(truth), source_of(rng)), self.space)
+
+    def drawn(self, places: Truth, source: Source) -> Codes:
+        """Codes of one response for each true place; a missing one, -1, gives a missing response."""
         known = places >= 0
         codes = np.zeros((len(places), self.space.width), dtype=np.int64)
-        codes[~known] = self._missing_code
-        codes[known] = self.draw(places[known], source_of(rng))
-        return Responses(codes, self.space)
-
-    @cached_property
-    def _missing_code(self) -> Codes:
-        """The code of a missing response."""
-        code: Codes = self.space.encode([None] if self.space.answers == 1 else ([None], [None]))[0]
-        return code
+        codes[~known] = self.space.encode([None] if self.space.answers == 1 else ([None], [None]))
+        codes[known] = self.draw(places[known], source)
+        return codes
 
     def likelihood(self, responses: Any) -> NDArray[np.float64]:
         """P(response | category) for each response, (n, t); a row of ones where it is missing.

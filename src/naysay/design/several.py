@@ -139,12 +139,18 @@ class Several(Answerable):
         self, truth: Any, named: Any, chances: ArrayLike | None, rng: np.random.Generator | Source | None, *, what: str
     ) -> Responses:
         """One response for each respondent, under the design that is named for them, else drawn with these chances."""
+        if named is not None and chances is not None:
+            raise DataError(f"give the {self.noun}s or {what}, not both")
         places, source = self.positions(truth), source_of(rng)
         if named is None:
             chosen = self._drawn_names(len(places), chances, source, what=what)
         else:
             chosen = self._chosen(named, len(places), places < 0)
-        return self.drawn(places, chosen, source)
+        codes = np.zeros((len(places), self.space.width), dtype=np.int64)
+        for place, (name, design) in enumerate(self.parts.items()):
+            here = chosen == name
+            codes[here] = self._placed(place, design.drawn(places[here], source))
+        return Responses(codes, self.space, chosen)
 
     def _drawn_names(self, n: int, chances: ArrayLike | None, source: Source, *, what: str) -> NDArray[Any]:
         names: NDArray[Any] = np.array(self.names, dtype=self._name_type)
@@ -154,18 +160,6 @@ class Several(Answerable):
         weights = rounded([Fraction(share) for share in shares.tolist()])
         drawn = source.below(sum(weights), n)
         return np.asarray(names[np.searchsorted(np.cumsum(weights), drawn, side="right")])
-
-    def drawn(self, places: Truth, chosen: NDArray[Any], source: Source) -> Responses:
-        """One response for each true place (-1 is missing) under the design of that name."""
-        codes = np.zeros((len(places), self.space.width), dtype=np.int64)
-        for place, (name, design) in enumerate(zip(self.names, self.designs, strict=True)):
-            here = chosen == name
-            drawn = np.zeros((int(here.sum()), design.space.width), dtype=np.int64)
-            known = places[here] >= 0
-            drawn[~known] = design._missing_code
-            drawn[known] = design.draw(places[here][known], source)
-            codes[here] = self._placed(place, drawn)
-        return Responses(codes, self.space, chosen)
 
     def _placed(self, place: int, codes: Codes) -> Codes:
         """Codes of one design's space as codes of the space of all."""
@@ -180,10 +174,10 @@ class Several(Answerable):
         columns = isinstance(values, tuple) and isinstance(self.designs[0].space, Pair)
         cells = values if columns else cells_of(values)
         size = len(cells[0]) if columns else len(cells)
-        empty = np.array([_empty(cell) for cell in cells]) if not columns else np.zeros(size, dtype=bool)
+        empty = np.zeros(size, dtype=bool) if columns else np.array([_empty(cell) for cell in cells])
         chosen = self._chosen(level, size, empty)
         codes = np.zeros((size, self.space.width), dtype=np.int64)
-        for place, (name, design) in enumerate(zip(self.names, self.designs, strict=True)):
+        for place, (name, design) in enumerate(self.parts.items()):
             here = np.flatnonzero(chosen == name)
             own: Any
             if columns:
@@ -291,8 +285,6 @@ class Levels(Several):
         Responses
             With the level of each.
         """
-        if level is not None and preferences is not None:
-            raise DataError("give the levels or preferences over them, not both")
         return self._randomized(truth, level, preferences, rng, what="preferences")
 
     @classmethod

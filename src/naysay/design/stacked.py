@@ -163,8 +163,6 @@ class Samples(Several):
         """
         if self.single:
             return self.designs[0].randomize(truth, rng=rng)
-        if sample is not None and allocation is not None:
-            raise DataError("give the samples or an allocation to them, not both")
         return self._randomized(truth, sample, allocation, rng, what="allocation")
 
     @classmethod

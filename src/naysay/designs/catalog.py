@@ -164,15 +164,18 @@ class _Reader:
                 raise _unreadable(self.text, node, "only numbers and texts can be names here")
             return dict(zip(keys, (self.value(value) for value in node.values), strict=True))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-            above, below = self.value(node.left), self.value(node.right)
-            if not isinstance(above, int | Fraction) or not isinstance(below, int | Fraction) or below == 0:
-                raise _unreadable(self.text, node, "a fraction is one whole number over another, as 1/3")
-            return Fraction(above) / Fraction(below)
+            return self._ratio(node)
         try:
             return ast.literal_eval(node)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             problem = "only numbers, texts, lists and designs may stand here; nothing is run"
             raise _unreadable(self.text, node, problem) from None
+
+    def _ratio(self, node: ast.BinOp) -> Fraction:
+        above, below = self.value(node.left), self.value(node.right)
+        if not isinstance(above, int | Fraction) or not isinstance(below, int | Fraction) or below == 0:
+            raise _unreadable(self.text, node, "a fraction is one whole number over another, as 1/3")
+        return Fraction(above) / Fraction(below)
 
 
 def _no_call(node: ast.expr) -> str:

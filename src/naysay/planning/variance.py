@@ -211,8 +211,14 @@ def _stacked(design: Answerable, ask: Ask, offered: list[Design], shares: Floats
         raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
     cells = ask.proportions
     solved = slopes(design, offered, shares)  # raises where a share is not estimable
-    if ask.averages:
-        kind, covariance = "moments of stacked samples, exact", _stacked_moments(offered, solved, shares, cells)
+    if ask.averages:  # Σ_g B_g Cov(T | sample g) B_gᵀ / q_g, with the slopes B_g by which the stack is solved
+        about = (
+            (each, slope, -slope @ (each.expected_statistic @ cells))
+            for each, slope in zip(offered, solved, strict=True)
+        )
+        terms = [indicator_products(each, cells, constant, slope) for each, slope, constant in about]
+        covariance = np.sum([products / share for (products, _), share in zip(terms, shares, strict=True)], axis=0)
+        kind = _moments_kind("moments of stacked samples", terms)
     else:
         kind, covariance = _likelihood_kind(offered), inverse(_informed(offered, shares, cells))
     found = Cells(design.cells, design.shares, design.nuisance, cells, covariance)
@@ -221,23 +227,11 @@ def _stacked(design: Answerable, ask: Ask, offered: list[Design], shares: Floats
     return Variance(names, found.values, each, kind, ask, across, len(design.categories))
 
 
-def _stacked_moments(offered: list[Design], solved: Sequence[Floats], shares: Floats, cells: Floats) -> Floats:
-    """Σ_g B_g Cov(T | sample g) B_gᵀ / q_g, with the slopes B_g by which the stack is solved."""
-    total = np.zeros((len(cells),) * 2)
-    for each, slope, share in zip(offered, solved, shares, strict=True):
-        listing = each.space.listing()
-        chance, statistic = each.rows(listing) @ cells, each.space.statistic(listing)
-        centred = statistic - chance @ statistic
-        total += slope @ (centred.T @ (centred * chance[:, None])) @ slope.T / share
-    return total
-
-
 def _stratified(design: Answerable, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
     """One unbiased indicator for each respondent, through whatever channel they answer."""
     terms = [_indicated(each, row * ask.proportions) for each, row in zip(offered, shares, strict=True)]
     centred = np.sum([products for products, _ in terms], axis=0) - np.outer(ask.proportions, ask.proportions)
-    exact = all(known for _, known in terms)
-    return _found(design, ask, centred, "moments, exact" if exact else f"moments, by {DRAWS:,} drawn responses")
+    return _found(design, ask, centred, _moments_kind("moments", terms))
 
 
 def _weighted_levels(design: Answerable, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
@@ -261,6 +255,10 @@ def _found(design: Answerable, ask: Ask, covariance: Floats, kind: str) -> Varia
         pi = ask.proportions  # less what drawing one respondent from the population contributes
         covariance, kind = covariance - (np.diag(pi) - np.outer(pi, pi)), f"{kind}, randomization only"
     return Variance(design.categories, ask.proportions, covariance, kind, ask, covariance, len(design.categories))
+
+
+def _moments_kind(what: str, terms: Sequence[tuple[Floats, bool]]) -> str:
+    return f"{what}, exact" if all(known for _, known in terms) else f"{what}, by {DRAWS:,} drawn responses"
 
 
 def _likelihood_kind(offered: list[Design]) -> str:

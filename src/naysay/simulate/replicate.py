@@ -285,14 +285,10 @@ def _runs(names: Sequence[str], done: Sequence[tuple[One, ...]]) -> Mapping[str,
     """The results by estimator."""
     result = {}
     for name, ones in zip(names, zip(*done, strict=True), strict=True):
-        methods = Counter(one.method for one in ones if one.method)
-        result[name] = Runs(
-            proportions=np.array([one.proportions for one in ones]),
-            standard_errors=np.array([one.standard_errors for one in ones]),
-            bounds=np.array([one.bounds for one in ones]),
-            methods=tuple(method for method, _ in methods.most_common()),
-            problem=next((one.problem for one in ones if one.problem), ""),
-        )
+        proportions, errors, bounds, methods, problems = zip(*ones, strict=True)
+        often = tuple(method for method, _ in Counter(filter(None, methods)).most_common())
+        problem = next(filter(None, problems), "")
+        result[name] = Runs(np.array(proportions), np.array(errors), np.array(bounds), often, problem)
     return result
 
 
