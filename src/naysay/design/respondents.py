@@ -73,7 +73,7 @@ def lies(categories: Sequence[Any], share_of: float, *, among: Sequence[Any] | N
     ----------
     categories : (t,) sequence of label
     share_of : float
-        Who lies, out of those whose category is in `among`.
+        How many lie, out of those whose category is in `among`.
     among : sequence of label, optional
         The categories whose members lie; all others by default where `says` is given, else all.
     says : label, optional

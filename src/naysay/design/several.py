@@ -107,7 +107,7 @@ class Several(Answerable):
         return next((level for level in self.names if str(level) == str(name)), None)
 
     def _chosen(self, level: Any, size: int, missing: NDArray[np.bool_]) -> NDArray[Any]:
-        """The name for each respondent, checked; who has neither answer nor name stands under the first."""
+        """The name for each respondent, checked; a respondent with neither answer nor name stands under the first."""
         cells = [level] * size if np.ndim(level) == 0 else cells_of(level)
         if len(cells) != size:
             raise DataError(f"each of the {size} respondents needs a {self.noun}; got {len(cells)}")
@@ -140,7 +140,7 @@ class Several(Answerable):
     ) -> Responses:
         """One response for each respondent, under the design that is named for them, else drawn with these chances."""
         if named is not None and chances is not None:
-            raise DataError(f"give the {self.noun}s or {what}, not both")
+            raise DataError(f"give {self.noun}= or {what}=, not both")
         places, source = self.positions(truth), source_of(rng)
         if named is None:
             chosen = self._drawn_names(len(places), chances, source, what=what)
@@ -153,13 +153,12 @@ class Several(Answerable):
         return Responses(codes, self.space, chosen)
 
     def _drawn_names(self, n: int, chances: ArrayLike | None, source: Source, *, what: str) -> NDArray[Any]:
-        names: NDArray[Any] = np.array(self.names, dtype=self._name_type)
-        if chances is None:
-            return np.asarray(names[source.below(len(names), n)])
-        shares = _checks.probability_vector(chances, len(names), what=what)
-        weights = rounded([Fraction(share) for share in shares.tolist()])
-        drawn = source.below(sum(weights), n)
-        return np.asarray(names[np.searchsorted(np.cumsum(weights), drawn, side="right")])
+        weights = [1] * len(self.names)
+        if chances is not None:
+            shares = _checks.probability_vector(chances, len(self.names), what=what)
+            weights = rounded([Fraction(share) for share in shares.tolist()])
+        places = np.searchsorted(np.cumsum(weights), source.below(sum(weights), n), side="right")
+        return np.array(self.names, dtype=self._name_type)[places]
 
     def _placed(self, place: int, codes: Codes) -> Codes:
         """Codes of one design's space as codes of the space of all."""
@@ -196,8 +195,8 @@ class Several(Answerable):
         """P(response | category) under the design of each response, (n, t); a row of ones where it is missing."""
         if not isinstance(responses, Responses) or responses.level is None:
             raise DataError(f"the likelihood under several designs needs Responses that carry their {self.noun}")
-        result = np.ones((len(responses), len(self.designs[0].categories)))
-        for name, design in zip(self.names, self.designs, strict=True):
+        result = np.ones((len(responses), len(self.cells)))
+        for name, design in self.parts.items():
             here, codes = self.codes_at(name, responses)
             known = ~design.space.missing(codes)
             result[np.flatnonzero(here)[known]] = design.rows(codes[known])

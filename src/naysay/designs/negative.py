@@ -272,11 +272,9 @@ def negative_sink(
     """
     labels = _at_least_three(categories)
     chosen = dict(sinks) if isinstance(sinks, Mapping) else {sinks: f"not {sinks}: cannot say"}
-    for category in chosen:
-        if category not in labels:
-            raise DesignError(
-                f"a sink replaces one of the categories; got {category!r}, {_checks.nearest(category, labels)}"
-            )
+    for label in chosen:
+        if label not in labels:
+            raise DesignError(f"a sink replaces one of the categories; got {label!r}, {_checks.nearest(label, labels)}")
     b = Fraction(1, len(labels) - 1) if others is None else as_fraction(others, what="others")
     a = b / 2 if members is None else as_fraction(members, what="members")
     ordinary = len(labels) - len(chosen)
@@ -287,24 +285,19 @@ def negative_sink(
             f"the chances of the sinks must fit beside {ordinary} categories that can still be named (at least two); "
             f"got members={float(a):g}, others={float(b):g} for {len(chosen)} sinks"
         )
-    columns = [_sink_column(labels, chosen, j, a, b) for j in labels]
+    columns = []
+    for true in labels:
+        named = {label: a if label == true else b for label in chosen}
+        false = [label for label in labels if label not in chosen and label != true]
+        evenly = dict.fromkeys(false, (1 - sum(named.values(), Fraction(0))) / len(false))
+        columns.append([(named | evenly).get(label, Fraction(0)) for label in labels])
     reported = tuple(chosen.get(label, label) for label in labels)
-    odds = "0" if a == 0 else f"{float(a / b):.3g}"
     note = (
         f"a member names her sink with probability {float(a):.3g}, others name it with {float(b):.3g}: "
-        f"the sink changes the odds of membership by {odds}"
+        f"the sink changes the odds of membership by {float(a / b):.3g}"
     )
     name = call("negative_sink", sinks=chosen, members=members, others=others)
     return of_probabilities(list(zip(*columns, strict=True)), labels, reported, name=name, notes=(note,))
-
-
-def _sink_column(
-    labels: tuple[Any, ...], sinks: Mapping[Any, Any], true: Any, a: Fraction, b: Fraction
-) -> list[Fraction]:
-    named = {label: (a if label == true else b) for label in sinks}
-    false = [label for label in labels if label not in sinks and label != true]
-    rest = (1 - sum(named.values(), Fraction(0))) / len(false)
-    return [named.get(label, rest if label in false else Fraction(0)) for label in labels]
 
 
 @family("Esponda, Huerta & Guerrero (2016)")

@@ -8,6 +8,7 @@ itself estimated: an estimate that comes out low also has another standard error
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -209,25 +210,18 @@ def difference_power(
     if np.shape(n) != (2,):
         raise DataError(f"n must be the respondents of two groups, as (500, 500); got {n!r}")
     one, two = map(respondents, n)
-    curves = two_groups(design, first, second, category=category, sizes=(1.0, two / one), other=other, **assumed)
+    curves = two_groups([(design, first), (other or design, second)], (1.0, two / one), category, **assumed)
     if curves.value == 0:
         raise DataError(f"power is for a difference; both groups have {curves.each[0].value:g}")
     return chance_of_rejection(curves, 0.0, one, _checks.confidence(confidence))
 
 
 def two_groups(
-    design: Answerable,
-    first: ArrayLike,
-    second: ArrayLike,
-    *,
-    category: Any,
-    sizes: tuple[float, float],
-    other: Answerable | None,
-    **assumed: Any,
+    groups: Sequence[tuple[Answerable, ArrayLike]], sizes: tuple[float, float], category: Any, **assumed: Any
 ) -> Curves:
-    """The difference of a category's proportion between two groups."""
+    """The difference of a category's proportion between two groups, each with its design."""
     curves = []
-    for each, proportions in ((design, first), (other or design, second)):
+    for each, proportions in groups:
         found = variance(each, proportions, **assumed)
         curves.append(Curve.of(each, found, found.place(category)))
     return Curves(tuple(curves), sizes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -183,7 +184,7 @@ def difference_sample_size(
     (895, 895)
     """
     sizes = (1.0, positive(ratio, what="ratio"))
-    curves = two_groups(design, first, second, category=category, sizes=sizes, other=other, **assumed)
+    curves = two_groups([(design, first), (other or design, second)], sizes, category, **assumed)
     if curves.value == 0:
         raise DataError(
             f"no number of respondents tells two equal proportions apart; both groups have {curves.each[0].value:g}"
@@ -202,8 +203,8 @@ def _least(curves: Curves, null: float, power: float, confidence: float) -> int:
                 f"a power of {power:g} needs more respondents than there are people: {curves.value:g} lies only "
                 f"{abs(curves.value - null):.3g} from {null:g}"
             )
-    low, high = enough // 2, enough
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if chance_of_rejection(curves, null, middle, confidence) >= power else (middle, high)
-    return high
+    least = enough // 2 + 1  # half of them were not enough
+    reached = bisect_left(
+        range(least, enough), True, key=lambda n: chance_of_rejection(curves, null, n, confidence) >= power
+    )
+    return least + reached

@@ -268,20 +268,14 @@ def _likelihood_kind(offered: list[Design]) -> str:
 
 def _informed(offered: list[Design], shares: Floats, pi: Floats) -> Floats:
     """Expected Fisher information of one respondent who answers through one of the channels, (cells, cells)."""
-    return np.asarray(sum(share * _information(each, pi) for share, each in zip(shares, offered, strict=True)))
-
-
-def _information(design: Design, pi: Floats) -> Floats:
-    """Expected Fisher information of one respondent, (t, t); of those responses that can come."""
-    if design.listed:
-        rows, weight = design.rows(design.space.listing()), np.ones(1)
-    else:
-        _, rows = drawn(design)
-        weight = 1 / rows.mean(axis=1) / len(rows)
-    chance = rows @ pi
-    seen = chance > 0
-    scale = np.broadcast_to(weight, chance.shape)[seen] / chance[seen]
-    return np.asarray(rows[seen].T @ (rows[seen] * scale[:, None]))
+    total = np.zeros((len(pi), len(pi)))
+    for design, share in zip(offered, shares, strict=True):
+        rows = design.rows(design.space.listing()) if design.listed else drawn(design)[1]
+        weight = np.ones(len(rows)) if design.listed else 1 / rows.mean(axis=1) / len(rows)
+        chance = rows @ pi
+        seen = chance > 0  # a response that never comes says nothing, and would divide by zero
+        total += share * (rows[seen].T @ (rows[seen] * (weight[seen] / chance[seen])[:, None]))
+    return total
 
 
 def _inverse(information: Floats) -> Floats:

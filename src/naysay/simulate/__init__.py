@@ -1,7 +1,7 @@
 """Surveys tried before they are fielded: populations, people who do as they like, and many repetitions.
 
 A `Population` is who is asked (`normal`, `exponential`, … as in the literature, `counts`, or a `column` of real data);
-a `Behavior` is who lies, answers at random or not at all; `skewed` and `tied` are ways of choosing a level.
+a `Behavior` says how many lie, answer at random, or give no answer; `skewed` and `tied` are ways of choosing a level.
 `replicate` repeats the survey, and its `Simulation` says how good the estimators are.
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -282,14 +283,14 @@ def column(table: Any, name: str, *, categories: Sequence[Any] | None = None) ->
     said = [_checks.label(cell) for cell in _cells(table, name) if not _checks.is_missing(cell)]
     if not said:
         raise DataError(f"column {name!r} holds no values, so it shows no population", column=name)
-    values, people = np.unique(np.array(said, dtype=object), return_counts=True)
-    found = dict(zip(values.tolist(), people.tolist(), strict=True))
+    found = dict(sorted(Counter(said).items()))
     labels = tuple(found) if categories is None else tuple(categories)
-    strange = [value for value in found if value not in map(_checks.label, labels)]
+    texts = [_checks.label(label) for label in labels]
+    strange = [value for value in found if value not in texts]
     if strange:
-        hint = _checks.nearest(strange[0], map(_checks.label, labels))
+        hint = _checks.nearest(strange[0], texts)
         raise DataError(f"column {name!r} holds {strange[0]!r}, which is no category; {hint}", column=name)
-    shown = np.array([found.get(_checks.label(label), 0) for label in labels], dtype=float)
+    shown = np.array([found.get(text, 0) for text in texts], dtype=float)
     return Population(labels, shown / shown.sum(), f"column {name!r}, {len(said):,} people")
 
 

@@ -118,9 +118,12 @@ def replicate(
     if target not in ("population", "file"):
         raise DataError(f"target must be 'population' or 'file'; got {target!r}")
     names = _tried(design, estimators, target)
+    if isinstance(people, str):
+        people = population(people, design.cells)
+    asked = people if isinstance(people, Population) else shares(people, design.cells)
     survey = Survey(
         design=design,
-        population=_population(design, people),
+        population=asked.of(design),
         n=_positive(n, "the number of people asked"),
         preferences=choice(design, preferences),
         behavior=behavior,
@@ -306,15 +309,6 @@ def _tried(design: Answerable, wanted: Sequence[str] | None, target: str) -> tup
         if refused is not None:
             raise DataError(refused, value=name)
     return names
-
-
-def _population(design: Answerable, people: Any) -> Population:
-    if isinstance(people, str):
-        people = population(people, design.cells)
-    if not isinstance(people, Population):
-        people = shares(people, design.cells)
-    found: Population = people
-    return found.of(design)
 
 
 def _positive(value: Any, what: str) -> int:

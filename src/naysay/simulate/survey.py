@@ -135,9 +135,7 @@ class _Cells(NamedTuple):
         seen = count > 0
         people = count[seen]
         weight = people.astype(float)
-        return Part(
-            self.channel, self.level, self.codes[seen], people, weight, weight, missing=missing, missing_weight=missing
-        )
+        return Part(self.channel, self.level, self.codes[seen], people, weight, weight, missing, missing)
 
 
 def _picked(chances: Floats, truth: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
