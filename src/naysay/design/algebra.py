@@ -134,11 +134,8 @@ class Mixture(Design):
 
     def _second_moments(self) -> NDArray[np.float64] | None:
         each = [component.second_moments() for component in self.components]
-        known = [moments for moments in each if moments is not None]
-        if len(known) < len(each):
-            return None
-        total = sum(weight * moments for weight, moments in zip(self.weights, known, strict=True))
-        return np.asarray(total) / sum(self.weights)
+        known = [weight * moments for weight, moments in zip(self.weights, each, strict=True) if moments is not None]
+        return np.asarray(sum(known)) / sum(self.weights) if len(known) == len(each) else None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -59,11 +59,9 @@ def choice(design: Answerable, preferences: ArrayLike | None = None) -> Floats:
         )
     if isinstance(design, Samples):
         raise DataError("people are put into samples by chance, whatever their cell; give one share for each sample")
-    columns = [
-        _checks.probability_vector(given[:, place], levels, what=f"preferences of {_checks.label(category)!r}")
-        for place, category in enumerate(design.categories)
-    ]
-    return np.column_stack(columns)
+    for category, column in zip(design.categories, given.T, strict=True):
+        _checks.probability_vector(column, levels, what=f"preferences of {_checks.label(category)!r}")
+    return given.astype(np.float64)
 
 
 def lies(categories: Sequence[Any], share_of: float, *, among: Sequence[Any] | None = None, says: Any = None) -> Floats:
@@ -96,11 +94,10 @@ def lies(categories: Sequence[Any], share_of: float, *, among: Sequence[Any] | N
     amount = share(share_of, what="the share of liars")
     stated = np.eye(t)
     for place in liars:
-        if place == said:
-            continue
-        stated[place, place] -= amount
         instead = [said] if said is not None else [other for other in range(t) if other != place]
-        stated[instead, place] += amount / len(instead)
+        if place != said:
+            stated[place, place] -= amount
+            stated[instead, place] += amount / len(instead)
     return stated
 
 

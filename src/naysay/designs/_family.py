@@ -102,8 +102,7 @@ def call(family: str, **arguments: Any) -> str:
 def _written(value: Any) -> str:
     value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
     if isinstance(value, tuple | list):
-        inner = ", ".join(map(_written, value))
-        return f"({inner},)" if len(value) == 1 else f"({inner})"
+        return f"({', '.join(map(_written, value))}{',' if len(value) == 1 else ''})"
     return str(value) if isinstance(value, Fraction) else repr(value)
 
 
