@@ -143,7 +143,7 @@ def test_a_range_comes_back_with_both_its_ends():
         (changed(MIX, "components", to=[]), "fields complete"),
         (changed(MIX, "components", 1, to=OFFER.form()), "a component of a mix must be a single design"),
         (changed(TABLE * TABLE, "first", to=OFFER.form()), "the first question must be a single design"),
-        (changed(OFFER, "levels", 1, "level", to=1), "levels of an offer must differ"),
+        (changed(OFFER, "levels", 1, "level", to=1), "levels of a design must differ"),
         (changed(OFFER, "levels", 0, "design", to=OFFER.form()), "level 1 must be a single design"),
         (changed(TABLE, "yes_no", to=1), "must be true or false; got 1"),
         (changed(TABLE, "protocol", to={}), "fields complete"),

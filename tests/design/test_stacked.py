@@ -198,7 +198,7 @@ def test_an_answer_is_checked_in_its_own_sample():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sample": 1, "allocation": (1, 0)}, "the samples or an allocation to them, not both"),
+        ({"sample": 1, "allocation": (1, 0)}, "give sample= or allocation=, not both"),
         ({"allocation": (1, 1)}, "allocation must sum to one"),
         ({"allocation": (1,)}, "allocation must have 2 probabilities"),
         ({"sample": "third"}, "which is no sample of this design"),

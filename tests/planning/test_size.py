@@ -113,7 +113,7 @@ def test_without_variance_the_difference_is_always_found():
         ({"standard_error": 0.1, "null": 0.2}, "one of the two"),
         ({"null": 0.1}, "no number of respondents tells 0.1 from 0.1"),
         ({"null": 0.1 + 1e-8}, "more respondents than there are people"),
-        ({"null": 1.2}, r"null must be a proportion in \[0, 1\]"),
+        ({"null": 1.2}, r"null must lie in \[0, 1\]"),
         ({"null": 0.2, "power": 1}, "power must lie between 0.05"),
         ({"null": 0.2, "power": 0.05}, "power must lie between 0.05"),
         ({"null": 0.2, "confidence": 1.0}, "confidence must lie between 0 and 1"),

@@ -60,15 +60,9 @@ def mix(*weighted: tuple[Any, Design]) -> Mixture:
     shared = math.gcd(*whole)
     if sum(whole) > LIMIT * shared:  # 1/3 as a float
         whole, shared = rounded(exact), 1
-    parts = tuple(check_channel(design, "a component of a mix") for _, design in weighted)
+    parts = [check_channel(design, "a component of a mix") for _, design in weighted]
     name = ", ".join(f"({weight}, {part.name or part.kind})" for (weight, _), part in zip(weighted, parts, strict=True))
-    return Mixture(
-        categories=parts[0].categories,
-        space=parts[0].space,
-        weights=tuple(weight // shared for weight in whole),
-        components=parts,
-        name=f"mix({name})",
-    )
+    return Mixture.of(tuple(weight // shared for weight in whole), parts, name=f"mix({name})")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -78,12 +72,13 @@ class Mixture(Design):
     weights: tuple[int, ...]
     components: tuple[Design, ...]
     kind: ClassVar[str] = "mixture"
+    written: ClassVar[tuple[str, ...]] = ("name",)
     rule: ClassVar[str] = (
         "Draw u below the sum of the weights; the component is the first whose running sum exceeds u; draw from it."
     )
 
     def __post_init__(self) -> None:
-        first, *others = (check_channel(component, "a component of a mix") for component in self.components)
+        first, *others = self.components
         for other in others:
             if other.categories != first.categories:
                 raise DesignError(
@@ -95,11 +90,22 @@ class Mixture(Design):
                     "the designs of a mix must report in one response space, or the answer would tell which was used; "
                     f"got {first.space.form()} and {other.space.form()}"
                 )
-        if len(self.weights) != len(self.components) or sum(self.weights) > LIMIT or min(self.weights) < 1:
+        if (
+            len(self.weights) != len(self.components)
+            or sum(self.weights) > LIMIT
+            or min(map(integer, self.weights)) < 1
+        ):
             raise DesignError(
                 f"the weights of a mix must be {len(self.components)} positive integers that sum to at most 2**53; "
                 f"got {_checks.shown(self.weights)}"
             )
+
+    @classmethod
+    def of(cls, weights: tuple[int, ...], components: Sequence[Answerable], **fields: Any) -> Mixture:
+        """The lottery between these designs, with these odds."""
+        parts = tuple(check_channel(component, "a component of a mix") for component in components)
+        categories, space = parts[0].categories, parts[0].space
+        return cls(categories=categories, space=space, weights=weights, components=parts, **fields)
 
     @property
     def _shares(self) -> NDArray[np.float64]:
@@ -126,33 +132,10 @@ class Mixture(Design):
         parts = zip(self._shares, self.components, strict=True)
         return _checks.read_only(np.asarray(sum(share * component.expected_statistic for share, component in parts)))
 
-    @classmethod
-    def of_form(cls, node: dict[str, Any]) -> Mixture:
-        parts = tuple(check_channel(component, "a component of a mix") for component in node["components"])
-        weights = tuple(integer(weight) for weight in node["weights"])
-        return cls(
-            categories=parts[0].categories,
-            space=parts[0].space,
-            weights=weights,
-            components=parts,
-            name=node.get("name", ""),
-        )
-
     def _second_moments(self) -> NDArray[np.float64] | None:
         each = [component.second_moments() for component in self.components]
-        known = [moments for moments in each if moments is not None]
-        if len(known) < len(each):
-            return None
-        total = sum(weight * moments for weight, moments in zip(self.weights, known, strict=True))
-        return np.asarray(total) / sum(self.weights)
-
-    def form(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "name": self.name,
-            "weights": list(self.weights),
-            "components": [component.form() for component in self.components],
-        }
+        known = [weight * moments for weight, moments in zip(self.weights, each, strict=True) if moments is not None]
+        return np.asarray(sum(known)) / sum(self.weights) if len(known) == len(each) else None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -161,13 +144,11 @@ class _Two(Design):
 
     first: Design
     second: Design
+    written: ClassVar[tuple[str, ...]] = ("name",)
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Design:
         return cls.of(node["first"], node["second"])
-
-    def form(self) -> dict[str, Any]:
-        return {"kind": self.kind, "name": self.name, "first": self.first.form(), "second": self.second.form()}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

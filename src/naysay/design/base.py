@@ -17,14 +17,14 @@ from naysay.design import protocol
 from naysay.design.chances import Chances, Truth
 from naysay.design.drawing import RULES, Source, source_of
 from naysay.design.exact import labels_of
-from naysay.design.form import KINDS, of_text, text_of, unnamed
+from naysay.design.form import KINDS, TOLD, formed, of_text, text_of, unnamed
 from naysay.design.protocol import Protocol
 from naysay.design.shares import Share
 from naysay.design.tallying import Tallied
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Labels, Responses, Space
 
-__all__ = ["Answerable", "Design", "Truth", "check_channel", "check_design", "load", "read"]
+__all__ = ["Answerable", "Design", "Truth", "check_channel", "check_design", "load", "read", "told_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -63,6 +63,9 @@ class Answerable(Tallied):
             KINDS[cls.kind] = cls
             if cls.rule:
                 RULES[cls.kind] = cls.rule
+
+    written: ClassVar[tuple[str, ...]] = ("name", "notes", "categories")
+    """Which fields of every design its JSON form begins with."""
 
     @classmethod
     @abstractmethod
@@ -114,9 +117,23 @@ class Answerable(Tallied):
     def channel(self, level: Any = None) -> Design:
         """The single design under which a level is answered."""
 
-    @abstractmethod
     def form(self) -> dict[str, Any]:
         """The design as a JSON object; equal designs have equal forms."""
+        shared = {name: formed(getattr(self, name)) for name in self.written}
+        told: dict[str, Any] = {} if self.protocol is None else {"protocol": self.protocol.form()}
+        if self.alternatives:
+            told["alternatives"] = formed(self.alternatives)
+        return {"kind": self.kind} | shared | self._content() | told
+
+    def _content(self) -> dict[str, Any]:
+        """What the JSON form says beside what every design's says: the fields that the class adds."""
+        return {name: formed(getattr(self, name)) for name in self._own()}
+
+    @classmethod
+    def _own(cls) -> list[str]:
+        """The fields that the class adds to those of every design."""
+        shared = {each.name for each in dataclasses.fields(Answerable)}
+        return [each.name for each in dataclasses.fields(cls) if each.name not in shared]
 
     @abstractmethod
     def level_named(self, name: Any) -> Any:
@@ -162,13 +179,6 @@ class Answerable(Tallied):
         """The design as JSON text, with the rules by which any client draws the same answers."""
         return text_of(self.form(), indent=indent)
 
-    def _told(self) -> dict[str, Any]:
-        """The fields of the JSON form that only some designs have, and that change no answer."""
-        told: dict[str, Any] = {} if self.protocol is None else {"protocol": self.protocol.form()}
-        if self.alternatives:
-            told["alternatives"] = [design.form() for design in self.alternatives]
-        return told
-
     def positions(self, truth: Any) -> Truth:
         """Place of each true category (n,), -1 where it is missing."""
         places: Truth = self._truth_space.encode(truth, what="category")[:, 0]
@@ -210,26 +220,9 @@ class Design(Answerable, Chances):
         return cls(**fields)
 
     @classmethod
-    def _own(cls) -> list[str]:
-        """The fields that the class adds to those of every design; they are what its JSON says beside the labels."""
-        shared = {each.name for each in dataclasses.fields(Design)}
-        return [each.name for each in dataclasses.fields(cls) if each.name not in shared]
-
-    def form(self) -> dict[str, Any]:
-        told = {"kind": self.kind, "name": self.name, "notes": list(self.notes), "categories": list(self.categories)}
-        own = {name: getattr(self, name) for name in self._own()}
-        listed = {name: list(value) if isinstance(value, tuple) else value for name, value in own.items()}
-        return told | listed | self._told()
-
-    @classmethod
     def of_form(cls, node: dict[str, Any]) -> Design:
-        return cls.of(
-            categories=node["categories"],
-            **{name: labels_of([node[name]])[0] for name in cls._own()},  # a tuple is a list in JSON
-            name=node.get("name", ""),
-            notes=tuple(node.get("notes", ())),
-            protocol=protocol.read(node.get("protocol")),
-        )
+        named = [name for name in (*cls.written, *cls._own()) if name not in TOLD]
+        return cls.of(**{name: labels_of(node[name]) for name in named}, **told_of(node))
 
     @property
     def factors(self) -> tuple[Design, ...]:
@@ -287,17 +280,14 @@ class Design(Answerable, Chances):
         >>> np.asarray(income.randomize(["low", "low", "high"], rng=np.random.default_rng(1)))
         array(['middle', 'high', 'middle'], dtype='<U6')
         """
-        places = self.positions(truth)
+        return Responses(self.drawn(self.positions(truth), source_of(rng)), self.space)
+
+    def drawn(self, places: Truth, source: Source) -> Codes:
+        """Codes of one response for each true place; a missing one, -1, gives a missing response."""
         known = places >= 0
         codes = np.zeros((len(places), self.space.width), dtype=np.int64)
-        codes[~known] = self._missing_code
-        codes[known] = self.draw(places[known], source_of(rng))
-        return Responses(codes, self.space)
-
-    @cached_property
-    def _missing_code(self) -> Codes:
-        """The code of a missing response."""
-        codes: Codes = self.space.encode([None] if self.space.answers == 1 else ([None], [None]))[0]
+        codes[~known] = self.space.encode([None] if self.space.answers == 1 else ([None], [None]))
+        codes[known] = self.draw(places[known], source)
         return codes
 
     def likelihood(self, responses: Any) -> NDArray[np.float64]:
@@ -320,6 +310,12 @@ class Design(Answerable, Chances):
     def from_json(text: str | Mapping[str, Any]) -> Answerable:
         """The design that `to_json` wrote, checked again from its integers."""
         return read(text)
+
+
+def told_of(node: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a JSON form that only tell about a design."""
+    notes, steps = tuple(node.get("notes", ())), protocol.read(node.get("protocol"))
+    return {"name": node.get("name", ""), "notes": notes, "protocol": steps}
 
 
 def check_design(value: object, *, told: str = "a design is needed first", error: type[Exception] = DataError) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.design.drawing import Source
+from naysay.design.drawing import ByteSource, Source
 from naysay.responses import Codes, Responses, Space
 
 __all__ = ["Chances", "Truth"]
@@ -81,7 +81,7 @@ class Chances(ABC):
     def typical_codes(self) -> Codes:
         """Responses among which the most revealing one is: all, or one that stands for all."""
         listing = self.space.size <= 5_000 or not self.exchangeable
-        return self.space.listing() if listing else self.draw(np.zeros(1, dtype=np.int64), _First())
+        return self.space.listing() if listing else self.draw(np.zeros(1, dtype=np.int64), ByteSource(bytes))  # zeros
 
     def integers(self, codes: Codes) -> NDArray[np.int64] | None:
         """Integers (n, t) in proportion to `rows`; None where the design does not keep its chances so."""
@@ -137,10 +137,3 @@ class Chances(ABC):
     def impossible(self, codes: Codes) -> NDArray[np.bool_]:
         """Whether no category at all could give each of these responses, (n,)."""
         return np.asarray(self.rows(codes).max(axis=1) <= 0)
-
-
-class _First:
-    """A source that always draws 0."""
-
-    def below(self, bound: int, size: int) -> NDArray[np.int64]:
-        return np.zeros(size, dtype=np.int64)

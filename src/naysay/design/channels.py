@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.design import protocol
-from naysay.design.base import Design, Truth
+from naysay.design.base import Design, Truth, told_of
 from naysay.design.drawing import Source
 from naysay.design.exact import LIMIT, flag, integer
 from naysay.design.pattern import MANY, Pattern
@@ -80,15 +80,11 @@ class Table(Design):
         return int(self.weights[:, 0].sum())
 
     @cached_property
-    def _probabilities(self) -> NDArray[np.float64]:
+    def matrix(self) -> NDArray[np.float64]:
         return _checks.read_only(self.weights / self.denominator)
 
-    @property
-    def matrix(self) -> NDArray[np.float64]:
-        return self._probabilities
-
     def rows(self, codes: Codes) -> NDArray[np.float64]:
-        return self._probabilities[codes[:, 0]]
+        return self.matrix[codes[:, 0]]
 
     def integers(self, codes: Codes) -> NDArray[np.int64]:
         return self.weights[codes[:, 0]]
@@ -102,23 +98,9 @@ class Table(Design):
             result[here] = np.searchsorted(sums[:, category], drawn[here], side="right")
         return result.reshape(-1, 1)
 
-    def form(self) -> dict[str, Any]:
-        return (
-            {
-                "kind": self.kind,
-                "name": self.name,
-                "notes": list(self.notes),
-                "categories": list(self.categories),
-                "responses": list(self.space.labels),
-                "denominator": self.denominator,
-                "columns": self.weights.T.tolist(),
-            }
-            | self._yes_no()
-            | self._told()
-        )
-
-    def _yes_no(self) -> dict[str, Any]:
-        return {"yes_no": True} if self.space.yes_no else {}
+    def _content(self) -> dict[str, Any]:
+        table = {"denominator": self.denominator, "columns": self.weights.T.tolist()}
+        return {"responses": list(self.space.labels)} | table | ({"yes_no": True} if self.space.yes_no else {})
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Table | Pattern:
@@ -129,13 +111,10 @@ class Table(Design):
 
     @staticmethod
     def _fields(node: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "name": node.get("name", ""),
-            "notes": tuple(node.get("notes", ())),
+        return told_of(node) | {
             "categories": tuple(node["categories"]),
             "space": Labels(tuple(node["responses"]), yes_no=flag(node.get("yes_no", False))),
             "weights": np.array([[integer(weight) for weight in column] for column in node["columns"]]).T,
-            "protocol": protocol.read(node.get("protocol")),
         }
 
 

@@ -57,21 +57,17 @@ class ByteSource:
         result = np.zeros(size, dtype=np.int64)
         if bound == 1:
             return result
-        waiting = np.arange(size)
+        bits = (bound - 1).bit_length()
+        width, waiting = -(-bits // 8), np.arange(size)
         while len(waiting):
-            drawn = self._numbers(bound, len(waiting))
+            octets = np.frombuffer(self._read(width * len(waiting)), dtype=np.uint8).reshape(-1, width)
+            drawn = np.zeros(len(waiting), dtype=np.int64)
+            for place in range(width):
+                drawn = (drawn << 8) | octets[:, place]
+            drawn &= (1 << bits) - 1  # or more than half of all draws could be rejected
             result[waiting] = drawn
             waiting = waiting[drawn >= bound]
         return result
-
-    def _numbers(self, bound: int, size: int) -> NDArray[np.int64]:
-        bits = (bound - 1).bit_length()
-        width = -(-bits // 8)
-        octets = np.frombuffer(self._read(width * size), dtype=np.uint8).reshape(size, width)
-        numbers = np.zeros(size, dtype=np.int64)
-        for place in range(width):
-            numbers = (numbers << 8) | octets[:, place]
-        return numbers & ((1 << bits) - 1)
 
 
 class GeneratorSource:

@@ -41,13 +41,10 @@ def as_fraction(value: Any, *, what: str = "a probability") -> Fraction:
     (Fraction(7, 10), Fraction(1, 3))
     """
     try:
-        if isinstance(value, np.generic):
-            value = value.item()
-        if isinstance(value, bool):
-            raise TypeError
-        if isinstance(value, float):
-            value = repr(value)
-        if isinstance(value, str) and "e" in value.lower() and abs(Decimal(value).adjusted()) > _DIGITS:
+        value = value.item() if isinstance(value, np.generic) else value
+        value = repr(value) if isinstance(value, float) else value  # 0.7 as it is written, not as it is stored
+        far = isinstance(value, str) and "e" in value.lower() and abs(Decimal(value).adjusted()) > _DIGITS
+        if isinstance(value, bool) or far:
             raise ValueError
         return Fraction(value)
     except (ValueError, TypeError, OverflowError, ZeroDivisionError, InvalidOperation):
@@ -80,15 +77,15 @@ def flag(value: Any) -> bool:
     return value
 
 
-def labels_of(labels: Any) -> tuple[Any, ...]:
-    """Labels as they were before JSON made lists of tuples.
+def labels_of(labels: Any) -> Any:
+    """A value, such as labels, as it was before JSON made lists of its tuples.
 
     Examples
     --------
     >>> labels_of(["a", ["b", 1]])
     ('a', ('b', 1))
     """
-    return tuple(labels_of(label) if isinstance(label, list) else label for label in labels)
+    return tuple(map(labels_of, labels)) if isinstance(labels, list) else labels
 
 
 def table_weights(matrix: Sequence[Sequence[Any]], *, columns: Sequence[Any]) -> NDArray[np.int64]:
@@ -152,8 +149,7 @@ def rounded(shares: Sequence[Fraction | int]) -> list[int]:
     total = sum(shares)
     scaled = [divmod(share * LIMIT, total) for share in shares]
     whole = [floor for floor, _ in scaled]
-    remainders = [rest for _, rest in scaled]
-    by_remainder = sorted(range(len(shares)), key=remainders.__getitem__, reverse=True)
+    by_remainder = sorted(range(len(shares)), key=lambda place: scaled[place][1], reverse=True)
     for place in by_remainder[: LIMIT - sum(whole)]:
         whole[place] += 1
     lost = [share for share, integer in zip(shares, whole, strict=True) if share and not integer]

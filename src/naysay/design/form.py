@@ -12,14 +12,16 @@ from naysay.design.exact import labels_of
 from naysay.errors import DesignError
 from naysay.tally.tally import register_reader
 
-__all__ = ["KINDS", "VERSION", "of_node", "of_text", "text_of", "unnamed"]
+__all__ = ["KINDS", "TOLD", "VERSION", "formed", "of_node", "of_text", "text_of", "unnamed"]
 
 VERSION = 1
 
 KINDS: dict[str, Any] = {}
 """Every class of designs by the `kind` of its JSON form; it enters when it is defined with one."""
 
-_TOLD = ("name", "notes", "protocol", "alternatives")  # fields that change no answer
+TOLD = ("name", "notes", "protocol", "alternatives")
+"""Fields that tell about a design and change no answer."""
+
 _NUMBERS = ("columns",)  # fields that hold many numbers, and nothing that only tells
 
 
@@ -33,6 +35,13 @@ def text_of(node: dict[str, Any], *, indent: int | None = None) -> str:
         raise DesignError(f"labels must be texts or numbers to be written as JSON; {error}") from None
 
 
+def formed(value: Any) -> Any:
+    """A field as JSON: a tuple as a list, a design or a share by its own form."""
+    if isinstance(value, tuple):
+        return [formed(each) for each in value]
+    return value.form() if hasattr(value, "form") else value
+
+
 def _kinds(node: Any) -> set[str]:
     if isinstance(node, dict):
         own = {node["kind"]} if "kind" in node else set()
@@ -43,7 +52,7 @@ def _kinds(node: Any) -> set[str]:
 def unnamed(node: Any) -> Any:
     """A design's JSON form without what only tells about it."""
     if isinstance(node, dict):
-        told = {key: value for key, value in node.items() if key not in _TOLD}
+        told = {key: value for key, value in node.items() if key not in TOLD}
         return {key: value if key in _NUMBERS else unnamed(value) for key, value in told.items()}
     return [unnamed(value) for value in node] if isinstance(node, list) else node
 

@@ -97,9 +97,7 @@ class Pattern(Design):
         return result
 
     def rows(self, codes: Codes) -> NDArray[np.float64]:
-        result = np.full((len(codes), len(self.categories)), self.other / self.denominator)
-        result[np.arange(len(codes)), codes[:, 0]] = self.own / self.denominator
-        return result
+        return self.integers(codes) / self.denominator
 
     def draw(self, truth: Truth, source: Source) -> Codes:
         """What a table would draw from the same integers, without its running sums."""

@@ -6,7 +6,7 @@ S, and one share of λ for each level.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from naysay.design.several import Levels
 from naysay.design.stacked import Samples
 from naysay.errors import DataError
 
-__all__ = ["choice", "lies", "place_of", "share"]
+__all__ = ["choice", "lies", "number", "place_of", "positive", "share"]
 
 Floats = NDArray[np.float64]
 
@@ -59,11 +59,9 @@ def choice(design: Answerable, preferences: ArrayLike | None = None) -> Floats:
         )
     if isinstance(design, Samples):
         raise DataError("people are put into samples by chance, whatever their cell; give one share for each sample")
-    columns = [
-        _checks.probability_vector(given[:, place], levels, what=f"preferences of {_checks.label(category)!r}")
-        for place, category in enumerate(design.categories)
-    ]
-    return np.column_stack(columns)
+    for category, column in zip(design.categories, given.T, strict=True):
+        _checks.probability_vector(column, levels, what=f"preferences of {_checks.label(category)!r}")
+    return given.astype(np.float64)
 
 
 def lies(categories: Sequence[Any], share_of: float, *, among: Sequence[Any] | None = None, says: Any = None) -> Floats:
@@ -73,7 +71,7 @@ def lies(categories: Sequence[Any], share_of: float, *, among: Sequence[Any] | N
     ----------
     categories : (t,) sequence of label
     share_of : float
-        Who lies, out of those whose category is in `among`.
+        How many lie, out of those whose category is in `among`.
     among : sequence of label, optional
         The categories whose members lie; all others by default where `says` is given, else all.
     says : label, optional
@@ -96,11 +94,10 @@ def lies(categories: Sequence[Any], share_of: float, *, among: Sequence[Any] | N
     amount = share(share_of, what="the share of liars")
     stated = np.eye(t)
     for place in liars:
-        if place == said:
-            continue
-        stated[place, place] -= amount
         instead = [said] if said is not None else [other for other in range(t) if other != place]
-        stated[instead, place] += amount / len(instead)
+        if place != said:
+            stated[place, place] -= amount
+            stated[instead, place] += amount / len(instead)
     return stated
 
 
@@ -112,8 +109,19 @@ def place_of(label: Any, categories: Sequence[Any]) -> int:
     return texts.index(_checks.label(label))
 
 
+def number(value: Any, holds: Callable[[Any], bool], *, must: str, hint: str = "") -> float:
+    """A number of which something holds; a message says what must hold, what came, and why."""
+    # True is an int to Python, and NaN passes no comparison.
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not holds(value):
+        raise DataError(f"{must}; got {value!r}{hint}", value=value)
+    return float(value)
+
+
+def positive(value: Any, *, what: str, hint: str = "") -> float:
+    """A finite number above 0."""
+    return number(value, lambda it: 0 < it < np.inf, must=f"{what} must be above 0", hint=hint)
+
+
 def share(value: Any, *, what: str) -> float:
     """A share of people, from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
-        raise DataError(f"{what} must lie in [0, 1]; got {value!r}", value=value)
-    return float(value)
+    return number(value, lambda it: 0 <= it <= 1, must=f"{what} must lie in [0, 1]")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design.base import Answerable, Design, Truth, check_channel
+from naysay.design.base import Answerable, Design, Truth, check_channel, told_of
 from naysay.design.drawing import Source, source_of
-from naysay.design.exact import rounded
+from naysay.design.exact import labels_of, rounded
 from naysay.errors import AnswerError, DataError, DesignError
 from naysay.responses import AtLevels, Codes, Pair, Responses, cells_of, shared_space
 
@@ -42,6 +42,39 @@ class Several(Answerable):
     """What another name is not."""
     needed: ClassVar[str]
     """What must come with the answers."""
+    alike: ClassVar[str]
+    """What the designs must have in common."""
+    written: ClassVar[tuple[str, ...]] = ("name", "notes")
+
+    def __post_init__(self) -> None:
+        for name, design in zip(self.names, self.designs, strict=True):
+            check_channel(design, f"{self.noun} {name!r}")
+            if design.categories != self.cells:
+                raise DesignError(
+                    f"all {self.noun}s must {self.alike}; {self.noun} {name!r} has {_checks.shown(design.categories)}, "
+                    f"{self.noun} {self.names[0]!r} has {_checks.shown(self.cells)}"
+                )
+
+    @classmethod
+    def _named(cls, offer: Mapping[Any, Answerable], names: tuple[Any, ...], **fields: Any) -> Self:
+        designs = tuple(check_channel(design, f"{cls.noun} {name!r}") for name, design in offer.items())
+        common: dict[str, Any] = {
+            "categories": designs[0].categories,
+            "space": shared_space(tuple(each.space for each in designs)),
+        }
+        return cls(names=names, designs=designs, **(common | fields))
+
+    @classmethod
+    def _offer(cls, node: dict[str, Any]) -> dict[Any, Any]:
+        """The designs by name that a JSON object lists."""
+        offer = {labels_of(entry[cls.noun]): entry["design"] for entry in node[f"{cls.noun}s"]}
+        if len(offer) != len(node[f"{cls.noun}s"]):
+            raise DesignError(f"the {cls.noun}s of a design must differ")
+        return offer
+
+    def _content(self) -> dict[str, Any]:
+        own = {each: value for each, value in super()._content().items() if each not in ("names", "designs")}
+        return own | {f"{self.noun}s": [{self.noun: name, "design": each.form()} for name, each in self.parts.items()]}
 
     @property
     def levels(self) -> tuple[Any, ...]:
@@ -74,7 +107,7 @@ class Several(Answerable):
         return next((level for level in self.names if str(level) == str(name)), None)
 
     def _chosen(self, level: Any, size: int, missing: NDArray[np.bool_]) -> NDArray[Any]:
-        """The name for each respondent, checked; who has neither answer nor name stands under the first."""
+        """The name for each respondent, checked; a respondent with neither answer nor name stands under the first."""
         cells = [level] * size if np.ndim(level) == 0 else cells_of(level)
         if len(cells) != size:
             raise DataError(f"each of the {size} respondents needs a {self.noun}; got {len(cells)}")
@@ -83,7 +116,14 @@ class Several(Answerable):
         for row, cell in enumerate(cells):
             found = known.get(cell)
             if found is None:
-                found = self._name_of(cell, row, size, answered=not missing[row])
+                found = self.names[0] if missing[row] and _checks.is_missing(cell) else self._found(cell)
+            if found is None:
+                problem = (
+                    f"is {str(cell)[:80]!r}, which is {self.unknown}; the {self.noun}s are {_checks.shown(self.names)}"
+                )
+                if _checks.is_missing(cell):
+                    problem = f"is empty; say which {self.noun} it is"
+                raise AnswerError(problem, row=row, total=size, value=cell, about=self.noun)
             result[row] = found
         return result.astype(self._name_type)
 
@@ -92,18 +132,6 @@ class Several(Answerable):
         """How names are held in an array: as integers if all of them are."""
         return np.int64 if all(isinstance(name, int) for name in self.names) else object
 
-    def _name_of(self, cell: Any, row: int, size: int, *, answered: bool) -> Any:
-        if _checks.is_missing(cell) and not answered:
-            return self.names[0]
-        found = self._found(cell)
-        if found is None:
-            problem = f"is empty; say which {self.noun} it is"
-            if not _checks.is_missing(cell):
-                known = _checks.shown(self.names)
-                problem = f"is {str(cell)[:80]!r}, which is {self.unknown}; the {self.noun}s are {known}"
-            raise AnswerError(problem, row=row, total=size, value=cell, about=self.noun)
-        return found
-
     def positions(self, truth: Any) -> Truth:
         return self.designs[0].positions(truth)
 
@@ -111,33 +139,26 @@ class Several(Answerable):
         self, truth: Any, named: Any, chances: ArrayLike | None, rng: np.random.Generator | Source | None, *, what: str
     ) -> Responses:
         """One response for each respondent, under the design that is named for them, else drawn with these chances."""
+        if named is not None and chances is not None:
+            raise DataError(f"give {self.noun}= or {what}=, not both")
         places, source = self.positions(truth), source_of(rng)
         if named is None:
             chosen = self._drawn_names(len(places), chances, source, what=what)
         else:
             chosen = self._chosen(named, len(places), places < 0)
-        return self.drawn(places, chosen, source)
+        codes = np.zeros((len(places), self.space.width), dtype=np.int64)
+        for place, (name, design) in enumerate(self.parts.items()):
+            here = chosen == name
+            codes[here] = self._placed(place, design.drawn(places[here], source))
+        return Responses(codes, self.space, chosen)
 
     def _drawn_names(self, n: int, chances: ArrayLike | None, source: Source, *, what: str) -> NDArray[Any]:
-        names: NDArray[Any] = np.array(self.names, dtype=self._name_type)
-        if chances is None:
-            return np.asarray(names[source.below(len(names), n)])
-        shares = _checks.probability_vector(chances, len(names), what=what)
-        weights = rounded([Fraction(share) for share in shares.tolist()])
-        drawn = source.below(sum(weights), n)
-        return np.asarray(names[np.searchsorted(np.cumsum(weights), drawn, side="right")])
-
-    def drawn(self, places: Truth, chosen: NDArray[Any], source: Source) -> Responses:
-        """One response for each true place (-1 is missing) under the design of that name."""
-        codes = np.zeros((len(places), self.space.width), dtype=np.int64)
-        for place, (name, design) in enumerate(zip(self.names, self.designs, strict=True)):
-            here = chosen == name
-            drawn = np.zeros((int(here.sum()), design.space.width), dtype=np.int64)
-            known = places[here] >= 0
-            drawn[~known] = design._missing_code
-            drawn[known] = design.draw(places[here][known], source)
-            codes[here] = self._placed(place, drawn)
-        return Responses(codes, self.space, chosen)
+        weights = [1] * len(self.names)
+        if chances is not None:
+            shares = _checks.probability_vector(chances, len(self.names), what=what)
+            weights = rounded([Fraction(share) for share in shares.tolist()])
+        places = np.searchsorted(np.cumsum(weights), source.below(sum(weights), n), side="right")
+        return np.array(self.names, dtype=self._name_type)[places]
 
     def _placed(self, place: int, codes: Codes) -> Codes:
         """Codes of one design's space as codes of the space of all."""
@@ -152,10 +173,10 @@ class Several(Answerable):
         columns = isinstance(values, tuple) and isinstance(self.designs[0].space, Pair)
         cells = values if columns else cells_of(values)
         size = len(cells[0]) if columns else len(cells)
-        empty = np.array([_empty(cell) for cell in cells]) if not columns else np.zeros(size, dtype=bool)
+        empty = np.zeros(size, dtype=bool) if columns else np.array([_empty(cell) for cell in cells])
         chosen = self._chosen(level, size, empty)
         codes = np.zeros((size, self.space.width), dtype=np.int64)
-        for place, (name, design) in enumerate(zip(self.names, self.designs, strict=True)):
+        for place, (name, design) in enumerate(self.parts.items()):
             here = np.flatnonzero(chosen == name)
             own: Any
             if columns:
@@ -174,8 +195,8 @@ class Several(Answerable):
         """P(response | category) under the design of each response, (n, t); a row of ones where it is missing."""
         if not isinstance(responses, Responses) or responses.level is None:
             raise DataError(f"the likelihood under several designs needs Responses that carry their {self.noun}")
-        result = np.ones((len(responses), len(self.designs[0].categories)))
-        for name, design in zip(self.names, self.designs, strict=True):
+        result = np.ones((len(responses), len(self.cells)))
+        for name, design in self.parts.items():
             here, codes = self.codes_at(name, responses)
             known = ~design.space.missing(codes)
             result[np.flatnonzero(here)[known]] = design.rows(codes[known])
@@ -229,31 +250,13 @@ class Levels(Several):
     assigned_by: ClassVar[str] = "respondent"
     noun = "level"
     unknown = "not on offer"
+    alike = "have the same categories"
     needed = "answers to an offer of levels need `level`: the level that each respondent chose"
-
-    def __post_init__(self) -> None:
-        for name, design in zip(self.names, self.designs, strict=True):
-            check_channel(design, f"level {name!r}")
-            if design.categories != self.categories:
-                raise DesignError(
-                    f"all levels must have the same categories; level {name!r} has {_checks.shown(design.categories)}, "
-                    f"level {self.names[0]!r} has {_checks.shown(self.categories)}"
-                )
 
     @classmethod
     def of(cls, offer: Mapping[Any, Answerable], *, name: str = "", notes: tuple[str, ...] = ()) -> Levels:
         """The offer of these designs by name, most private first."""
-        names = _checks.categories(offer, least=1, what="levels")
-        designs = tuple(check_channel(offer[level], f"level {level!r}") for level in offer)
-        spaces = tuple(design.space for design in designs)
-        return cls(
-            categories=designs[0].categories,
-            space=shared_space(spaces),
-            names=names,
-            designs=designs,
-            name=name,
-            notes=notes,
-        )
+        return cls._named(offer, _checks.categories(offer, least=1, what="levels"), name=name, notes=notes)
 
     def randomize(
         self,
@@ -281,23 +284,9 @@ class Levels(Several):
         Responses
             With the level of each.
         """
-        if level is not None and preferences is not None:
-            raise DataError("give the levels or preferences over them, not both")
         return self._randomized(truth, level, preferences, rng, what="preferences")
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Levels:
-        offer = {entry["level"]: entry["design"] for entry in node["levels"]}
-        if len(offer) != len(node["levels"]):
-            raise DesignError("the levels of an offer must differ")
-        return cls.of(offer, name=node.get("name", ""), notes=tuple(node.get("notes", ())))
-
-    def form(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "name": self.name,
-            "notes": list(self.notes),
-            "levels": [
-                {"level": name, "design": design.form()} for name, design in zip(self.names, self.designs, strict=True)
-            ],
-        }
+        told = told_of(node)
+        return cls.of(cls._offer(node), name=told["name"], notes=told["notes"])

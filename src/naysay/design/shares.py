@@ -51,7 +51,7 @@ class Share:
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Share:
         """The share that a JSON object describes."""
-        return cls(labels_of([node["share"]])[0], labels_of(node["of"]), labels_of(node["among"]))
+        return cls(*(labels_of(node[name]) for name in ("share", "of", "among")))
 
     def form(self) -> dict[str, Any]:
         """The share as a JSON object."""

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design.base import Answerable, check_channel
+from naysay.design.base import Answerable, check_channel, told_of
 from naysay.design.drawing import Source
-from naysay.design.exact import flag, labels_of
+from naysay.design.exact import flag
 from naysay.design.several import Several
 from naysay.design.shares import Share
 from naysay.errors import DataError, DesignError
-from naysay.responses import Codes, Responses, shared_space
+from naysay.responses import Codes, Responses
 
 __all__ = ["Samples"]
 
@@ -61,16 +61,11 @@ class Samples(Several):
     )
     noun = "sample"
     unknown = "no sample of this design"
+    alike = "be about the same cells"
     needed = "answers of several samples need `sample`: the sample that each respondent was in"
 
     def __post_init__(self) -> None:
-        for name, design in zip(self.names, self.designs, strict=True):
-            check_channel(design, f"sample {name!r}")
-            if design.categories != self.cells:
-                raise DesignError(
-                    f"all samples must be about the same cells; sample {name!r} has "
-                    f"{_checks.shown(design.categories)}, sample {self.names[0]!r} has {_checks.shown(self.cells)}"
-                )
+        super().__post_init__()
         for share in (*self.shares, *self.nuisance):
             share.weights(self.cells)
         _checks.categories([share.name for share in (*self.shares, *self.nuisance)], what="shares")
@@ -92,15 +87,13 @@ class Samples(Several):
         notes: tuple[str, ...] = (),
     ) -> Samples:
         """The samples by name; without `shares` the cells are the categories."""
-        designs = tuple(check_channel(samples[key], f"sample {key!r}") for key in samples)
         names = tuple(samples) if None in samples else _checks.categories(samples, least=1, what="samples")
-        cells = designs[0].categories if designs else ()
+        cells = check_channel(samples[names[0]], f"sample {names[0]!r}").categories
         chosen = tuple(shares) or tuple(Share(cell, (cell,)) for cell in cells)
-        return cls(
+        return cls._named(
+            samples,
+            names,
             categories=tuple(share.name for share in chosen),
-            space=shared_space(tuple(design.space for design in designs)),
-            names=names,
-            designs=designs,
             shares=chosen,
             nuisance=tuple(nuisance),
             measures_compliance=measures_compliance,
@@ -170,34 +163,16 @@ class Samples(Several):
         """
         if self.single:
             return self.designs[0].randomize(truth, rng=rng)
-        if sample is not None and allocation is not None:
-            raise DataError("give the samples or an allocation to them, not both")
         return self._randomized(truth, sample, allocation, rng, what="allocation")
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Samples:
-        # A sample may be named by a tuple, which JSON wrote as a list.
-        samples = {labels_of([entry["sample"]])[0]: entry["design"] for entry in node["samples"]}
-        if len(samples) != len(node["samples"]):
-            raise DesignError("the samples of a design must differ")
+        told = told_of(node)
         return cls.of(
-            samples,
+            cls._offer(node),
             shares=[Share.of_form(entry) for entry in node["shares"]],
             nuisance=[Share.of_form(entry) for entry in node["nuisance"]],
             measures_compliance=flag(node["measures_compliance"]),
-            name=node.get("name", ""),
-            notes=tuple(node.get("notes", ())),
+            name=told["name"],
+            notes=told["notes"],
         )
-
-    def form(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "name": self.name,
-            "notes": list(self.notes),
-            "shares": [share.form() for share in self.shares],
-            "nuisance": [share.form() for share in self.nuisance],
-            "measures_compliance": self.measures_compliance,
-            "samples": [
-                {"sample": name, "design": design.form()} for name, design in zip(self.names, self.designs, strict=True)
-            ],
-        } | self._told()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,29 @@ _SET = "The response is the set of discarded categories; as text, in the order o
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Subset(Design):
+class _Discarded(Design):
+    """A design whose response is a set of `discards` categories."""
+
+    discards: int
+    space: Subsets
+
+    def __post_init__(self) -> None:
+        t = len(self.categories)
+        if not 1 <= integer(self.discards) <= t - 1:
+            raise DesignError(f"discards must lie between 1 and {t - 1} for {t} categories; got {self.discards}")
+
+    @classmethod
+    def of(cls, categories: Sequence[Any], discards: int, **fields: Any) -> Self:
+        """The design over these categories."""
+        labels = tuple(categories)
+        return cls(categories=labels, space=Subsets(labels, discards, discards), discards=discards, **fields)
+
+    def impossible(self, codes: Codes) -> NDArray[np.bool_]:
+        return np.zeros(len(codes), dtype=bool)  # any set of the right size leaves a category that gives it
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Subset(_Discarded):
     """k categories drawn with equal chances: out of the t - 1 false ones (``truthful``), or out of all t.
 
     P(S | j) = 1 / C(t - 1, k) for every k-subset S that does not hold j. Nothing is ever listed, so t = 60, k = 30
@@ -38,9 +61,7 @@ class Subset(Design):
         Whether the true category stays out of the set; if not, the answer is pure noise.
     """
 
-    discards: int
     truthful: bool = True
-    space: Subsets
     kind: ClassVar[str] = "subset"
     rule: ClassVar[str] = (
         "With t categories, truth x and k to discard: visit x+1, x+2, ... (modulo t, x itself left out). At each visit "
@@ -50,16 +71,8 @@ class Subset(Design):
     )
 
     def __post_init__(self) -> None:
-        t = len(self.categories)
+        super().__post_init__()
         flag(self.truthful)
-        if not 1 <= integer(self.discards) <= t - 1:
-            raise DesignError(f"discards must lie between 1 and {t - 1} for {t} categories; got {self.discards}")
-
-    @classmethod
-    def of(cls, categories: Sequence[Any], discards: int, **fields: Any) -> Subset:
-        """The design over these categories."""
-        labels = tuple(categories)
-        return cls(categories=labels, space=Subsets(labels, discards, discards), discards=discards, **fields)
 
     exchangeable = True
 
@@ -84,9 +97,6 @@ class Subset(Design):
             needed -= taken
             _set_bits(codes, (first + step) % t, taken)
         return codes
-
-    def impossible(self, codes: Codes) -> NDArray[np.bool_]:
-        return np.zeros(len(codes), dtype=bool)  # any set of the right size leaves a category that gives it
 
     @cached_property
     def expected_statistic(self) -> NDArray[np.float64]:
@@ -121,7 +131,7 @@ class Subset(Design):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class WeightedSubset(Design):
+class WeightedSubset(_Discarded):
     """k false categories drawn with probability in proportion to the product of their weights.
 
     P(S | j) = Π_{i ∈ S} w_i / e_k(w without j) for j ∉ S, with e_k the elementary symmetric polynomial.
@@ -134,9 +144,7 @@ class WeightedSubset(Design):
         Positive integers, one a category; e_k of them must not exceed 2⁵³.
     """
 
-    discards: int
     weights: tuple[int, ...]
-    space: Subsets
     kind: ClassVar[str] = "weighted_subset"
     rule: ClassVar[str] = (
         "Visit 0, 1, ..., t-1 without x. Let c be the number still to be discarded and e(c, S) the sum over the "
@@ -145,24 +153,12 @@ class WeightedSubset(Design):
     )
 
     def __post_init__(self) -> None:
-        t = len(self.categories)
-        if not 1 <= integer(self.discards) <= t - 1:
-            raise DesignError(f"discards must lie between 1 and {t - 1} for {t} categories; got {self.discards}")
-        if len(self.weights) != t or min(self.weights) < 1:
+        super().__post_init__()
+        t, kinds = len(self.categories), set(map(type, self.weights))
+        if len(self.weights) != t or kinds != {int} or min(self.weights) < 1:
             raise DesignError(f"weights must be {t} positive integers, one a category; got {self.weights}")
         if symmetric_sums(self.weights, self.discards)[-1] > LIMIT:
             raise DesignError("the weights are too fine: their e_k exceeds 2**53; use smaller integers")
-
-    @classmethod
-    def of(cls, categories: Sequence[Any], discards: int, weights: Sequence[Any], **fields: Any) -> WeightedSubset:
-        """The design over these categories."""
-        labels = tuple(categories)
-        whole = tuple(w.item() if isinstance(w, np.generic) else w for w in weights)
-        if any(not isinstance(w, int) for w in whole):
-            raise DesignError(f"weights must be {len(labels)} positive integers, one a category; got {whole}")
-        return cls(
-            categories=labels, space=Subsets(labels, discards, discards), discards=discards, weights=whole, **fields
-        )
 
     @cached_property
     def _totals(self) -> NDArray[np.float64]:
@@ -209,19 +205,14 @@ class WeightedSubset(Design):
             _set_bits(codes, np.full(n, candidate), taken)
         return codes
 
-    def impossible(self, codes: Codes) -> NDArray[np.bool_]:
-        return np.zeros(len(codes), dtype=bool)  # any set of the right size leaves a category that gives it
-
     @cached_property
     def expected_statistic(self) -> NDArray[np.float64]:
         """E[M_i | X = j] = w_i e_{k-1}(w without i, j) / e_k(w without j)."""
-        t, w = len(self.weights), self.weights
-        expected = np.zeros((t, t))
-        for i in range(t):
-            for j in range(t):
-                if i != j:
-                    rest = [w[m] for m in range(t) if m not in (i, j)]
-                    expected[i, j] = w[i] * symmetric_sums(rest, self.discards)[self.discards - 1] / self._totals[j]
+        w, k = self.weights, self.discards
+        expected = np.zeros((len(w), len(w)))
+        for i, j in itertools.permutations(range(len(w)), 2):
+            rest = [weight for place, weight in enumerate(w) if place not in (i, j)]
+            expected[i, j] = w[i] * symmetric_sums(rest, k - 1)[-1] / self._totals[j]
         return _checks.read_only(expected)
 
     def _second_moments(self) -> NDArray[np.float64]:
@@ -229,13 +220,11 @@ class WeightedSubset(Design):
         w, k, t = self.weights, self.discards, len(self.weights)
         every = np.zeros((t, t, t))
         for j in range(t):
-            every[j][np.diag_indices(t)] = self.expected_statistic[:, j]
-            for a in range(t):
-                for b in range(a) if k > 1 and a != j else ():
-                    if b != j:
-                        rest = [weight for place, weight in enumerate(w) if place not in (a, b, j)]
-                        joint = w[a] * w[b] * symmetric_sums(rest, k - 2)[-1] / self._totals[j]
-                        every[j, a, b] = every[j, b, a] = joint
+            np.fill_diagonal(every[j], self.expected_statistic[:, j])
+            others = [place for place in range(t) if place != j]
+            for a, b in itertools.combinations(others, 2) if k > 1 else ():
+                rest = [weight for place, weight in enumerate(w) if place not in (a, b, j)]
+                every[j, a, b] = every[j, b, a] = w[a] * w[b] * symmetric_sums(rest, k - 2)[-1] / self._totals[j]
         return every
 
 

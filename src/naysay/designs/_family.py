@@ -34,27 +34,6 @@ from naysay.design.protocol import probabilities
 from naysay.errors import DesignError
 from naysay.responses import Labels
 
-__all__ = [
-    "ASSUMPTIONS",
-    "FAMILIES",
-    "HONESTLY",
-    "SENSITIVE",
-    "SOURCES",
-    "YES_NO",
-    "ask",
-    "by_lot",
-    "call",
-    "chance",
-    "family",
-    "of_pattern",
-    "of_probabilities",
-    "of_steps",
-    "of_weights",
-    "truth",
-    "truthfully",
-    "two",
-]
-
 P = ParamSpec("P")
 A = TypeVar("A", bound=Answerable)
 
@@ -81,6 +60,8 @@ def family(source: str, *, assumes: tuple[str, ...] = ()) -> Callable[[Callable[
     """
 
     def register(make: Callable[P, A]) -> Callable[P, A]:
+        own = {name: each.default for name, each in inspect.signature(make).parameters.items()}
+
         @functools.wraps(make)
         def made(*arguments: P.args, **named: P.kwargs) -> A:
             inspect.signature(make).bind(*arguments, **named)
@@ -88,8 +69,10 @@ def family(source: str, *, assumes: tuple[str, ...] = ()) -> Callable[[Callable[
                 design = make(*arguments, **named)
             except (TypeError, AttributeError, LookupError) as error:
                 raise DesignError(f"the arguments of {make.__name__} are of the wrong kind: {error}") from None
-            name = design.name or call(make.__name__, **_shown(make, named))
-            return _told(replace(design, name=name), source, assumes)
+            if not design.name:  # a call shows what it cannot be understood without
+                shown = {key: value for key, value in named.items() if key != "categories" and value is not own[key]}
+                design = replace(design, name=call(make.__name__, **shown))
+            return _told(design, source, assumes)
 
         FAMILIES[make.__name__], SOURCES[make.__name__], ASSUMPTIONS[make.__name__] = made, source, assumes
         return made
@@ -97,17 +80,10 @@ def family(source: str, *, assumes: tuple[str, ...] = ()) -> Callable[[Callable[
     return register
 
 
-def _shown(make: Callable[..., Any], named: dict[str, Any]) -> dict[str, Any]:
-    """The arguments that a call must show to be understood."""
-    defaults = {name: parameter.default for name, parameter in inspect.signature(make).parameters.items()}
-    return {name: value for name, value in named.items() if name != "categories" and value is not defaults[name]}
-
-
 def _told(design: A, source: str, assumes: tuple[str, ...]) -> A:
     """The design with its source and assumptions beside its steps; those of samples stand with each of them."""
     if isinstance(design, Samples):
-        parts = tuple(_told(part, source, assumes) for part in design.designs)
-        return replace(design, designs=parts)
+        return replace(design, designs=tuple(_told(part, source, assumes) for part in design.designs))
     if isinstance(design, Both):
         return replace(design, **{half: _told(getattr(design, half), source, assumes) for half in ("first", "second")})
     if not isinstance(design, Design) or design.protocol is None:
@@ -126,8 +102,7 @@ def call(family: str, **arguments: Any) -> str:
 def _written(value: Any) -> str:
     value = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
     if isinstance(value, tuple | list):
-        inner = ", ".join(map(_written, value))
-        return f"({inner},)" if len(value) == 1 else f"({inner})"
+        return f"({', '.join(map(_written, value))}{',' if len(value) == 1 else ''})"
     return str(value) if isinstance(value, Fraction) else repr(value)
 
 
@@ -158,10 +133,9 @@ def of_weights(
 
 def of_pattern(own: int, other: int, categories: Sequence[Any], first: Step, **fields: Any) -> Table | Pattern:
     """The design that answers the true category with weight `own`, and each other one with weight `other`."""
-    labels = tuple(categories)
-    told = {"protocol": Protocol(first), **fields}
-    design = Pattern.of(labels, own, other, **told)
-    return design if len(labels) > MANY else of_weights(design.weights, labels, **told)
+    fields = {"protocol": Protocol(first), **fields}
+    design = Pattern.of(categories, own, other, **fields)
+    return design if len(categories) > MANY else of_weights(design.weights, categories, **fields)
 
 
 def of_steps(
@@ -201,10 +175,9 @@ def ask(*ways: tuple[Any, Step], question: str = SENSITIVE, told: str = "") -> F
 
 def truth(categories: Sequence[Any]) -> Fork:
     """Every category says its own name."""
-    ways = [(category, Say(category)) for category in categories]
-    if len(categories) == 2:
-        return ask(*ways, told=HONESTLY)
-    return ask(*ways, question="Which category is yours?", told=TRUTHFULLY)
+    ways = ((category, Say(category)) for category in categories)
+    asked = (SENSITIVE, HONESTLY) if len(categories) == 2 else ("Which category is yours?", TRUTHFULLY)
+    return ask(*ways, question=asked[0], told=asked[1])
 
 
 def truthfully(categories: Sequence[Any]) -> Step:
@@ -214,8 +187,7 @@ def truthfully(categories: Sequence[Any]) -> Step:
 
 def by_lot(categories: Sequence[Any]) -> Step:
     """Any category, each with the same chance; told in words where they are many."""
-    t = len(categories)
-    if t > MANY:
+    if (t := len(categories)) > MANY:
         return Do(f"let the device draw lots, unseen by anybody else; the list of {t} outcomes says which to say")
     return draw_lots(*((Fraction(1, t), Say(category)) for category in categories))
 

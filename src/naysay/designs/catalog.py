@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from naysay import _checks
-from naysay.design import Answerable, Design, mix
+from naysay.design import Answerable, mix
 from naysay.designs._family import ASSUMPTIONS, FAMILIES, SOURCES
 from naysay.errors import DesignError
 
@@ -21,11 +21,9 @@ __all__ = ["catalog", "parse"]
 
 FAMILIES["mix"], SOURCES["mix"], ASSUMPTIONS["mix"] = mix, "a lottery of designs", ()
 
-_COMPOSITIONS = {
-    "levels": "name=design, …",
-    "samples": "name=design, …",
-    "mix": "(weight, design), …",
-}  # with what each is made of
+_COMPOSITIONS = dict.fromkeys(("levels", "samples"), "name=design, …") | {
+    "mix": "(weight, design), …"
+}  # what each takes
 _MOST_PAIRS = 10_000  # categories of a product
 _AROUND = 100  # characters of an unreadable text that are shown before and after the place
 
@@ -38,16 +36,12 @@ def catalog() -> list[tuple[str, str, str]]:
     >>> [row for row in catalog() if row[0] == "two_coins"][0][2]
     'The two coins: if the first shows heads tell the truth, otherwise let the second one answer.'
     """
-    return [
-        (name, _COMPOSITIONS.get(name) or _parameters(name), (inspect.getdoc(family) or "").split("\n")[0])
-        for name, family in FAMILIES.items()
-    ]
-
-
-def _parameters(name: str) -> str:
-    return ", ".join(
-        each.name if each.default is each.empty else f"{each.name}={each.default!r}" for each in _own(name)
-    )
+    rows = []
+    for name, family in FAMILIES.items():
+        shown = (each.name if each.default is each.empty else f"{each.name}={each.default!r}" for each in _own(name))
+        summary = (inspect.getdoc(family) or "").split("\n")[0]
+        rows.append((name, _COMPOSITIONS.get(name) or ", ".join(shown), summary))
+    return rows
 
 
 def parse(text: str, *, categories: Sequence[Any] | None = None) -> Answerable:
@@ -96,24 +90,18 @@ class _Reader:
 
     def design(self, node: ast.expr) -> Answerable:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            return self._product(node)
+            first, second = self.design(node.left), self.design(node.right)
+            pairs = len(first.categories) * len(second.categories)
+            if pairs > _MOST_PAIRS:
+                raise _unreadable(self.text, node, f"a product may have {_MOST_PAIRS:,} categories, not {pairs:,}")
+            return first * second
         if not isinstance(node, ast.Call):
             raise _unreadable(self.text, node, _no_call(node))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "then":
-            return self._then(node, node.func.value)
+            if len(node.args) != 1 or node.keywords:
+                raise _unreadable(self.text, node, "one design follows another, as in warner(p=0.7).then(two_coins())")
+            return self.design(node.func.value).then(self.design(node.args[0]))
         return self._call(node)
-
-    def _product(self, node: ast.BinOp) -> Design:
-        first, second = self.design(node.left), self.design(node.right)
-        pairs = len(first.categories) * len(second.categories)
-        if pairs > _MOST_PAIRS:
-            raise _unreadable(self.text, node, f"a product may have {_MOST_PAIRS:,} categories, not {pairs:,}")
-        return first * second
-
-    def _then(self, node: ast.Call, first: ast.expr) -> Design:
-        if len(node.args) != 1 or node.keywords:
-            raise _unreadable(self.text, node, "one design follows another, as in warner(p=0.7).then(two_coins())")
-        return self.design(first).then(self.design(node.args[0]))
 
     def _call(self, node: ast.Call) -> Answerable:
         if not isinstance(node.func, ast.Name):
@@ -121,26 +109,21 @@ class _Reader:
         name = node.func.id
         if name not in FAMILIES:
             raise _unreadable(self.text, node.func, _unknown(name))
-        family = FAMILIES[name]
+        accepted = list(inspect.signature(FAMILIES[name]).parameters)
+        arguments = {}
         for keyword in node.keywords:
             if keyword.arg is None:
                 raise _unreadable(self.text, keyword, "arguments are written out, without **")
-        arguments = {str(keyword.arg): self.value(keyword.value) for keyword in node.keywords}
-        positional = [self.value(argument) for argument in node.args]
-        accepted = inspect.signature(family).parameters
-        if name not in _COMPOSITIONS:
-            self._check_names(node, name, list(accepted))
-            self._check_places(node, name, positional)
-            taken = [*arguments, *list(accepted)[: len(positional)]]
-            if self.categories is not None and "categories" in accepted and "categories" not in taken:
-                arguments["categories"] = self.categories
-        return self._made(node, name, positional, arguments)
-
-    def _check_names(self, node: ast.Call, name: str, accepted: list[str]) -> None:
-        for keyword in node.keywords:
-            if keyword.arg not in accepted:
+            if name not in _COMPOSITIONS and keyword.arg not in accepted:
                 problem = f"{name} has no parameter {keyword.arg!r}; {_checks.nearest(keyword.arg, accepted)}"
                 raise _unreadable(self.text, keyword, problem)
+            arguments[keyword.arg] = self.value(keyword.value)
+        positional = [self.value(argument) for argument in node.args]
+        if name not in _COMPOSITIONS:
+            self._check_places(node, name, positional)
+            if self.categories is not None and "categories" in accepted[len(positional) :]:
+                arguments.setdefault("categories", self.categories)
+        return self._made(node, name, positional, arguments)
 
     def _check_places(self, node: ast.Call, name: str, positional: list[Any]) -> None:
         """Raise for the first argument that needs its name; only categories and matrices go without."""
@@ -158,13 +141,10 @@ class _Reader:
         try:
             inspect.signature(family).bind(*positional, **arguments)
         except TypeError as error:
-            missing = str(error)
-            hint = (
-                "name the categories, as --categories 'low,middle,high'"
-                if "'categories'" in missing
-                else f"write {_form(name)}"
-            )
-            raise _unreadable(self.text, node, f"{name}: {missing}; {hint}") from None
+            hint = f"write {_form(name)}"
+            if "'categories'" in str(error):
+                hint = "name the categories, as --categories 'low,middle,high'"
+            raise _unreadable(self.text, node, f"{name}: {error}; {hint}") from None
         try:
             return family(*positional, **arguments)
         except DesignError:
@@ -175,10 +155,9 @@ class _Reader:
     def value(self, node: ast.expr) -> Any:
         if _is_design(node):
             return self.design(node)
-        if isinstance(node, ast.Tuple):
-            return tuple(self.value(element) for element in node.elts)
-        if isinstance(node, ast.List):
-            return [self.value(element) for element in node.elts]
+        if isinstance(node, ast.Tuple | ast.List):
+            elements = [self.value(element) for element in node.elts]
+            return elements if isinstance(node, ast.List) else tuple(elements)
         if isinstance(node, ast.Dict) and None not in node.keys:
             keys = [ast.literal_eval(key) if isinstance(key, ast.Constant) else None for key in node.keys]
             if None in keys:
@@ -225,9 +204,8 @@ def _form(name: str) -> str:
 
 def _own(name: str) -> list[inspect.Parameter]:
     """The parameters of a family beside its categories; none of a composition."""
-    if name in _COMPOSITIONS:
-        return []
-    return [each for each in inspect.signature(FAMILIES[name]).parameters.values() if each.name != "categories"]
+    taken = {} if name in _COMPOSITIONS else inspect.signature(FAMILIES[name]).parameters
+    return [each for each in taken.values() if each.name != "categories"]
 
 
 def _is_design(node: ast.expr) -> bool:
@@ -238,14 +216,10 @@ def _is_design(node: ast.expr) -> bool:
 
 
 def _unreadable(text: str, where: int | ast.expr | ast.keyword, problem: str) -> DesignError:
-    place = where if isinstance(where, int) else _position(text, where)
+    place = where if isinstance(where, int) else where.col_offset
+    if isinstance(where, ast.AST):  # Python counts lines, and bytes within a line; we count characters
+        lines = text.splitlines(keepends=True)
+        place = sum(map(len, lines[: where.lineno - 1])) + len(lines[where.lineno - 1].encode()[:place].decode())
     start, end = max(0, place - _AROUND), place + _AROUND
     part = ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
     return DesignError(f"cannot read the design {part!r} at position {place + 1}: {problem}")
-
-
-def _position(text: str, node: ast.expr | ast.keyword) -> int:
-    """Where a node begins, in characters; Python counts lines, and bytes within a line."""
-    lines = text.splitlines(keepends=True)
-    before = sum(map(len, lines[: node.lineno - 1]))
-    return before + len(lines[node.lineno - 1].encode()[: node.col_offset].decode())

@@ -49,13 +49,9 @@ def cheating_detection(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) 
     """
     yes, no = two(categories)
     honest, cells = _honest(yes, no)
-    return stack(
-        p,
-        lambda share: draw_lots((share, _unless_cheating(Say(yes), yes, no)), (1 - share, honest)),
-        cells,
-        (yes, no),
-        **_bounds(yes, no, cells),
-    )
+    forced = _unless_cheating(Say(yes), yes, no)
+    bounds = _bounds(yes, no, cells)
+    return stack(p, lambda share: draw_lots((share, forced), (1 - share, honest)), cells, (yes, no), **bounds)
 
 
 @family("Ostapczuk, Moshagen, Zhao & Musch (2009)", assumes=("cheaters say no whatever the device shows", ALIKE))
@@ -120,15 +116,13 @@ def _unless_cheating(step: Step, yes: Any, no: Any) -> Step:
 
 def _bounds(yes: Any, no: Any, cells: tuple[str, str, str]) -> dict[str, Any]:
     """The sensitive category at least, and with all cheaters at most."""
+    most = Share(f"{yes}, at most", (cells[0], cells[2]))
+    note = f"“{yes}” is the least it can be, honest answers only; “{yes}, at most” counts every cheater to it"
     return {
         "shares": (Share(yes, cells[:1]), Share(no, cells[1:])),
-        "nuisance": (
-            Share("cheaters", cells[2:]),
-            Share(cells[1], cells[1:2]),
-            Share(f"{yes}, at most", (cells[0], cells[2])),
-        ),
+        "nuisance": (Share("cheaters", cells[2:]), Share(cells[1], cells[1:2]), most),
         "measures_compliance": True,
-        "notes": (f"“{yes}” is the least it can be, honest answers only; “{yes}, at most” counts every cheater to it",),
+        "notes": (note,),
     }
 
 
@@ -172,12 +166,7 @@ def stochastic_lie_detector(*, p: Sequence[Any], categories: Sequence[Any] = YES
         told = words(ask((yes, Say(yes)), (no, other))).rstrip(".")
         return ask((cells[0], Say(yes)), (cells[1], other), (cells[2], Say(no)), told=told)
 
-    return stack(
-        p,
-        steps,
-        cells,
-        (yes, no),
-        shares=(Share(yes, (cells[0], cells[2])), Share(no, cells[1:2])),
-        nuisance=(Share("truth-tellers", cells[:1], among=(cells[0], cells[2])),),
-        measures_compliance=True,
-    )
+    carriers = (cells[0], cells[2])
+    shares = (Share(yes, carriers), Share(no, cells[1:2]))
+    honest = (Share("truth-tellers", cells[:1], among=carriers),)
+    return stack(p, steps, cells, (yes, no), shares=shares, nuisance=honest, measures_compliance=True)

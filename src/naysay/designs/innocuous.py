@@ -25,7 +25,7 @@ COMPARE = (
 _EITHER = (
     "say “at least one” if the sensitive or the innocuous statement, or both, are true of you, otherwise “neither”"
 )
-_INNOCUOUS = "say truthfully whether the innocuous statement is true of you"
+INNOCUOUS = "say truthfully whether the innocuous statement is true of you"
 
 
 @family("Yu, Tian & Tang (2008)", assumes=(INDEPENDENT, PREVALENCE))
@@ -145,7 +145,7 @@ def unrelated_question(
     if share == 0:
         raise DesignError("p must not be 0: nobody would answer the sensitive question")
     yes, no = two(categories)
-    honest, other = truth((yes, no)), innocuous(u, Say(yes), Say(no), told=_INNOCUOUS)
+    honest, other = truth((yes, no)), innocuous(u, Say(yes), Say(no), told=INNOCUOUS)
     made = of_steps(draw_lots((share, honest), (1 - share, other)), (yes, no), yes_no=True)
     return _ranged(made, between, u, lambda end: unrelated_question(p=p, prevalence=end, categories=categories))
 

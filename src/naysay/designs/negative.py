@@ -56,11 +56,10 @@ def negative(categories: Sequence[Any], *, discards: int = 1, weights: Sequence[
     labels = _at_least_three(categories)
     discards = _checked_discards(labels, discards)
     shown = None if discards == 1 else discards
+    given = None if weights is None else np.asarray(weights).tolist()
+    name = call("negative", discards=shown, weights=given)
     if weights is not None:
-        return _weighted(
-            labels, discards, weights, call("negative", discards=shown, weights=np.asarray(weights).tolist())
-        )
-    name = call("negative", discards=shown)
+        return _weighted(labels, discards, weights, name)
     if discards > 1:
         lots = Do(f"draw by lot {discards} of the {len(labels) - 1} categories that are not yours, and name them")
         return Subset.of(labels, discards, name=name, protocol=Protocol(lots))
@@ -71,14 +70,15 @@ def negative(categories: Sequence[Any], *, discards: int = 1, weights: Sequence[
 
 def _weighted(labels: tuple[Any, ...], discards: int, weights: Sequence[int], name: str) -> Design:
     try:
-        checked = WeightedSubset.of(labels, discards, weights, name=name)
+        whole = tuple(w.item() if isinstance(w, np.generic) else w for w in weights)
     except TypeError:
         raise DesignError(f"weights must be {len(labels)} positive integers, one a category; got {weights!r}") from None
+    checked = WeightedSubset.of(labels, discards, weights=whole, name=name)
     if discards > 1:
         return checked
-    w = checked.weights
-    columns = [[Fraction(0) if i == j else Fraction(w[i], sum(w) - w[j]) for i in range(len(w))] for j in range(len(w))]
-    return of_probabilities(list(zip(*columns, strict=True)), labels, name=name)
+    w, t = checked.weights, len(labels)
+    matrix = [[Fraction(0) if i == j else Fraction(w[i], sum(w) - w[j]) for j in range(t)] for i in range(t)]
+    return of_probabilities(matrix, labels, name=name)
 
 
 @family("Esponda (2006)")
@@ -199,35 +199,16 @@ def two_option(categories: Sequence[Any], *, shown: int = 2, preferences: Any = 
     t = len(labels)
     shown = _checks.whole(shown, 2, t - 1, what="shown")
     name = call("two_option", shown=None if shown == 2 else shown)
-    if preferences is None:
-        return TwoOption(
-            categories=labels,
-            space=Labels(labels),
-            weights=1 - np.eye(t, dtype=np.int64),
-            shown=shown,
-            name=name,
-            protocol=Protocol(Do(_REJECT.format(shown))),
-        )
-    if shown != 2:
-        raise DesignError("preferences are between two categories; they need shown=2")
-    theta = _preferences(preferences, t)
-    each = Fraction(2, t * (t - 1))
-    matrix = [
-        [
-            Fraction(0) if i == j else each * (1 + sum(theta[i][k] for k in range(t) if k not in (i, j)))
-            for j in range(t)
-        ]
-        for i in range(t)
-    ]
-    weights = table_weights(matrix, columns=labels)
-    return TwoOption(
-        categories=labels,
-        space=Labels(labels),
-        weights=weights,
-        shown=2,
-        name="two_option(preferences=…)",
-        protocol=Protocol(Do(_REJECT.format(2))),
-    )
+    weights = 1 - np.eye(t, dtype=np.int64)
+    if preferences is not None:
+        if shown != 2:
+            raise DesignError("preferences are between two categories; they need shown=2")
+        theta, each = _preferences(preferences, t), Fraction(2, t * (t - 1))
+        rejected = [[1 + sum(theta[i]) - theta[i][j] for j in range(t)] for i in range(t)]
+        matrix = [[Fraction(0) if i == j else each * rejected[i][j] for j in range(t)] for i in range(t)]
+        weights, name = table_weights(matrix, columns=labels), "two_option(preferences=…)"
+    steps, space = Protocol(Do(_REJECT.format(shown))), Labels(labels)
+    return TwoOption(categories=labels, space=space, weights=weights, shown=shown, name=name, protocol=steps)
 
 
 def _preferences(preferences: Any, t: int) -> list[list[Fraction]]:
@@ -251,11 +232,7 @@ def _preferences(preferences: Any, t: int) -> list[list[Fraction]]:
 
 @family("Esponda, Huerta & Guerrero (2016)")
 def negative_sink(
-    categories: Sequence[Any],
-    *,
-    sinks: Mapping[Any, Any] | Any,
-    members: Any = None,
-    others: Any = None,
+    categories: Sequence[Any], *, sinks: Mapping[Any, Any] | Any, members: Any = None, others: Any = None
 ) -> Design:
     """A negative survey in which a category that would reveal something when ruled out cannot be named.
 
@@ -295,11 +272,9 @@ def negative_sink(
     """
     labels = _at_least_three(categories)
     chosen = dict(sinks) if isinstance(sinks, Mapping) else {sinks: f"not {sinks}: cannot say"}
-    for category in chosen:
-        if category not in labels:
-            raise DesignError(
-                f"a sink replaces one of the categories; got {category!r}, {_checks.nearest(category, labels)}"
-            )
+    for label in chosen:
+        if label not in labels:
+            raise DesignError(f"a sink replaces one of the categories; got {label!r}, {_checks.nearest(label, labels)}")
     b = Fraction(1, len(labels) - 1) if others is None else as_fraction(others, what="others")
     a = b / 2 if members is None else as_fraction(members, what="members")
     ordinary = len(labels) - len(chosen)
@@ -310,24 +285,19 @@ def negative_sink(
             f"the chances of the sinks must fit beside {ordinary} categories that can still be named (at least two); "
             f"got members={float(a):g}, others={float(b):g} for {len(chosen)} sinks"
         )
-    columns = [_sink_column(labels, chosen, j, a, b) for j in labels]
+    columns = []
+    for true in labels:
+        named = {label: a if label == true else b for label in chosen}
+        false = [label for label in labels if label not in chosen and label != true]
+        evenly = dict.fromkeys(false, (1 - sum(named.values(), Fraction(0))) / len(false))
+        columns.append([(named | evenly).get(label, Fraction(0)) for label in labels])
     reported = tuple(chosen.get(label, label) for label in labels)
-    odds = "0" if a == 0 else f"{float(a / b):.3g}"
     note = (
         f"a member names her sink with probability {float(a):.3g}, others name it with {float(b):.3g}: "
-        f"the sink changes the odds of membership by {odds}"
+        f"the sink changes the odds of membership by {float(a / b):.3g}"
     )
     name = call("negative_sink", sinks=chosen, members=members, others=others)
     return of_probabilities(list(zip(*columns, strict=True)), labels, reported, name=name, notes=(note,))
-
-
-def _sink_column(
-    labels: tuple[Any, ...], sinks: Mapping[Any, Any], true: Any, a: Fraction, b: Fraction
-) -> list[Fraction]:
-    named = {label: (a if label == true else b) for label in labels if label in sinks}
-    false = [label for label in labels if label not in sinks and label != true]
-    rest = (1 - sum(named.values(), Fraction(0))) / len(false)
-    return [named.get(label, rest if label in false else Fraction(0)) for label in labels]
 
 
 @family("Esponda, Huerta & Guerrero (2016)")

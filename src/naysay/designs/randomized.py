@@ -49,19 +49,12 @@ def warner(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
            [0.3, 0.7]])
     """
     yes, no = two(categories)
-    statement, negation = (
-        truth((yes, no)),
-        ask(
-            (yes, Say(no)),
-            (no, Say(yes)),
-            question="Is its negation true of you?",
-            told="say truthfully whether its negation is",
-        ),
-    )
     share = chance(p, name="p")
     if 2 * share == 1:
         raise DesignError(f"p must not be 1/2; got {p!r} (a fair coin carries no information)")
-    return of_steps(draw_lots((share, statement), (1 - share, negation)), (yes, no), yes_no=True)
+    question, told = "Is its negation true of you?", "say truthfully whether its negation is"
+    negation = ask((yes, Say(no)), (no, Say(yes)), question=question, told=told)
+    return of_steps(draw_lots((share, truth((yes, no))), (1 - share, negation)), (yes, no), yes_no=True)
 
 
 @family("Greenberg, Abul-Ela, Simmons & Horvitz (1969), with coins")
@@ -145,9 +138,8 @@ def _forced(labels: tuple[Any, ...], yes: Any, no: Any, forced: Any) -> list[Fra
         forced = (0 if yes is None else yes, 0 if no is None else no)
     if isinstance(forced, str) or np.ndim(forced) != 1 or len(forced) != len(labels):
         raise DesignError(f"forced must be {len(labels)} probabilities, one a category; got {forced!r}")
-    return [
-        chance(share, name=f"the forced probability of {label!r}") for share, label in zip(forced, labels, strict=True)
-    ]
+    each = zip(forced, labels, strict=True)
+    return [chance(share, name=f"the forced probability of {label!r}") for share, label in each]
 
 
 @family("Mangat (1994)", assumes=("everybody in the sensitive category says so",))
@@ -226,16 +218,12 @@ def kuk(*, p: Sequence[Any], draws: int = 1, categories: Sequence[Any] = YES_NO)
     if red[0] == red[1]:
         raise DesignError(f"the two packs must hold different shares of red cards; got {p[0]!r} twice")
     draws = _checks.whole(draws, 1, _MOST_DRAWS, what="draws")
-    told = "take the first pack of cards if the sensitive statement is true of you, otherwise the second; "
-    told += (
-        "draw a card and say its color"
-        if draws == 1
-        else f"draw {draws} cards, each put back, and say how many are red"
+    what = (
+        f"draw {draws} cards, each put back, and say how many are red" if draws > 1 else "draw a card and say its color"
     )
+    told = f"take the first pack of cards if the sensitive statement is true of you, otherwise the second; {what}"
     first = ask((yes, _cards(red[0], draws)), (no, _cards(red[1], draws)), told=told)
-    if draws == 1:
-        return of_steps(first, (yes, no), ("red", "black"), yes_no=True)
-    return of_steps(first, (yes, no), range(draws + 1))
+    return of_steps(first, (yes, no), range(draws + 1) if draws > 1 else ("red", "black"), yes_no=draws == 1)
 
 
 def _cards(red: Fraction, draws: int) -> Chance:
@@ -244,12 +232,9 @@ def _cards(red: Fraction, draws: int) -> Chance:
         device, ways = "draw a card from your pack", [("red", Say("red"), red), ("black", Say("black"), 1 - red)]
     else:
         device = f"draw {draws} cards from your pack, each put back, and count the red ones"
-        ways = [(f"{k} red", Say(k), _binomial(draws, k, red)) for k in range(draws + 1)]
+        binomial = (math.comb(draws, k) * red**k * (1 - red) ** (draws - k) for k in range(draws + 1))
+        ways = [(f"{k} red", Say(k), share) for k, share in enumerate(binomial)]
     return Chance(device, tuple(Branch(event, then, chance=share) for event, then, share in ways if share))
-
-
-def _binomial(n: int, k: int, p: Fraction) -> Fraction:
-    return math.comb(n, k) * p**k * (1 - p) ** (n - k)
 
 
 def pair(p: Any, *, what: str) -> tuple[Fraction, Fraction]:

@@ -14,17 +14,11 @@ from naysay import _checks
 from naysay.design import Answerable, Both, Samples, Say, Share, Step, draw_lots
 from naysay.design.exact import as_fraction
 from naysay.designs._family import HONESTLY, SENSITIVE, YES_NO, ask, call, chance, family, of_steps, two
-from naysay.designs.innocuous import COMPARE, INDEPENDENT, PREVALENCE, SAME, crosswise, innocuous
+from naysay.designs.innocuous import COMPARE, INDEPENDENT, INNOCUOUS, PREVALENCE, SAME, crosswise, innocuous
 from naysay.designs.randomized import pair
 from naysay.errors import DesignError
 
-__all__ = [
-    "abul_ela",
-    "anchored_crosswise",
-    "extended_crosswise",
-    "samples",
-    "unrelated_question_unknown",
-]
+__all__ = ["abul_ela", "anchored_crosswise", "extended_crosswise", "samples", "unrelated_question_unknown"]
 
 ALIKE = "the samples are drawn at random from one population"
 ATTENTION = "people are as attentive to both questions, and attention has nothing to do with the sensitive category"
@@ -100,17 +94,16 @@ def unrelated_question_unknown(*, p: Sequence[Any], categories: Sequence[Any] = 
     unrelated = ask(
         *((cell, Say(yes if other == "yes" else no)) for cell, _, other in cells),
         question="Is the innocuous statement true of you?",
-        told="say truthfully whether the innocuous statement is true of you",
+        told=INNOCUOUS,
     )
     names = tuple(cell for cell, _, _ in cells)
-    return stack(
-        p,
-        lambda share: draw_lots((share, sensitive), (1 - share, unrelated)),
-        names,
-        (yes, no),
-        shares=(Share(yes, names[:2]), Share(no, names[2:])),
-        nuisance=(Share("innocuous yes", (names[0], names[2])),),
-    )
+    shares = (Share(yes, names[:2]), Share(no, names[2:]))
+    nuisance = (Share("innocuous yes", (names[0], names[2])),)
+
+    def steps(share: Fraction) -> Step:
+        return draw_lots((share, sensitive), (1 - share, unrelated))
+
+    return stack(p, steps, names, (yes, no), shares=shares, nuisance=nuisance)
 
 
 @family("Heck, Hoffmann & Moshagen (2018)", assumes=(INDEPENDENT, PREVALENCE, ALIKE))
@@ -152,9 +145,10 @@ def extended_crosswise(
     first = crosswise(prevalence=p, between=between, categories=categories)
 
     def both(at: Any) -> Samples:
-        shares = (at, 1 - as_fraction(at))
-        offer = {place: crosswise(prevalence=share, categories=categories) for place, share in enumerate(shares, 1)}
-        return Samples.of(offer, notes=("the test of fit is blind to people who answer at random",))
+        each = (crosswise(prevalence=share, categories=categories) for share in (at, 1 - as_fraction(at)))
+        return Samples.of(
+            dict(enumerate(each, start=1)), notes=("the test of fit is blind to people who answer at random",)
+        )
 
     return replace(both(p), alternatives=tuple(both(end) for end in between or ()) if first.alternatives else ())
 
@@ -257,19 +251,12 @@ def abul_ela(categories: Sequence[Any], *, p: Sequence[Sequence[Any]]) -> Sample
         )
     if np.linalg.matrix_rank(np.array([[1] * len(labels), *rows], dtype=float)) < len(labels):
         raise DesignError("the samples must differ in their probabilities; a row of p follows from the others")
-    asked = [
-        ask(
-            *((label, Say("yes" if label == i else "no")) for label in labels),
-            question=f"Is “{i}” yours?",
-            told=f"say truthfully whether “{i}” is yours",
-        )
-        for i in labels
-    ]
-    offer = {
-        g: of_steps(draw_lots(*zip(row, asked, strict=True)), labels, YES_NO, yes_no=True)
-        for g, row in enumerate(rows, start=1)
-    }
-    return Samples.of(offer)
+    asked = []
+    for i in labels:
+        ways = ((label, Say("yes" if label == i else "no")) for label in labels)
+        asked.append(ask(*ways, question=f"Is “{i}” yours?", told=f"say truthfully whether “{i}” is yours"))
+    lots = (draw_lots(*zip(row, asked, strict=True)) for row in rows)
+    return Samples.of({g: of_steps(each, labels, YES_NO, yes_no=True) for g, each in enumerate(lots, start=1)})
 
 
 def stack(p: Any, steps: Any, cells: Sequence[Any], responses: tuple[Any, Any], **fields: Any) -> Samples:
@@ -279,8 +266,5 @@ def stack(p: Any, steps: Any, cells: Sequence[Any], responses: tuple[Any, Any], 
         raise DesignError(
             f"the two samples must carry different p; got {p[0]!r} twice (two equations, one and the same)"
         )
-    offer = {
-        place: of_steps(steps(share), cells, responses, yes_no=True)
-        for place, share in enumerate((first, second), start=1)
-    }
-    return Samples.of(offer, **fields)
+    designs = (of_steps(steps(share), cells, responses, yes_no=True) for share in (first, second))
+    return Samples.of(dict(enumerate(designs, start=1)), **fields)

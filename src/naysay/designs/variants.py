@@ -10,7 +10,7 @@ import numpy as np
 
 from naysay.design import Branch, Chance, Design, Say, Step, draw_lots
 from naysay.designs._family import YES_NO, ask, chance, family, of_steps, truth, two
-from naysay.designs.innocuous import INDEPENDENT, PREVALENCE, innocuous
+from naysay.designs.innocuous import INDEPENDENT, INNOCUOUS, PREVALENCE, innocuous
 from naysay.errors import DesignError
 
 __all__ = ["christofides", "mangat_singh_singh", "singh_joarder"]
@@ -137,6 +137,5 @@ def mangat_singh_singh(*, p: Any, prevalence: Any, categories: Sequence[Any] = Y
     share, u = chance(p, name="p"), chance(prevalence, name="prevalence")
     if (1 - share) * u == 1:
         raise DesignError("(1 - p) · prevalence must be less than 1: everybody would say yes")
-    told = "say truthfully whether the innocuous statement is true of you"
-    other = draw_lots((share, truth((yes, no))), (1 - share, innocuous(u, Say(yes), Say(no), told=told)))
+    other = draw_lots((share, truth((yes, no))), (1 - share, innocuous(u, Say(yes), Say(no), told=INNOCUOUS)))
     return of_steps(ask((yes, Say(yes)), (no, other)), (yes, no), yes_no=True)

@@ -82,22 +82,15 @@ def compare(
     place = place_among(first.categories, category, len(pi))
     wanted = None if standard_error is None else checked_error(standard_error)
     question = _Question(pi, dict(zip(finer.cells, cells, strict=True)), place, respondents(n), wanted, liars, assumed)
-    options, direct = [], None
+    options, direct, lying = [], None, 0.0
     if liars is not None:
         # The direct question has no levels and one estimator.
         simple = replace(question, assumed={"target": assumed.get("target", "population"), "estimator": "moments"})
         direct = _option("direct()", direct_question(first.categories), simple, liars.share, None)
-        options.append(direct)
-    lying = 0.0 if liars is None else liars.under_design
+        options, lying = [direct], liars.under_design
     options += [_option(name, design, question, lying, direct) for name, design in named.items()]
-    return Comparison(
-        category=_checks.label(first.categories[place]),
-        proportion=float(pi[place]),
-        n=int(n),
-        wanted=wanted,
-        liars=liars,
-        options=tuple(options),
-    )
+    label, share = _checks.label(first.categories[place]), float(pi[place])
+    return Comparison(label, share, n=int(n), wanted=wanted, liars=liars, options=tuple(options))
 
 
 @dataclass(frozen=True)
@@ -192,8 +185,9 @@ def _private(design: Answerable, cells: NDArray[np.float64], preferences: ArrayL
     channels = list((about or design.parts).values())
     chosen = choice(design, preferences).mean(axis=1)
     told: list[privacy.Statement] = [privacy.statement(channel) for channel in channels]
+    fewest, most = zip(*(each.still_possible for each in told), strict=True)
     return {
-        "still_possible": (min(each.still_possible[0] for each in told), max(each.still_possible[1] for each in told)),
+        "still_possible": (min(fewest), max(most)),
         "bits": float(chosen @ [each.bits for each in told]),
         "epsilon": max(each.epsilon for each in told),
         "largest_odds": max(_largest_odds(channel) for channel in channels),

@@ -8,29 +8,21 @@ itself estimated: an estimate that comes out low also has another standard error
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from naysay import _checks
 from naysay.design import Answerable
+from naysay.design.respondents import number, share
 from naysay.errors import DataError
-from naysay.planning.variance import Ask, Variance, asked, respondents, variance, variance_of
+from naysay.planning.variance import Variance, respondents, variance, variance_of
 
-__all__ = [
-    "Curve",
-    "Curves",
-    "chance_of_rejection",
-    "checked_null",
-    "checked_power",
-    "difference_power",
-    "power",
-    "two_groups",
-]
+__all__ = ["Curve", "Curves", "chance_of_rejection", "checked_power", "difference_power", "power", "two_groups"]
 
 _STEP = 1e-3
 _MARGIN = 1e-6  # a proportion that the likelihood needs to stay inside [0, 1]
@@ -54,29 +46,18 @@ class Curve:
     bend: float
 
     @classmethod
-    def of(cls, design: Answerable, found: Variance, place: int, **assumed: Any) -> Curve:
+    def of(cls, design: Answerable, found: Variance, place: int) -> Curve:
         """The curve of one value at `place`."""
-        one = float(found.each[place])
+        value, one = float(found.values[place]), float(found.each[place])
         if one <= 0:
-            return cls(float(found.values[place]), 0.0, 0.0, 0.0)
-        at = _varied(design, asked(design, found.at, **assumed), found.moves[place], place)
-        above, below = at(_STEP), at(-_STEP)
-        if math.isnan(above) or math.isnan(below):
-            return cls(float(found.values[place]), one, 0.0, 0.0)
+            return cls(value, 0.0, 0.0, 0.0)
+        moved = [found.at + step * found.moves[place] for step in (_STEP, -_STEP)]
+        if not found.ask.averages and (np.min(moved) < _MARGIN or np.max(moved) > 1 - _MARGIN):
+            return cls(value, one, 0.0, 0.0)  # a likelihood has no variance beyond the ends to take a slope from
+        varied = (variance_of(design, found.ask._replace(proportions=each)) for each in moved)
+        above, below = (float(each.covariance[place, place]) for each in varied)
         bend = (above + below - 2 * one) / (2 * _STEP**2)
-        return cls(float(found.values[place]), one, (above - below) / (2 * _STEP), min(bend, 0.0))
-
-
-def _varied(design: Answerable, ask: Ask, direction: NDArray[np.float64], place: int) -> Callable[[float], float]:
-    """The variance at `place` where all proportions are misjudged along a direction; NaN outside [0, 1]."""
-
-    def at(step: float) -> float:
-        moved = ask.proportions + step * direction
-        if not ask.averages and (moved.min() < _MARGIN or moved.max() > 1 - _MARGIN):
-            return math.nan
-        return float(variance_of(design, ask._replace(proportions=moved)).covariance[place, place])
-
-    return at
+        return cls(value, one, (above - below) / (2 * _STEP), min(bend, 0.0))
 
 
 @dataclass(frozen=True)
@@ -174,13 +155,13 @@ def power(
     """
     found = variance(design, proportions, **assumed)
     place = found.place(category)
-    told_from = checked_null(null)
+    told_from = share(null, what="null")
     if found.values[place] == told_from:
         raise DataError(
             f"power is for a difference; the assumed proportion of {_checks.label(found.names[place])!r} is the null "
             f"value, {null:g}"
         )
-    curve = Curve.of(design, found, place, **assumed)
+    curve = Curve.of(design, found, place)
     return chance_of_rejection(Curves((curve,), (1.0,)), told_from, respondents(n), _checks.confidence(confidence))
 
 
@@ -229,44 +210,28 @@ def difference_power(
     if np.shape(n) != (2,):
         raise DataError(f"n must be the respondents of two groups, as (500, 500); got {n!r}")
     one, two = map(respondents, n)
-    curves = two_groups(design, first, second, category=category, sizes=(1.0, two / one), other=other, **assumed)
+    curves = two_groups([(design, first), (other or design, second)], (1.0, two / one), category, **assumed)
     if curves.value == 0:
         raise DataError(f"power is for a difference; both groups have {curves.each[0].value:g}")
     return chance_of_rejection(curves, 0.0, one, _checks.confidence(confidence))
 
 
 def two_groups(
-    design: Answerable,
-    first: ArrayLike,
-    second: ArrayLike,
-    *,
-    category: Any,
-    sizes: tuple[float, float],
-    other: Answerable | None,
-    **assumed: Any,
+    groups: Sequence[tuple[Answerable, ArrayLike]], sizes: tuple[float, float], category: Any, **assumed: Any
 ) -> Curves:
-    """The difference of a category's proportion between two groups."""
-    both = (design, design if other is None else other)
+    """The difference of a category's proportion between two groups, each with its design."""
     curves = []
-    for each, proportions in zip(both, (first, second), strict=True):
+    for each, proportions in groups:
         found = variance(each, proportions, **assumed)
-        curves.append(Curve.of(each, found, found.place(category), **assumed))
+        curves.append(Curve.of(each, found, found.place(category)))
     return Curves(tuple(curves), sizes)
-
-
-def checked_null(null: Any) -> float:
-    """A proportion to tell another one from."""
-    if isinstance(null, bool) or not isinstance(null, int | float | np.number) or not 0 <= null <= 1:
-        raise DataError(f"null must be a proportion in [0, 1]; got {null!r}")
-    return float(null)
 
 
 def checked_power(power: Any, confidence: Any) -> float:
     """A power to aim at: above the size of the test and below one."""
     size = 1 - _checks.confidence(confidence)
-    if isinstance(power, bool) or not isinstance(power, int | float | np.number) or not size < power < 1:
-        raise DataError(
-            f"power must lie between {size:.4g}, what a test of this confidence finds where nothing is, and 1, which "
-            f"no number of respondents reaches; got {power!r}"
-        )
-    return float(power)
+    must = (
+        f"power must lie between {size:.4g}, what a test of this confidence finds where nothing is, and 1, which "
+        "no number of respondents reaches"
+    )
+    return number(power, lambda it: size < it < 1, must=must)

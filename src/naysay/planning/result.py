@@ -82,8 +82,7 @@ class Option:
 
     def to_dict(self) -> dict[str, Any]:
         """The option as a JSON object; an infinite number is "inf"."""
-        told = asdict(self)
-        told["still_possible"] = list(self.still_possible)
+        told = asdict(self) | {"still_possible": list(self.still_possible)}
         return {name: _number(value) for name, value in told.items()}
 
 
@@ -121,15 +120,9 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as one JSON object."""
-        return {
-            "category": self.category,
-            "proportion": self.proportion,
-            "n": self.n,
-            "wanted": self.wanted,
-            "liars": None if self.liars is None else asdict(self.liars),
-            "prior": "uniform",
-            "options": [option.to_dict() for option in self.options],
-        }
+        told = asdict(self)
+        del told["options"]  # they come last, below what they rest on
+        return told | {"prior": "uniform", "options": [option.to_dict() for option in self.options]}
 
     def to_csv(self) -> str:
         """One line for each design, numbers not rounded."""
@@ -144,9 +137,6 @@ class Comparison:
 
     def sections(self) -> tuple[Points, Table, Points]:
         """What is assumed, a row for each design, and what a reader of the numbers must know."""
-        return Points(tuple(self._assumed())), self._table(), Points(tuple(self._notes()), small=True)
-
-    def _assumed(self) -> list[str]:
         lines = [f"Proportion of {self.category!r}, assumed to be {self.proportion:.4g}; {self.n:,} respondents answer"]
         if self.liars is not None:
             says = "another category" if self.liars.says is None else repr(_checks.label(self.liars.says))
@@ -154,7 +144,7 @@ class Comparison:
                 f"A share of {self.liars.share:.4g} of those in {self.category!r} says {says} to the direct question, "
                 f"{self.liars.under_design:.4g} under a randomized design"
             )
-        return lines
+        return Points(tuple(lines)), self._table(), Points(tuple(self._notes()), small=True)
 
     def _table(self) -> Table:
         lied = self.liars is not None
@@ -168,7 +158,9 @@ class Comparison:
                 row += [f"{option.bias:.4f}", f"{option.rmse:.4f}", "–" if option is self.options[0] else pays]
             if self.wanted is not None:
                 row.append("none reaches it" if option.needed is None else f"{option.needed:,}")
-            rows.append((*row, *_private(option)))
+            few, many = option.still_possible
+            row += [f"{few}" if few == many else f"{few} to {many}", _written(option.bits, ".3f")]
+            rows.append((*row, _written(option.epsilon), _written(option.largest_odds)))
         names += ["categories left", "bits", "ε", "largest odds"]
         return Table((Column("design", words=True, width=44), *map(Column, names)), tuple(rows))
 
@@ -192,8 +184,8 @@ class Comparison:
         """Why some designs do not reach a wanted precision."""
         never = [option for option in self.options if option.needed is None]
         biased = [option.name for option in never if abs(option.bias) >= wanted]
+        rest = [option.name for option in never if option.name not in biased]
         told = [f"the bias of {', '.join(biased)} alone is as large"] if biased else []
-        rest = [option.name for option in never if abs(option.bias) < wanted]
         if rest:
             told.append(f"{', '.join(rest)} would need more respondents than there are people")
         return f"; none reaches it: {'; '.join(told)}" if told else ""
@@ -202,15 +194,5 @@ class Comparison:
         return text(self.sections())
 
 
-def _private(option: Option) -> list[str]:
-    few, many = option.still_possible
-    return [
-        f"{few}" if few == many else f"{few} to {many}",
-        "–" if math.isnan(option.bits) else f"{option.bits:.3f}",
-        _infinite(option.epsilon),
-        _infinite(option.largest_odds),
-    ]
-
-
-def _infinite(value: float) -> str:
-    return "–" if math.isnan(value) else "∞" if math.isinf(value) else f"{value:.3g}"
+def _written(value: float, form: str = ".3g") -> str:
+    return "–" if math.isnan(value) else "∞" if math.isinf(value) else format(value, form)

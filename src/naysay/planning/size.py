@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.design import Answerable
+from naysay.design.respondents import positive, share
 from naysay.errors import DataError
-from naysay.planning.power import Curve, Curves, chance_of_rejection, checked_null, checked_power, two_groups
+from naysay.planning.power import Curve, Curves, chance_of_rejection, checked_power, two_groups
 from naysay.planning.variance import Variance, variance
 
 __all__ = ["MOST", "checked_error", "difference_sample_size", "people_for", "sample_size", "standard_error"]
@@ -114,8 +116,8 @@ def sample_size(
             f"no number of respondents tells {value:g} from {null:g}: the assumed proportion of {name!r} is the null "
             "value"
         )
-    curve = Curve.of(design, found, place, **assumed)
-    return _least(Curves((curve,), (1.0,)), checked_null(null), checked_power(power, confidence), confidence)
+    curve = Curve.of(design, found, place)
+    return _least(Curves((curve,), (1.0,)), share(null, what="null"), checked_power(power, confidence), confidence)
 
 
 def people_for(found: Variance, standard_error: float, category: Any = None) -> int:
@@ -134,12 +136,8 @@ def people_for(found: Variance, standard_error: float, category: Any = None) -> 
 
 def checked_error(standard_error: Any) -> float:
     """A standard error to aim at."""
-    number = isinstance(standard_error, int | float | np.number) and not isinstance(standard_error, bool)
-    if not number or not 0 < standard_error < math.inf:
-        raise DataError(
-            f"standard_error must be above 0; got {standard_error!r} (no number of respondents makes an estimate exact)"
-        )
-    return float(standard_error)
+    hint = " (no number of respondents makes an estimate exact)"
+    return positive(standard_error, what="standard_error", hint=hint)
 
 
 def difference_sample_size(
@@ -185,9 +183,8 @@ def difference_sample_size(
     >>> planning.difference_sample_size(designs.warner(p=0.8), (0.1, 0.9), (0.2, 0.8), power=0.8)
     (895, 895)
     """
-    if not 0 < ratio < math.inf:
-        raise DataError(f"ratio must be above 0; got {ratio!r}")
-    curves = two_groups(design, first, second, category=category, sizes=(1.0, float(ratio)), other=other, **assumed)
+    sizes = (1.0, positive(ratio, what="ratio"))
+    curves = two_groups([(design, first), (other or design, second)], sizes, category, **assumed)
     if curves.value == 0:
         raise DataError(
             f"no number of respondents tells two equal proportions apart; both groups have {curves.each[0].value:g}"
@@ -206,8 +203,8 @@ def _least(curves: Curves, null: float, power: float, confidence: float) -> int:
                 f"a power of {power:g} needs more respondents than there are people: {curves.value:g} lies only "
                 f"{abs(curves.value - null):.3g} from {null:g}"
             )
-    low, high = enough // 2, enough
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if chance_of_rejection(curves, null, middle, confidence) >= power else (middle, high)
-    return high
+    least = enough // 2 + 1  # half of them were not enough
+    reached = bisect_left(
+        range(least, enough), True, key=lambda n: chance_of_rejection(curves, null, n, confidence) >= power
+    )
+    return least + reached

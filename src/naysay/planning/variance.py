@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.design import Answerable, Design
 from naysay.design.base import check_design
-from naysay.design.respondents import choice, place_of
+from naysay.design.respondents import choice, number, place_of
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.information import inverse
@@ -21,7 +21,7 @@ from naysay.estimate.result import Cells
 from naysay.estimate.samples import slopes
 from naysay.planning.moments import DRAWS, drawn, indicator_products
 
-__all__ = ["Ask", "Variance", "asked", "place_among", "respondents", "variance", "variance_of"]
+__all__ = ["Ask", "Variance", "place_among", "respondents", "variance", "variance_of"]
 
 Floats = NDArray[np.float64]
 
@@ -40,10 +40,10 @@ class Variance:
         n times the covariance.
     kind : str
         What it rests on.
-    at : (kinds,) float
-        The proportions of all kinds of people; the values themselves where each is one kind.
-    moves : (p, kinds) float
-        How the proportions of the kinds are misjudged on average, where a value is misjudged by one.
+    ask : Ask
+        What was asked, checked; it has the proportions of all kinds of people.
+    across : (p, kinds) float
+        n times the covariance of the values with the estimated proportions of the kinds.
     categories : int
         How many of the values are proportions of categories; the first ones.
 
@@ -59,9 +59,20 @@ class Variance:
     values: Floats
     covariance: Floats
     kind: str
-    at: Floats
-    moves: Floats
+    ask: Ask
+    across: Floats
     categories: int
+
+    @property
+    def at(self) -> Floats:
+        """The proportions of all kinds of people, (kinds,); the values themselves where each is one kind."""
+        return self.ask.proportions
+
+    @property
+    def moves(self) -> Floats:
+        """How the proportions of the kinds are misjudged on average, where a value is misjudged by one, (p, kinds)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.across / np.diagonal(self.covariance)[:, None])
 
     @property
     def each(self) -> Floats:
@@ -158,18 +169,6 @@ def variance(
     ----------
     Esponda, Huerta & Guerrero (2016), propositions 2 and 3 as corrected.
     """
-    return variance_of(design, asked(design, proportions, estimator=estimator, preferences=preferences, target=target))
-
-
-def asked(
-    design: Answerable,
-    proportions: ArrayLike,
-    *,
-    estimator: str | None = None,
-    preferences: ArrayLike | None = None,
-    target: str = "population",
-) -> Ask:
-    """The question, checked at the door."""
     check_design(design)
     pi = _checks.probability_vector(proportions, len(design.cells), what="proportions")
     known = {each.name: each for each in suitable(design) if not each.published}
@@ -182,7 +181,7 @@ def asked(
         )
     if target not in ("population", "file"):
         raise DataError(f"target must be 'population' or 'file'; got {target!r}")
-    return Ask(pi, known[named], choice(design, preferences), target)
+    return variance_of(design, Ask(pi, known[named], choice(design, preferences), target))
 
 
 def variance_of(design: Answerable, ask: Ask) -> Variance:
@@ -211,46 +210,36 @@ def _stacked(design: Answerable, ask: Ask, offered: list[Design], shares: Floats
     if ask.target == "file":
         raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
     cells = ask.proportions
-    solved = slopes(cast(Any, design), offered, shares)  # raises where a share is not estimable
-    if ask.averages:
-        kind, covariance = "moments of stacked samples, exact", _stacked_moments(offered, solved, shares, cells)
+    solved = slopes(design, offered, shares)  # raises where a share is not estimable
+    if ask.averages:  # Σ_g B_g Cov(T | sample g) B_gᵀ / q_g, with the slopes B_g by which the stack is solved
+        about = (
+            (each, slope, -slope @ (each.expected_statistic @ cells))
+            for each, slope in zip(offered, solved, strict=True)
+        )
+        terms = [indicator_products(each, cells, constant, slope) for each, slope, constant in about]
+        covariance = np.sum([products / share for (products, _), share in zip(terms, shares, strict=True)], axis=0)
+        kind = _moments_kind("moments of stacked samples", terms)
     else:
         kind, covariance = _likelihood_kind(offered), inverse(_informed(offered, shares, cells))
     found = Cells(design.cells, design.shares, design.nuisance, cells, covariance)
-    across = found.gradients @ covariance
-    each = found.covariance_of_shares
+    across, each = found.gradients @ covariance, found.covariance_of_shares
     names = tuple(share.name for share in found.shares)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        moves = across / np.diagonal(each)[:, None]
-    return Variance(names, found.values, each, kind, cells, moves, len(design.categories))
-
-
-def _stacked_moments(offered: list[Design], solved: Sequence[Floats], shares: Floats, cells: Floats) -> Floats:
-    """Σ_g B_g Cov(T | sample g) B_gᵀ / q_g, with the slopes B_g by which the stack is solved."""
-    total = np.zeros((len(cells),) * 2)
-    for each, slope, share in zip(offered, solved, shares, strict=True):
-        listing = each.space.listing()
-        chance, statistic = each.rows(listing) @ cells, each.space.statistic(listing)
-        centred = statistic - chance @ statistic
-        total += slope @ (centred.T @ (centred * chance[:, None])) @ slope.T / share
-    return total
+    return Variance(names, found.values, each, kind, ask, across, len(design.categories))
 
 
 def _stratified(design: Answerable, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
     """One unbiased indicator for each respondent, through whatever channel they answer."""
     terms = [_indicated(each, row * ask.proportions) for each, row in zip(offered, shares, strict=True)]
     centred = np.sum([products for products, _ in terms], axis=0) - np.outer(ask.proportions, ask.proportions)
-    exact = all(known for _, known in terms)
-    return _found(design, ask, centred, "moments, exact" if exact else f"moments, by {DRAWS:,} drawn responses")
+    return _found(design, ask, centred, _moments_kind("moments", terms))
 
 
 def _weighted_levels(design: Answerable, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
     """Σ z_k² V_k / q_k: levels' own estimates under weights z, where a share q_k chooses level k."""
     pi = ask.proportions
     own = [_indicated(each, pi)[0] - np.outer(pi, pi) for each in offered]
-    z = np.ones(len(offered))
-    if ask.estimator.options["weights"] == "variance":
-        z = shares / np.array([np.trace(each) for each in own])
+    by_variance = ask.estimator.options["weights"] == "variance"
+    z = shares / np.array([np.trace(each) for each in own]) if by_variance else np.ones(len(offered))
     z = z / z.sum()
     total = np.sum([weight**2 / q * each for weight, q, each in zip(z, shares, own, strict=True)], axis=0)
     return _found(design, ask, np.asarray(total), "moments within levels, many answers at each")
@@ -265,11 +254,11 @@ def _found(design: Answerable, ask: Ask, covariance: Floats, kind: str) -> Varia
     if ask.target == "file":
         pi = ask.proportions  # less what drawing one respondent from the population contributes
         covariance, kind = covariance - (np.diag(pi) - np.outer(pi, pi)), f"{kind}, randomization only"
-    with np.errstate(divide="ignore", invalid="ignore"):
-        moves = covariance / np.diagonal(covariance)[:, None]
-    return Variance(
-        design.categories, ask.proportions, covariance, kind, ask.proportions, moves, len(design.categories)
-    )
+    return Variance(design.categories, ask.proportions, covariance, kind, ask, covariance, len(design.categories))
+
+
+def _moments_kind(what: str, terms: Sequence[tuple[Floats, bool]]) -> str:
+    return f"{what}, exact" if all(known for _, known in terms) else f"{what}, by {DRAWS:,} drawn responses"
 
 
 def _likelihood_kind(offered: list[Design]) -> str:
@@ -279,20 +268,14 @@ def _likelihood_kind(offered: list[Design]) -> str:
 
 def _informed(offered: list[Design], shares: Floats, pi: Floats) -> Floats:
     """Expected Fisher information of one respondent who answers through one of the channels, (cells, cells)."""
-    return np.asarray(sum(share * _information(each, pi) for share, each in zip(shares, offered, strict=True)))
-
-
-def _information(design: Design, pi: Floats) -> Floats:
-    """Expected Fisher information of one respondent, (t, t); of those responses that can come."""
-    if design.listed:
-        rows, weight = design.rows(design.space.listing()), np.ones(1)
-    else:
-        _, rows = drawn(design)
-        weight = 1 / rows.mean(axis=1) / len(rows)
-    chance = rows @ pi
-    seen = chance > 0
-    scale = np.broadcast_to(weight, chance.shape)[seen] / chance[seen]
-    return np.asarray(rows[seen].T @ (rows[seen] * scale[:, None]))
+    total = np.zeros((len(pi), len(pi)))
+    for design, share in zip(offered, shares, strict=True):
+        rows = design.rows(design.space.listing()) if design.listed else drawn(design)[1]
+        weight = np.ones(len(rows)) if design.listed else 1 / rows.mean(axis=1) / len(rows)
+        chance = rows @ pi
+        seen = chance > 0  # a response that never comes says nothing, and would divide by zero
+        total += share * (rows[seen].T @ (rows[seen] * (weight[seen] / chance[seen])[:, None]))
+    return total
 
 
 def _inverse(information: Floats) -> Floats:
@@ -311,6 +294,4 @@ def _inverse(information: Floats) -> Floats:
 
 def respondents(n: Any) -> float:
     """A number of respondents, at least one."""
-    if isinstance(n, bool) or not isinstance(n, int | float | np.number) or not np.isfinite(n) or n < 1:
-        raise DataError(f"n must be at least one respondent; got {n!r}", value=n)
-    return float(n)
+    return number(n, lambda it: 1 <= it < np.inf, must="n must be at least one respondent")

@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Behavior:
-    """Who does not do as asked. By default everybody does.
+    """How many people do not do as asked. By default everybody does.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Behavior:
     among : sequence of label, optional
         All categories by default; with `says` all others.
     says : label, optional
-        What liars claim to be (who always denies says "no"); without it any other category, each equally often.
+        What liars claim to be, such as "no" where they deny; without it any other category, each equally often.
     at_random : float
         Share of all who give any response that can come, each equally often, whatever the truth.
     nonresponse : float or {category: float}
@@ -118,7 +118,7 @@ def skewed(design: Levels, *, toward: str = "private", ratio: float = 2.0) -> Fl
 
 
 def tied(design: Levels, *, hiding: Sequence[Any], share_of: float = 1.0) -> Floats:
-    """Preferences (levels, t) that go with the category: a share of who has something to hide picks the first level.
+    """Preferences (levels, t) that go with the category: a share of those who hide something picks the first level.
 
     Parameters
     ----------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.design import Answerable
+from naysay.design.respondents import positive
 from naysay.errors import DataError
 
 __all__ = [
@@ -115,11 +117,12 @@ def equal(categories: Categories) -> Population:
     return Population(labels, np.full(len(labels), 1 / len(labels)), "equal()")
 
 
-def _rounded(categories: Categories, law: Any, name: str) -> Population:
+def _rounded(categories: Categories, law: Any, name: str, **given: float | None) -> Population:
     """Shares of a continuous value rounded to the nearest of 1 … t, with everything beyond at the ends."""
     labels = _labels(categories)
     below = law.cdf(np.arange(1, len(labels)) + 0.5)
-    return Population(labels, np.diff(np.concatenate([[0.0], below, [1.0]])), name)
+    call = ", ".join(f"{key}={value:.6g}" for key, value in given.items() if value is not None)
+    return Population(labels, np.diff([0.0, *below, 1.0]), f"{name}({call})")
 
 
 def uniform(categories: Categories) -> Population:
@@ -138,7 +141,7 @@ def uniform(categories: Categories) -> Population:
     >>> uniform(5).proportions
     array([0.125, 0.25 , 0.25 , 0.25 , 0.125])
     """
-    return _rounded(categories, scipy.stats.uniform(1, len(_labels(categories)) - 1), "uniform()")
+    return _rounded(categories, scipy.stats.uniform(1, len(_labels(categories)) - 1), "uniform")
 
 
 def normal(categories: Categories, *, mean: float | None = None, sd: float | None = None) -> Population:
@@ -160,8 +163,8 @@ def normal(categories: Categories, *, mean: float | None = None, sd: float | Non
     array([0.0122, 0.2144, 0.5467, 0.2144, 0.0122])
     """
     t = len(_labels(categories))
-    centre, spread = (1 + t) / 2 if mean is None else mean, (t - 1) / 6 if sd is None else _positive(sd, "sd")
-    return _rounded(categories, scipy.stats.norm(centre, spread), _call("normal", mean=mean, sd=sd))
+    centre, spread = (1 + t) / 2 if mean is None else mean, (t - 1) / 6 if sd is None else positive(sd, what="sd")
+    return _rounded(categories, scipy.stats.norm(centre, spread), "normal", mean=mean, sd=sd)
 
 
 def exponential(categories: Categories, *, mean: float = 4 / 5.81) -> Population:
@@ -182,8 +185,8 @@ def exponential(categories: Categories, *, mean: float = 4 / 5.81) -> Population
     >>> exponential(5).proportions.round(3)
     array([0.516, 0.371, 0.087, 0.02 , 0.006])
     """
-    law = scipy.stats.expon(1, _positive(mean, "mean"))
-    return _rounded(categories, law, _call("exponential", mean=mean))
+    law = scipy.stats.expon(1, positive(mean, what="mean"))
+    return _rounded(categories, law, "exponential", mean=mean)
 
 
 def log_normal(categories: Categories, *, log_mean: float = 0.8959, log_sd: float = 0.2310) -> Population:
@@ -204,8 +207,8 @@ def log_normal(categories: Categories, *, log_mean: float = 0.8959, log_sd: floa
     >>> log_normal(5).proportions.round(3)
     array([0.017, 0.518, 0.404, 0.057, 0.004])
     """
-    law = scipy.stats.lognorm(_positive(log_sd, "log_sd"), scale=np.exp(log_mean))
-    return _rounded(categories, law, _call("log_normal", log_mean=log_mean, log_sd=log_sd))
+    law = scipy.stats.lognorm(positive(log_sd, what="log_sd"), scale=np.exp(log_mean))
+    return _rounded(categories, law, "log_normal", log_mean=log_mean, log_sd=log_sd)
 
 
 def shares(proportions: ArrayLike, categories: Categories | None = None) -> Population:
@@ -230,7 +233,7 @@ def shares(proportions: ArrayLike, categories: Categories | None = None) -> Popu
     """
     given = np.asarray(proportions, dtype=float)
     labels = _labels(len(given) if categories is None else categories)
-    return Population(labels, _checks.probability_vector(given, len(labels), what="the population's shares"), "shares")
+    return Population(labels, given, "shares")
 
 
 def counts(people: Mapping[Any, float]) -> Population:
@@ -280,36 +283,28 @@ def column(table: Any, name: str, *, categories: Sequence[Any] | None = None) ->
     said = [_checks.label(cell) for cell in _cells(table, name) if not _checks.is_missing(cell)]
     if not said:
         raise DataError(f"column {name!r} holds no values, so it shows no population", column=name)
-    values, people = np.unique(np.array(said, dtype=object), return_counts=True)
-    found = dict(zip(values.tolist(), people.tolist(), strict=True))
+    found = dict(sorted(Counter(said).items()))
     labels = tuple(found) if categories is None else tuple(categories)
-    strange = [value for value in found if value not in map(_checks.label, labels)]
+    texts = [_checks.label(label) for label in labels]
+    strange = [value for value in found if value not in texts]
     if strange:
-        hint = _checks.nearest(strange[0], map(_checks.label, labels))
+        hint = _checks.nearest(strange[0], texts)
         raise DataError(f"column {name!r} holds {strange[0]!r}, which is no category; {hint}", column=name)
-    shown = np.array([found.get(_checks.label(label), 0) for label in labels], dtype=float)
+    shown = np.array([found.get(text, 0) for text in texts], dtype=float)
     return Population(labels, shown / shown.sum(), f"column {name!r}, {len(said):,} people")
 
 
 def _cells(table: Any, name: str) -> Sequence[Any]:
     """The cells of a column of any table."""
-    frame = None if isinstance(table, Mapping) else nw.from_native(table)
-    known = list(table) if frame is None else frame.collect_schema().names()
+    columns = table if isinstance(table, Mapping) else nw.from_native(table).lazy()
+    known = list(table) if isinstance(columns, Mapping) else columns.collect_schema().names()
     if name not in known:
         raise DataError(f"there is no column {name!r}; {_checks.nearest(name, known)}", column=name)
-    if frame is None:
-        return list(table[name])
-    chosen = frame.select(name)
-    return list((chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen)[name].to_list())
+    return list(columns[name] if isinstance(columns, Mapping) else columns.select(name).collect()[name].to_list())
 
 
-POPULATIONS: dict[str, Callable[..., Population]] = {
-    "equal": equal,
-    "uniform": uniform,
-    "normal": normal,
-    "exponential": exponential,
-    "log_normal": log_normal,
-}
+_SHAPES: tuple[Callable[..., Population], ...] = (equal, uniform, normal, exponential, log_normal)
+POPULATIONS = {shape.__name__: shape for shape in _SHAPES}
 """Populations that a call may name."""
 
 
@@ -360,14 +355,3 @@ def _read(text: str) -> tuple[str, dict[str, Any]]:
         "normal(mean=3, sd=0.6667), or shares such as 0.2,0.8",
         value=text,
     )
-
-
-def _positive(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-        raise DataError(f"{what} must be above 0; got {value!r}", value=value)
-    return float(value)
-
-
-def _call(name: str, **arguments: float | None) -> str:
-    given = ", ".join(f"{key}={value:.6g}" for key, value in arguments.items() if value is not None)
-    return f"{name}({given})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import secrets
@@ -9,7 +10,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -117,9 +118,12 @@ def replicate(
     if target not in ("population", "file"):
         raise DataError(f"target must be 'population' or 'file'; got {target!r}")
     names = _tried(design, estimators, target)
+    if isinstance(people, str):
+        people = population(people, design.cells)
+    asked = people if isinstance(people, Population) else shares(people, design.cells)
     survey = Survey(
         design=design,
-        population=_population(design, people),
+        population=asked.of(design),
         n=_positive(n, "the number of people asked"),
         preferences=choice(design, preferences),
         behavior=behavior,
@@ -177,13 +181,13 @@ class _Job:
         return tuple(self._fit(name, tally, rng) for name in self.estimators)
 
     def _fit(self, name: str, tally: Tally, rng: np.random.Generator) -> One:
-        nothing = np.full((len(self.survey.design.categories), 4), np.nan)
-        if tally.n == 0:
-            return One(nothing[:, 0], nothing[:, 1], nothing[:, 2:], "", "nobody answered")
         try:
+            if tally.n == 0:
+                raise DataError("nobody answered")
             fit = ESTIMATORS[name](self.survey.design, tally, self.survey.target)
             found = fit.intervals(self.confidence, method=self.interval, rng=rng)
         except NaysayError as error:
+            nothing = np.full((len(self.survey.design.categories), 4), np.nan)
             return One(nothing[:, 0], nothing[:, 1], nothing[:, 2:], "", str(error))
         return One(fit.proportions, fit.standard_errors, found.bounds, found.method, "")
 
@@ -203,7 +207,7 @@ def _run(job: _Job, number: int, workers: int, console: Console | None) -> Found
         task = progress.add_task("surveys", total=number, completed=len(done))
         alone = workers == 1 or len(batches) < 2 or each * number < _SOON
         try:
-            for found in _alone(job, batches) if alone else _together(job, batches, min(workers, len(batches))):
+            for found in map(job.batch, batches) if alone else _together(job, batches, min(workers, len(batches))):
                 done |= found
                 progress.update(task, completed=len(done))
         except KeyboardInterrupt:
@@ -214,9 +218,8 @@ def _run(job: _Job, number: int, workers: int, console: Console | None) -> Found
 
 def _check_first(job: _Job, first: tuple[One, ...], number: int) -> None:
     """Raise what is wrong with the question before it is asked a thousand times."""
-    if not all(one.problem for one in first) or any(
-        not one.problem for place in range(1, min(number, 4)) for one in job.one(place)
-    ):
+    later = (one for place in range(1, min(number, 4)) for one in job.one(place))
+    if not all(one.problem for one in itertools.chain(first, later)):
         return
     tally = job.survey.draw(job.rng(0))
     if tally.n == 0:
@@ -225,33 +228,19 @@ def _check_first(job: _Job, first: tuple[One, ...], number: int) -> None:
     raise DataError(f"no estimator gives a result: {first[0].problem}")
 
 
-def _alone(job: _Job, batches: Sequence[range]) -> Iterator[Found]:
-    for places in batches:
-        yield job.batch(places)
-
-
 def _together(job: _Job, batches: Sequence[range], workers: int) -> Iterator[Found]:
     """Batches as they are finished by several processes; those under way are waited for after Ctrl-C."""
     context = multiprocessing.get_context("spawn")
-    with (
-        _one_thread_each(),
-        ProcessPoolExecutor(workers, mp_context=context, initializer=_start, initargs=(job,)) as pool,
-    ):
-        waiting: set[Future[Found]] = set()
+    started = ProcessPoolExecutor(workers, mp_context=context, initializer=_start, initargs=(job,))
+    with _one_thread_each(), started as pool:
         try:
             with _deaf_to_interrupts():
-                waiting = {pool.submit(_work, places) for places in batches}
-            while waiting:
-                finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in finished)
+                waiting = [pool.submit(_work, places) for places in batches]
+            for finished in as_completed(waiting):
+                yield finished.result()
         except BaseException:
-            _cancel(waiting)
+            pool.shutdown(cancel_futures=True)
             raise
-
-
-def _cancel(waiting: set[Future[Found]]) -> None:
-    for future in waiting:
-        future.cancel()
 
 
 @contextmanager
@@ -271,16 +260,14 @@ def _deaf_to_interrupts() -> Iterator[None]:
 def _one_thread_each() -> Iterator[None]:
     """Let each worker that starts keep to one thread: together they fill the cores."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
-    before = {name: os.environ.get(name) for name in names}
+    before = {name: os.environ[name] for name in names if name in os.environ}
     os.environ.update(dict.fromkeys(names, "1"))
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        for name in names:
+            del os.environ[name]
+        os.environ.update(before)
 
 
 _job: _Job
@@ -301,14 +288,10 @@ def _runs(names: Sequence[str], done: Sequence[tuple[One, ...]]) -> Mapping[str,
     """The results by estimator."""
     result = {}
     for name, ones in zip(names, zip(*done, strict=True), strict=True):
-        methods = Counter(one.method for one in ones if one.method)
-        result[name] = Runs(
-            proportions=np.array([one.proportions for one in ones]),
-            standard_errors=np.array([one.standard_errors for one in ones]),
-            bounds=np.array([one.bounds for one in ones]),
-            methods=tuple(method for method, _ in methods.most_common()),
-            problem=next((one.problem for one in ones if one.problem), ""),
-        )
+        proportions, errors, bounds, methods, problems = zip(*ones, strict=True)
+        often = tuple(method for method, _ in Counter(filter(None, methods)).most_common())
+        problem = next(filter(None, problems), "")
+        result[name] = Runs(np.array(proportions), np.array(errors), np.array(bounds), often, problem)
     return result
 
 
@@ -326,15 +309,6 @@ def _tried(design: Answerable, wanted: Sequence[str] | None, target: str) -> tup
         if refused is not None:
             raise DataError(refused, value=name)
     return names
-
-
-def _population(design: Answerable, people: Any) -> Population:
-    if isinstance(people, str):
-        people = population(people, design.cells)
-    if not isinstance(people, Population):
-        people = shares(people, design.cells)
-    found: Population = people
-    return found.of(design)
 
 
 def _positive(value: Any, what: str) -> int:

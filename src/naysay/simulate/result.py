@@ -233,8 +233,7 @@ class Simulation:
 
     def sections(self) -> tuple[Points, *tuple[Table, ...], Points]:
         """What was simulated, a table for each estimator, and what a reader of the numbers must know."""
-        survey = self.survey
-        done = f"{self.replicates:,} surveys"
+        survey, done = self.survey, f"{self.replicates:,} surveys"
         if self.interrupted:
             done = f"interrupted: {self.replicates:,} of {self.asked:,} surveys"
         who = f"the same {survey.n:,} people each time" if survey.target == "file" else f"{survey.n:,} people each"
@@ -254,15 +253,11 @@ class Simulation:
 
     def _table(self, summary: Summary) -> Table:
         columns = ("truth", *_COLUMNS.values())
-        measures = [getattr(summary, name) for name in MEASURES]
-        rows = [
-            (
-                _checks.label(category),
-                f"{self.truth[row]:.4f}",
-                *(_shown(float(each.values[row]), float(each.errors[row])) for each in measures),
-            )
-            for row, category in enumerate(self.categories)
-        ]
+        measures, truth = [getattr(summary, name) for name in MEASURES], self.truth
+        rows = []
+        for row, category in enumerate(self.categories):
+            numbers = (_shown(float(each.values[row]), float(each.errors[row])) for each in measures)
+            rows.append((_checks.label(category), f"{truth[row]:.4f}", *numbers))
         methods = ", ".join(summary.interval_methods) or "none"
         return Table(
             (Column("category", words=True, width=24), *map(Column, columns)),
@@ -300,23 +295,12 @@ def _summary(name: str, run: Runs, truth: Floats) -> Summary:
     usable = np.isfinite(run.proportions).all(axis=1)
     estimates = run.proportions[usable]
     if len(estimates) < 2:
-        nothing = Measure(*np.full((2, len(truth)), np.nan))
-        return Summary(
-            estimator=name,
-            used=len(estimates),
-            interval_methods=run.methods,
-            bias=nothing,
-            standard_deviation=nothing,
-            rmse=nothing,
-            mean_standard_error=nothing,
-            coverage=nothing,
-            width=nothing,
-        )
+        nothing = dict.fromkeys(MEASURES, Measure(*np.full((2, len(truth)), np.nan)))
+        return Summary(estimator=name, used=len(estimates), interval_methods=run.methods, **nothing)
     misses = estimates - truth
-    bounds = run.bounds[usable]
-    holds = np.where(
-        np.isnan(bounds).any(axis=2), np.nan, (bounds[..., 0] <= truth + 1e-12) & (truth - 1e-12 <= bounds[..., 1])
-    )
+    low, high = np.moveaxis(run.bounds[usable], 2, 0)
+    # A bound that is the truth holds it, whatever rounding made of the last digit.
+    holds = np.where(np.isnan(low) | np.isnan(high), np.nan, (low <= truth + 1e-12) & (truth - 1e-12 <= high))
     return Summary(
         estimator=name,
         used=len(estimates),
@@ -325,7 +309,7 @@ def _summary(name: str, run: Runs, truth: Floats) -> Summary:
         rmse=_root_mean_square(misses),
         mean_standard_error=_mean(run.standard_errors[usable]),
         coverage=_share(holds),
-        width=_mean(bounds[..., 1] - bounds[..., 0]),
+        width=_mean(high - low),
         interval_methods=run.methods,
     )
 

@@ -68,14 +68,13 @@ class Survey:
         stated = self.behavior.stated(self.design.cells)
         silent = self.behavior.silent(self.design.cells)
         cells = []
-        for place, (level, channel) in enumerate(zip(self.design.levels, channels, strict=True)):
+        for level, channel, chosen in zip(self.design.levels, channels, self.preferences, strict=True):
             codes = channel.space.listing()
             codes = codes[np.lexsort(codes.T[::-1])]  # as a tally has them
             own = channel.rows(codes)
             possible = own.max(axis=1) > 0
             noise = self.behavior.at_random * possible[:, None] / possible.sum()
             said = (1 - self.behavior.at_random) * own @ stated + noise
-            chosen = self.preferences[place]
             cells.append(_Cells(level, channel, codes, said * (1 - silent) * chosen, silent * chosen))
         return tuple(cells)
 
@@ -135,9 +134,7 @@ class _Cells(NamedTuple):
         seen = count > 0
         people = count[seen]
         weight = people.astype(float)
-        return Part(
-            self.channel, self.level, self.codes[seen], people, weight, weight, missing=missing, missing_weight=missing
-        )
+        return Part(self.channel, self.level, self.codes[seen], people, weight, weight, missing, missing)
 
 
 def _picked(chances: Floats, truth: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
