@@ -142,11 +142,10 @@ class Combination:
 def digest(keys: Keys) -> str:
     """A digest of the distinct tuples of cells, their counts, and what uncertain cells may hold; not of any value."""
     told = hashlib.sha256()
-    for variable, column in zip(keys.variables, keys.tuples.columns, strict=True):
-        told.update(np.ascontiguousarray(column, "<i8").tobytes())
-        told.update(np.ascontiguousarray(variable.cells.starts, "<i8").tobytes())
-        told.update(np.ascontiguousarray(variable.cells.members, "<i8").tobytes())
-    told.update(np.ascontiguousarray(keys.tuples.count, "<i8").tobytes())
+    pairs = zip(keys.variables, keys.tuples.columns, strict=True)
+    cells = [each for variable, column in pairs for each in (column, variable.cells.starts, variable.cells.members)]
+    for numbers in (*cells, keys.tuples.count):
+        told.update(np.ascontiguousarray(numbers, "<i8").tobytes())
     return told.hexdigest()
 
 
@@ -169,8 +168,8 @@ class Finished:
     def __init__(self, keys: Keys, rule: str, path: Path | None) -> None:
         self.n = keys.n
         self.done: dict[tuple[str, ...], Combination] = {}
-        self._path, self._stream = path, None
-        self._names = keys.columns
+        self._path = path
+        self._stream: IO[bytes] | None = None
         self._header = {
             "naysay": "search",
             "version": _VERSION,
@@ -202,8 +201,6 @@ class Finished:
         if self._stream is not None:
             self._stream.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
             self._stream.flush()
-
-    _stream: IO[bytes] | None
 
     def _opened(self, path: Path) -> IO[bytes]:
         """The file, behind its last whole line: a search that was killed may have left half of one."""

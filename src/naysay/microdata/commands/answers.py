@@ -21,9 +21,9 @@ from naysay.microdata.report.page import risk_html
 __all__ = ["Answers"]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Answers:
-    """All that is answered; what was not asked for is None.
+    """All that is answered, filled in as the work goes on; what was not asked for is None.
 
     Parameters
     ----------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from naysay import _checks
 from naysay.console.options import design_of
@@ -11,7 +12,7 @@ from naysay.errors import DataError
 from naysay.microdata import Between, Either, Form, Joined, Privatized
 from naysay.microdata.commands.risk_options import Options
 
-__all__ = ["chances", "forms", "named", "orders", "policies", "record"]
+__all__ = ["chances", "check_free", "forms", "named", "orders", "policies", "record"]
 
 
 def record(text: str, *, option: str) -> tuple[str, ...]:
@@ -24,6 +25,14 @@ def record(text: str, *, option: str) -> tuple[str, ...]:
     if not names or not all(name.strip() for name in names):
         raise DataError(f"{option} must list names with commas, such as 'age,gender'; got {text!r}")
     return names
+
+
+def check_free(path: Path, *, force: bool) -> None:
+    """Raise unless a file can be written there: in a folder that exists, and over another only with ``--force``."""
+    if path.exists() and not force:
+        raise DataError(f"{str(path)!r} exists; add --force to overwrite it")
+    if not path.parent.is_dir():
+        raise DataError(f"there is no folder {str(path.parent)!r} to write to")
 
 
 def named(texts: Iterable[str], *, option: str, example: str) -> dict[str, str]:

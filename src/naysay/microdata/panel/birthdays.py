@@ -22,10 +22,12 @@ YEAR = 12
 EVERY = (1 << YEAR) - 1
 OLDEST = 150
 
-FALLS = "age falls"
-JUMPS = "age rises by more than the months between allow"
-RESTS = "age rises by less than the months between allow"
-NONE_FITS = "no month fits all ages"
+_PROBLEMS = FALLS, JUMPS, RESTS, NONE_FITS = (
+    "age falls",
+    "age rises by more than the months between allow",
+    "age rises by less than the months between allow",
+    "no month fits all ages",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,14 +73,10 @@ class Birthdays:
         """How many months remain for how many respondents, and what contradicts itself; never a respondent's values."""
         n = max(self.table.height, 1)
         columns = (Column("month of birth", words=True), Column("respondents"), Column("share"))
-        rows = tuple(
-            (
-                _checks.several(size, "candidate", "candidates") if size else "missing",
-                f"{number:,}",
-                f"{number / n:.1%}",
-            )
-            for size, number in self.candidates.items()
-        )
+        names = {
+            size: _checks.several(size, "candidate", "candidates") if size else "missing" for size in self.candidates
+        }
+        rows = tuple((names[size], f"{number:,}", f"{number / n:.1%}") for size, number in self.candidates.items())
         problems = self.contradictions["problem"].value_counts(sort=True).iter_rows()
         return [
             Table(columns, rows),
@@ -248,9 +246,6 @@ def _problems(changes: _Changes, possible: NDArray[np.int64], n: int) -> NDArray
     for problem, wrong in ((RESTS, slack > YEAR), (JUMPS, slack < -YEAR), (FALLS, changes.rise < 0)):
         found[changes.codes[wrong]] = _PROBLEMS.index(problem)
     return found
-
-
-_PROBLEMS = (FALLS, JUMPS, RESTS, NONE_FITS)
 
 
 def _lists(masks: NDArray[np.int64], start: NDArray[np.int64], wrong: NDArray[np.bool_]) -> pl.Series:

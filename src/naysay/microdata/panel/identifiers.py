@@ -62,22 +62,17 @@ def _plain(cells: pl.Series, respondent: str) -> pl.Series:
 
 def check(named: Named, respondent: str) -> None:
     """Raise where one respondent has surely two names, or the files name respondents in two ways."""
-    _check_kinds(named, respondent)
-    if named[0][1].dtype == pl.String:
+    first, kind = named[0][0], named[0][1].dtype
+    other = next((place for place, cells in named if cells.dtype != kind), None)
+    if other is not None:
+        one, two = ("texts", "numbers") if kind == pl.String else ("numbers", "texts")
+        raise DataError(
+            f"respondents must be named alike in every wave; column {respondent!r} holds"
+            f" {one} in {first} and {two} in {other} (make them all texts)",
+            column=respondent,
+        )
+    if kind == pl.String:
         _check_numbers(named, respondent)
-
-
-def _check_kinds(named: Named, respondent: str) -> None:
-    """Raise where respondents are texts in one file and numbers in another."""
-    first = named[0]
-    for part in named[1:]:
-        if part[1].dtype != first[1].dtype:
-            one, other = ("texts" if cells.dtype == pl.String else "numbers" for _, cells in (first, part))
-            raise DataError(
-                f"respondents must be named alike in every wave; column {respondent!r} holds"
-                f" {one} in {first[0]} and {other} in {part[0]} (make them all texts)",
-                column=respondent,
-            )
 
 
 def _check_numbers(named: Named, respondent: str) -> None:
