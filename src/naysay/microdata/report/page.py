@@ -67,6 +67,13 @@ def risk_html(
     >>> risk_html(found).startswith("<!doctype html>")
     True
     """
+    worst = max(row.matches.sizes.unique for row in found.quasi_identifiers)
+    facts = [
+        (f"{found.n:,}", "people in the file"),
+        *([(f"{found.population:,.12g}", "people whom they were sampled from")] if found.population else []),
+        (f"{worst:,}", "stand out on the worst quasi-identifier named here"),
+        *([(f"{len(search.combinations):,}", "combinations of keys counted")] if search is not None else []),
+    ]
     sections = [
         Section("In short", html([_list(words.short(found, search, recodings))])),
         Section("What is assumed about the intruder", html(_intruder(found, identifications))),
@@ -80,26 +87,7 @@ def risk_html(
     if recodings is not None and recodings.recodings:
         sections.append(Section("What coarser values would change", html(_coarser(recodings))))
     sections.append(Section("What these numbers do not say", html([_list(words.LIMITS)])))
-    return page.html(
-        title,
-        sections,
-        lead=words.lead(found),
-        facts=_facts(found, search),
-        footnotes=words.GLOSSARY,
-        flow=True,
-    )
-
-
-def _facts(found: RiskTable, search: Search | None) -> list[tuple[str, str]]:
-    worst = max(row.matches.sizes.unique for row in found.quasi_identifiers)
-    facts = [
-        (f"{found.n:,}", "people in the file"),
-        *([(f"{found.population:,.12g}", "people whom they were sampled from")] if found.population else []),
-        (f"{worst:,}", "stand out on the worst quasi-identifier named here"),
-    ]
-    if search is not None:
-        facts.append((f"{len(search.combinations):,}", "combinations of keys counted"))
-    return facts
+    return page.html(title, sections, lead=words.lead(found), facts=facts, footnotes=words.GLOSSARY, flow=True)
 
 
 def _intruder(found: RiskTable, identifications: Sequence[Sequence[Identification]]) -> list[Content]:
@@ -157,8 +145,7 @@ def _standing(found: RiskTable) -> list[Content]:
         plot,
         *(_measured(found, kind) for kind in found.kinds),
     ]
-    notes = found.reservations
-    return [*parts, *([_list(notes)] if notes else [])]
+    return [*parts, *([_list(found.reservations)] if found.reservations else [])]
 
 
 def _measured(found: RiskTable, kind: type[Measure]) -> Table:
@@ -179,26 +166,17 @@ def _gaps(found: RiskTable, keys: Keys | None) -> list[Content]:
         *(_text(words.RULES[rule]) for rule in rules),
     ]
     if keys is not None:
-        rows = [
-            [name, words.POLICIES[policy], f"{values:,}", f"{missing:,}", f"{uncertain:,}"]
-            for name, policy, values, missing, uncertain in _described(keys)
-        ]
+        rows = []
+        for variable, column in zip(keys.variables, keys.tuples.columns, strict=True):
+            values, count = len(variable.cells.values), keys.tuples.count  # codes above `values` are sets of candidates
+            numbers = (values, count[column == 0].sum(), count[column > values].sum())
+            rows.append([variable.name, words.POLICIES[variable.policy], *(f"{number:,}" for number in numbers)])
         names = ("key", "a missing answer", "values", "people without", "with several possible")
         parts.append(grid("The keys", names, rows, words=True))
     different = [row.label for row in found.quasi_identifiers if row.missing]
     if different:
         parts.append(_text("Where another policy was tried beside it, the tables name it in parentheses.", small=True))
     return parts
-
-
-def _described(keys: Keys) -> list[tuple[str, str, int, int, int]]:
-    """Of each key: name, policy, values, and people for whom it is missing, or one of several."""
-    told = []
-    for variable, column in zip(keys.variables, keys.tuples.columns, strict=True):
-        values, count = len(variable.cells.values), keys.tuples.count
-        gaps = int(count[column == 0].sum()), int(count[column > values].sum())
-        told.append((variable.name, variable.policy, values, *gaps))
-    return told
 
 
 def _searched(search: Search) -> list[Content]:
