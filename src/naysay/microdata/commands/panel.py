@@ -62,11 +62,10 @@ class MergeOptions(WavesOptions):
     """What is asked of ``naysay panel merge``."""
 
     background: Annotated[
-        str | None,
-        Option(metavar="RECORD", help="The background variables; people who answered nothing else are set aside."),
+        str | None, Option(metavar="RECORD", help="Background variables; whoever answered nothing else is set aside.")
     ] = None
     number: Annotated[
-        str | None, Option(metavar="COLUMN", help="Numbers of the waves, checked to rise with the months.")
+        str | None, Option(metavar="COLUMN", help="Numbers of the waves; they must rise with the months.")
     ] = None
 
 
@@ -105,7 +104,7 @@ class BirthdayOptions(WavesOptions):
     """What is asked of ``naysay panel birthdays``."""
 
     age: Annotated[str, Option(metavar="COLUMN", help="Age in completed years.")] = "age"
-    bounds: Annotated[bool, Option("--bounds", help="Use every age, not only changes, as an intruder would.")] = False
+    bounds: Annotated[bool, Option("--bounds", help="Use every age, as an intruder would, not only changes.")] = False
     year_of_birth: Annotated[
         str | None, Option(metavar="COLUMN", help="The year of birth, which tells more with --bounds.")
     ] = None
@@ -113,8 +112,7 @@ class BirthdayOptions(WavesOptions):
         Path | None, Option(metavar="FILE", help="A file of respondents to which the month is added.")
     ] = None
     contradictions: Annotated[
-        Path | None,
-        Option(metavar="FILE", help="Write respondents whose ages contradict each other, with waves and ages."),
+        Path | None, Option(metavar="FILE", help="Write respondents whose ages contradict each other, wave by wave.")
     ] = None
 
 

@@ -73,10 +73,8 @@ class Request:
             scenario(name), probability(chance)
         if options.search is not None:
             if not 1 <= options.search <= len(self.every):
-                raise DataError(
-                    f"--search must be a number of keys, from 1 to the {len(self.every)} that --keys names;"
-                    f" got {options.search}"
-                )
+                every = f"the {len(self.every)} that --keys names"
+                raise DataError(f"--search must be a number of keys, from 1 to {every}; got {options.search}")
             check_names(list(self.orders), self.every, what="key")
             if options.resume is not None:
                 declared.check_free(options.resume, force=True)  # a search goes on with the file that is there

@@ -23,12 +23,10 @@ class Options:
 
     file: File
     keys: Annotated[
-        list[str],
-        Option(metavar="RECORD", help="A quasi-identifier: its key variables. Once for each that is assessed."),
+        list[str], Option(metavar="RECORD", help="The key variables of a quasi-identifier. Once for each of them.")
     ]
     population: Annotated[
-        float | None,
-        Option(metavar="N", help="People from whom the respondents are a sample; only θ and weights need it."),
+        float | None, Option(metavar="N", help="How many people the respondents are a sample of; for θ and weights.")
     ] = None
     missing: Annotated[
         Texts,
@@ -41,28 +39,20 @@ class Options:
     na: Annotated[Text, Option(metavar="RECORD", help="Cells that mean missing, such as 'Not_Say,NA,-9'.")] = None
     rule: Annotated[
         Literal["worst", "intersect", "first"],
-        Option(help="How uncertain keys match: for the worst candidate, by any, or by the first."),
+        Option(help="How uncertain keys match: by the worst candidate, any or the first."),
     ] = "worst"
-    weight: Annotated[Text, Option(metavar="COLUMN", help="Sampling weights: people that a respondent stands for.")] = (
-        None
-    )
-    sensitive: Annotated[
-        Text, Option(metavar="COLUMN", help="Tell how many of its values people alike on the keys have.")
-    ] = None
-    joined: Annotated[
-        Texts, Option(metavar="KEY", help="A key whose cells list candidates, such as 'March;April'.")
-    ] = None
+    weight: Annotated[Text, Option(metavar="COLUMN", help="Sampling weights: people behind each respondent.")] = None
+    sensitive: Annotated[Text, Option(metavar="COLUMN", help="Count its values among people alike on the keys.")] = None
+    joined: Annotated[Texts, Option(metavar="KEY", help="A key whose cells list candidates: 'March;April'.")] = None
     either: Annotated[Texts, Option(metavar="KEY=A,B", help="A key with two candidates, from columns A and B.")] = None
     between: Annotated[Texts, Option(metavar="KEY=LOW,HIGH", help="A key known to lie between two columns.")] = None
     design: Annotated[
         Texts, Option(metavar="KEY=DESIGN", help="A key of privatized answers, such as income='negative(discards=2)'.")
     ] = None
-    categories: Annotated[
-        Texts, Option(metavar="KEY=RECORD", help="The categories of that design, unless it names them.")
-    ] = None
-    level: Annotated[Texts, Option(metavar="KEY=COLUMN", help="The level chosen, where the design offers levels.")] = (
+    categories: Annotated[Texts, Option(metavar="KEY=RECORD", help="Its categories, unless the design names them.")] = (
         None
     )
+    level: Annotated[Texts, Option(metavar="KEY=COLUMN", help="The chosen level, if the design offers levels.")] = None
     attempt: Annotated[
         Texts,
         Option(
@@ -72,35 +62,31 @@ class Options:
     ] = None
     stand_out: Annotated[
         int | None,
-        Option(min=1, metavar="MOST", help="The fewest keys, up to MOST, on which people match only themselves."),
+        Option(min=1, metavar="MOST", help="The fewest keys, up to MOST, on which people match nobody else."),
     ] = None
     row: Annotated[int | None, Option(min=1, metavar="ROW", help="The same for one respondent, counted from 1.")] = None
-    search: Annotated[
-        int | None, Option(metavar="Q", help="Count every combination of up to Q of the keys, and rank them.")
-    ] = None
+    search: Annotated[int | None, Option(metavar="Q", help="Count and rank every combination of up to Q keys.")] = None
     measure: Annotated[
         Literal["matches", "anonymity"] | None,
-        Option(help="What --search ranks by: m = 1 (matches, the default), or k = 1."),
+        Option(help="What --search ranks by: m = 1 (matches, the default) or k = 1."),
     ] = None
-    order: Annotated[
-        Texts, Option(metavar="KEY=RECORD", help="The order of a key's values, to put neighbors together.")
-    ] = None
-    most: Annotated[int | None, Option(min=1, metavar="N", help="Combinations that --search counts now, at most.")] = (
+    order: Annotated[Texts, Option(metavar="KEY=RECORD", help="A key's values in order, to join neighbors.")] = None
+    most: Annotated[int | None, Option(min=1, metavar="N", help="The most combinations that --search counts now.")] = (
         None
     )
     minutes: Annotated[float | None, Option(metavar="MINUTES", help="Time that --search takes, at most.")] = None
-    resume: Annotated[
-        Path | None, Option(metavar="FILE", help="Where --search keeps what is finished, and goes on from.")
-    ] = None
+    resume: Annotated[Path | None, Option(metavar="FILE", help="Where --search keeps what is finished, to go on.")] = (
+        None
+    )
     html: Annotated[Path | None, Option(metavar="FILE", help="Write a report for a review board, one page.")] = None
-    per_row: Annotated[
-        Path | None, Option(metavar="FILE", help="Write k and m of every respondent, without the keys.")
-    ] = None
+    per_row: Annotated[Path | None, Option(metavar="FILE", help="Write each respondent's k and m, without keys.")] = (
+        None
+    )
     force: Annotated[bool, Option("--force", help="Overwrite FILE of --per-row if it exists.")] = False
     engine: Annotated[EngineName, Option(help="Where the respondents are counted.")] = "polars"
-    explain: Annotated[
-        bool, Option("--explain", help="Say on stderr which algorithm is taken, and what it should cost.")
-    ] = False
+    explain: Annotated[bool, Option("--explain", help="Say on stderr which algorithm runs, and its likely cost.")] = (
+        False
+    )
     confidence: Annotated[float, Option(help="Of θ's intervals.")] = 0.95
     format_: Format = "table"
     separator: Separator = ","

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import json
 import logging
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +18,6 @@ import polars as pl
 
 from naysay import files
 from naysay.errors import DataError
-from naysay.microdata.commands import lines
 from naysay.microdata.commands.risk_options import Options
 
 __all__ = ["Source"]
@@ -69,7 +70,7 @@ class Source:
             numbers = [name for name in self.columns if schema[name] == pl.String]
             frame = _as_whole(frame, numbers, texts, "," if options.separator == ";" else ".")
         elif files.kind(options.file) == "jsonl":
-            lines.check_one_kind(options.file, texts, encoding=options.encoding or "utf-8")
+            _check_one_kind(options.file, texts, encoding=options.encoding or "utf-8")
         return frame
 
     def mixed(self) -> dict[str, Any] | None:
@@ -78,7 +79,7 @@ class Source:
         if files.kind(path) != "jsonl":
             return None
         with files.readable(path):
-            return lines.columns(path, self.named, self.na, encoding=self.options.encoding or "utf-8")
+            return _cells_of_lines(path, self.named, self.na, encoding=self.options.encoding or "utf-8")
 
     def _as_it_is(self, frame: pl.LazyFrame) -> bool:
         """Whether DuckDB reads the same from the file as from these columns, so that no copy is needed."""
@@ -214,3 +215,45 @@ def _decimals(name: str, point: str) -> pl.Expr:
     broken = (number.is_finite() & (number != number.round())).fill_null(value=False)
     every = (number.is_not_null() | empty).all().alias("numbers")
     return pl.struct(every, broken.any().alias("broken"), broken.arg_max().alias("row")).alias(name)
+
+
+def _cells_of_lines(
+    path: Path, names: Sequence[str], na: Sequence[str], *, encoding: str
+) -> dict[str, list[Any]] | None:
+    """Some columns of a file of JSON lines as Python values, cells that mean missing as None.
+
+    A typed reader refuses cells of several kinds: a value beside lists of candidates, or an object, which is a set of
+    candidates with their chances, such as ``{"March": 0.75, "April": 0.25}``.
+    None where no column holds objects, or lists beside values: the file has another fault than that.
+    """
+    try:
+        rows = [json.loads(line) for line in path.read_text(encoding=encoding).splitlines() if line.strip()]
+        known = {name for row in rows for name in row}
+    except (ValueError, TypeError):
+        return None
+    if not set(names) <= known:
+        return None
+    found = {name: [row.get(name) for row in rows] for name in names}
+    if not any(map(_mixed, found.values())):
+        return None
+    return {
+        name: [None if not isinstance(cell, list | dict) and str(cell) in na else cell for cell in cells]
+        for name, cells in found.items()
+    }
+
+
+def _mixed(cells: Sequence[Any]) -> bool:
+    kinds = {type(cell) if isinstance(cell, list | dict) else None for cell in cells if cell is not None}
+    return dict in kinds or len(kinds) > 1
+
+
+def _check_one_kind(path: Path, names: Sequence[str], *, encoding: str) -> None:
+    """Raise where a column that was read as text holds something else, which the reader made text without a word."""
+    other = {name: re.compile(r'(?<!\\)"' + re.escape(json.dumps(name)[1:-1]) + r'"\s*:\s*[-\d\[{]') for name in names}
+    with path.open(encoding=encoding) as file:
+        for row, line in enumerate(file):
+            for name, pattern in other.items():
+                if pattern.search(line):
+                    told = f"column {name!r} holds texts, and something else in row {row + 1}"
+                    advice = "make them all texts, or all numbers"
+                    raise DataError(f"values of a key must be of one kind; {told} ({advice})", row=row, column=name)

@@ -1,9 +1,9 @@
-"""Columns of waves: of one kind, and null where nothing is known."""
+"""Columns of waves: of one kind, null where nothing is known, and several as one."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.microdata.keys.table import Table
+from naysay.microdata.keys.table import Table, check_names
 from naysay.microdata.panel.months import local
 
-__all__ = ["column_of", "in_one", "taken"]
+__all__ = ["column_of", "composite", "in_one", "taken"]
+
+_BETWEEN, _UNKNOWN = "|", "?"
 
 
 def column_of(table: Table, name: str) -> pl.Series:
@@ -61,3 +63,57 @@ def taken(cells: pl.Series, places: NDArray[np.integer[Any]]) -> pl.Series:
     """The cells at these places, null where a place is -1."""
     at = pl.Series(places, dtype=pl.Int64)
     return cells.gather(at.set(at < 0, None))  # polars would count -1 from the end
+
+
+def composite(table: Any, columns: Sequence[str], *, missing: Literal["any", "all"] = "any") -> pl.Series:
+    """Several columns as one key variable, (n,): whoever knows one part of the answer knows them all.
+
+    Seventeen fields of education that are each ticked or not are one variable with the ticked fields as its value.
+
+    Parameters
+    ----------
+    table : dataframe or mapping of columns, (n,) rows
+    columns : sequence of str
+        Its parts, in order.
+    missing : {"any", "all"}
+        "any": it is missing where any part is, and matches everything there. "all": it is missing where all parts
+        are; another missing part is a value of its own, written ``?``.
+
+    Returns
+    -------
+    pl.Series of text
+        The parts joined by ``|``; a backslash stands before a ``|``, ``?`` or backslash that a part holds itself.
+
+    Raises
+    ------
+    DataError
+        Fewer than two columns, or columns that the table does not have.
+
+    Examples
+    --------
+    >>> from naysay.microdata import panel
+    >>> table = {"law": [1, 0, None], "medicine": [0, 1, 1], "arts": [1, 0, 0]}
+    >>> panel.composite(table, ["law", "medicine", "arts"]).to_list()
+    ['1|0|1', '0|1|0', None]
+    >>> panel.composite(table, ["law", "medicine", "arts"], missing="all").to_list()
+    ['1|0|1', '0|1|0', '?|1|0']
+
+    Source: Mulder, section 3.2 (religion, social media, language and educational field).
+    """
+    if isinstance(columns, str) or len(set(columns)) < 2:
+        raise DataError(f"a composite needs two or more columns; got {columns!r}")
+    if missing not in ("any", "all"):
+        raise DataError(f"a composite is missing where 'any' part is, or where 'all' are; got {missing!r}")
+    source = Table.of(table)
+    check_names(list(columns), source.names)
+    parts = pl.DataFrame({name: _text(column_of(source, name)) for name in columns})
+    joined = pl.concat_str(pl.col(columns).fill_null(_UNKNOWN), separator=_BETWEEN)
+    gone = pl.any_horizontal if missing == "any" else pl.all_horizontal
+    return parts.select(pl.when(~gone(pl.col(columns).is_null())).then(joined).alias("composite"))["composite"]
+
+
+def _text(cells: pl.Series) -> pl.Series:
+    """A part as text, 1.0 written as 1, in which the joining marks are escaped."""
+    if cells.dtype.is_float() and bool((cells == cells.round(0)).all()):
+        cells = cells.cast(pl.Int64)
+    return cells.cast(pl.String).str.replace_all(r"([\\|?])", r"\$1")

@@ -161,8 +161,9 @@ def merge_waves(
     latest = _Latest.of(found, names)
     kept, *aside = _groups(latest.known, names, background)
     table = pl.DataFrame({respondent: found.respondents, **latest.columns}).filter(pl.Series(kept))
-    counts = (len(found.respondents), *(int(each.sum()) for each in aside))
-    return Merged(table, *counts, _missing(latest, names, kept), _attendance(found), found.warnings)
+    only, without, nothing = (int(each.sum()) for each in aside)
+    missing, attendance = _missing(latest, names, kept), _attendance(found)
+    return Merged(table, len(found.respondents), only, without, nothing, missing, attendance, found.warnings)
 
 
 @dataclass(frozen=True, eq=False)
