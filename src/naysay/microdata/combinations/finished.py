@@ -204,11 +204,11 @@ class Finished:
 
     def _opened(self, path: Path) -> IO[bytes]:
         """The file, behind its last whole line: a search that was killed may have left half of one."""
-        if not path.exists() or not path.stat().st_size:
+        text = path.read_bytes() if path.exists() else b""
+        if not text:
             self._stream = path.open("wb")
             self._write(self._header)
             return self._stream
-        text = path.read_bytes()
         whole = text[: text.rfind(b"\n") + 1]
         self._read(whole.decode("utf-8", "replace").splitlines())
         with path.open("r+b") as stream:
@@ -221,10 +221,8 @@ class Finished:
             raise DataError(f"{str(self._path)!r} is not the file of a search; name another, or remove it")
         for name, value in self._header.items():
             if header.get(name) != value:
-                raise DataError(
-                    f"{str(self._path)!r} belongs to a search with {_ABOUT.get(name, 'other data')}; name another file,"
-                    " or remove it"
-                )
+                of = f"a search with {_ABOUT.get(name, 'other data')}"
+                raise DataError(f"{str(self._path)!r} belongs to {of}; name another file, or remove it")
         for place, line in enumerate(lines[1:], start=2):
             told = _object(line)
             try:

@@ -139,16 +139,14 @@ class Lattice:
         whole = np.zeros(self.rows, np.int32)
         self._path: list[tuple[Places, _Group]] = [((), _Group(whole, whole[:1], np.array([self.n])))]
 
-    @property
-    def order(self) -> Places:
-        """Keys from the one that tells most people apart, so that an unfinished search has looked there first."""
+    def combinations(self, size: int) -> Iterator[Places]:
+        """All combinations of so many keys; neighbors share all but few of theirs.
+
+        The key that tells most people apart comes first, so that an unfinished search has looked there.
+        """
         columns, count = self.keys.tuples.columns, self.keys.tuples.count
         alike = [float(np.square(np.bincount(column, count) / self.n).sum()) for column in columns]
-        return tuple(sorted(range(len(alike)), key=lambda place: (alike[place], place)))
-
-    def combinations(self, size: int) -> Iterator[Places]:
-        """All combinations of so many keys; neighbors share all but few of theirs."""
-        return combinations(self.order, size)
+        return combinations(sorted(range(len(alike)), key=lambda place: (alike[place], place)), size)
 
     def counted(self, places: Places, parents: Shelf) -> tuple[Sizes, Sizes]:
         """The sizes k after listwise deletion, and m over everybody who is not dropped."""

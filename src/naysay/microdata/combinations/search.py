@@ -99,12 +99,6 @@ class Search:
         return _STOPPED[self.stopped]
 
     @property
-    def heading(self) -> str:
-        """What was searched."""
-        keys = _checks.several(len(self.keys.columns), "key", "keys")
-        return f"{self.asked:,} combinations of up to {self.size} of {keys}; {self.n:,} respondents; rule: {self.rule}"
-
-    @property
     def unfinished(self) -> str:
         """What a search that stopped has not done; empty where it did everything."""
         if not self.left:
@@ -144,6 +138,8 @@ class Search:
         on_m, on_k = ([], []) if self.population is None else (["θ on m"], ["θ on k"])
         columns = ["m=1", "m<5", "Pr(SU)", "mean 1/m", *on_m, "deleted", "k=1", "k<5", "Pr(SU) all", "exact", *on_k]
         top, sign = self.combinations[:SHOWN], SIGN[self.measure]
+        of = _checks.several(len(self.keys.columns), "key", "keys")
+        searched = f"{self.asked:,} combinations of up to {self.size} of {of}"
         title = f"The {len(top)} on which most stand out, ranked by {sign} = 1"
         columns_of_sizes = ("keys", "finished", "least", "median", "most", "on")
         by_size = f"Respondents with {sign} = 1, by the number of keys"
@@ -154,7 +150,7 @@ class Search:
         )
         theta = f"θ: as in the table of risk; {DASH}: none, or withheld."
         return [
-            Heading(f"Search for dangerous combinations: {self.heading}"),
+            Heading(f"Search for dangerous combinations: {searched}; {self.n:,} respondents; rule: {self.rule}"),
             *([Note(self.unfinished)] if self.left else []),
             grid(title, ["combination", *columns], map(self._cells, top), width=48),
             explained(meaning),

@@ -157,18 +157,16 @@ def _tables(options: WavesOptions) -> dict[str, pl.DataFrame]:
     months = (None,) * len(paths) if options.months is None else declared.record(options.months, option="--months")
     if len(months) != len(paths):
         raise DataError(f"--months must name one month a file; got {len(months)} for {len(paths)} files")
-    if len(set(paths)) < len(paths):
-        twice = next(path for path in paths if paths.count(path) > 1)
-        raise DataError(f"{str(twice)!r} is named twice")
+    for path in paths:
+        if paths.count(path) > 1:
+            raise DataError(f"{str(path)!r} is named twice")
     absent = () if options.na is None else declared.record(options.na, option="--na")
     found = {}
     for path, month in zip(paths, months, strict=True):
         table = _read(path, options, absent)
         if month is None and wave not in table.columns:
-            raise DataError(
-                f"{str(path)!r} has no column {wave!r} for the month of a row; name it with --wave, or give the month"
-                " of each file with --months"
-            )
+            advice = "name it with --wave, or give the month of each file with --months"
+            raise DataError(f"{str(path)!r} has no column {wave!r} for the month of a row; {advice}")
         if month is not None and wave in table.columns:
             raise DataError(f"{str(path)!r} has a column {wave!r}; leave --months out, or name another --wave")
         found[str(path)] = table if month is None else table.with_columns(pl.lit(month).alias(wave))

@@ -86,8 +86,13 @@ class Request:
 
     def answers(self) -> Answers:
         """All that is asked for, from the file."""
-        options = self.options
-        with files.readable(options.file), self._source().table() as table, _progress() as progress:
+        options, sensitive = self.options, self.options.sensitive
+        # a set of candidates in one column is read like plain cells: from the column of that name
+        columns = [column for name in self.every for column in self.cells.get(name, Joined()).columns(name)]
+        plain = [name for name in self.every if name not in self.cells]
+        na = () if options.na is None else declared.record(options.na, option="--na")
+        source = Source(options, [*columns, *([] if sensitive is None else [sensitive])], plain, na)
+        with files.readable(options.file), source.table() as table, _progress() as progress:
             # keys that are encoded under the first policy answer all of this; several policies alone encode each anew
             once = (options.stand_out, options.row, options.search, options.html)
             needed = len(self.policies) == 1 or options.explain or any(each is not None for each in once)
@@ -98,17 +103,6 @@ class Request:
                     for line in str(microdata.explain(read.only(names), rule=options.rule)).splitlines():
                         output.note(f"  {line}")
             return self._answers(table, read, progress)
-
-    def _source(self) -> Source:
-        options, sensitive = self.options, self.options.sensitive
-        # a set of candidates in one column is read like plain cells: from the column of that name
-        read = [column for name in self.every for column in self.cells.get(name, Joined()).columns(name)]
-        return Source(
-            options,
-            columns=[*read, *([] if sensitive is None else [sensitive])],
-            plain=[name for name in self.every if name not in self.cells],
-            na=() if options.na is None else declared.record(options.na, option="--na"),
-        )
 
     def _read(self, table: Any, progress: Reporter) -> Keys:
         """All keys under the first policy, and the sensitive variable, read once."""

@@ -10,11 +10,10 @@ from typer import Option
 
 from naysay.console.options import Codes, Encoding, File, Format, Separator
 
-__all__ = ["EngineName", "Options"]
+__all__ = ["Options"]
 
 Text = str | None
 Texts = list[str] | None
-EngineName = Literal["polars", "duckdb", "spark"]
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,9 @@ class Options:
         None
     )
     force: Annotated[bool, Option("--force", help="Overwrite FILE of --per-row if it exists.")] = False
-    engine: Annotated[EngineName, Option(help="Where the respondents are counted.")] = "polars"
+    engine: Annotated[Literal["polars", "duckdb", "spark"], Option(help="Where the respondents are counted.")] = (
+        "polars"
+    )
     explain: Annotated[bool, Option("--explain", help="Say on stderr which algorithm runs, and its likely cost.")] = (
         False
     )

@@ -73,14 +73,6 @@ class Source:
             _check_one_kind(options.file, texts, encoding=options.encoding or "utf-8")
         return frame
 
-    def mixed(self) -> dict[str, Any] | None:
-        """The columns of JSON lines that hold values beside lists; None for every other file."""
-        path = self.options.file
-        if files.kind(path) != "jsonl":
-            return None
-        with files.readable(path):
-            return _cells_of_lines(path, self.named, self.na, encoding=self.options.encoding or "utf-8")
-
     def _as_it_is(self, frame: pl.LazyFrame) -> bool:
         """Whether DuckDB reads the same from the file as from these columns, so that no copy is needed."""
         path = self.options.file
@@ -97,11 +89,15 @@ class Source:
     @contextmanager
     def table(self) -> Iterator[Any]:
         """The columns as a table of the engine that was asked for, for as long as the context lasts."""
-        engine = self.options.engine
+        options, engine = self.options, self.options.engine
         try:
             frame = self.frame()
         except DataError:
-            mixed = self.mixed()
+            mixed = None
+            if files.kind(options.file) == "jsonl":
+                with files.readable(options.file):
+                    encoding = options.encoding or "utf-8"
+                    mixed = _cells_of_lines(options.file, self.named, self.na, encoding=encoding)
             if mixed is None:
                 raise
             if engine != "polars":
@@ -113,7 +109,7 @@ class Source:
             return
         module = _needed({"duckdb": "duckdb", "spark": "pyspark.sql"}[engine], engine)
         if engine == "duckdb" and self._as_it_is(frame):
-            yield from _duckdb(module, str(self.options.file))
+            yield from _duckdb(module, str(options.file))
             return
         with tempfile.TemporaryDirectory(prefix="naysay-") as folder:
             place = Path(folder) / "keys.parquet"

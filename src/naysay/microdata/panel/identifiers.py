@@ -26,10 +26,8 @@ def normal(cells: pl.Series) -> pl.Series:
     Spaces at the ends, spaces of other kinds (non-breaking, narrow), marks that nobody sees, and the letters of one
     alphabet composed in two ways.
     """
-    seen = (
-        cells.str.normalize("NFC").str.replace_all(r"\p{Cf}", "").str.replace_all(r"[\s\p{Z}]+", " ").str.strip_chars()
-    )
-    seen = seen.str.replace(r"^\x{2212}(\d)", "-$1")
+    seen = cells.str.normalize("NFC").str.replace_all(r"\p{Cf}", "").str.replace_all(r"[\s\p{Z}]+", " ")
+    seen = seen.str.strip_chars().str.replace(r"^\x{2212}(\d)", "-$1")  # a minus sign of its own kind
     return seen.set(seen == "", None)
 
 
@@ -81,11 +79,10 @@ def _check_numbers(named: Named, respondent: str) -> None:
     numbers = everybody.filter(everybody.str.contains(_NUMBER))
     if not len(numbers):
         return
-    twice = _alike(numbers, _number(numbers))
-    if len(twice):
-        one, other = (_first(named, text) for text in twice["text"][:2])
+    number, pair = _alike(named, numbers, _number(numbers))
+    if number:
         raise DataError(
-            f"respondents must be named alike in every wave; in column {respondent!r}, {one} and {other} are one"
+            f"respondents must be named alike in every wave; in column {respondent!r}, {pair} are one"
             " number written in two ways, as 7, 07, +7 and 7.0 (write it alike)",
             column=respondent,
         )
@@ -109,17 +106,12 @@ def doubts(named: Named, respondent: str) -> tuple[StatisticalWarning, ...]:
         .then(pl.col("text").str.replace_all(r"[ .,'’]", ""))
         .otherwise(pl.col("text").str.to_lowercase())
     )
-    twice = _alike(everybody, _number(plain["text"]))
-    if not len(twice):
-        return ()
-    one, other = (_first(named, text) for text in twice["text"][:2])
-    return (
-        StatisticalWarning(
-            f"{len(twice):,} respondents in column {respondent!r} differ from others only in capital letters or in"
-            f" marks between thousands, as those in {one} and {other}; they count as different people (write"
-            " them alike if they are not)"
-        ),
+    number, pair = _alike(named, everybody, _number(plain["text"]))
+    warning = (
+        f"{number:,} respondents in column {respondent!r} differ from others only in capital letters or in marks"
+        f" between thousands, as those in {pair}; they count as different people (write them alike if they are not)"
     )
+    return (StatisticalWarning(warning),) if number else ()
 
 
 def _everybody(named: Named) -> pl.Series:
@@ -135,18 +127,14 @@ def _number(texts: pl.Series) -> pl.Series:
     ).to_series()
 
 
-def _alike(texts: pl.Series, plain: pl.Series) -> pl.DataFrame:
-    """Texts of which several have one plain form, those of one together."""
-    return pl.DataFrame({"text": texts, "plain": plain}).filter(plain.is_duplicated()).sort("plain", "text")
-
-
-def _first(named: Named, text: str) -> str:
-    """The first row of a respondent, and its file; not the name."""
-    for place, cells in named:
-        found = cells == text
-        if found.any():
-            return row_of(place, int(found.arg_max() or 0))
-    raise KeyError(text)
+def _alike(named: Named, texts: pl.Series, plain: pl.Series) -> tuple[int, str]:
+    """How many texts have a plain form that others have too, and the first rows of two of them; never a name."""
+    twice = pl.DataFrame({"text": texts, "plain": plain}).filter(plain.is_duplicated()).sort("plain", "text")["text"]
+    found = [
+        next(row_of(place, int((cells == text).arg_max() or 0)) for place, cells in named if (cells == text).any())
+        for text in twice[:2]
+    ]
+    return len(twice), " and ".join(found)
 
 
 def row_of(place: str, row: int) -> str:

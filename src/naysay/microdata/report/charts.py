@@ -66,16 +66,9 @@ def alone(found: RiskTable, *, size: int = 640, room: int = 26) -> str:
         for said, part in zip(bar.told[place], np.diff(np.asarray(bar.ends)[place], prepend=0.0), strict=True)
         if part > 0
     ]
-    return stacked_bars(
-        names,
-        bars,
-        CLASSES,
-        Axis("share of the respondents", (0, 1), ".0%"),
-        title="How many respondents are alone",
-        description="; ".join(told),
-        size=size,
-        room=room,
-    )
+    axis = Axis("share of the respondents", (0, 1), ".0%")
+    title, description = "How many respondents are alone", "; ".join(told)
+    return stacked_bars(names, bars, CLASSES, axis, title=title, description=description, size=size, room=room)
 
 
 def _bars(sign: str, every: list[Sizes], n: int) -> Bars:
@@ -131,15 +124,9 @@ def growth(found: Search, *, size: int = 640) -> str:
     top = max(max(own) for own in three.values()) or 0.01
     digits = max(0, -math.floor(math.log10(25 * top)))  # what tells the ends of five steps apart, in percent
     up = Axis("respondents who stand out", (0, top), f".{digits}%", nice=True, room=66 + 7 * max(0, digits - 2))
-    return lines(
-        drawn,
-        Axis("keys that the intruder knows", (0.8, sizes[-1] + 0.2), "d", ticks=sizes),
-        up,
-        title="Who stands out, by the number of keys",
-        description="; ".join(told.values()),
-        size=size,
-        height=230,
-    )
+    across = Axis("keys that the intruder knows", (0.8, sizes[-1] + 0.2), "d", ticks=sizes)
+    title, description = "Who stands out, by the number of keys", "; ".join(told.values())
+    return lines(drawn, across, up, title=title, description=description, size=size, height=230)
 
 
 def ranking(found: Search, *, size: int = 640, room: int = 26) -> str:
