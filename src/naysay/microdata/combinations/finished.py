@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -233,11 +234,11 @@ class Finished:
 
 
 def _object(line: str) -> dict[str, Any]:
-    try:
+    """The JSON object of a line; an empty one where the line is something else."""
+    with suppress(ValueError):
         told = json.loads(line)
-    except ValueError:
-        return {}
-    return told if isinstance(told, dict) else {}
+        return told if isinstance(told, dict) else {}
+    return {}
 
 
 def _sizes(told: Mapping[str, Any]) -> Sizes:

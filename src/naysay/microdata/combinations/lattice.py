@@ -189,18 +189,15 @@ class _Combination:
     def sure(self) -> NDArray[np.bool_]:
         """Which tuples have one value on every key."""
         pairs = zip(self.codes, self.variables, strict=True)
-        return np.asarray(
-            np.logical_and.reduce([(code > 0) & (code <= len(each.cells.values)) for code, each in pairs])
-        )
+        certain = [(code > 0) & (code <= len(each.cells.values)) for code, each in pairs]
+        return np.asarray(np.logical_and.reduce(certain))
 
     @cached_property
     def kept(self) -> NDArray[np.bool_]:
         """Which tuples no policy drops."""
-        kept = np.ones(len(self.group.first), bool)
-        for code, variable in zip(self.codes, self.variables, strict=True):
-            if variable.policy == "drop":
-                kept &= code > 0
-        return kept
+        pairs = zip(self.codes, self.variables, strict=True)
+        needed = [code > 0 for code, variable in pairs if variable.policy == "drop"]
+        return np.asarray(np.logical_and.reduce([np.ones(len(self.group.first), bool), *needed]))
 
     @cached_property
     def gaps(self) -> list[int]:

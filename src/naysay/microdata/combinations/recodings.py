@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -253,14 +254,11 @@ def _ways(keys: Keys, name: str, order: Sequence[Any] | None) -> Iterator[tuple[
         if absent := len(set(values) - set(known)):
             told = f"it leaves out {absent:,} of {len(values):,}"
             raise DataError(f"the order of {name!r} must name all of its values; {told}", column=name)
-        places = np.array([known[value] for value in values], np.int64)
-        ways: Iterable[tuple[str, Into]] = ((f"neighbors, {width} together", places // width) for width in (2, 3, 4))
+        ranks = np.array([known[value] for value in values], np.int64)
+        ways: Iterable[tuple[str, Into]] = ((f"neighbors, {width} together", ranks // width) for width in (2, 3, 4))
     elif numbers is not None:
-        ways = [
-            *_bins(numbers),
-            *_end("highest", np.argsort(-numbers), shares),
-            *_end("lowest", np.argsort(numbers), shares),
-        ]
+        ends = {"highest": np.argsort(-numbers), "lowest": np.argsort(numbers)}
+        ways = chain(_bins(numbers), *(_end(end, places, shares) for end, places in ends.items()))
     elif months is not None:
         ways = ((told, months // width) for width, told in _MONTHS)
     else:

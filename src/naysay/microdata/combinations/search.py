@@ -293,10 +293,9 @@ def _run(
     if most is None and minutes is None:
         plan = planned(lattice, size, finished)
         if plan.time > LONGEST:
-            raise DataError(
-                f"a search that takes more than a day needs a limit; this one has {plan}. Count the first with most"
-                f" (--most), give it time with minutes (--minutes), or search smaller combinations ({plan.smaller})"
-            )
+            ways = "Count the first with most (--most), give it time with minutes (--minutes), or search smaller"
+            needs = "a search that takes more than a day needs a limit"
+            raise DataError(f"{needs}; this one has {plan}. {ways} combinations ({plan.smaller})")
     shelf, begun = Shelf.of_lattice(lattice, size), time.monotonic()
     total = number_of(len(lattice.keys.columns), size)
     before = sum(len(names) <= size for names in finished.done)

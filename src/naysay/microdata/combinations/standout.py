@@ -80,11 +80,8 @@ class StandOut:
         }
 
     def __str__(self) -> str:
-        lines = [
-            f"{number:,} of {self.keys.n:,} respondents stand out on {_checks.several(size, 'key', 'keys')}, and not on"
-            " fewer"
-            for size, number in self.respondents.items()
-        ]
+        found = [(f"{n:,}", _checks.several(size, "key", "keys")) for size, n in self.respondents.items()]
+        lines = [f"{n} of {self.keys.n:,} respondents stand out on {keys}, and not on fewer" for n, keys in found]
         return "\n".join([*lines, *(f"  {' + '.join(found.keys)}: {found.respondents:,}" for found in self.sets)])
 
 
@@ -211,15 +208,10 @@ def stand_out_of(
     differs, group = _choices(keys, own, rule)
     told = None if progress is None else partial(progress, "which keys tell")
     found = hitting_sets(np.delete(differs, own, axis=0), group, most=largest, progress=told)
-    if keys.distinct == 1:
-        found = _each_alone(keys, own)
+    if keys.distinct == 1:  # nobody to be told apart from: every key does that would not drop them
+        pairs = enumerate(zip(keys.variables, keys.tuples.columns, strict=True))
+        found = [(place,) for place, (variable, column) in pairs if variable.policy != "drop" or column[own]]
     return tuple(tuple(keys.columns[place] for place in places) for places in found)
-
-
-def _each_alone(keys: Keys, own: int) -> list[tuple[int, ...]]:
-    """The keys of the only respondent there is, without those that would drop them."""
-    pairs = enumerate(zip(keys.variables, keys.tuples.columns, strict=True))
-    return [(place,) for place, (variable, column) in pairs if variable.policy != "drop" or column[own]]
 
 
 def _choices(keys: Keys, own: int, rule: str) -> tuple[NDArray[np.bool_], list[int]]:

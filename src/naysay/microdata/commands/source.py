@@ -170,12 +170,8 @@ def _weighed(frame: pl.LazyFrame, weight: str) -> pl.LazyFrame:
         return files.as_numbers(frame, weight, what="weights")
     except DataError as error:
         row = 0 if error.row is None else error.row
-        raise DataError(
-            f"column {weight!r}, row {row + 1}, holds a weight that is not a number; weights must be numbers",
-            row=row,
-            column=weight,
-            value=error.value,
-        ) from None
+        told = f"column {weight!r}, row {row + 1}, holds a weight that is not a number; weights must be numbers"
+        raise DataError(told, row=row, column=weight, value=error.value) from None
 
 
 def _as_whole(frame: pl.LazyFrame, names: Sequence[str], keys: Sequence[str], point: str) -> pl.LazyFrame:
@@ -193,12 +189,9 @@ def _as_whole(frame: pl.LazyFrame, names: Sequence[str], keys: Sequence[str], po
         every_is_a_number, broken, row = found[name][0].values()
         whole += [name] if every_is_a_number else []
         if every_is_a_number and broken and name in keys:
-            raise DataError(
-                f"values of a key must be shared to be matched; column {name!r} holds decimal numbers, as in row "
-                f"{row + 1}: bin them first, for example into steps of 5 or 100, or round them",
-                row=row,
-                column=name,
-            )
+            held = f"column {name!r} holds decimal numbers, as in row {row + 1}"
+            advice = "bin them first, for example into steps of 5 or 100, or round them"
+            raise DataError(f"values of a key must be shared to be matched; {held}: {advice}", row=row, column=name)
     return frame.with_columns(
         pl.col(name).str.strip_chars().str.replace(rf"^([+-]?\d+)[.{point}]0*$", "${1}") for name in whole
     )

@@ -55,17 +55,20 @@ class Birthdays:
         sizes = self.table["month_of_birth"].list.len().fill_null(0).value_counts(name="n").sort("month_of_birth")
         return {int(size): int(n) for size, n in sizes.iter_rows()}
 
+    @property
+    def _problems(self) -> dict[str, int]:
+        return dict(self.contradictions["problem"].value_counts(sort=True).iter_rows())
+
     def beside(self, table: pl.DataFrame) -> pl.DataFrame:
         """A table of respondents with their months of birth as a further column, in its own order."""
         return beside(table, self.table)
 
     def to_dict(self) -> dict[str, Any]:
         """The counts as one JSON object; no respondent's values."""
-        problems = self.contradictions["problem"].value_counts(sort=True)
         return {
             "respondents": self.table.height,
             "candidates": {str(size): n for size, n in self.candidates.items()},
-            "contradictions": dict(problems.iter_rows()),
+            "contradictions": self._problems,
             "warnings": [str(warning) for warning in self.warnings],
         }
 
@@ -77,11 +80,13 @@ class Birthdays:
             size: _checks.several(size, "candidate", "candidates") if size else "missing" for size in self.candidates
         }
         rows = tuple((names[size], f"{number:,}", f"{number / n:.1%}") for size, number in self.candidates.items())
-        counts = self.contradictions["problem"].value_counts(sort=True).iter_rows()
-        problems = ((problem, _checks.several(number, "respondent", "respondents")) for problem, number in counts)
+        problems = {what: _checks.several(n, "respondent", "respondents") for what, n in self._problems.items()}
         return [
             Table(columns, rows),
-            *(Sentence(f"contradiction, taken as missing: {problem}: {people}") for problem, people in problems),
+            *(
+                Sentence(f"contradiction, taken as missing: {problem}: {people}")
+                for problem, people in problems.items()
+            ),
             *(Note(str(warning)) for warning in self.warnings),
         ]
 

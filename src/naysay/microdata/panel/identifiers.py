@@ -17,6 +17,7 @@ Named = Sequence[tuple[str, pl.Series]]
 
 _NUMBER = r"^[+-]?\d+(\.0+)?$"
 _JOINED = "naysay_respondent"
+_ALIKE = "respondents must be named alike in every wave"
 _THOUSANDS = r"^[+-]?\d{1,3}([ .,'’]\d{3})+$"
 
 
@@ -64,11 +65,8 @@ def check(named: Named, respondent: str) -> None:
     other = next((place for place, cells in named if cells.dtype != kind), None)
     if other is not None:
         one, two = ("texts", "numbers") if kind == pl.String else ("numbers", "texts")
-        raise DataError(
-            f"respondents must be named alike in every wave; column {respondent!r} holds"
-            f" {one} in {first} and {two} in {other} (make them all texts)",
-            column=respondent,
-        )
+        held = f"column {respondent!r} holds {one} in {first} and {two} in {other} (make them all texts)"
+        raise DataError(f"{_ALIKE}; {held}", column=respondent)
     if kind == pl.String:
         _check_numbers(named, respondent)
 
@@ -81,19 +79,14 @@ def _check_numbers(named: Named, respondent: str) -> None:
         return
     number, pair = _alike(named, numbers, _number(numbers))
     if number:
-        raise DataError(
-            f"respondents must be named alike in every wave; in column {respondent!r}, {pair} are one"
-            " number written in two ways, as 7, 07, +7 and 7.0 (write it alike)",
-            column=respondent,
-        )
+        ways = "are one number written in two ways, such as 7, 07, +7 and 7.0 (write it alike)"
+        raise DataError(f"{_ALIKE}; in column {respondent!r}, {pair} {ways}", column=respondent)
     shares = [(place, float(cells.str.contains(_NUMBER).mean() or 0)) for place, cells in named]  # type: ignore[arg-type]
     whole, none = ([place for place, share in shares if share == wanted] for wanted in (1, 0))
     if whole and none:
-        raise DataError(
-            f"respondents must be named alike in every wave; column {respondent!r} holds numbers in {whole[0]} and"
-            f" other texts in {none[0]} (write them alike, or put a letter before the numbers if both are meant)",
-            column=respondent,
-        )
+        held = f"column {respondent!r} holds numbers in {whole[0]} and other texts in {none[0]}"
+        advice = "write them alike, or put a letter before the numbers if both are meant"
+        raise DataError(f"{_ALIKE}; {held} ({advice})", column=respondent)
 
 
 def doubts(named: Named, respondent: str) -> tuple[StatisticalWarning, ...]:
@@ -172,10 +165,7 @@ def _whole(cells: pl.Series, respondent: str) -> pl.Series:
     numbers = _number(texts).cast(pl.Int64, strict=False)
     wrong = texts.is_not_null() & (numbers.is_null() | numbers.is_duplicated() & ~texts.is_duplicated())
     if wrong.any():
-        raise DataError(
-            f"respondents must be named alike in the table and in the waves; one holds numbers in {respondent!r}, the"
-            f" other a text that is no number, or one number in two ways, in row {int(wrong.arg_max() or 0) + 1} (make"
-            " them all texts, or all numbers)",
-            column=respondent,
-        )
+        other = f"a text that is no number, or one number in two ways, in row {int(wrong.arg_max() or 0) + 1}"
+        held = f"one holds numbers in {respondent!r}, the other {other} (make them all texts, or all numbers)"
+        raise DataError(f"respondents must be named alike in the table and in the waves; {held}", column=respondent)
     return numbers

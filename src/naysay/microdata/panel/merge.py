@@ -80,6 +80,8 @@ class Merged:
         )
         told = ", ".join(f"{number:,} {what}" for number, what in aside if number)
         waves, present = self.attendance, self.attendance["present"].to_numpy()
+        number = _checks.several(waves.height, "wave", "waves")
+        moved = f"entered after the first wave: {waves['entered'][1:].sum():,}; left: {waves['left'].sum():,}"
         complete = self.missing.filter(pl.col("missing") == 0)["variable"].to_list()
         columns = (Column("variable", words=True), *map(Column, ("missing", "share", "never asked")))
         rows = tuple(
@@ -87,15 +89,9 @@ class Merged:
             for name, gone, share, asked in self.missing.filter(pl.col("missing") > 0).rows()
         )
         return [
-            Sentence(
-                f"{self.respondents:,} respondents in {_checks.several(waves.height, 'wave', 'waves')},"
-                f" {waves['wave'][0]} to {waves['wave'][-1]}"
-            ),
+            Sentence(f"{self.respondents:,} respondents in {number}, {waves['wave'][0]} to {waves['wave'][-1]}"),
             Sentence(f"kept: {self.kept:,}; set aside: {told or 'nobody'}"),
-            Sentence(
-                f"at a time: {int(present.min()):,} to {int(present.max()):,};"
-                f" entered after the first wave: {waves['entered'][1:].sum():,}; left: {waves['left'].sum():,}"
-            ),
+            Sentence(f"at a time: {int(present.min()):,} to {int(present.max()):,}; {moved}"),
             *([Table(columns, rows)] if rows else []),
             *([Sentence(f"complete: {', '.join(complete)}")] if complete else []),
             *(Note(str(warning)) for warning in self.warnings),

@@ -119,12 +119,8 @@ class Waves:
             one, other = sorted(order[twice[0] : twice[0] + 2])
             place, row = _located(parts, other)
             both = f"{identifiers.row_of(*_located(parts, one))} and {identifiers.row_of(place, row)}"
-            raise DataError(
-                f"a respondent answers a wave once; {both} are the same respondent in"
-                f" {month_text(int(months[one]))} (keep one of them)",
-                row=row,
-                column=self.keys[0],
-            )
+            same = f"{both} are the same respondent in {month_text(int(months[one]))} (keep one of them)"
+            raise DataError(f"a respondent answers a wave once; {same}", row=row, column=self.keys[0])
 
     def cells(self, name: str) -> tuple[pl.Series, NDArray[np.int64], NDArray[np.int64]]:
         """A variable over all files that hold it: its cells, and whose and of which month they are."""
@@ -159,11 +155,8 @@ def _located(parts: Sequence[Part], row: int) -> tuple[str, int]:
 
 def _tables(waves: Any, wave: str) -> Iterator[tuple[str, Any, int | None]]:
     """Each table with what messages call it, and its month where that is said beside it."""
-    if (
-        isinstance(waves, Mapping)
-        and waves
-        and all(isinstance(each, Mapping) or is_frame(each) for each in waves.values())
-    ):
+    tables = list(waves.values()) if isinstance(waves, Mapping) else []
+    if tables and all(isinstance(each, Mapping) or is_frame(each) for each in tables):
         for name, table in waves.items():
             month = _month_of(name, table, wave)
             yield f"wave {name}" if month is not None else str(name), table, month
@@ -217,8 +210,6 @@ def _check_numbers(table: Table, number: str, months: NDArray[np.int64]) -> None
     if wrong.any():
         place = int(wrong.arg_max() or 0)
         former, later = pairs.row(place - 1), pairs.row(place)
-        raise DataError(
-            f"waves are out of order: number {later[0]:g} is of {month_text(later[1])}, but number {former[0]:g} is of"
-            f" {month_text(former[1])} (correct column {number!r} or the months)",
-            column=number,
-        )
+        one, other = (f"number {value:g} is of {month_text(month)}" for value, month in (later, former))
+        advice = f"correct column {number!r} or the months"
+        raise DataError(f"waves are out of order: {one}, but {other} ({advice})", column=number)
