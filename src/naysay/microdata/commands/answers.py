@@ -126,7 +126,7 @@ def _series(sizes: np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]) -> pl.Seri
 def _flat(row: Mapping[str, Any], risk: RiskTable) -> dict[str, Any]:
     """One row of CSV: keys and policies as records, and the fields of each measure behind its name and a point."""
     policies = [f"{name}={policy}" for name, policy in row["missing"].items()]
-    flat = {"keys": record_text(row["keys"]), "missing": record_text(policies)}
+    flat: dict[str, Any] = {"keys": record_text(row["keys"]), "missing": record_text(policies)}
     flat |= {"n": risk.n, "population": risk.population}
     for kind in risk.kinds:
         for name, value in row.get(kind.name, {}).items():
