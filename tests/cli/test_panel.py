@@ -157,7 +157,7 @@ def test_respondents_whose_type_changes_between_files(write, refused):
         write("two.csv", "respondent,wave,age", f"{first},2009-02,40", f"{second},2009-02,30")
         message = refused("panel", "merge", "one.csv", "two.csv", "--out", "out.csv")
         assert "row 1 of" in message
-        assert "one number written in two ways, as 7, 07, +7 and 7.0" in message
+        assert "one number written in two ways, such as 7, 07, +7 and 7.0" in message
     write("two.csv", "respondent,wave,age", "A1,2009-02,40", "B2,2009-02,30")
     message = refused("panel", "birthdays", "one.csv", "two.csv", "--out", "out.csv")
     assert "column 'respondent' holds numbers in one.csv and other texts in two.csv" in message

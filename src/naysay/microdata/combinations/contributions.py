@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from naysay.microdata.combinations.lattice import Lattice, Shelf
 from naysay.microdata.combinations.search import SIGN, Search
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.risk.written import WIDTH, explained, grid, share
-from naysay.printing import Content, text
+from naysay.printing import Content, plain, text
 
 __all__ = ["Contribution", "Contributions", "all_keys", "contributions"]
 
@@ -66,14 +66,8 @@ class Contributions:
 
     def to_dict(self) -> dict[str, Any]:
         """As one JSON object with stable names; undefined numbers are None."""
-        names = ("key", "alone", "last", "averaged")
-        return {
-            "measure": self.measure,
-            "size": self.size,
-            "every": self.every,
-            "mean": self.mean,
-            "keys": [{name: getattr(each, name) for name in names} for each in self.keys],
-        }
+        told: dict[str, Any] = plain(asdict(self))
+        return told
 
     def content(self) -> list[Content]:
         """What each key adds, and what the columns mean."""

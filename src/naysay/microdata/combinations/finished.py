@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -142,11 +143,10 @@ class Combination:
 def digest(keys: Keys) -> str:
     """A digest of the distinct tuples of cells, their counts, and what uncertain cells may hold; not of any value."""
     told = hashlib.sha256()
-    for variable, column in zip(keys.variables, keys.tuples.columns, strict=True):
-        told.update(np.ascontiguousarray(column, "<i8").tobytes())
-        told.update(np.ascontiguousarray(variable.cells.starts, "<i8").tobytes())
-        told.update(np.ascontiguousarray(variable.cells.members, "<i8").tobytes())
-    told.update(np.ascontiguousarray(keys.tuples.count, "<i8").tobytes())
+    pairs = zip(keys.variables, keys.tuples.columns, strict=True)
+    cells = [each for variable, column in pairs for each in (column, variable.cells.starts, variable.cells.members)]
+    for numbers in (*cells, keys.tuples.count):
+        told.update(np.ascontiguousarray(numbers, "<i8").tobytes())
     return told.hexdigest()
 
 
@@ -169,8 +169,8 @@ class Finished:
     def __init__(self, keys: Keys, rule: str, path: Path | None) -> None:
         self.n = keys.n
         self.done: dict[tuple[str, ...], Combination] = {}
-        self._path, self._stream = path, None
-        self._names = keys.columns
+        self._path = path
+        self._stream: IO[bytes] | None = None
         self._header = {
             "naysay": "search",
             "version": _VERSION,
@@ -203,15 +203,13 @@ class Finished:
             self._stream.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
             self._stream.flush()
 
-    _stream: IO[bytes] | None
-
     def _opened(self, path: Path) -> IO[bytes]:
         """The file, behind its last whole line: a search that was killed may have left half of one."""
-        if not path.exists() or not path.stat().st_size:
+        text = path.read_bytes() if path.exists() else b""
+        if not text:
             self._stream = path.open("wb")
             self._write(self._header)
             return self._stream
-        text = path.read_bytes()
         whole = text[: text.rfind(b"\n") + 1]
         self._read(whole.decode("utf-8", "replace").splitlines())
         with path.open("r+b") as stream:
@@ -224,10 +222,8 @@ class Finished:
             raise DataError(f"{str(self._path)!r} is not the file of a search; name another, or remove it")
         for name, value in self._header.items():
             if header.get(name) != value:
-                raise DataError(
-                    f"{str(self._path)!r} belongs to a search with {_ABOUT.get(name, 'other data')}; name another file,"
-                    " or remove it"
-                )
+                of = f"a search with {_ABOUT.get(name, 'other data')}"
+                raise DataError(f"{str(self._path)!r} belongs to {of}; name another file, or remove it")
         for place, line in enumerate(lines[1:], start=2):
             told = _object(line)
             try:
@@ -238,11 +234,11 @@ class Finished:
 
 
 def _object(line: str) -> dict[str, Any]:
-    try:
+    """The JSON object of a line; an empty one where the line is something else."""
+    with suppress(ValueError):
         told = json.loads(line)
-    except ValueError:
-        return {}
-    return told if isinstance(told, dict) else {}
+        return told if isinstance(told, dict) else {}
+    return {}
 
 
 def _sizes(told: Mapping[str, Any]) -> Sizes:

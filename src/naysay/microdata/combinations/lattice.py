@@ -16,13 +16,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from naysay.microdata.keys.tuples import Tuples, ranked
-from naysay.microdata.keys.variables import Keys, Variable
+from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.cost import counter_of
 from naysay.microdata.matching.cube import combinations as combinations_of
 from naysay.microdata.matching.question import Pool, answers, feasible
@@ -73,16 +73,6 @@ class _Group:
         return _Group(rank, first, held.astype(np.int64))
 
 
-class Parents(Protocol):
-    """Where the matches on smaller combinations are."""
-
-    def of(self, places: Places) -> Whole | None:
-        """M of each row on a combination, (rows,); None where it is not to be had cheaply."""
-
-    def keep(self, places: Places, group: _Group, m: Whole) -> None:
-        """Take the matches on a combination."""
-
-
 @dataclass
 class Shelf:
     """Matches on small combinations, as many sizes as memory holds; what is not there is counted when it is needed."""
@@ -104,6 +94,7 @@ class Shelf:
         return cls(lattice, most)
 
     def of(self, places: Places) -> Whole | None:
+        """M of each row on a combination, (rows,); None where it is not to be had cheaply."""
         if not places:
             return np.broadcast_to(np.array(self.lattice.n, self.lattice.type), self.lattice.rows)
         if len(places) > self.most:
@@ -113,21 +104,19 @@ class Shelf:
         return self.held[places]
 
     def keep(self, places: Places, group: _Group, m: Whole) -> None:
+        """Take the matches on a combination."""
         if len(places) <= self.most:
             self.held[places] = m.astype(self.lattice.type)[group.rank]
 
 
-class Unknown:
-    """Parents that were never counted, for a trial of how long the work takes."""
-
-    def __init__(self, lattice: Lattice) -> None:
-        self._ones = np.broadcast_to(np.ones(1, lattice.type), lattice.rows)
+class Unknown(Shelf):
+    """Matches that were never counted, for a trial of how long the work takes."""
 
     def of(self, places: Places) -> Whole:
-        return self._ones
+        return np.broadcast_to(np.ones(1, self.lattice.type), self.lattice.rows)
 
     def keep(self, places: Places, group: _Group, m: Whole) -> None:
-        m.astype(self._ones.dtype)[group.rank]  # as long as keeping takes
+        m.astype(self.lattice.type)[group.rank]  # as long as keeping takes
 
 
 class Lattice:
@@ -150,21 +139,19 @@ class Lattice:
         whole = np.zeros(self.rows, np.int32)
         self._path: list[tuple[Places, _Group]] = [((), _Group(whole, whole[:1], np.array([self.n])))]
 
-    @property
-    def order(self) -> Places:
-        """Keys from the one that tells most people apart, so that an unfinished search has looked there first."""
+    def combinations(self, size: int) -> Iterator[Places]:
+        """All combinations of so many keys; neighbors share all but few of theirs.
+
+        The key that tells most people apart comes first, so that an unfinished search has looked there.
+        """
         columns, count = self.keys.tuples.columns, self.keys.tuples.count
         alike = [float(np.square(np.bincount(column, count) / self.n).sum()) for column in columns]
-        return tuple(sorted(range(len(alike)), key=lambda place: (alike[place], place)))
+        return combinations(sorted(range(len(alike)), key=lambda place: (alike[place], place)), size)
 
-    def combinations(self, size: int) -> Iterator[Places]:
-        """All combinations of so many keys; neighbors share all but few of theirs."""
-        return combinations(self.order, size)
-
-    def counted(self, places: Places, parents: Parents) -> tuple[Sizes, Sizes]:
+    def counted(self, places: Places, parents: Shelf) -> tuple[Sizes, Sizes]:
         """The sizes k after listwise deletion, and m over everybody who is not dropped."""
         group = self.group(places)
-        found = _Combination.of(self, places, group)
+        found = _Combination(self, places, group)
         m = found.matches(parents)
         parents.keep(places, group, m)
         k = group.count[found.sure]
@@ -183,47 +170,34 @@ class Lattice:
         return self._path[-1][1]
 
 
-@dataclass(frozen=True, eq=False)
 class _Combination:
     """The distinct tuples of one combination.
 
     Parameters
     ----------
-    variables : tuple of Variable
+    lattice : Lattice
     places : Places
     group : _Group
-    codes : tuple of (distinct,) int
-    rule : str
     """
 
-    variables: tuple[Variable, ...]
-    places: Places
-    group: _Group
-    codes: tuple[Whole, ...]
-    rule: str
-
-    @classmethod
-    def of(cls, lattice: Lattice, places: Places, group: _Group) -> _Combination:
-        """The tuples of a group, from the columns of all keys."""
-        codes = tuple(lattice.keys.tuples.columns[place][group.first] for place in places)
-        return cls(tuple(lattice.keys.variables[place] for place in places), places, group, codes, lattice.rule)
+    def __init__(self, lattice: Lattice, places: Places, group: _Group) -> None:
+        self.places, self.group, self.rule = places, group, lattice.rule
+        self.variables = tuple(lattice.keys.variables[place] for place in places)
+        self.codes = tuple(lattice.keys.tuples.columns[place][group.first] for place in places)
 
     @property
     def sure(self) -> NDArray[np.bool_]:
         """Which tuples have one value on every key."""
         pairs = zip(self.codes, self.variables, strict=True)
-        return np.asarray(
-            np.logical_and.reduce([(code > 0) & (code <= len(each.cells.values)) for code, each in pairs])
-        )
+        certain = [(code > 0) & (code <= len(each.cells.values)) for code, each in pairs]
+        return np.asarray(np.logical_and.reduce(certain))
 
     @cached_property
     def kept(self) -> NDArray[np.bool_]:
         """Which tuples no policy drops."""
-        kept = np.ones(len(self.group.first), bool)
-        for code, variable in zip(self.codes, self.variables, strict=True):
-            if variable.policy == "drop":
-                kept &= code > 0
-        return kept
+        pairs = zip(self.codes, self.variables, strict=True)
+        needed = [code > 0 for code, variable in pairs if variable.policy == "drop"]
+        return np.asarray(np.logical_and.reduce([np.ones(len(self.group.first), bool), *needed]))
 
     @cached_property
     def gaps(self) -> list[int]:
@@ -238,7 +212,7 @@ class _Combination:
         tuples = tuples if self.kept.all() else tuples.take(self.kept)
         return feasible(Pool(tuples, tuples.count, tuple(each.cells for each in self.variables), self.rule))
 
-    def matches(self, parents: Parents) -> Whole:
+    def matches(self, parents: Shelf) -> Whole:
         """M of each tuple, (distinct,); 0 where a policy drops it."""
         if any(self.pool.uncertain):
             return self._apart(None)
@@ -261,7 +235,7 @@ class _Combination:
             result[self.kept] = answers(self.pool, counter_of(self.pool, algorithm))
         return result
 
-    def _given(self, parents: Parents) -> Whole | None:
+    def _given(self, parents: Shelf) -> Whole | None:
         """M of the tuples that miss a key, read from the combinations without it; None where one is not to be had."""
         found = np.zeros(len(self.group.first), np.int64)
         left = self.kept.copy()

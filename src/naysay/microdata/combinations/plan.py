@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +13,12 @@ import numpy as np
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.combinations.finished import Finished
-from naysay.microdata.combinations.lattice import Lattice, Places, Unknown
+from naysay.microdata.combinations.lattice import Lattice, Unknown
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.histogram import MEASURES
 from naysay.microdata.matching.question import RULES
 
-__all__ = ["SearchPlan", "check", "planned", "search_plan"]
+__all__ = ["SearchPlan", "check", "check_how", "planned", "search_plan"]
 
 _TRIALS = 3  # of each number of keys
 _PATIENCE = 2.0  # seconds for all trials
@@ -81,10 +82,14 @@ def check(keys: Keys, size: Any, rule: str, measure: str = "matches") -> None:
     every = len(keys.columns)
     if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= every:
         raise DataError(f"size must be a number of keys, from 1 to {every}; got {size!r}", value=size)
-    if rule not in RULES:
-        raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
-    if measure not in MEASURES:
-        raise DataError(f"measure must be one of {_checks.shown(MEASURES)}; got {measure!r}")
+    check_how(rule, measure)
+
+
+def check_how(rule: str, measure: str = "matches") -> None:
+    """Raise for a rule or a measure that there is not."""
+    for what, given, known in (("rule", rule, RULES), ("measure", measure, MEASURES)):
+        if given not in known:
+            raise DataError(f"{what} must be one of {_checks.shown(known)}; got {given!r}")
 
 
 def search_plan(keys: Keys, *, size: int = 3, rule: str = "worst") -> SearchPlan:
@@ -116,14 +121,14 @@ def planned(lattice: Lattice, size: int, finished: Finished) -> SearchPlan:
         numbers.append(math.comb(variables, number) - done)
         if numbers[-1] and time.monotonic() - begun < _PATIENCE:
             chosen = [rng.choice(variables, number, replace=False) for _ in range(_TRIALS)]
-            each = float(np.mean([_tried(lattice, tuple(sorted(places.tolist()))) for places in chosen]))
+            each = float(np.mean([_tried(lattice, sorted(places.tolist())) for places in chosen]))
         seconds.append(numbers[-1] * each)
     return SearchPlan(variables, size, tuple(numbers), tuple(seconds))
 
 
-def _tried(lattice: Lattice, places: Places) -> float:
+def _tried(lattice: Lattice, places: Sequence[int]) -> float:
     """Seconds for one combination whose beginning is counted already, as it is in a search."""
-    lattice.group(places[:-1])
+    lattice.group(tuple(places[:-1]))
     begun = time.perf_counter()
-    lattice.counted(places, Unknown(lattice))
+    lattice.counted(tuple(places), Unknown(lattice, 0))
     return time.perf_counter() - begun

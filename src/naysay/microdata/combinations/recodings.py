@@ -10,21 +10,20 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.combinations.contributions import all_keys
 from naysay.microdata.combinations.finished import Combination
+from naysay.microdata.combinations.plan import check_how
 from naysay.microdata.combinations.search import SHOWN, SIGN, Search
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.keys.variables import Keys
-from naysay.microdata.matching.histogram import MEASURES
-from naysay.microdata.matching.question import RULES
 from naysay.microdata.panel.months import months_of
 from naysay.microdata.risk.written import DASH, WIDTH, grid
 from naysay.printing import Content, Sentence, text
@@ -184,18 +183,14 @@ def recodings(
     >>> [(each.told, each.values[1]) for each in found.recodings if each.key == "age"]
     [('bins 2 wide', 3), ('bins 5 wide', 2), ('bins 10 wide', 2), ('left out', 0)]
     """
-    if rule not in RULES:
-        raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
-    if measure not in MEASURES:
-        raise DataError(f"measure must be one of {_checks.shown(MEASURES)}; got {measure!r}")
+    check_how(rule, measure)
     check_names(list(orders or {}), keys.columns, what="key")
     before, found = all_keys(keys, rule), []
     for number, variable in enumerate(keys.variables):
         if progress is not None:
             progress(variable.name, number / len(keys.variables))
-        ways = list(_ways(keys, variable.name, (orders or {}).get(variable.name)))
         values = len(variable.cells.values)
-        for told, into in ways:
+        for told, into in _ways(keys, variable.name, (orders or {}).get(variable.name)):
             after = all_keys(keys.merged(variable.name, into), rule)
             found.append(Recoding(variable.name, told, (values, int(into.max()) + 1), after, into))
         if len(keys.columns) > 1:
@@ -255,10 +250,15 @@ def _ways(keys: Keys, name: str, order: Sequence[Any] | None) -> Iterator[tuple[
     numbers, months = _numbers(values), _months(values)
     shares = _shares(keys, name, len(values))
     if order is not None:
-        places = _placed(values, order, name)
-        ways: Iterable[tuple[str, Into]] = ((f"neighbors, {width} together", places // width) for width in (2, 3, 4))
+        known = {value: place for place, value in enumerate(order)}
+        if absent := len(set(values) - set(known)):
+            told = f"it leaves out {absent:,} of {len(values):,}"
+            raise DataError(f"the order of {name!r} must name all of its values; {told}", column=name)
+        ranks = np.array([known[value] for value in values], np.int64)
+        ways: Iterable[tuple[str, Into]] = ((f"neighbors, {width} together", ranks // width) for width in (2, 3, 4))
     elif numbers is not None:
-        ways = [*_bins(numbers), *_ends(numbers, shares)]
+        ends = {"highest": np.argsort(-numbers), "lowest": np.argsort(numbers)}
+        ways = chain(_bins(numbers), *(_end(end, places, shares) for end, places in ends.items()))
     elif months is not None:
         ways = ((told, months // width) for width, told in _MONTHS)
     else:
@@ -314,10 +314,9 @@ def _bins(numbers: NDArray[np.float64]) -> list[tuple[str, Into]]:
     return [found[each] for each in chosen.tolist()]
 
 
-def _ends(numbers: NDArray[np.float64], shares: NDArray[np.float64]) -> Iterator[tuple[str, Into]]:
-    for name, order in (("highest", np.argsort(-numbers)), ("lowest", np.argsort(numbers))):
-        told = f"the {name} {{}} together"
-        yield from _together(len(numbers), told, lambda tail: order[np.cumsum(shares[order]) <= tail + 1e-12])  # noqa: B023
+def _end(name: str, order: NDArray[np.intp], shares: NDArray[np.float64]) -> Iterator[tuple[str, Into]]:
+    held = np.cumsum(shares[order])
+    return _together(len(order), f"the {name} {{}} together", lambda tail: order[held <= tail + 1e-12])
 
 
 def _together(values: int, told: str, some: Callable[[float], NDArray[np.intp]]) -> Iterator[tuple[str, Into]]:
@@ -330,14 +329,3 @@ def _together(values: int, told: str, some: Callable[[float], NDArray[np.intp]])
             into = np.arange(values)
             into[few] = few[0]
             yield told.format(f"{tail:.0%}".replace("%", " %")), into
-
-
-def _placed(values: Sequence[Any], order: Sequence[Any], name: str) -> NDArray[np.int64]:
-    known = {value: place for place, value in enumerate(order)}
-    absent = sum(value not in known for value in values)
-    if absent:
-        raise DataError(
-            f"the order of {name!r} must name all of its values; it leaves out {absent:,} of {len(values):,}",
-            column=name,
-        )
-    return np.array([known[value] for value in values], np.int64)

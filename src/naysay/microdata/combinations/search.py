@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -34,12 +35,7 @@ SHOWN = 20
 SIGN = {"matches": "m", "anonymity": "k"}
 """The sign of each measure that combinations are ranked by."""
 
-_STOPPED = {
-    "": "",
-    "interrupted": "interrupted",
-    "minutes": "its time was up",
-    "most": "as many as were asked for",
-}
+_STOPPED = {"": "", "interrupted": "interrupted", "minutes": "its time was up", "most": "as many as were asked for"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +99,6 @@ class Search:
         return _STOPPED[self.stopped]
 
     @property
-    def heading(self) -> str:
-        """What was searched."""
-        keys = _checks.several(len(self.keys.columns), "key", "keys")
-        return f"{self.asked:,} combinations of up to {self.size} of {keys}; {self.n:,} respondents; rule: {self.rule}"
-
-    @property
     def unfinished(self) -> str:
         """What a search that stopped has not done; empty where it did everything."""
         if not self.left:
@@ -128,12 +118,7 @@ class Search:
         """The search as one JSON object with stable names; undefined numbers are None."""
         return {
             "keys": list(self.keys.columns),
-            "n": self.n,
-            "size": self.size,
-            "rule": self.rule,
-            "measure": self.measure,
-            "population": self.population,
-            "asked": self.asked,
+            **{name: getattr(self, name) for name in ("n", "size", "rule", "measure", "population", "asked")},
             "finished": len(self.combinations),
             "complete": self.complete,
             "stopped": self.stopped or None,
@@ -153,7 +138,11 @@ class Search:
         on_m, on_k = ([], []) if self.population is None else (["θ on m"], ["θ on k"])
         columns = ["m=1", "m<5", "Pr(SU)", "mean 1/m", *on_m, "deleted", "k=1", "k<5", "Pr(SU) all", "exact", *on_k]
         top, sign = self.combinations[:SHOWN], SIGN[self.measure]
+        of = _checks.several(len(self.keys.columns), "key", "keys")
+        searched = f"{self.asked:,} combinations of up to {self.size} of {of}"
         title = f"The {len(top)} on which most stand out, ranked by {sign} = 1"
+        columns_of_sizes = ("keys", "finished", "least", "median", "most", "on")
+        by_size = f"Respondents with {sign} = 1, by the number of keys"
         sizes = ((f"{size}", *self._spread(done)) for size, done in self.by_size)
         meaning = (
             "Mean 1/m: the chance to pick the right record if all matches were equally likely. Exact: how often an"
@@ -161,17 +150,12 @@ class Search:
         )
         theta = f"θ: as in the table of risk; {DASH}: none, or withheld."
         return [
-            Heading(f"Search for dangerous combinations: {self.heading}"),
+            Heading(f"Search for dangerous combinations: {searched}; {self.n:,} respondents; rule: {self.rule}"),
             *([Note(self.unfinished)] if self.left else []),
             grid(title, ["combination", *columns], map(self._cells, top), width=48),
             explained(meaning),
             *([] if self.population is None else [Sentence(theta)]),
-            grid(
-                f"Respondents with {sign} = 1, by the number of keys",
-                ("keys", "finished", "least", "median", "most", "on"),
-                sizes,
-                width=48,
-            ),
+            grid(by_size, columns_of_sizes, sizes, width=48),
         ]
 
     def _cells(self, each: Combination) -> list[str]:
@@ -265,9 +249,15 @@ def search(
     adder(4 * size * lattice.rows**2)  # imports what compiles: an import that Ctrl-C cuts short cannot be repeated
     with Finished(keys, rule, None if file is None else Path(file)) as finished:
         stopped = _interruptible(lambda: _run(lattice, size, finished, most, minutes, progress))
-    done = [each for each in finished.done.values() if len(each.keys) <= size]
+    place = {name: number for number, name in enumerate(keys.columns)}
+
+    def danger(each: Combination) -> tuple[Any, ...]:
+        first, second = (each.k, each.m) if measure == "anonymity" else (each.m, each.k)
+        sizes = (-first.unique, -first.below_5, -first.below_10, -second.unique)
+        return (*sizes, len(each.keys), [place[name] for name in each.keys])
+
+    ranked = tuple(sorted((each for each in finished.done.values() if len(each.keys) <= size), key=danger))
     asked = number_of(len(keys.columns), size)
-    ranked = _ranked(keys, done, measure)
     return Search(keys, size, rule, measure, ranked, asked, stopped, population, confidence)
 
 
@@ -276,14 +266,12 @@ def _interruptible(work: Callable[[], str]) -> str:
 
     One Ctrl-C may be raised twice: by polars, which watches for it while it computes, and then by Python.
     """
-    try:
+    with suppress(KeyboardInterrupt):
         try:
             return work()
         except KeyboardInterrupt:
             time.sleep(0)  # where the second one comes up
-            return "interrupted"
-    except KeyboardInterrupt:
-        return "interrupted"
+    return "interrupted"
 
 
 def _check_limits(most: Any, minutes: Any) -> None:
@@ -305,10 +293,9 @@ def _run(
     if most is None and minutes is None:
         plan = planned(lattice, size, finished)
         if plan.time > LONGEST:
-            raise DataError(
-                f"a search that takes more than a day needs a limit; this one has {plan}. Count the first with most"
-                f" (--most), give it time with minutes (--minutes), or search smaller combinations ({plan.smaller})"
-            )
+            ways = "Count the first with most (--most), give it time with minutes (--minutes), or search smaller"
+            needs = "a search that takes more than a day needs a limit"
+            raise DataError(f"{needs}; this one has {plan}. {ways} combinations ({plan.smaller})")
     shelf, begun = Shelf.of_lattice(lattice, size), time.monotonic()
     total = number_of(len(lattice.keys.columns), size)
     before = sum(len(names) <= size for names in finished.done)
@@ -330,14 +317,3 @@ def _missing(lattice: Lattice, size: int, finished: Finished) -> Iterator[tuple[
             names = tuple(lattice.keys.columns[place] for place in sorted(places))
             if names not in finished.done:
                 yield names, places
-
-
-def _ranked(keys: Keys, found: list[Combination], measure: str) -> tuple[Combination, ...]:
-    place = {name: number for number, name in enumerate(keys.columns)}
-
-    def danger(each: Combination) -> tuple[Any, ...]:
-        first, second = (each.k, each.m) if measure == "anonymity" else (each.m, each.k)
-        sizes = (-first.unique, -first.below_5, -first.below_10, -second.unique)
-        return (*sizes, len(each.keys), [place[name] for name in each.keys])
-
-    return tuple(sorted(found, key=danger))

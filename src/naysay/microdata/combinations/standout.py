@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.combinations.hitting import hitting_sets
+from naysay.microdata.combinations.plan import check_how
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches_of_tuples
-from naysay.microdata.matching.question import RULES
 
 __all__ = ["KeySet", "StandOut", "stand_out", "stand_out_of"]
 
@@ -80,11 +80,8 @@ class StandOut:
         }
 
     def __str__(self) -> str:
-        lines = [
-            f"{number:,} of {self.keys.n:,} respondents stand out on {_checks.several(size, 'key', 'keys')}, and not on"
-            " fewer"
-            for size, number in self.respondents.items()
-        ]
+        found = [(f"{n:,}", _checks.several(size, "key", "keys")) for size, n in self.respondents.items()]
+        lines = [f"{n} of {self.keys.n:,} respondents stand out on {keys}, and not on fewer" for n, keys in found]
         return "\n".join([*lines, *(f"  {' + '.join(found.keys)}: {found.respondents:,}" for found in self.sets)])
 
 
@@ -200,8 +197,7 @@ def stand_out_of(
     >>> stand_out_of(Keys(people, ["age", "gender", "job"]), 3)
     (('age', 'gender', 'job'),)
     """
-    if rule not in RULES:
-        raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
+    check_how(rule)
     given: Any = row
     if isinstance(given, bool) or not isinstance(given, int | np.integer) or not 0 <= given < keys.n:
         raise DataError(f"row must be a position in the file, from 0 to {keys.n - 1:,}; got {row!r}", value=row)
@@ -212,15 +208,10 @@ def stand_out_of(
     differs, group = _choices(keys, own, rule)
     told = None if progress is None else partial(progress, "which keys tell")
     found = hitting_sets(np.delete(differs, own, axis=0), group, most=largest, progress=told)
-    if keys.distinct == 1:
-        found = _each_alone(keys, own)
+    if keys.distinct == 1:  # nobody to be told apart from: every key does that would not drop them
+        pairs = enumerate(zip(keys.variables, keys.tuples.columns, strict=True))
+        found = [(place,) for place, (variable, column) in pairs if variable.policy != "drop" or column[own]]
     return tuple(tuple(keys.columns[place] for place in places) for places in found)
-
-
-def _each_alone(keys: Keys, own: int) -> list[tuple[int, ...]]:
-    """The keys of the only respondent there is, without those that would drop them."""
-    pairs = enumerate(zip(keys.variables, keys.tuples.columns, strict=True))
-    return [(place,) for place, (variable, column) in pairs if variable.policy != "drop" or column[own]]
 
 
 def _choices(keys: Keys, own: int, rule: str) -> tuple[NDArray[np.bool_], list[int]]:
@@ -232,11 +223,15 @@ def _choices(keys: Keys, own: int, rule: str) -> tuple[NDArray[np.bool_], list[i
             f"{choices:,} candidates of one respondent are too many to take each as known among {keys.distinct:,}"
             " distinct tuples; coarsen the keys, or ask for rule='intersect' or 'first'"
         )
-    group = [place for place, each in enumerate(known) for _ in each]
+    pairs = [(place, values) for place, each in enumerate(known) for values in each]
     differs = np.zeros((keys.distinct, choices), bool)
-    for choice, (place, values) in enumerate((place, values) for place, each in enumerate(known) for values in each):
-        differs[:, choice] = _tells(keys, place, values)
-    return differs, group
+    for choice, (place, values) in enumerate(pairs):
+        cells = keys.variables[place].cells
+        held = np.zeros(cells.size + 1, bool)
+        held[0] = keys.variables[place].policy != "drop"  # who lacks the key matches, unless that leaves them out
+        held[1:] = cells.membership[:, values].sum(axis=1) > 0
+        differs[:, choice] = ~held[keys.tuples.columns[place]]
+    return differs, [place for place, _ in pairs]
 
 
 def _known_as(keys: Keys, place: int, own: int, rule: str) -> list[NDArray[np.int64]]:
@@ -248,12 +243,3 @@ def _known_as(keys: Keys, place: int, own: int, rule: str) -> list[NDArray[np.in
     if rule == "intersect":
         return [candidates]
     return np.split(candidates[:1] if rule == "first" else candidates, len(candidates) if rule == "worst" else 1)
-
-
-def _tells(keys: Keys, place: int, known: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which distinct tuples hold none of these values on a key, or lack it where that leaves them out."""
-    cells = keys.variables[place].cells
-    held = np.zeros(cells.size + 1, bool)
-    held[1:] = cells.membership[:, known].sum(axis=1) > 0
-    held[0] = keys.variables[place].policy != "drop"
-    return np.asarray(~held[keys.tuples.columns[place]])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
-from csv import writer
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,9 +19,9 @@ from naysay.microdata.report.page import risk_html
 __all__ = ["Answers"]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Answers:
-    """All that is answered; what was not asked for is None.
+    """All that is answered, filled in as the work goes on; what was not asked for is None.
 
     Parameters
     ----------
@@ -104,12 +102,9 @@ class Answers:
 
     def csv(self) -> None:
         """Print one row of CSV for each quasi-identifier; reservations go to stderr."""
-        out = io.StringIO()
-        rows_out = writer(out, lineterminator="\n")
         rows = [_flat(row, self.risk) for row in self.risk.to_dict()["quasi_identifiers"]]
-        rows_out.writerow(rows[0])
-        rows_out.writerows(row.values() for row in rows)
-        output.say(out.getvalue().rstrip("\n"))
+        for cells in (rows[0], *(row.values() for row in rows)):
+            output.say(record_text(list(cells)))
         for text in self.risk.reservations:
             output.note(text)
         if self.search is not None:
@@ -131,12 +126,8 @@ def _series(sizes: np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]) -> pl.Seri
 def _flat(row: Mapping[str, Any], risk: RiskTable) -> dict[str, Any]:
     """One row of CSV: keys and policies as records, and the fields of each measure behind its name and a point."""
     policies = [f"{name}={policy}" for name, policy in row["missing"].items()]
-    flat = {
-        "keys": record_text(row["keys"]),
-        "missing": record_text(policies),
-        "n": risk.n,
-        "population": risk.population,
-    }
+    flat: dict[str, Any] = {"keys": record_text(row["keys"]), "missing": record_text(policies)}
+    flat |= {"n": risk.n, "population": risk.population}
     for kind in risk.kinds:
         for name, value in row.get(kind.name, {}).items():
             if name.endswith("_interval"):

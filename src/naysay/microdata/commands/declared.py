@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from naysay import _checks
 from naysay.console.options import design_of
@@ -11,7 +12,7 @@ from naysay.errors import DataError
 from naysay.microdata import Between, Either, Form, Joined, Privatized
 from naysay.microdata.commands.risk_options import Options
 
-__all__ = ["chances", "forms", "named", "orders", "policies", "record"]
+__all__ = ["chances", "check_free", "forms", "named", "orders", "policies", "record"]
 
 
 def record(text: str, *, option: str) -> tuple[str, ...]:
@@ -24,6 +25,14 @@ def record(text: str, *, option: str) -> tuple[str, ...]:
     if not names or not all(name.strip() for name in names):
         raise DataError(f"{option} must list names with commas, such as 'age,gender'; got {text!r}")
     return names
+
+
+def check_free(path: Path, *, force: bool) -> None:
+    """Raise unless a file can be written there: in a folder that exists, and over another only with ``--force``."""
+    if path.exists() and not force:
+        raise DataError(f"{str(path)!r} exists; add --force to overwrite it")
+    if not path.parent.is_dir():
+        raise DataError(f"there is no folder {str(path.parent)!r} to write to")
 
 
 def named(texts: Iterable[str], *, option: str, example: str) -> dict[str, str]:
@@ -50,9 +59,8 @@ def policies(texts: Sequence[str]) -> list[str | dict[str, str]]:
         elif len(parts) == 1:
             found.append(parts[0])
         else:
-            raise DataError(
-                f"--missing must be one policy for all keys, or KEY=POLICY for each; got {plain[0]!r} in {text!r}"
-            )
+            got = f"got {plain[0]!r} in {text!r}"
+            raise DataError(f"--missing must be one policy for all keys, or KEY=POLICY for each; {got}")
     return found or ["wildcard"]
 
 
@@ -61,13 +69,12 @@ def forms(options: Options) -> dict[str, Form]:
     found: dict[str, Form] = {}
     for name in options.joined or ():
         _once(found, name)[name] = Joined()
+    pair = "month=first_month,second_month"
     for option, texts in (("--either", options.either or ()), ("--between", options.between or ())):
-        for name, value in named(texts, option=option, example="month=first_month,second_month").items():
+        for name, value in named(texts, option=option, example=pair).items():
             columns = record(value, option=option)
             if len(columns) != 2:
-                raise DataError(
-                    f"{option} must name two columns, such as month=first_month,second_month; got {value!r}"
-                )
+                raise DataError(f"{option} must name two columns, such as {pair}; got {value!r}")
             _once(found, name)[name] = Either(*columns) if option == "--either" else Between(*columns)
     labels = named(options.categories or (), option="--categories", example="income=low,middle,high")
     levels = named(options.level or (), option="--level", example="income=income_level")
@@ -83,9 +90,8 @@ def forms(options: Options) -> dict[str, Form]:
 
 def _once(found: dict[str, Form], name: str) -> dict[str, Form]:
     if name in found:
-        raise DataError(
-            f"the candidates of {name!r} are declared twice; one of --joined, --either, --between, --design"
-        )
+        every = "--joined, --either, --between, --design"
+        raise DataError(f"the candidates of {name!r} are declared twice; use one of {every}")
     return found
 
 
@@ -102,7 +108,6 @@ def chances(texts: Sequence[str]) -> dict[str, float]:
         try:
             found[name] = float(text)
         except ValueError:
-            raise DataError(
-                f"--attempt must be a probability, such as acquaintance=0.05; got {_checks.shown([text])}"
-            ) from None
+            told = f"--attempt must be a probability, such as acquaintance=0.05; got {_checks.shown([text])}"
+            raise DataError(told) from None
     return found

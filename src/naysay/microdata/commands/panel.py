@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import polars as pl
 import typer
+from typer import Argument, Option
 
 from naysay import _checks, files
 from naysay.console import output
@@ -20,18 +21,6 @@ from naysay.microdata.commands import declared
 from naysay.responses import JOINER
 
 __all__ = ["app", "birthdays", "group", "merge"]
-
-Waves = Annotated[
-    list[Path], typer.Argument(metavar="FILE…", help="Waves and modules: CSV, Parquet, JSON lines, SPSS, Stata.")
-]
-Out = Annotated[Path, typer.Option(metavar="FILE", help="The file to write, of the kind that its suffix says.")]
-Respondent = Annotated[str, typer.Option(metavar="COLUMN", help="Who answered.")]
-Wave = Annotated[str, typer.Option(metavar="COLUMN", help="In which month: 2009-03, 200903, or a date.")]
-Months = Annotated[
-    str | None, typer.Option(metavar="RECORD", help="The month of each FILE, where files do not hold it.")
-]
-Absent = Annotated[str | None, typer.Option(metavar="RECORD", help="Cells that mean missing, such as 'NA,-9'.")]
-Format = Annotated[Literal["table", "json"], typer.Option("--format", help="Of the counts that are printed.")]
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -49,28 +38,35 @@ def group(context: typer.Context) -> None:
 
 
 @dataclass(frozen=True)
-class MergeOptions:
-    """What is asked of ``naysay panel merge``."""
+class WavesOptions:
+    """What both commands are asked: which waves to read, and what to write."""
 
-    waves: Waves
-    out: Out
-    background: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RECORD", help="The background variables; people who answered nothing else are set aside."
-        ),
+    waves: Annotated[
+        list[Path], Argument(metavar="FILE…", help="Waves and modules: CSV, Parquet, JSON lines, SPSS, Stata.")
+    ]
+    out: Annotated[Path, Option(metavar="FILE", help="The file to write, of the kind that its suffix says.")]
+    respondent: Annotated[str, Option(metavar="COLUMN", help="Who answered.")] = "respondent"
+    wave: Annotated[str, Option(metavar="COLUMN", help="In which month: 2009-03, 200903, or a date.")] = "wave"
+    months: Annotated[
+        str | None, Option(metavar="RECORD", help="The month of each FILE, where files do not hold it.")
     ] = None
-    respondent: Respondent = "respondent"
-    wave: Wave = "wave"
-    months: Months = None
-    number: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Numbers of the waves, checked to rise with the months.")
-    ] = None
-    na: Absent = None
-    force: Force = False
-    format_: Format = "table"
+    na: Annotated[str | None, Option(metavar="RECORD", help="Cells that mean missing, such as 'NA,-9'.")] = None
+    force: Annotated[bool, Option("--force", help="Overwrite files that exist.")] = False
+    format_: Annotated[Literal["table", "json"], Option("--format", help="Of the counts that are printed.")] = "table"
     separator: Separator = ","
     encoding: Encoding = None
+
+
+@dataclass(frozen=True)
+class MergeOptions(WavesOptions):
+    """What is asked of ``naysay panel merge``."""
+
+    background: Annotated[
+        str | None, Option(metavar="RECORD", help="Background variables; whoever answered nothing else is set aside.")
+    ] = None
+    number: Annotated[
+        str | None, Option(metavar="COLUMN", help="Numbers of the waves; they must rise with the months.")
+    ] = None
 
 
 @app.command("merge")
@@ -104,33 +100,20 @@ def merge(options: MergeOptions) -> None:
 
 
 @dataclass(frozen=True)
-class BirthdayOptions:
+class BirthdayOptions(WavesOptions):
     """What is asked of ``naysay panel birthdays``."""
 
-    waves: Waves
-    out: Out
-    age: Annotated[str, typer.Option(metavar="COLUMN", help="Age in completed years.")] = "age"
-    bounds: Annotated[bool, typer.Option("--bounds", help="Use every age, not only changes, as an intruder would.")] = (
-        False
-    )
+    age: Annotated[str, Option(metavar="COLUMN", help="Age in completed years.")] = "age"
+    bounds: Annotated[bool, Option("--bounds", help="Use every age, as an intruder would, not only changes.")] = False
     year_of_birth: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The year of birth, which tells more with --bounds.")
+        str | None, Option(metavar="COLUMN", help="The year of birth, which tells more with --bounds.")
     ] = None
     beside: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A file of respondents to which the month is added.")
+        Path | None, Option(metavar="FILE", help="A file of respondents to which the month is added.")
     ] = None
     contradictions: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write respondents whose ages contradict each other, with waves and ages."),
+        Path | None, Option(metavar="FILE", help="Write respondents whose ages contradict each other, wave by wave.")
     ] = None
-    respondent: Respondent = "respondent"
-    wave: Wave = "wave"
-    months: Months = None
-    na: Absent = None
-    force: Force = False
-    format_: Format = "table"
-    separator: Separator = ","
-    encoding: Encoding = None
 
 
 @app.command("birthdays")
@@ -168,31 +151,29 @@ def birthdays(options: BirthdayOptions) -> None:
     output.note(f"{out}: {table.height:,} respondents")
 
 
-def _tables(options: MergeOptions | BirthdayOptions) -> dict[str, pl.DataFrame]:
+def _tables(options: WavesOptions) -> dict[str, pl.DataFrame]:
     """The files, each with its month in a column, by their names."""
     paths, wave = options.waves, options.wave
     months = (None,) * len(paths) if options.months is None else declared.record(options.months, option="--months")
     if len(months) != len(paths):
         raise DataError(f"--months must name one month a file; got {len(months)} for {len(paths)} files")
-    if len(set(paths)) < len(paths):
-        twice = next(path for path in paths if paths.count(path) > 1)
-        raise DataError(f"{str(twice)!r} is named twice")
+    for path in paths:
+        if paths.count(path) > 1:
+            raise DataError(f"{str(path)!r} is named twice")
     absent = () if options.na is None else declared.record(options.na, option="--na")
     found = {}
     for path, month in zip(paths, months, strict=True):
         table = _read(path, options, absent)
         if month is None and wave not in table.columns:
-            raise DataError(
-                f"{str(path)!r} has no column {wave!r} for the month of a row; name it with --wave, or give the month"
-                " of each file with --months"
-            )
+            advice = "name it with --wave, or give the month of each file with --months"
+            raise DataError(f"{str(path)!r} has no column {wave!r} for the month of a row; {advice}")
         if month is not None and wave in table.columns:
             raise DataError(f"{str(path)!r} has a column {wave!r}; leave --months out, or name another --wave")
         found[str(path)] = table if month is None else table.with_columns(pl.lit(month).alias(wave))
     return found
 
 
-def _read(path: Path, options: MergeOptions | BirthdayOptions, absent: Sequence[str] = ()) -> pl.DataFrame:
+def _read(path: Path, options: WavesOptions, absent: Sequence[str] = ()) -> pl.DataFrame:
     """A file, the cells that mean missing as null; respondents are named as they are."""
     with files.readable(path):
         frame = files.scan(path, separator=options.separator, encoding=options.encoding)
@@ -224,7 +205,4 @@ def _check_out(outs: Sequence[Path], inputs: Sequence[Path], *, force: bool) -> 
         files.kind(path)
         if any(path.exists() and each.exists() and path.samefile(each) for each in inputs):
             raise DataError(f"{str(path)!r} is read as well; write to another file")
-        if path.exists() and not force:
-            raise DataError(f"{str(path)!r} exists; add --force to overwrite it")
-        if not path.parent.is_dir():
-            raise DataError(f"there is no folder {str(path.parent)!r} to write to")
+        declared.check_free(path, force=force)

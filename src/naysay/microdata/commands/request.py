@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from naysay import files, microdata
 from naysay.console import output
 from naysay.errors import DataError
-from naysay.microdata import Contributions, Form, Joined, Keys, Recodings, Search
+from naysay.microdata import Joined, Keys
 from naysay.microdata.combinations.recodings import everywhere
 from naysay.microdata.commands import declared
 from naysay.microdata.commands.answers import Answers
@@ -32,57 +32,29 @@ _LONG = 60.0  # seconds from which a search says beforehand how long it should t
 _OF_A_SEARCH = ("measure", "order", "most", "minutes", "resume")
 
 
-@dataclass(frozen=True)
 class Request:
     """The options of ``naysay risk``, with the records that they hold read.
 
     Parameters
     ----------
     options : Options
-    asked : sequence of tuple of str
-        The quasi-identifiers.
-    cells : {key: Form}
-        How each key writes its candidates, as declared.
-    policies : sequence of str or {key: policy}
-    population : float, optional
-    attempts : {scenario: probability}
-    orders : {key: texts}
-        The order of the values of a key, for recodings.
+
+    Raises
+    ------
+    DataError
+        For what can be known to be wrong before the file is read.
     """
 
-    options: Options
-    asked: Sequence[tuple[str, ...]]
-    cells: Mapping[str, Form]
-    policies: Sequence[str | dict[str, str]]
-    population: float | None
-    attempts: Mapping[str, float]
-    orders: Mapping[str, tuple[str, ...]]
-
-    @classmethod
-    def of(cls, options: Options) -> Self:
-        """The request that the options make.
-
-        Raises
-        ------
-        DataError
-            For what can be known to be wrong before the file is read.
-        """
+    def __init__(self, options: Options) -> None:
         people = options.population
-        request = cls(
-            options,
-            [declared.record(text, option="--keys") for text in options.keys],
-            declared.forms(options),
-            declared.policies(options.missing or ()),
-            int(people) if people is not None and people.is_integer() else people,
-            declared.chances(options.attempt or ()),
-            declared.orders(options.order or ()) if options.search is not None else {},
-        )
-        if options.search is None:
-            for name in _OF_A_SEARCH:
-                if getattr(options, name) is not None:
-                    raise DataError(f"--{name} is for a search; ask for one with --search")
-        request._check()
-        return request
+        self.options = options
+        self.asked = [declared.record(text, option="--keys") for text in options.keys]
+        self.cells = declared.forms(options)
+        self.policies = declared.policies(options.missing or ())
+        self.population = int(people) if people is not None and people.is_integer() else people
+        self.attempts = declared.chances(options.attempt or ())
+        self.orders = declared.orders(options.order or ()) if options.search is not None else {}
+        self._check()
 
     @property
     def every(self) -> list[str]:
@@ -91,6 +63,9 @@ class Request:
 
     def _check(self) -> None:
         options = self.options
+        for name in _OF_A_SEARCH:
+            if options.search is None and getattr(options, name) is not None:
+                raise DataError(f"--{name} is for a search; ask for one with --search")
         for name in self.cells:
             if name not in self.every:
                 raise DataError(f"{name!r} is declared as a key, but no --keys names it", column=name)
@@ -98,26 +73,26 @@ class Request:
             scenario(name), probability(chance)
         if options.search is not None:
             if not 1 <= options.search <= len(self.every):
-                raise DataError(
-                    f"--search must be a number of keys, from 1 to the {len(self.every)} that --keys names;"
-                    f" got {options.search}"
-                )
+                every = f"the {len(self.every)} that --keys names"
+                raise DataError(f"--search must be a number of keys, from 1 to {every}; got {options.search}")
             check_names(list(self.orders), self.every, what="key")
-            if options.resume is not None and not options.resume.parent.is_dir():
-                raise DataError(f"there is no folder {str(options.resume.parent)!r} to write to")
+            if options.resume is not None:
+                declared.check_free(options.resume, force=True)  # a search goes on with the file that is there
         if options.engine != "polars" and (options.per_row is not None or options.row is not None):
             raise DataError(f"rows on {options.engine} have no order; use --per-row and --row with --engine polars")
         if options.per_row is not None:
             files.kind(options.per_row, to_write=True)
-            if options.per_row.exists() and not options.force:
-                raise DataError(f"{str(options.per_row)!r} exists; add --force to overwrite it")
-            if not options.per_row.parent.is_dir():
-                raise DataError(f"there is no folder {str(options.per_row.parent)!r} to write to")
+            declared.check_free(options.per_row, force=options.force)
 
     def answers(self) -> Answers:
         """All that is asked for, from the file."""
-        options = self.options
-        with files.readable(options.file), self._source().on(options.engine) as table, _progress() as progress:
+        options, sensitive = self.options, self.options.sensitive
+        # a set of candidates in one column is read like plain cells: from the column of that name
+        columns = [column for name in self.every for column in self.cells.get(name, Joined()).columns(name)]
+        plain = [name for name in self.every if name not in self.cells]
+        na = () if options.na is None else declared.record(options.na, option="--na")
+        source = Source(options, [*columns, *([] if sensitive is None else [sensitive])], plain, na)
+        with files.readable(options.file), source.table() as table, _progress() as progress:
             # keys that are encoded under the first policy answer all of this; several policies alone encode each anew
             once = (options.stand_out, options.row, options.search, options.html)
             needed = len(self.policies) == 1 or options.explain or any(each is not None for each in once)
@@ -128,21 +103,6 @@ class Request:
                     for line in str(microdata.explain(read.only(names), rule=options.rule)).splitlines():
                         output.note(f"  {line}")
             return self._answers(table, read, progress)
-
-    def _source(self) -> Source:
-        options, sensitive = self.options, self.options.sensitive
-        # a set of candidates in one column is read like plain cells: from the column of that name
-        read = [column for name in self.every for column in self.cells.get(name, Joined()).columns(name)]
-        return Source(
-            path=options.file,
-            columns=[*read, *([] if sensitive is None else [sensitive])],
-            plain=[name for name in self.every if name not in self.cells],
-            weight=options.weight,
-            na=() if options.na is None else declared.record(options.na, option="--na"),
-            separator=options.separator,
-            encoding=options.encoding,
-            codes=options.codes,
-        )
 
     def _read(self, table: Any, progress: Reporter) -> Keys:
         """All keys under the first policy, and the sensitive variable, read once."""
@@ -181,13 +141,14 @@ class Request:
             for row in risk.quasi_identifiers
         ]
         found = Answers(risk, tried)
-        if read is None:
-            return found
-        keys = read.only(self.every)
-        found = self._alone(replace(found, keys=keys), keys, progress)
-        return found if options.search is None else self._searched(found, keys, options.search, progress)
+        if read is not None:
+            found.keys = read.only(self.every)
+            self._alone(found, found.keys, progress)
+            if options.search is not None:
+                self._searched(found, found.keys, options.search, progress)
+        return found
 
-    def _alone(self, found: Answers, keys: Keys, progress: Reporter) -> Answers:
+    def _alone(self, found: Answers, keys: Keys, progress: Reporter) -> None:
         """On which keys people stand out: everybody, one respondent, or nobody where that is not asked."""
         row, largest, rule = self.options.row, self.options.stand_out, self.options.rule
         if row is not None and row > keys.n:
@@ -198,24 +159,22 @@ class Request:
             output.note(f"--stand-out and --row are for the first --missing, {named}")
         most = None if largest is None else min(largest, len(self.every))
         if most is not None:
-            found = replace(found, stand_out=microdata.stand_out(keys, most=most, rule=rule, progress=progress))
+            found.stand_out = microdata.stand_out(keys, most=most, rule=rule, progress=progress)
         if row is not None:
-            own = microdata.stand_out_of(keys, row - 1, most=most, rule=rule, progress=progress)
-            found = replace(found, row=row, own=own)
-        return found
+            found.row = row
+            found.own = microdata.stand_out_of(keys, row - 1, most=most, rule=rule, progress=progress)
 
-    def _searched(self, found: Answers, keys: Keys, size: int, progress: Reporter) -> Answers:
+    def _searched(self, found: Answers, keys: Keys, size: int, progress: Reporter) -> None:
         """The search, and where it was not interrupted contributions and recodings of the worst combination."""
-        options = self.options
+        options, rule, measure = self.options, self.options.rule, self.options.measure or "matches"
         if options.resume is None or not options.resume.exists():
-            plan = microdata.search_plan(keys, size=size, rule=options.rule)
+            plan = microdata.search_plan(keys, size=size, rule=rule)
             if plan.time > _LONG:
                 output.note(f"{plan}; smaller: {plan.smaller}")
-        measure = options.measure or "matches"
-        search: Search = microdata.search(
+        found.search = search = microdata.search(
             keys,
             size=size,
-            rule=options.rule,
+            rule=rule,
             measure=measure,
             population=None if options.weight else self.population,  # θ of a combination needs equal chances
             confidence=options.confidence,
@@ -224,16 +183,13 @@ class Request:
             file=options.resume,
             progress=progress,
         )
-        found = replace(found, search=search)
         if search.stopped == "interrupted" or not search.complete:
-            return found
-        told: Contributions = microdata.contributions(search, progress=progress)
+            return
+        found.contributions = microdata.contributions(search, progress=progress)
         worst = keys.only(search.combinations[0].keys)
         orders = {name: _values(worst, name, self.orders[name]) for name in worst.columns if name in self.orders}
-        coarser: Recodings = microdata.recodings(
-            worst, rule=options.rule, measure=measure, orders=orders, progress=progress
-        )
-        return replace(found, contributions=told, recodings=replace(coarser, worst=everywhere(search, coarser)))
+        coarser = microdata.recodings(worst, rule=rule, measure=measure, orders=orders, progress=progress)
+        found.recodings = replace(coarser, worst=everywhere(search, coarser))
 
 
 def _values(keys: Keys, name: str, texts: Sequence[str]) -> list[Any]:

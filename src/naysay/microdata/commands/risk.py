@@ -42,7 +42,7 @@ def command(options: Options) -> None:
     """
     from naysay.microdata.commands.request import Request
 
-    request = Request.of(options)
+    request = Request(options)
     pages.check(options.html)
     answers = request.answers()
     if options.per_row is not None:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
+from typer import Option
 
 from naysay.console.options import Codes, Encoding, File, Format, Separator
 
-__all__ = ["EngineName", "Options"]
+__all__ = ["Options"]
 
-EngineName = Literal["polars", "duckdb", "spark"]
+Text = str | None
+Texts = list[str] | None
 
 
 @dataclass(frozen=True)
@@ -21,100 +22,73 @@ class Options:
 
     file: File
     keys: Annotated[
-        list[str],
-        typer.Option(metavar="RECORD", help="A quasi-identifier: its key variables. Once for each that is assessed."),
+        list[str], Option(metavar="RECORD", help="The key variables of a quasi-identifier. Once for each of them.")
     ]
     population: Annotated[
-        float | None,
-        typer.Option(metavar="N", help="People from whom the respondents are a sample; only θ and weights need it."),
+        float | None, Option(metavar="N", help="How many people the respondents are a sample of; for θ and weights.")
     ] = None
     missing: Annotated[
-        list[str] | None,
-        typer.Option(
+        Texts,
+        Option(
             metavar="POLICIES",
             help="What a missing key means: wildcard (matches everything, the default), category (a value of its own) "
             "or drop, for all keys or for each, such as age=drop,income=category. Several times: side by side.",
         ),
     ] = None
-    na: Annotated[
-        str | None, typer.Option(metavar="RECORD", help="Cells that mean missing, such as 'Not_Say,NA,-9'.")
-    ] = None
+    na: Annotated[Text, Option(metavar="RECORD", help="Cells that mean missing, such as 'Not_Say,NA,-9'.")] = None
     rule: Annotated[
         Literal["worst", "intersect", "first"],
-        typer.Option(help="How uncertain keys match: for the worst candidate, by any, or by the first."),
+        Option(help="How uncertain keys match: by the worst candidate, any or the first."),
     ] = "worst"
-    weight: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Sampling weights: people that a respondent stands for.")
-    ] = None
-    sensitive: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Tell how many of its values people alike on the keys have.")
-    ] = None
-    joined: Annotated[
-        list[str] | None, typer.Option(metavar="KEY", help="A key whose cells list candidates, such as 'March;April'.")
-    ] = None
-    either: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=A,B", help="A key with two candidates, from columns A and B.")
-    ] = None
-    between: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=LOW,HIGH", help="A key known to lie between two columns.")
-    ] = None
+    weight: Annotated[Text, Option(metavar="COLUMN", help="Sampling weights: people behind each respondent.")] = None
+    sensitive: Annotated[Text, Option(metavar="COLUMN", help="Count its values among people alike on the keys.")] = None
+    joined: Annotated[Texts, Option(metavar="KEY", help="A key whose cells list candidates: 'March;April'.")] = None
+    either: Annotated[Texts, Option(metavar="KEY=A,B", help="A key with two candidates, from columns A and B.")] = None
+    between: Annotated[Texts, Option(metavar="KEY=LOW,HIGH", help="A key known to lie between two columns.")] = None
     design: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=DESIGN", help="A key of privatized answers, such as income='negative(discards=2)'."),
+        Texts, Option(metavar="KEY=DESIGN", help="A key of privatized answers, such as income='negative(discards=2)'.")
     ] = None
-    categories: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=RECORD", help="The categories of that design, unless it names them."),
-    ] = None
-    level: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=COLUMN", help="The level chosen, where the design offers levels.")
-    ] = None
+    categories: Annotated[Texts, Option(metavar="KEY=RECORD", help="Its categories, unless the design names them.")] = (
+        None
+    )
+    level: Annotated[Texts, Option(metavar="KEY=COLUMN", help="The chosen level, if the design offers levels.")] = None
     attempt: Annotated[
-        list[str] | None,
-        typer.Option(
+        Texts,
+        Option(
             metavar="SCENARIO=P",
             help="Pr(attempt) in your judgment, for Pr(identification): acquaintance, demonstration or register.",
         ),
     ] = None
     stand_out: Annotated[
         int | None,
-        typer.Option(min=1, metavar="MOST", help="The fewest keys, up to MOST, on which people match only themselves."),
+        Option(min=1, metavar="MOST", help="The fewest keys, up to MOST, on which people match nobody else."),
     ] = None
-    row: Annotated[
-        int | None, typer.Option(min=1, metavar="ROW", help="The same for one respondent, counted from 1.")
-    ] = None
-    search: Annotated[
-        int | None,
-        typer.Option(metavar="Q", help="Count every combination of up to Q of the keys, and rank them."),
-    ] = None
+    row: Annotated[int | None, Option(min=1, metavar="ROW", help="The same for one respondent, counted from 1.")] = None
+    search: Annotated[int | None, Option(metavar="Q", help="Count and rank every combination of up to Q keys.")] = None
     measure: Annotated[
         Literal["matches", "anonymity"] | None,
-        typer.Option(help="What --search ranks by: m = 1 (matches, the default), or k = 1."),
+        Option(help="What --search ranks by: m = 1 (matches, the default) or k = 1."),
     ] = None
-    order: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=RECORD", help="The order of a key's values, to put neighbors together."),
-    ] = None
-    most: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Combinations that --search counts now, at most.")
-    ] = None
-    minutes: Annotated[float | None, typer.Option(metavar="MINUTES", help="Time that --search takes, at most.")] = None
-    resume: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where --search keeps what is finished, and goes on from."),
-    ] = None
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a report for a review board, one page.")] = (
+    order: Annotated[Texts, Option(metavar="KEY=RECORD", help="A key's values in order, to join neighbors.")] = None
+    most: Annotated[int | None, Option(min=1, metavar="N", help="The most combinations that --search counts now.")] = (
         None
     )
-    per_row: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write k and m of every respondent, without the keys.")
-    ] = None
-    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE of --per-row if it exists.")] = False
-    engine: Annotated[EngineName, typer.Option(help="Where the respondents are counted.")] = "polars"
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Say on stderr which algorithm is taken, and what it should cost.")
-    ] = False
-    confidence: Annotated[float, typer.Option(help="Of θ's intervals.")] = 0.95
+    minutes: Annotated[float | None, Option(metavar="MINUTES", help="Time that --search takes, at most.")] = None
+    resume: Annotated[Path | None, Option(metavar="FILE", help="Where --search keeps what is finished, to go on.")] = (
+        None
+    )
+    html: Annotated[Path | None, Option(metavar="FILE", help="Write a report for a review board, one page.")] = None
+    per_row: Annotated[Path | None, Option(metavar="FILE", help="Write each respondent's k and m, without keys.")] = (
+        None
+    )
+    force: Annotated[bool, Option("--force", help="Overwrite FILE of --per-row if it exists.")] = False
+    engine: Annotated[Literal["polars", "duckdb", "spark"], Option(help="Where the respondents are counted.")] = (
+        "polars"
+    )
+    explain: Annotated[bool, Option("--explain", help="Say on stderr which algorithm runs, and its likely cost.")] = (
+        False
+    )
+    confidence: Annotated[float, Option(help="Of θ's intervals.")] = 0.95
     format_: Format = "table"
     separator: Separator = ","
     encoding: Encoding = None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import json
 import logging
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,8 +18,7 @@ import polars as pl
 
 from naysay import files
 from naysay.errors import DataError
-from naysay.microdata.commands import lines
-from naysay.microdata.commands.risk_options import EngineName
+from naysay.microdata.commands.risk_options import Options
 
 __all__ = ["Source"]
 
@@ -28,30 +29,20 @@ class Source:
 
     Parameters
     ----------
-    path : Path
+    options : Options
+        Which file it is, how it is written, and where its weights stand.
     columns : sequence of str
         Those that keys are read from.
     plain : sequence of str
         Those of them that hold one value a cell.
-    weight : str, optional
     na : sequence of str
         Cells that mean that nothing is known.
-    separator : str
-        Between the cells of a CSV file.
-    encoding : str, optional
-        Of a text file.
-    codes : bool
-        Whether codes of SPSS and Stata are read instead of their labels.
     """
 
-    path: Path
+    options: Options
     columns: Sequence[str]
     plain: Sequence[str]
-    weight: str | None
     na: Sequence[str]
-    separator: str
-    encoding: str | None
-    codes: bool
 
     def frame(self) -> pl.LazyFrame:
         """The columns as a lazy frame.
@@ -62,54 +53,51 @@ class Source:
             A file that cannot be read, columns that it does not have, weights that are no numbers, decimal numbers
             among the keys of a text file.
         """
-        frame = files.scan(
-            self.path,
-            separator=self.separator,
-            encoding=self.encoding,
-            codes=self.codes or [name for name in (self.weight,) if name is not None],
-        )
+        options, weight = self.options, self.options.weight
+        codes = options.codes or ([] if weight is None else [weight])
+        frame = files.scan(options.file, separator=options.separator, encoding=options.encoding, codes=codes)
         files.check_columns(frame, self.named)
         frame = frame.select(self.named)
-        if self.weight is not None:
-            frame = _weighed(frame, self.weight)
-        frame = _without(frame, [name for name in self.columns if name != self.weight], self.na)
+        if weight is not None:
+            frame = _weighed(frame, weight)
+        frame = _without(frame, [name for name in self.columns if name != weight], self.na)
         schema = frame.collect_schema()
         texts = [name for name in self.plain if schema[name] == pl.String]
         objects = [name for name in self.plain if isinstance(schema[name], pl.Struct)]
         if objects:
             raise DataError(f"a key must hold values, or lists of them; {objects[0]!r} holds {schema[objects[0]]}")
-        if files.kind(self.path) == "csv":
+        if files.kind(options.file) == "csv":
             numbers = [name for name in self.columns if schema[name] == pl.String]
-            frame = _as_whole(frame, numbers, texts, "," if self.separator == ";" else ".")
-        elif files.kind(self.path) == "jsonl":
-            lines.check_one_kind(self.path, texts, encoding=self.encoding or "utf-8")
+            frame = _as_whole(frame, numbers, texts, "," if options.separator == ";" else ".")
+        elif files.kind(options.file) == "jsonl":
+            _check_one_kind(options.file, texts, encoding=options.encoding or "utf-8")
         return frame
-
-    def mixed(self) -> dict[str, Any] | None:
-        """The columns of JSON lines that hold values beside lists; None for every other file."""
-        if files.kind(self.path) != "jsonl":
-            return None
-        with files.readable(self.path):
-            return lines.columns(self.path, self.named, self.na, encoding=self.encoding or "utf-8")
 
     def _as_it_is(self, frame: pl.LazyFrame) -> bool:
         """Whether DuckDB reads the same from the file as from these columns, so that no copy is needed."""
-        if self.na or files.kind(self.path) != "parquet" or set("*?[") & set(str(self.path)):
+        path = self.options.file
+        if self.na or files.kind(path) != "parquet" or set("*?[") & set(str(path)):
             return False
-        return frame.collect_schema() == pl.scan_parquet(self.path).select(self.named).collect_schema()
+        return frame.collect_schema() == pl.scan_parquet(path).select(self.named).collect_schema()
 
     @property
     def named(self) -> list[str]:
         """All columns, each once."""
-        return list(dict.fromkeys([*self.columns, *([] if self.weight is None else [self.weight])]))
+        weight = self.options.weight
+        return list(dict.fromkeys([*self.columns, *([] if weight is None else [weight])]))
 
     @contextmanager
-    def on(self, engine: EngineName) -> Iterator[Any]:
-        """The columns as a table of an engine, for as long as the context lasts."""
+    def table(self) -> Iterator[Any]:
+        """The columns as a table of the engine that was asked for, for as long as the context lasts."""
+        options, engine = self.options, self.options.engine
         try:
             frame = self.frame()
         except DataError:
-            mixed = self.mixed()
+            mixed = None
+            if files.kind(options.file) == "jsonl":
+                with files.readable(options.file):
+                    encoding = options.encoding or "utf-8"
+                    mixed = _cells_of_lines(options.file, self.named, self.na, encoding=encoding)
             if mixed is None:
                 raise
             if engine != "polars":
@@ -121,7 +109,7 @@ class Source:
             return
         module = _needed({"duckdb": "duckdb", "spark": "pyspark.sql"}[engine], engine)
         if engine == "duckdb" and self._as_it_is(frame):
-            yield from _duckdb(module, str(self.path))
+            yield from _duckdb(module, str(options.file))
             return
         with tempfile.TemporaryDirectory(prefix="naysay-") as folder:
             place = Path(folder) / "keys.parquet"
@@ -142,24 +130,19 @@ def _duckdb(module: ModuleType, place: str) -> Iterator[Any]:
 def _spark(module: ModuleType, place: str) -> Iterator[Any]:
     logging.getLogger("py4j").setLevel(logging.CRITICAL)  # it logs the traceback of a Ctrl-C
     running = module.SparkSession.getActiveSession()
-    session = running or _started(module)
+    settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+    builder = module.SparkSession.builder.master("local[*]").appName("naysay")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    try:
+        session = running or builder.getOrCreate()
+    except _needed("pyspark.errors", "spark").PySparkRuntimeError as error:
+        raise DataError(f"Spark did not start; it needs Java 17 or later, found by JAVA_HOME ({error})") from None
     try:
         yield session.read.parquet(place)
     finally:
         if running is None:
             session.stop()
-
-
-def _started(module: ModuleType) -> Any:
-    """A Spark of this machine, quiet."""
-    builder = module.SparkSession.builder.master("local[*]").appName("naysay")
-    settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    try:
-        return builder.getOrCreate()
-    except _needed("pyspark.errors", "spark").PySparkRuntimeError as error:
-        raise DataError(f"Spark did not start; it needs Java 17 or later, found by JAVA_HOME ({error})") from None
 
 
 def _needed(module: str, extra: str) -> ModuleType:
@@ -175,16 +158,10 @@ def _without(frame: pl.LazyFrame, names: Sequence[str], na: Sequence[str]) -> pl
     """The frame with these cells missing, however they are typed; lists stay as they are."""
     schema = frame.collect_schema()
     flat = [name for name in dict.fromkeys(names) if na and not schema[name].is_nested()]
-    return frame.with_columns(
-        pl.when(_text(name, schema[name]).is_in(list(na))).then(None).otherwise(pl.col(name)).alias(name)
-        for name in flat
-    )
-
-
-def _text(name: str, kind: pl.DataType) -> pl.Expr:
-    """A cell as it is written on the command line: 9.0 as 9."""
-    text = pl.col(name).cast(pl.String)
-    return text.str.strip_suffix(".0") if kind.is_float() else text
+    texts = {name: pl.col(name).cast(pl.String) for name in flat}
+    # a decimal number is written on the command line without its end: 9.0 as 9
+    texts |= {name: texts[name].str.strip_suffix(".0") for name in flat if schema[name].is_float()}
+    return frame.with_columns(pl.when(~text.is_in(list(na))).then(name) for name, text in texts.items())
 
 
 def _weighed(frame: pl.LazyFrame, weight: str) -> pl.LazyFrame:
@@ -193,12 +170,8 @@ def _weighed(frame: pl.LazyFrame, weight: str) -> pl.LazyFrame:
         return files.as_numbers(frame, weight, what="weights")
     except DataError as error:
         row = 0 if error.row is None else error.row
-        raise DataError(
-            f"column {weight!r}, row {row + 1}, holds a weight that is not a number; weights must be numbers",
-            row=row,
-            column=weight,
-            value=error.value,
-        ) from None
+        told = f"column {weight!r}, row {row + 1}, holds a weight that is not a number; weights must be numbers"
+        raise DataError(told, row=row, column=weight, value=error.value) from None
 
 
 def _as_whole(frame: pl.LazyFrame, names: Sequence[str], keys: Sequence[str], point: str) -> pl.LazyFrame:
@@ -216,12 +189,9 @@ def _as_whole(frame: pl.LazyFrame, names: Sequence[str], keys: Sequence[str], po
         every_is_a_number, broken, row = found[name][0].values()
         whole += [name] if every_is_a_number else []
         if every_is_a_number and broken and name in keys:
-            raise DataError(
-                f"values of a key must be shared to be matched; column {name!r} holds decimal numbers, as in row "
-                f"{row + 1}: bin them first, for example into steps of 5 or 100, or round them",
-                row=row,
-                column=name,
-            )
+            held = f"column {name!r} holds decimal numbers, as in row {row + 1}"
+            advice = "bin them first, for example into steps of 5 or 100, or round them"
+            raise DataError(f"values of a key must be shared to be matched; {held}: {advice}", row=row, column=name)
     return frame.with_columns(
         pl.col(name).str.strip_chars().str.replace(rf"^([+-]?\d+)[.{point}]0*$", "${1}") for name in whole
     )
@@ -234,3 +204,45 @@ def _decimals(name: str, point: str) -> pl.Expr:
     broken = (number.is_finite() & (number != number.round())).fill_null(value=False)
     every = (number.is_not_null() | empty).all().alias("numbers")
     return pl.struct(every, broken.any().alias("broken"), broken.arg_max().alias("row")).alias(name)
+
+
+def _cells_of_lines(
+    path: Path, names: Sequence[str], na: Sequence[str], *, encoding: str
+) -> dict[str, list[Any]] | None:
+    """Some columns of a file of JSON lines as Python values, cells that mean missing as None.
+
+    A typed reader refuses cells of several kinds: a value beside lists of candidates, or an object, which is a set of
+    candidates with their chances, such as ``{"March": 0.75, "April": 0.25}``.
+    None where no column holds objects, or lists beside values: the file has another fault than that.
+    """
+    try:
+        rows = [json.loads(line) for line in path.read_text(encoding=encoding).splitlines() if line.strip()]
+        known = {name for row in rows for name in row}
+    except (ValueError, TypeError):
+        return None
+    if not set(names) <= known:
+        return None
+    found = {name: [row.get(name) for row in rows] for name in names}
+    if not any(map(_mixed, found.values())):
+        return None
+    return {
+        name: [None if not isinstance(cell, list | dict) and str(cell) in na else cell for cell in cells]
+        for name, cells in found.items()
+    }
+
+
+def _mixed(cells: Sequence[Any]) -> bool:
+    kinds = {type(cell) if isinstance(cell, list | dict) else None for cell in cells if cell is not None}
+    return dict in kinds or len(kinds) > 1
+
+
+def _check_one_kind(path: Path, names: Sequence[str], *, encoding: str) -> None:
+    """Raise where a column that was read as text holds something else, which the reader made text without a word."""
+    other = {name: re.compile(r'(?<!\\)"' + re.escape(json.dumps(name)[1:-1]) + r'"\s*:\s*[-\d\[{]') for name in names}
+    with path.open(encoding=encoding) as file:
+        for row, line in enumerate(file):
+            for name, pattern in other.items():
+                if pattern.search(line):
+                    told = f"column {name!r} holds texts, and something else in row {row + 1}"
+                    advice = "make them all texts, or all numbers"
+                    raise DataError(f"values of a key must be of one kind; {told} ({advice})", row=row, column=name)

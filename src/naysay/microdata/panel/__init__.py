@@ -2,7 +2,7 @@
 
 from naysay.microdata.panel.birthdays import Birthdays, month_of_birth
 from naysay.microdata.panel.changes import Dated, Gain, gain, when_changed
-from naysay.microdata.panel.composite import composite
+from naysay.microdata.panel.columns import composite
 from naysay.microdata.panel.merge import Merged, merge_waves
 
 __all__ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.panel.identifiers import beside
-from naysay.microdata.panel.months import month_text
+from naysay.microdata.panel.months import month_texts
 from naysay.microdata.panel.waves import Waves
 from naysay.printing import Column, Content, Note, Sentence, Table, text
 
@@ -20,12 +20,14 @@ __all__ = ["Birthdays", "month_of_birth"]
 
 YEAR = 12
 EVERY = (1 << YEAR) - 1
-OLDEST = 150
+_OLDEST = 150
 
-FALLS = "age falls"
-JUMPS = "age rises by more than the months between allow"
-RESTS = "age rises by less than the months between allow"
-NONE_FITS = "no month fits all ages"
+_PROBLEMS = FALLS, JUMPS, RESTS, NONE_FITS = (
+    "age falls",
+    "age rises by more than the months between allow",
+    "age rises by less than the months between allow",
+    "no month fits all ages",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,17 +55,20 @@ class Birthdays:
         sizes = self.table["month_of_birth"].list.len().fill_null(0).value_counts(name="n").sort("month_of_birth")
         return {int(size): int(n) for size, n in sizes.iter_rows()}
 
+    @property
+    def _problems(self) -> dict[str, int]:
+        return dict(self.contradictions["problem"].value_counts(sort=True).iter_rows())
+
     def beside(self, table: pl.DataFrame) -> pl.DataFrame:
         """A table of respondents with their months of birth as a further column, in its own order."""
         return beside(table, self.table)
 
     def to_dict(self) -> dict[str, Any]:
         """The counts as one JSON object; no respondent's values."""
-        problems = self.contradictions["problem"].value_counts(sort=True)
         return {
             "respondents": self.table.height,
             "candidates": {str(size): n for size, n in self.candidates.items()},
-            "contradictions": {str(problem): int(n) for problem, n in problems.iter_rows()},
+            "contradictions": self._problems,
             "warnings": [str(warning) for warning in self.warnings],
         }
 
@@ -71,23 +76,16 @@ class Birthdays:
         """How many months remain for how many respondents, and what contradicts itself; never a respondent's values."""
         n = max(self.table.height, 1)
         columns = (Column("month of birth", words=True), Column("respondents"), Column("share"))
-        rows = tuple(
-            (
-                _checks.several(size, "candidate", "candidates") if size else "missing",
-                f"{number:,}",
-                f"{number / n:.1%}",
-            )
-            for size, number in self.candidates.items()
-        )
-        problems = self.contradictions["problem"].value_counts(sort=True).iter_rows()
+        names = {
+            size: _checks.several(size, "candidate", "candidates") if size else "missing" for size in self.candidates
+        }
+        rows = tuple((names[size], f"{number:,}", f"{number / n:.1%}") for size, number in self.candidates.items())
+        problems = {what: _checks.several(n, "respondent", "respondents") for what, n in self._problems.items()}
         return [
             Table(columns, rows),
             *(
-                Sentence(
-                    f"contradiction, taken as missing: {problem}:"
-                    f" {_checks.several(number, 'respondent', 'respondents')}"
-                )
-                for problem, number in problems
+                Sentence(f"contradiction, taken as missing: {problem}: {people}")
+                for problem, people in problems.items()
             ),
             *(Note(str(warning)) for warning in self.warnings),
         ]
@@ -148,44 +146,33 @@ def month_of_birth(
     if year_of_birth is not None and not bounds:
         raise DataError("the year of birth is used with bounds=True only; leave year_of_birth out, or ask for bounds")
     found = Waves.of(waves, respondent=respondent, wave=wave)
-    ages = _Ages.of(found, age)
+    cells, codes, months = found.sorted_cells(age)
+    ages = _Ages(_whole_numbers(cells, age, 0, _OLDEST), codes, months)
     changes = _Changes.of(ages)
-    possible, start = _bounded(found, ages, year_of_birth)
-    masks = possible
-    if not bounds:
-        masks, start = changes.masks(len(found.respondents))
+    possible, first = _bounded(found, ages, year_of_birth)
+    masks, start = (possible, first) if bounds else changes.masks(len(found.respondents))
     problem = _problems(changes, possible, len(found.respondents))
     table = pl.DataFrame({respondent: found.respondents, "month_of_birth": _lists(masks, start, problem >= 0)})
     return Birthdays(table, _contradictions(found, ages, changes, problem), found.warnings)
 
 
-@dataclass(frozen=True, eq=False)
-class _Ages:
+class _Ages(NamedTuple):
     """Known ages, respondent by respondent and month by month."""
 
     age: NDArray[np.int64]
     codes: NDArray[np.int64]
     months: NDArray[np.int64]
 
-    @classmethod
-    def of(cls, waves: Waves, name: str) -> _Ages:
-        cells, codes, months = waves.sorted_cells(name)
-        age = whole_numbers(cells, name, 0, OLDEST)
-        return cls(age, codes, months)
 
-
-def whole_numbers(cells: pl.Series, name: str, least: int, most: int) -> NDArray[np.int64]:
+def _whole_numbers(cells: pl.Series, name: str, least: int, most: int) -> NDArray[np.int64]:
     """Known cells as whole numbers, also where a file holds them as text."""
     numbers = cells.cast(pl.Float64, strict=False)
     wrong = (numbers.is_null() | (numbers != numbers.round(0)) | ~numbers.is_between(least, most)).fill_null(value=True)
     if wrong.any():
         value = cells[int(wrong.arg_max() or 0)]
-        raise DataError(
-            f"column {name!r} must hold whole numbers from {least} to {most}; it holds {str(value)[:40]!r}"
-            " (leave cells empty where nothing is known)",
-            column=name,
-            value=value,
-        )
+        held = f"it holds {str(value)[:40]!r} (leave cells empty where nothing is known)"
+        message = f"column {name!r} must hold whole numbers from {least} to {most}; {held}"
+        raise DataError(message, column=name, value=value)
     return numbers.cast(pl.Int64).to_numpy()
 
 
@@ -208,10 +195,8 @@ class _Changes:
         length = self.new - self.old + 1
         tells = (self.rise != 0) & (length < YEAR)
         month = self.old[tells] % YEAR
-        bits = (1 << length[tells]) - 1
-        around = ((bits << month) | (bits >> (YEAR - month))) & EVERY
         masks = np.full(n, EVERY)
-        np.bitwise_and.at(masks, self.codes[tells], around)
+        np.bitwise_and.at(masks, self.codes[tells], _around(month, length[tells]))
         start = np.zeros(n, np.int64)
         start[self.codes[tells]] = month  # the last assigned: the most recent change
         return masks, start
@@ -226,14 +211,19 @@ def _bounded(waves: Waves, ages: _Ages, year_of_birth: str | None) -> tuple[NDAr
     np.maximum.at(earliest, ages.codes, born - YEAR)
     if year_of_birth is not None:
         cells, codes, _ = waves.sorted_cells(year_of_birth)
-        years = whole_numbers(cells, year_of_birth, 1_000, 9_999)
+        years = _whole_numbers(cells, year_of_birth, 1_000, 9_999)
         np.minimum.at(latest, codes, YEAR * years + YEAR - 1)
         np.maximum.at(earliest, codes, YEAR * years)
     known = (latest < np.iinfo(np.int64).max) & (earliest > np.iinfo(np.int64).min)
     start = np.where(known, earliest, 0)
     length = np.clip(np.where(known, latest, YEAR) - start + 1, 0, YEAR)
-    month, bits = start % YEAR, (1 << length) - 1
-    return ((bits << month) | (bits >> (YEAR - month))) & EVERY, month
+    return _around(start % YEAR, length), start % YEAR
+
+
+def _around(month: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A bit for each of so many months from a month on, around the turn of the year."""
+    bits = (1 << length) - 1
+    return ((bits << month) | (bits >> (YEAR - month))) & EVERY
 
 
 def _problems(changes: _Changes, possible: NDArray[np.int64], n: int) -> NDArray[np.int64]:
@@ -250,9 +240,6 @@ def _problems(changes: _Changes, possible: NDArray[np.int64], n: int) -> NDArray
     return found
 
 
-_PROBLEMS = (FALLS, JUMPS, RESTS, NONE_FITS)
-
-
 def _lists(masks: NDArray[np.int64], start: NDArray[np.int64], wrong: NDArray[np.bool_]) -> pl.Series:
     """The months of each mask, in the order of the calendar from a month on; each pair is listed once."""
     known = (masks > 0) & (masks < EVERY) & ~wrong
@@ -266,20 +253,14 @@ def _lists(masks: NDArray[np.int64], start: NDArray[np.int64], wrong: NDArray[np
 
 def _contradictions(waves: Waves, ages: _Ages, changes: _Changes, problem: NDArray[np.int64]) -> pl.DataFrame:
     """Those whose ages cannot be, with every age, wave by wave."""
-    respondent = waves.keys[0]
     wrong = problem[ages.codes] >= 0
     named = pl.DataFrame({"code": np.flatnonzero(problem >= 0)})
-    rows = pl.DataFrame(
-        {
-            "code": ages.codes[wrong],
-            "waves": pl.Series([month_text(month) for month in ages.months[wrong].tolist()], dtype=pl.String),
-            "ages": ages.age[wrong],
-        }
-    )
+    cells = {"code": ages.codes[wrong], "waves": month_texts(ages.months[wrong]), "ages": ages.age[wrong]}
+    rows = pl.DataFrame(cells)
     listed = named.join(rows.group_by("code").agg("waves", "ages"), on="code", how="left", maintain_order="left")
     codes = listed["code"]
     return listed.select(
-        waves.respondents.gather(codes).alias(respondent),
+        waves.respondents.gather(codes).alias(waves.keys[0]),
         pl.Series("problem", [_PROBLEMS[each] for each in problem[codes.to_numpy()]], dtype=pl.String),
         pl.col("waves", "ages").fill_null([]),  # of whom only years of birth are known, which differ
     )

@@ -14,6 +14,7 @@ from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches
+from naysay.microdata.panel.columns import taken
 from naysay.microdata.panel.identifiers import beside
 from naysay.microdata.panel.months import month_texts
 from naysay.microdata.panel.waves import Waves
@@ -116,17 +117,14 @@ def when_changed(
     differs = (cells != cells.shift(1)).slice(1).to_numpy()
     rows = np.flatnonzero(same & differs & _to(cells, to, variable)[1:])
     owner = codes[rows]
-    chosen = (
-        rows[np.append(np.diff(owner) > 0, True)[: len(rows)]]
-        if which == "last"
-        else rows[np.diff(owner, prepend=-1) > 0]
-    )
+    # owners rise, so the first of each differs from the one before it, and the last from the one behind it
+    ends = np.diff(owner, append=len(found.respondents)) if which == "last" else np.diff(owner, prepend=-1)
+    chosen = rows[ends > 0]
     dates = _intervals(len(found.respondents), codes[chosen], months[chosen], months[chosen + 1])
     if unchanged is not None and len(codes):
         dates = _elsewhere(len(found.respondents), codes, months, dates, unchanged)
-    return Dated(
-        pl.DataFrame({respondent: found.respondents, name: dates}), name, len(chosen), len(rows), found.warnings
-    )
+    table = pl.DataFrame({respondent: found.respondents, name: dates})
+    return Dated(table, name, len(chosen), len(rows), found.warnings)
 
 
 def _to(cells: pl.Series, to: Any, variable: str) -> NDArray[np.bool_]:
@@ -140,11 +138,7 @@ def _to(cells: pl.Series, to: Any, variable: str) -> NDArray[np.bool_]:
             hint = _checks.nearest(value, known)
             if str(value) in map(str, known):
                 hint = f"its values are of the type {type(known[0]).__name__}, not {type(value).__name__}"
-            raise DataError(
-                f"column {variable!r} never holds {value!r} ({hint})",
-                column=variable,
-                value=value,
-            )
+            raise DataError(f"column {variable!r} never holds {value!r} ({hint})", column=variable, value=value)
     return cells.is_in(wanted).to_numpy()
 
 
@@ -153,15 +147,11 @@ def _intervals(n: int, codes: NDArray[np.int64], old: NDArray[np.int64], new: ND
     length = new - old + 1
     owner = np.repeat(np.arange(len(codes)), length)
     step = np.arange(len(owner)) - np.repeat(np.cumsum(length) - length, length)
-    listed = (
-        pl.DataFrame({"owner": owner, "month": month_texts(old[owner] + step)})
-        .group_by("owner", maintain_order=True)
-        .agg("month")["month"]
-    )
+    rows = pl.DataFrame({"owner": owner, "month": month_texts(old[owner] + step)})
+    listed = rows.group_by("owner", maintain_order=True).agg("month")["month"]
     places = np.full(n, -1)
     places[codes] = np.arange(len(codes))
-    at = pl.Series(places, dtype=pl.Int64)
-    return listed.gather(at.set(at < 0, None))
+    return taken(listed, places)
 
 
 def _elsewhere(n: int, codes: NDArray[np.int64], months: NDArray[np.int64], dates: pl.Series, label: str) -> pl.Series:
@@ -177,8 +167,7 @@ def _elsewhere(n: int, codes: NDArray[np.int64], months: NDArray[np.int64], date
     ]
     at = np.full(n, -1)
     at[codes[starts]] = places
-    where = pl.Series(at, dtype=pl.Int64)
-    unseen = pl.Series(sets, dtype=pl.List(pl.String)).gather(where.set(where < 0, None))
+    unseen = taken(pl.Series(sets, dtype=pl.List(pl.String)), at)
     return pl.select(pl.coalesce(dates, unseen)).to_series()
 
 

@@ -17,6 +17,7 @@ Named = Sequence[tuple[str, pl.Series]]
 
 _NUMBER = r"^[+-]?\d+(\.0+)?$"
 _JOINED = "naysay_respondent"
+_ALIKE = "respondents must be named alike in every wave"
 _THOUSANDS = r"^[+-]?\d{1,3}([ .,'’]\d{3})+$"
 
 
@@ -26,10 +27,8 @@ def normal(cells: pl.Series) -> pl.Series:
     Spaces at the ends, spaces of other kinds (non-breaking, narrow), marks that nobody sees, and the letters of one
     alphabet composed in two ways.
     """
-    seen = (
-        cells.str.normalize("NFC").str.replace_all(r"\p{Cf}", "").str.replace_all(r"[\s\p{Z}]+", " ").str.strip_chars()
-    )
-    seen = seen.str.replace(r"^\x{2212}(\d)", "-$1")
+    seen = cells.str.normalize("NFC").str.replace_all(r"\p{Cf}", "").str.replace_all(r"[\s\p{Z}]+", " ")
+    seen = seen.str.strip_chars().str.replace(r"^\x{2212}(\d)", "-$1")  # a minus sign of its own kind
     return seen.set(seen == "", None)
 
 
@@ -62,22 +61,14 @@ def _plain(cells: pl.Series, respondent: str) -> pl.Series:
 
 def check(named: Named, respondent: str) -> None:
     """Raise where one respondent has surely two names, or the files name respondents in two ways."""
-    _check_kinds(named, respondent)
-    if named[0][1].dtype == pl.String:
+    first, kind = named[0][0], named[0][1].dtype
+    other = next((place for place, cells in named if cells.dtype != kind), None)
+    if other is not None:
+        one, two = ("texts", "numbers") if kind == pl.String else ("numbers", "texts")
+        held = f"column {respondent!r} holds {one} in {first} and {two} in {other} (make them all texts)"
+        raise DataError(f"{_ALIKE}; {held}", column=respondent)
+    if kind == pl.String:
         _check_numbers(named, respondent)
-
-
-def _check_kinds(named: Named, respondent: str) -> None:
-    """Raise where respondents are texts in one file and numbers in another."""
-    first = named[0]
-    for part in named[1:]:
-        if part[1].dtype != first[1].dtype:
-            one, other = ("texts" if cells.dtype == pl.String else "numbers" for _, cells in (first, part))
-            raise DataError(
-                f"respondents must be named alike in every wave; column {respondent!r} holds"
-                f" {one} in {first[0]} and {other} in {part[0]} (make them all texts)",
-                column=respondent,
-            )
 
 
 def _check_numbers(named: Named, respondent: str) -> None:
@@ -86,22 +77,16 @@ def _check_numbers(named: Named, respondent: str) -> None:
     numbers = everybody.filter(everybody.str.contains(_NUMBER))
     if not len(numbers):
         return
-    twice = _alike(numbers, _number(numbers))
-    if len(twice):
-        one, other = (_first(named, text) for text in twice["text"][:2])
-        raise DataError(
-            f"respondents must be named alike in every wave; in column {respondent!r}, {one} and {other} are one"
-            " number written in two ways, as 7, 07, +7 and 7.0 (write it alike)",
-            column=respondent,
-        )
+    number, pair = _alike(named, numbers, _number(numbers))
+    if number:
+        ways = "are one number written in two ways, such as 7, 07, +7 and 7.0 (write it alike)"
+        raise DataError(f"{_ALIKE}; in column {respondent!r}, {pair} {ways}", column=respondent)
     shares = [(place, float(cells.str.contains(_NUMBER).mean() or 0)) for place, cells in named]  # type: ignore[arg-type]
     whole, none = ([place for place, share in shares if share == wanted] for wanted in (1, 0))
     if whole and none:
-        raise DataError(
-            f"respondents must be named alike in every wave; column {respondent!r} holds numbers in {whole[0]} and"
-            f" other texts in {none[0]} (write them alike, or put a letter before the numbers if both are meant)",
-            column=respondent,
-        )
+        held = f"column {respondent!r} holds numbers in {whole[0]} and other texts in {none[0]}"
+        advice = "write them alike, or put a letter before the numbers if both are meant"
+        raise DataError(f"{_ALIKE}; {held} ({advice})", column=respondent)
 
 
 def doubts(named: Named, respondent: str) -> tuple[StatisticalWarning, ...]:
@@ -114,17 +99,12 @@ def doubts(named: Named, respondent: str) -> tuple[StatisticalWarning, ...]:
         .then(pl.col("text").str.replace_all(r"[ .,'’]", ""))
         .otherwise(pl.col("text").str.to_lowercase())
     )
-    twice = _alike(everybody, _number(plain["text"]))
-    if not len(twice):
-        return ()
-    one, other = (_first(named, text) for text in twice["text"][:2])
-    return (
-        StatisticalWarning(
-            f"{len(twice):,} respondents in column {respondent!r} differ from others only in capital letters or in"
-            f" marks between thousands, as those in {one} and {other}; they count as different people (write"
-            " them alike if they are not)"
-        ),
+    number, pair = _alike(named, everybody, _number(plain["text"]))
+    warning = (
+        f"{number:,} respondents in column {respondent!r} differ from others only in capital letters or in marks"
+        f" between thousands, as those in {pair}; they count as different people (write them alike if they are not)"
     )
+    return (StatisticalWarning(warning),) if number else ()
 
 
 def _everybody(named: Named) -> pl.Series:
@@ -140,18 +120,14 @@ def _number(texts: pl.Series) -> pl.Series:
     ).to_series()
 
 
-def _alike(texts: pl.Series, plain: pl.Series) -> pl.DataFrame:
-    """Texts of which several have one plain form, those of one together."""
-    return pl.DataFrame({"text": texts, "plain": plain}).filter(plain.is_duplicated()).sort("plain", "text")
-
-
-def _first(named: Named, text: str) -> str:
-    """The first row of a respondent, and its file; not the name."""
-    for place, cells in named:
-        found = cells == text
-        if found.any():
-            return row_of(place, int(found.arg_max() or 0))
-    raise KeyError(text)
+def _alike(named: Named, texts: pl.Series, plain: pl.Series) -> tuple[int, str]:
+    """How many texts have a plain form that others have too, and the first rows of two of them; never a name."""
+    twice = pl.DataFrame({"text": texts, "plain": plain}).filter(plain.is_duplicated()).sort("plain", "text")["text"]
+    found = [
+        next(row_of(place, int((cells == text).arg_max() or 0)) for place, cells in named if (cells == text).any())
+        for text in twice[:2]
+    ]
+    return len(twice), " and ".join(found)
 
 
 def row_of(place: str, row: int) -> str:
@@ -189,10 +165,7 @@ def _whole(cells: pl.Series, respondent: str) -> pl.Series:
     numbers = _number(texts).cast(pl.Int64, strict=False)
     wrong = texts.is_not_null() & (numbers.is_null() | numbers.is_duplicated() & ~texts.is_duplicated())
     if wrong.any():
-        raise DataError(
-            f"respondents must be named alike in the table and in the waves; one holds numbers in {respondent!r}, the"
-            f" other a text that is no number, or one number in two ways, in row {int(wrong.arg_max() or 0) + 1} (make"
-            " them all texts, or all numbers)",
-            column=respondent,
-        )
+        other = f"a text that is no number, or one number in two ways, in row {int(wrong.arg_max() or 0) + 1}"
+        held = f"one holds numbers in {respondent!r}, the other {other} (make them all texts, or all numbers)"
+        raise DataError(f"respondents must be named alike in the table and in the waves; {held}", column=respondent)
     return numbers

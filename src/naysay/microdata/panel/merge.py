@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys.table import check_names
+from naysay.microdata.panel.columns import taken
 from naysay.microdata.panel.months import month_texts
-from naysay.microdata.panel.waves import Part, Waves
+from naysay.microdata.panel.waves import Part, Waves, joined
 from naysay.printing import Column, Content, Note, Sentence, Table, text
 
 __all__ = ["Merged", "merge_waves"]
@@ -62,12 +63,9 @@ class Merged:
 
     def to_dict(self) -> dict[str, Any]:
         """The counts as one JSON object; no respondent's values."""
+        counts = ("respondents", "kept", "background_only", "without_background", "without_any")
         return {
-            "respondents": self.respondents,
-            "kept": self.kept,
-            "background_only": self.background_only,
-            "without_background": self.without_background,
-            "without_any": self.without_any,
+            **{name: getattr(self, name) for name in counts},
             "missing": self.missing.to_dicts(),
             "attendance": self.attendance.to_dicts(),
             "warnings": [str(warning) for warning in self.warnings],
@@ -82,6 +80,8 @@ class Merged:
         )
         told = ", ".join(f"{number:,} {what}" for number, what in aside if number)
         waves, present = self.attendance, self.attendance["present"].to_numpy()
+        number = _checks.several(waves.height, "wave", "waves")
+        moved = f"entered after the first wave: {waves['entered'][1:].sum():,}; left: {waves['left'].sum():,}"
         complete = self.missing.filter(pl.col("missing") == 0)["variable"].to_list()
         columns = (Column("variable", words=True), *map(Column, ("missing", "share", "never asked")))
         rows = tuple(
@@ -89,15 +89,9 @@ class Merged:
             for name, gone, share, asked in self.missing.filter(pl.col("missing") > 0).rows()
         )
         return [
-            Sentence(
-                f"{self.respondents:,} respondents in {_checks.several(waves.height, 'wave', 'waves')},"
-                f" {waves['wave'][0]} to {waves['wave'][-1]}"
-            ),
+            Sentence(f"{self.respondents:,} respondents in {number}, {waves['wave'][0]} to {waves['wave'][-1]}"),
             Sentence(f"kept: {self.kept:,}; set aside: {told or 'nobody'}"),
-            Sentence(
-                f"at a time: {int(present.min()):,} to {int(present.max()):,};"
-                f" entered after the first wave: {waves['entered'][1:].sum():,}; left: {waves['left'].sum():,}"
-            ),
+            Sentence(f"at a time: {int(present.min()):,} to {int(present.max()):,}; {moved}"),
             *([Table(columns, rows)] if rows else []),
             *([Sentence(f"complete: {', '.join(complete)}")] if complete else []),
             *(Note(str(warning)) for warning in self.warnings),
@@ -161,18 +155,11 @@ def merge_waves(
     if not names:
         raise DataError(f"there is nothing to merge: the waves hold no column beside {respondent!r} and {wave!r}")
     latest = _Latest.of(found, names)
-    groups = _groups(latest.known, names, background)
-    columns = {respondent: found.respondents, **latest.columns}
-    return Merged(
-        pl.DataFrame(columns).filter(pl.Series(groups.kept)),
-        len(found.respondents),
-        int(groups.background_only.sum()),
-        int(groups.without_background.sum()),
-        int(groups.without_any.sum()),
-        _missing(latest, names, groups.kept),
-        _attendance(found),
-        found.warnings,
-    )
+    kept, *aside = _groups(latest.known, names, background)
+    table = pl.DataFrame({respondent: found.respondents, **latest.columns}).filter(pl.Series(kept))
+    only, without, nothing = (int(each.sum()) for each in aside)
+    missing, attendance = _missing(latest, names, kept), _attendance(found)
+    return Merged(table, len(found.respondents), only, without, nothing, missing, attendance, found.warnings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,8 +186,7 @@ class _Latest:
             last = np.full(n, -1)
             rows = orders[parts][known[orders[parts]]]
             last[codes[rows]] = rows  # of several rows of one respondent numpy keeps the last assigned, the newest
-            places = pl.Series(last, dtype=pl.Int64)
-            result.columns[name] = cells.gather(places.set(places < 0, None)).alias(name)
+            result.columns[name] = taken(cells, last).alias(name)
             result.known[name] = last >= 0
             result.asked[name] = _asked(known, codes, months, n)
         return result
@@ -215,16 +201,10 @@ def _asked(known: NDArray[np.bool_], codes: NDArray[np.int64], months: NDArray[n
     return asked
 
 
-@dataclass(frozen=True, eq=False)
-class _Groups:
-    kept: NDArray[np.bool_]
-    background_only: NDArray[np.bool_]
-    without_background: NDArray[np.bool_]
-    without_any: NDArray[np.bool_]
-
-
-def _groups(known: dict[str, NDArray[np.bool_]], names: Sequence[str], background: Sequence[str] | None) -> _Groups:
-    """Who is kept, and why others are set aside."""
+def _groups(
+    known: dict[str, NDArray[np.bool_]], names: Sequence[str], background: Sequence[str] | None
+) -> tuple[NDArray[np.bool_], ...]:
+    """Who is kept, and who is set aside: with background answers only, without background, without any answer."""
     if isinstance(background, str):
         raise DataError(f"background is a list of columns; got the single text {background!r} (write [{background!r}])")
     own = list(names if background is None else background)
@@ -239,25 +219,20 @@ def _groups(known: dict[str, NDArray[np.bool_]], names: Sequence[str], backgroun
             "nobody is left: no respondent has both background variables and another answer; background is"
             f" {_checks.shown(own)}, other answers are {_checks.shown(others) or 'none'}"
         )
-    return _Groups(kept, has_own & ~kept, has_other & ~has_own, ~has_own & ~has_other)
+    return kept, has_own & ~kept, has_other & ~has_own, ~has_own & ~has_other
 
 
 def _missing(latest: _Latest, names: Sequence[str], kept: NDArray[np.bool_]) -> pl.DataFrame:
     gone = [int((~latest.known[name] & kept).sum()) for name in names]
-    return pl.DataFrame(
-        {
-            "variable": list(names),
-            "missing": gone,
-            "share": [each / int(kept.sum()) for each in gone],
-            "asked": [int((latest.asked[name] & kept).sum()) for name in names],
-        }
-    )
+    asked = [int((latest.asked[name] & kept).sum()) for name in names]
+    shares = [each / int(kept.sum()) for each in gone]
+    return pl.DataFrame({"variable": list(names), "missing": gone, "share": shares, "asked": asked})
 
 
 def _attendance(waves: Waves) -> pl.DataFrame:
     """Who is there in each month that has a wave."""
-    months, places = np.unique(np.concatenate([part.months for part in waves.parts]), return_inverse=True)
-    codes = np.concatenate([part.codes for part in waves.parts])
+    codes, months = joined(waves.parts)
+    months, places = np.unique(months, return_inverse=True)
     rows = np.sort(codes * len(months) + places)
     rows = rows[np.diff(rows, prepend=-1) > 0]
     who, when = rows // len(months), rows % len(months)
@@ -265,13 +240,6 @@ def _attendance(waves: Waves) -> pl.DataFrame:
     first, last = when[starts], when[np.append(starts[1:], len(when)) - 1]
     present, entered, ended = (np.bincount(each, minlength=len(months)) for each in (when, first, last))
     members = np.cumsum(entered) - np.cumsum(ended) + ended
-    left = np.append(ended[:-1], 0)
-    return pl.DataFrame(
-        {
-            "wave": month_texts(months),
-            "present": present,
-            "entered": entered,
-            "left": left,
-            "away": members - present,
-        }
-    )
+    left, away = np.append(ended[:-1], 0), members - present
+    counts = {"present": present, "entered": entered, "left": left, "away": away}
+    return pl.DataFrame({"wave": month_texts(months), **counts})

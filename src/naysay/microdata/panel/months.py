@@ -32,12 +32,8 @@ def months_of(cells: pl.Series, *, column: str) -> NDArray[np.int64]:
     if bad.any():
         row = int(bad.arg_max() or 0)
         held = "is empty" if cells[row] in (None, "") else f"holds {str(cells[row])[:40]!r}"
-        raise DataError(
-            f"every row of a wave needs its month; column {column!r}, row {row + 1}, {held} (write {WAYS})",
-            row=row,
-            column=column,
-            value=cells[row],
-        )
+        text = f"every row of a wave needs its month; column {column!r}, row {row + 1}, {held} (write {WAYS})"
+        raise DataError(text, row=row, column=column, value=cells[row])
     return (12 * year + month - 1).to_numpy()
 
 
@@ -80,4 +76,4 @@ def month_text(month: int) -> str:
 def month_texts(months: Sequence[int] | NDArray[np.int64]) -> pl.Series:
     """Months as 2009-03, each text made once."""
     distinct, places = np.unique(np.asarray(months, np.int64), return_inverse=True)
-    return pl.Series([month_text(int(month)) for month in distinct], dtype=pl.String).gather(places)
+    return pl.Series(map(month_text, distinct.tolist()), dtype=pl.String).gather(places)

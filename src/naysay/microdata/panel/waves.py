@@ -19,7 +19,7 @@ from naysay.microdata.panel import identifiers
 from naysay.microdata.panel.columns import column_of, in_one
 from naysay.microdata.panel.months import month_text, months_of, one_month
 
-__all__ = ["Part", "Waves"]
+__all__ = ["Part", "Waves", "joined"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +44,6 @@ class Part:
     respondents: pl.Series
     months: NDArray[np.int64]
     codes: NDArray[np.int64]
-
-    def column(self, name: str) -> pl.Series:
-        """A column, null where nothing is known: nulls, NaN and empty texts."""
-        return column_of(self.table, name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +110,7 @@ class Waves:
 
     def check_once(self, parts: Sequence[Part]) -> None:
         """Raise where somebody has two rows in one wave."""
-        codes, months = _joined(parts)
+        codes, months = joined(parts)
         first = int(months.min())
         slots = codes * (int(months.max()) - first + 1) + (months - first)
         order = np.argsort(slots, kind="stable")
@@ -123,18 +119,14 @@ class Waves:
             one, other = sorted(order[twice[0] : twice[0] + 2])
             place, row = _located(parts, other)
             both = f"{identifiers.row_of(*_located(parts, one))} and {identifiers.row_of(place, row)}"
-            raise DataError(
-                f"a respondent answers a wave once; {both} are the same respondent in"
-                f" {month_text(int(months[one]))} (keep one of them)",
-                row=row,
-                column=self.keys[0],
-            )
+            same = f"{both} are the same respondent in {month_text(int(months[one]))} (keep one of them)"
+            raise DataError(f"a respondent answers a wave once; {same}", row=row, column=self.keys[0])
 
     def cells(self, name: str) -> tuple[pl.Series, NDArray[np.int64], NDArray[np.int64]]:
         """A variable over all files that hold it: its cells, and whose and of which month they are."""
         check_names([name], list(self.variables))
         parts = self.variables[name]
-        return in_one([part.column(name) for part in parts], name), *_joined(parts)
+        return in_one([column_of(part.table, name) for part in parts], name), *joined(parts)
 
     def sorted_cells(self, name: str) -> tuple[pl.Series, NDArray[np.int64], NDArray[np.int64]]:
         """What is known of a variable, respondent by respondent, and month by month within each."""
@@ -147,7 +139,8 @@ class Waves:
         return cells.gather(order), codes[order], months[order]
 
 
-def _joined(parts: Sequence[Part]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def joined(parts: Sequence[Part]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Whose each row of several files is, and of which month."""
     return np.concatenate([part.codes for part in parts]), np.concatenate([part.months for part in parts])
 
 
@@ -162,7 +155,8 @@ def _located(parts: Sequence[Part], row: int) -> tuple[str, int]:
 
 def _tables(waves: Any, wave: str) -> Iterator[tuple[str, Any, int | None]]:
     """Each table with what messages call it, and its month where that is said beside it."""
-    if isinstance(waves, Mapping) and waves and all(map(_is_table, waves.values())):
+    tables = list(waves.values()) if isinstance(waves, Mapping) else []
+    if tables and all(isinstance(each, Mapping) or is_frame(each) for each in tables):
         for name, table in waves.items():
             month = _month_of(name, table, wave)
             yield f"wave {name}" if month is not None else str(name), table, month
@@ -181,10 +175,6 @@ def _month_of(name: Any, table: Any, wave: str) -> int | None:
         if wave in (table if isinstance(table, Mapping) else nw.from_native(table).collect_schema().names()):
             return None
         raise
-
-
-def _is_table(value: Any) -> bool:
-    return isinstance(value, Mapping) or is_frame(value)
 
 
 def _read(place: str, data: Any, respondent: str, wave: str, month: int | None, number: str | None) -> Part:
@@ -218,10 +208,8 @@ def _check_numbers(table: Table, number: str, months: NDArray[np.int64]) -> None
     pairs = pl.DataFrame({"number": numbers, "month": months}).unique().sort("number", "month")
     wrong = (pairs["number"].diff() == 0) | (pairs["month"].diff() <= 0)
     if wrong.any():
-        later = pairs.row(int(wrong.arg_max() or 0))
-        former = pairs.row(int(wrong.arg_max() or 0) - 1)
-        raise DataError(
-            f"waves are out of order: number {later[0]:g} is of {month_text(later[1])}, but number {former[0]:g} is of"
-            f" {month_text(former[1])} (correct column {number!r} or the months)",
-            column=number,
-        )
+        place = int(wrong.arg_max() or 0)
+        former, later = pairs.row(place - 1), pairs.row(place)
+        one, other = (f"number {value:g} is of {month_text(month)}" for value, month in (later, former))
+        advice = f"correct column {number!r} or the months"
+        raise DataError(f"waves are out of order: {one}, but {other} ({advice})", column=number)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from naysay._checks import several
 from naysay.errors import DataError
 from naysay.microdata import Contributions, RiskTable, Search
 from naysay.microdata.population.sizes import Sizes
@@ -56,8 +57,8 @@ def alone(found: RiskTable, *, size: int = 640, room: int = 26) -> str:
     """
     rows = found.quasi_identifiers
     names = [row.label for row in rows]
-    bars = [_bars("k", [row.listwise.sizes for row in rows], found.n)]
-    bars.append(_bars("m", [row.matches.sizes for row in rows], found.n))
+    sizes = {"k": [row.listwise.sizes for row in rows], "m": [row.matches.sizes for row in rows]}
+    bars = [_bars(sign, every, found.n) for sign, every in sizes.items()]
     told = [
         f"{labels.full(name)}, {bar.sign}: {said}"
         for place, name in enumerate(names)
@@ -65,16 +66,9 @@ def alone(found: RiskTable, *, size: int = 640, room: int = 26) -> str:
         for said, part in zip(bar.told[place], np.diff(np.asarray(bar.ends)[place], prepend=0.0), strict=True)
         if part > 0
     ]
-    return stacked_bars(
-        names,
-        bars,
-        CLASSES,
-        Axis("share of the respondents", (0, 1), ".0%"),
-        title="How many respondents are alone",
-        description="; ".join(told),
-        size=size,
-        room=room,
-    )
+    axis = Axis("share of the respondents", (0, 1), ".0%")
+    title, description = "How many respondents are alone", "; ".join(told)
+    return stacked_bars(names, bars, CLASSES, axis, title=title, description=description, size=size, room=room)
 
 
 def _bars(sign: str, every: list[Sizes], n: int) -> Bars:
@@ -111,40 +105,28 @@ def growth(found: Search, *, size: int = 640) -> str:
     >>> svg[:4], "2 keys: 100.00% on the worst combination" in svg
     ('<svg', True)
     """
-    shares = {
-        size: sorted(each.unique(found.measure) / found.n for each in done)
-        for size in range(1, found.size + 1)
-        if (done := found.of(size))
-    }
+    shares = {size: sorted(each.unique(found.measure) / found.n for each in done) for size, done in found.by_size}
     if not shares:
         raise DataError("the search has finished no combination; let it go on before it is drawn")
     three = {size: (own[0], own[len(own) // 2], own[-1]) for size, own in shares.items()}
     told = {
-        size: f"{_keys(size)}: {worst:.2%} on the worst combination, {middle:.2%} on the middle one, "
+        size: f"{several(size, 'key', 'keys')}: {worst:.2%} on the worst combination, {middle:.2%} on the middle one, "
         f"{mildest:.2%} on the mildest"
         for size, (mildest, middle, worst) in three.items()
     }
     sizes = list(shares)
     drawn = []
     for name, own in zip(("mildest", "middle", "worst"), zip(*three.values(), strict=True), strict=True):
-        points = [f"{_keys(size)}, {name}: {share:.2%}" for size, share in zip(sizes, own, strict=True)]
+        points = [
+            f"{several(size, 'key', 'keys')}, {name}: {share:.2%}" for size, share in zip(sizes, own, strict=True)
+        ]
         drawn.append(Line(name, sizes, own, told[sizes[-1]], points))
     top = max(max(own) for own in three.values()) or 0.01
     digits = max(0, -math.floor(math.log10(25 * top)))  # what tells the ends of five steps apart, in percent
     up = Axis("respondents who stand out", (0, top), f".{digits}%", nice=True, room=66 + 7 * max(0, digits - 2))
-    return lines(
-        drawn,
-        Axis("keys that the intruder knows", (0.8, sizes[-1] + 0.2), "d", ticks=sizes),
-        up,
-        title="Who stands out, by the number of keys",
-        description="; ".join(told.values()),
-        size=size,
-        height=230,
-    )
-
-
-def _keys(number: int) -> str:
-    return f"{number} key" + ("s" if number > 1 else "")
+    across = Axis("keys that the intruder knows", (0.8, sizes[-1] + 0.2), "d", ticks=sizes)
+    title, description = "Who stands out, by the number of keys", "; ".join(told.values())
+    return lines(drawn, across, up, title=title, description=description, size=size, height=230)
 
 
 def ranking(found: Search, *, size: int = 640, room: int = 26) -> str:

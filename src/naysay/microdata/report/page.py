@@ -67,6 +67,13 @@ def risk_html(
     >>> risk_html(found).startswith("<!doctype html>")
     True
     """
+    worst = max(row.matches.sizes.unique for row in found.quasi_identifiers)
+    facts = [
+        (f"{found.n:,}", "people in the file"),
+        *([(f"{found.population:,.12g}", "people whom they were sampled from")] if found.population else []),
+        (f"{worst:,}", "stand out on the worst quasi-identifier named here"),
+        *([(f"{len(search.combinations):,}", "combinations of keys counted")] if search is not None else []),
+    ]
     sections = [
         Section("In short", html([_list(words.short(found, search, recodings))])),
         Section("What is assumed about the intruder", html(_intruder(found, identifications))),
@@ -80,85 +87,60 @@ def risk_html(
     if recodings is not None and recodings.recodings:
         sections.append(Section("What coarser values would change", html(_coarser(recodings))))
     sections.append(Section("What these numbers do not say", html([_list(words.LIMITS)])))
-    return page.html(
-        title,
-        sections,
-        lead=words.lead(found),
-        facts=_facts(found, search),
-        footnotes=words.GLOSSARY,
-        flow=True,
-    )
-
-
-def _facts(found: RiskTable, search: Search | None) -> list[tuple[str, str]]:
-    worst = max(row.matches.sizes.unique for row in found.quasi_identifiers)
-    facts = [
-        (f"{found.n:,}", "people in the file"),
-        *([(f"{found.population:,.12g}", "people whom they were sampled from")] if found.population else []),
-        (f"{worst:,}", "stand out on the worst quasi-identifier named here"),
-    ]
-    if search is not None:
-        facts.append((f"{len(search.combinations):,}", "combinations of keys counted"))
-    return facts
+    return page.html(title, sections, lead=words.lead(found), facts=facts, footnotes=words.GLOSSARY, flow=True)
 
 
 def _intruder(found: RiskTable, identifications: Sequence[Sequence[Identification]]) -> list[Content]:
     rows = found.quasi_identifiers
-    success = [
-        [row.label, *(spanned(each.success(row), each.most(row), percent) for each in SCENARIOS.values())]
-        for row in rows
-    ]
-    parts: list[Content] = [
+    kinds = SCENARIOS.values()
+    success = [[row.label, *(spanned(each.success(row), each.most(row), percent) for each in kinds)] for row in rows]
+    columns = (
+        "scenario",
+        "what drives them",
+        "what they have",
+        "whom they look for",
+        "how likely they are to be right",
+    )
+    return [
         _text(
             "An intruder is anybody who looks for a person in the file. They are assumed to know the following about"
             " that person, correctly, and nothing else:"
         ),
         _list([row.label for row in rows]),
-        grid(
-            "Three kinds of intruder",
-            ("scenario", "what drives them", "what they have", "whom they look for", "how likely they are to be right"),
-            words.scenarios(),
-            words=True,
-        ),
+        grid("Three kinds of intruder", columns, words.scenarios(), words=True),
         grid("How often an attempt succeeds", ("quasi-identifier", *SCENARIOS), success),
         _text(
             f"{DASH}: too few people stand out, or nearly, for the number to mean anything. Two numbers are the least"
             " that such an intruder achieves and the most that anybody can.",
             small=True,
         ),
+        *_judged(rows, identifications),
     ]
-    return [*parts, *_judged(rows, identifications)]
 
 
 def _judged(rows: Sequence[QuasiIdentifier], identifications: Sequence[Sequence[Identification]]) -> list[Content]:
     """The table of attempts as they were judged, if any were."""
     tries = [(row.label, each) for row, tried in zip(rows, identifications, strict=False) for each in tried]
+    both = [spanned(each.probability, each.highest, lambda share: percent(share, 4)) for _, each in tries]
     cells = [
-        (
-            f"{name}, {each.scenario.name}",
-            f"{each.attempt:g}",
-            spanned(each.success, each.most, percent),
-            spanned(each.probability, each.highest, lambda share: percent(share, 4)),
-        )
-        for name, each in tries
+        (f"{name}, {each.scenario.name}", f"{each.attempt:g}", spanned(each.success, each.most, percent), together)
+        for (name, each), together in zip(tries, both, strict=True)
     ]
     names = ("quasi-identifier and scenario", "somebody tries", "they succeed then", "both")
     return [grid("With the probability that somebody tries, as it was judged", names, cells)] if cells else []
 
 
 def _standing(found: RiskTable) -> list[Content]:
-    plot = Chart(lambda size, room: charts.alone(found, size=size, room=room))
-    parts: list[Content] = [
+    return [
         _text(
             "Each quasi-identifier is looked at in two ways. In the upper bar (k) people with a gap in these keys are"
             " set aside, and the others are alone if nobody has the same keys. In the lower bar (m) nobody is set"
             " aside, and a gap may hide anything: people are alone only if nobody else can be the same."
         ),
-        plot,
+        Chart(lambda size, room: charts.alone(found, size=size, room=room)),
         *(_measured(found, kind) for kind in found.kinds),
+        *([_list(found.reservations)] if found.reservations else []),
     ]
-    notes = found.reservations
-    return [*parts, *([_list(notes)] if notes else [])]
 
 
 def _measured(found: RiskTable, kind: type[Measure]) -> Table:
@@ -179,10 +161,11 @@ def _gaps(found: RiskTable, keys: Keys | None) -> list[Content]:
         *(_text(words.RULES[rule]) for rule in rules),
     ]
     if keys is not None:
-        rows = [
-            [name, words.POLICIES[policy], f"{values:,}", f"{missing:,}", f"{uncertain:,}"]
-            for name, policy, values, missing, uncertain in _described(keys)
-        ]
+        rows = []
+        for variable, column in zip(keys.variables, keys.tuples.columns, strict=True):
+            values, count = len(variable.cells.values), keys.tuples.count  # codes above `values` are sets of candidates
+            numbers = (values, count[column == 0].sum(), count[column > values].sum())
+            rows.append([variable.name, words.POLICIES[variable.policy], *(f"{number:,}" for number in numbers)])
         names = ("key", "a missing answer", "values", "people without", "with several possible")
         parts.append(grid("The keys", names, rows, words=True))
     different = [row.label for row in found.quasi_identifiers if row.missing]
@@ -191,39 +174,29 @@ def _gaps(found: RiskTable, keys: Keys | None) -> list[Content]:
     return parts
 
 
-def _described(keys: Keys) -> list[tuple[str, str, int, int, int]]:
-    """Of each key: name, policy, values, and people for whom it is missing, or one of several."""
-    told = []
-    for variable, column in zip(keys.variables, keys.tuples.columns, strict=True):
-        values, count = len(variable.cells.values), keys.tuples.count
-        gaps = int(count[column == 0].sum()), int(count[column > values].sum())
-        told.append((variable.name, variable.policy, values, *gaps))
-    return told
-
-
 def _searched(search: Search) -> list[Content]:
-    keys = f"{len(search.keys.columns)} keys"
     stand = words.STAND[search.measure]
     lengths = (
         (f"{size}", f"{len(done):,}", f"{done[0].unique(search.measure):,}", " + ".join(done[0].keys))
         for size, done in search.by_size
     )
-    parts: list[Content] = [
+    rows = [_combination(place, each, search) for place, each in enumerate(search.combinations[:_ROWS], start=1)]
+    on_m, on_k = ([], []) if search.population is None else (["θ on m"], ["θ on k"])
+    names = ["combination", "m=1", "m<5", "share", "exact", *on_m, "set aside", "k=1", "k<5", "of all", *on_k]
+    return [
         _text(
-            f"All combinations of up to {search.size} of {keys} were looked for: {search.asked:,}. More keys can only"
-            " make more people stand out, so the worst combinations are long. The first picture shows how fast the"
-            f" danger grows with what an intruder knows: how many {stand} on the worst, the middle and the mildest"
+            f"All combinations of up to {search.size} of {len(search.keys.columns)} keys were looked for:"
+            f" {search.asked:,}. More keys can only make more people stand out, so the worst combinations are long. The"
+            " first picture shows how fast the danger grows with what an intruder knows: how many"
+            f" {stand} on the worst, the middle and the mildest"
             " combination of each length."
         ),
         *([_text(f"{search.unfinished}.")] if search.left else []),
         Chart(lambda size, _: charts.growth(search, size=size)),
         grid("By the number of keys", ("keys", "combinations", f"worst: {stand}", "on"), lengths, words=True),
         Chart(lambda size, room: charts.ranking(search, size=size, room=room)),
+        grid(f"The {len(rows)} most dangerous", names, rows),
     ]
-    rows = [_combination(place, each, search) for place, each in enumerate(search.combinations[:_ROWS], start=1)]
-    on_m, on_k = ([], []) if search.population is None else (["θ on m"], ["θ on k"])
-    names = ["combination", "m=1", "m<5", "share", "exact", *on_m, "set aside", "k=1", "k<5", "of all", *on_k]
-    return [*parts, grid(f"The {len(rows)} most dangerous", names, rows)]
 
 
 def _combination(place: int, each: Combination, search: Search) -> list[str]:
