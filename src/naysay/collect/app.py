@@ -111,11 +111,7 @@ def create_app(
         redirect_slashes=False,
         lifespan=service.lifespan,
         telemetry=_SILENT,
-        exception_handlers={
-            Refusal: _failed,
-            HTTPException: _failed,
-            RequestValidationError: _failed,
-        },
+        exception_handlers={Refusal: _failed, HTTPException: _failed, RequestValidationError: _failed},
     )
     app.state.service = service
     app.add_middleware(Guard)

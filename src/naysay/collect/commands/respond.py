@@ -43,8 +43,7 @@ class Options:
         int | None, typer.Option(min=0, help="The same random people again; what they send is drawn afresh.")
     ] = None
     state: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="What was drawn, until it is acknowledged. [default: FILE.sent]"),
+        Path | None, typer.Option(metavar="FILE", help="What was drawn, until it is acknowledged. [default: FILE.sent]")
     ] = None
     ignore: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="A column of FILE that is no answer, such as a name.")

@@ -202,12 +202,7 @@ class _Crowd:
     """The people of one run: a line of messages, and those who send them."""
 
     def __init__(
-        self,
-        survey: Survey,
-        people: People,
-        memory: Memory,
-        mail: post.Post,
-        told: Callable[[Sent], None] | None,
+        self, survey: Survey, people: People, memory: Memory, mail: post.Post, told: Callable[[Sent], None] | None
     ) -> None:
         self._survey, self._people, self._memory, self._mail = survey, people, memory, mail
         self._told = told or (lambda _: None)

@@ -64,8 +64,5 @@ SECURITY = {
 }
 """Headers of every response but files of the client; one that sets its own keeps it."""
 
-ASSETS = {
-    "cross-origin-resource-policy": "same-origin",
-    "x-content-type-options": "nosniff",
-}
+ASSETS = {"cross-origin-resource-policy": "same-origin", "x-content-type-options": "nosniff"}
 """Headers of the client's files, which do nothing but be loaded: a page has thirty, and the policy is the page's."""

@@ -64,10 +64,7 @@ _BODY = {
 }
 
 HOME: dict[str, Any] = {"response_class": HTMLResponse, "responses": {200: _HTML, **_UNCHANGED}}
-PAGE: dict[str, Any] = {
-    "response_class": HTMLResponse,
-    "responses": {200: _HTML, **_UNCHANGED, **_refusals("unknown")},
-}
+PAGE: dict[str, Any] = {"response_class": HTMLResponse, "responses": {200: _HTML, **_UNCHANGED, **_refusals("unknown")}}
 SURVEY: dict[str, Any] = {
     "responses": {
         200: _content("application/json", "survey.json, the bytes whose SHA-256 names the survey", {"type": "object"}),

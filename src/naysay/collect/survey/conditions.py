@@ -6,15 +6,7 @@ import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from naysay.questionnaire import (
-    Expression,
-    Group,
-    Item,
-    Question,
-    Questionnaire,
-    evaluate,
-    truth,
-)
+from naysay.questionnaire import Expression, Group, Item, Question, Questionnaire, evaluate, truth
 from naysay.responses import JOINER
 
 __all__ = ["complaint"]
