@@ -11,7 +11,7 @@ import naysay as package
 from naysay.cli import demo, design, estimate, plan, randomize, root, simulate
 from naysay.collect import respond as responding
 from naysay.collect.app import create_app
-from naysay.collect.commands import preview, questionnaire, respond, serve, survey
+from naysay.collect.commands import questionnaire, respond, serve, survey
 from naysay.collect.serving import background, bound
 from naysay.collect.storage import Store
 from naysay.designs import FAMILIES
@@ -35,7 +35,7 @@ HELP = {
     "questionnaire new": questionnaire.new,
     "questionnaire check": questionnaire.check,
     "questionnaire convert": questionnaire.convert,
-    "questionnaire preview": preview.preview,
+    "questionnaire preview": serve.preview,
     "serve": serve.command,
     "respond": respond.command,
     "survey": survey.group,
@@ -85,7 +85,6 @@ def quick_server(monkeypatch, naysay):
     """A server that ends as soon as it has begun, and a survey to be closed or deleted."""
     monkeypatch.setattr("naysay.collect.serving.serve", lambda *_: None)
     monkeypatch.setattr("naysay.collect.commands.serve.heard", lambda: None)
-    monkeypatch.setattr("naysay.collect.commands.preview.heard", lambda: None)
     monkeypatch.setattr("naysay.collect.serving.bound", lambda host, _: bound(host, 0))
     return lambda: naysay("survey", "open", "survey.json")
 

@@ -7,6 +7,7 @@ import json
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,8 @@ from naysay.questionnaire import (
     Text,
     parse_expression,
 )
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it starts with & ignore interrupts
 
 JSON = {"content-type": "application/json"}
 SHELL = (

@@ -16,8 +16,7 @@ from naysay.collect import Client, Published
 from naysay.collect.app import create_app
 from naysay.collect.refusals import STATUS
 from naysay.collect.server import limits
-from naysay.collect.server.guard import Guard
-from naysay.collect.server.headers import ASSETS, SECURITY
+from naysay.collect.server.guard import ASSETS, SECURITY, Guard
 from naysay.collect.server.limits import Rates
 
 JSON = {"content-type": "application/json"}

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from naysay.collect.client import FOLDER
-from naysay.collect.device import marks
+from naysay.collect.device import memory
 from naysay.design.form import unnamed
 from naysay.questionnaire.rules.privacy import MOST_ODDS
 
@@ -29,7 +29,7 @@ def test_the_page_and_a_device_know_a_design_again_by_the_same_fields():
     told = set(json.loads(constant("memory.js", "TOLD")))
     recorded = json.loads(VECTORS.read_text(encoding="utf-8"))["designs"]
     form = dict.fromkeys(told | names([each["json"]["design"] for each in recorded]), 1)
-    assert set(form) - set(marks._bare(unnamed(form))) == told
+    assert set(form) - set(memory._bare(unnamed(form))) == told
 
 
 def test_authors_and_respondents_are_warned_at_the_same_odds():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from naysay import designs
 from naysay.collect import Published, Reader, Refusal
 from naysay.collect.survey import strict
-from naysay.collect.survey.lengths import body_length
+from naysay.collect.survey.published import body_length
 from naysay.questionnaire import Choice, Private, Questionnaire, SelectOne, Text
 
 TODAY = datetime.date(2026, 11, 20)

@@ -20,12 +20,11 @@ from starlette.exceptions import HTTPException
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.refusals import CLOSED, Refusal
 from naysay.collect.server import schemas
-from naysay.collect.server.catalog import Catalog, Served
-from naysay.collect.server.documents import home, threats
+from naysay.collect.server.documents import Catalog, Served, home, threats
 from naysay.collect.server.guard import Guard, refused
 from naysay.collect.server.keys import Keys
 from naysay.collect.server.limits import MINUTE, Rates, body_of
-from naysay.collect.storage import Outcome, Reply, Store, today
+from naysay.collect.storage import Reply, Store, today
 from naysay.collect.survey.published import Published
 from naysay.collect.writer import Line, Unstored, Writer
 from naysay.questionnaire import Questionnaire
@@ -39,6 +38,12 @@ EVERYBODY = 60_000
 """Answers within a minute, from one address and from all. Many respondents may share an address."""
 
 _POINT = 142  # bytes of a request for a key
+
+_NOT_STORED = {
+    "conflict": "other answers were stored under this id; an id is for one submission",
+    "closed": CLOSED,
+    "wrong_survey": "the survey was published with another hash; load its page again",
+}
 
 # FastAPI would hand requests to any telemetry that the process is set up for, with addresses, user agents and bodies.
 _SILENT: TelemetryConfig = {
@@ -100,8 +105,7 @@ def create_app(
             store.open(survey)
     catalog = Catalog(published, store=store, client=files)
     line: Line = Unstored() if store is None else Writer(store, look=catalog.refresh, every=settle_every)
-    rates, openings = (Rates(each=each, all=everybody) for _ in range(2))
-    service = Service(catalog=catalog, line=line, client=files, rates=rates, openings=openings, keys=keys or Keys())
+    service = Service(catalog, line, client=files, keys=keys or Keys(), each=each, everybody=everybody)
     app = FastAPI(
         title="naysay",
         summary="Surveys in which the true answer never leaves the respondent's device.",
@@ -111,11 +115,7 @@ def create_app(
         redirect_slashes=False,
         lifespan=service.lifespan,
         telemetry=_SILENT,
-        exception_handlers={
-            Refusal: _failed,
-            HTTPException: _failed,
-            RequestValidationError: _failed,
-        },
+        exception_handlers={Refusal: _failed, HTTPException: _failed, RequestValidationError: _failed},
     )
     app.state.service = service
     app.add_middleware(Guard)
@@ -145,21 +145,18 @@ class Service:
         Where replies go.
     client : Client
         For the pages that belong to no survey.
-    rates, openings : Rates
-        Of answers, and of requests for a key.
     keys : Keys
-        With which devices seal what they remember.
+        The keys with which devices seal what they remember.
+    each, everybody : int
+        Answers and requests for a key within a minute, from one address and from all.
     """
 
-    def __init__(
-        self, *, catalog: Catalog, line: Line, client: Client, rates: Rates, openings: Rates, keys: Keys
-    ) -> None:
+    def __init__(self, catalog: Catalog, line: Line, *, client: Client, keys: Keys, each: int, everybody: int) -> None:
         self.catalog = catalog
         self.line = line
         self.keys = keys
         self._home, self._threats = home(client), threats(client)
-        self._rates = rates
-        self._openings = openings
+        self._rates, self._openings = (Rates(each=each, all=everybody) for _ in range(2))
         self._told_proxy = False
 
     @contextlib.asynccontextmanager
@@ -230,9 +227,7 @@ class Service:
         """Keys, one of which opens what a device has sealed today. The server does not remember the request."""
         _check_wait(self._openings.wait(_address(request)))
         self._survey(name)
-        _check_type(request)
-        announced = request.headers.get("content-length")
-        body = await body_of(request.stream(), announced=announced, most=_POINT)
+        body = await _body(request, most=_POINT)
         try:
             keys = self.keys.of(bytes.fromhex(json.loads(body)["point"]))
         except (ValueError, TypeError, KeyError):
@@ -245,31 +240,29 @@ class Service:
         self._tell_proxy(request)
         _check_wait(self._rates.full(address))
         try:
-            reply = await self._read(request, name)
+            survey = self._survey(name)
+            body = await _body(request, most=survey.published.body_length)
+            day = today()
+            submission = survey.reader.read(body, today=day)
         except Refusal:
             _check_wait(self._rates.refuse(address))
             raise
         _check_wait(self._rates.wait(address))
-        return _acknowledged(await asyncio.wrap_future(self.line.submit(reply)))
+        reply = Reply(name, survey.published.hash, submission.id, submission.text, day)
+        outcome = await asyncio.wrap_future(self.line.submit(reply))
+        if outcome.what in _NOT_STORED:
+            raise Refusal(outcome.what, _NOT_STORED[outcome.what])
+        told = {"stored": outcome.what != "unstored", "day": outcome.day.isoformat()}
+        return JSONResponse(told, status_code=200 if outcome.what == "repeated" else 201)
 
     def _tell_proxy(self, request: Request) -> None:
         """Log once that the headers of a proxy are not trusted, so that all its respondents count as one address."""
         if not self._told_proxy and "x-forwarded-for" in request.headers and request.client and request.client.port:
-            self._told_proxy = True  # uvicorn gives the port 0 to whom a trusted proxy names
+            self._told_proxy = True  # uvicorn gives the port 0 to a client that a trusted proxy names
             log.warning(
                 "a proxy that is not trusted hands on answers, so that all of them count as one address; "
                 "if it is yours, set FORWARDED_ALLOW_IPS to its address"
             )
-
-    async def _read(self, request: Request, name: str) -> Reply:
-        """The reply that a request holds, checked."""
-        survey = self._survey(name)
-        _check_type(request)
-        announced = request.headers.get("content-length")
-        body = await body_of(request.stream(), announced=announced, most=survey.published.body_length)
-        day = today()
-        submission = survey.reader.read(body, today=day)
-        return Reply(name, survey.published.hash, submission.id, submission.text, day)
 
 
 def _check_wait(seconds: int) -> None:
@@ -281,29 +274,20 @@ def _address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def _check_type(request: Request) -> None:
+async def _body(request: Request, *, most: int) -> bytes:
+    """The JSON text that a request holds, read no further than it may be long."""
     kind, _, parameters = request.headers.get("content-type", "").lower().partition(";")
     plain = request.headers.get("content-encoding", "identity").lower() == "identity"
     if kind.strip() != "application/json" or parameters.strip() not in ("", "charset=utf-8") or not plain:
         raise Refusal("wrong_type", "answers are application/json in UTF-8, not compressed")
-
-
-def _acknowledged(outcome: Outcome) -> Response:
-    if outcome.what == "conflict":
-        raise Refusal("conflict", "other answers were stored under this id; an id is for one submission")
-    if outcome.what == "closed":
-        raise Refusal("closed", CLOSED)
-    if outcome.what == "wrong_survey":
-        raise Refusal("wrong_survey", "the survey was published with another hash; load its page again")
-    told = {"stored": outcome.what != "unstored", "day": outcome.day.isoformat()}
-    return JSONResponse(told, status_code=200 if outcome.what == "repeated" else 201)
+    return await body_of(request.stream(), announced=request.headers.get("content-length"), most=most)
 
 
 async def _failed(_: Request, error: Exception) -> Response:
     """A refusal as it is, and Starlette's own errors in the same form: no such path, no such method, no such text."""
-    status = getattr(error, "status_code", None)
     if isinstance(error, Refusal):
         return refused(error)
+    status = getattr(error, "status_code", None)
     if status == 405:
         response = refused(Refusal("wrong_method", "this address does not take this method"))
         response.headers["allow"] = (getattr(error, "headers", None) or {}).get("Allow", "GET, HEAD")

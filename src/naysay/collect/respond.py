@@ -6,18 +6,16 @@ survey publishes it; what was drawn is kept until the server acknowledges it, so
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from naysay.collect.device.chance import anybody
 from naysay.collect.device.crowd import Sent, many, opened, prepared
-from naysay.collect.device.people import People, checked
-from naysay.collect.device.post import Post, Refused, Undelivered, client
-from naysay.collect.device.surveys import Survey, fetch
-from naysay.collect.device.waiting import waited
+from naysay.collect.device.people import People, anybody, checked
+from naysay.collect.device.post import Post, Refused, Survey, Undelivered, client, fetch, waited
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     import httpx2
@@ -115,17 +113,14 @@ def one(
     asked = survey.questionnaire
     given = {name: [cell] for name, cell in answers.items()} or {asked.questions[0].name: [None]}
     people = checked(asked, given, levels=levels)
-    memory = opened(state, survey)
-    try:
+    with contextlib.closing(opened(state, survey)) as memory:
         known = memory.days([0])
         if known:
             return Receipt(survey.hash, known[0], None)
-        [(_, body)] = prepared(survey, people, memory, range(1)).messages
-        day = waited(_delivered(survey, body, patience, transport))
+        messages, _ = prepared(survey, people, memory, range(1))
+        day = waited(_delivered(survey, messages[0], patience, transport))
         memory.acknowledge({0: day})
-        return Receipt(survey.hash, day, body)
-    finally:
-        memory.close()
+        return Receipt(survey.hash, day, messages[0])
 
 
 async def _delivered(

@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator
 
 import uvicorn
@@ -62,7 +63,7 @@ def url_of(listening: socket.socket) -> str:
 
 
 def for_others(listening: socket.socket) -> bool:
-    """Whether other computers can reach a socket, on which browsers draw nothing, since it has no HTTPS."""
+    """Whether other computers can reach a socket. Their browsers draw nothing there, since it has no HTTPS."""
     return not ipaddress.ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback
 
 
@@ -72,7 +73,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         for each in sockets or ():
-            each.listen(WAITING)  # asyncio let no more wait than it accepts in one go
+            each.listen(WAITING)  # asyncio would let no more wait than it accepts in one go
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)
@@ -82,6 +83,9 @@ class _Server(uvicorn.Server):
 
 def _server(app: FastAPI) -> _Server:
     """A server that logs no request. It trusts the headers of those proxies that uvicorn's settings name."""
+    logging.getLogger("uvicorn.access").disabled = True
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.asgi"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     most = room()
     return _Server(
         uvicorn.Config(
@@ -103,7 +107,6 @@ def serve(app: FastAPI, listening: socket.socket) -> None:
 
     Terminated it returns, interrupted at the keyboard it ends with `KeyboardInterrupt`; when all that is done.
     """
-    _quiet()
     server = _server(app)
 
     def stop(*_: object) -> None:
@@ -135,31 +138,15 @@ def background(app: FastAPI, *, host: str = "127.0.0.1", port: int = 0) -> Itera
     ...     link
     'http://127.0.0.1:...'
     """
-    _quiet()
     listening = bound(host, port)
     server = _server(app)
-    started = threading.Event()
-
-    def run() -> None:
-        try:
-            server.run(sockets=[listening])
-        finally:
-            started.set()
-
-    thread = threading.Thread(target=run, name="naysay-server")
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="naysay-server")
     thread.start()
     try:
-        while not server.started and not started.wait(0.01):
-            pass
+        while thread.is_alive() and not server.started:  # a server that cannot start ends its thread
+            time.sleep(0.01)
         yield url_of(listening)
     finally:
         server.should_exit = True
         thread.join()
         listening.close()
-
-
-def _quiet() -> None:
-    """Log only what goes wrong, and counts: uvicorn's own log of requests is off."""
-    logging.getLogger("uvicorn.access").disabled = True
-    for name in ("uvicorn", "uvicorn.error", "uvicorn.asgi"):
-        logging.getLogger(name).setLevel(logging.WARNING)

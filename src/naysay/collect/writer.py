@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Protocol
 
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
@@ -22,20 +21,10 @@ log = logging.getLogger("naysay.collect")
 
 GROUP = 1_000  # replies in one transaction at most
 WAITING = 10_000  # replies in line at most; a server that falls further behind says so
-LOOK = 1.0  # seconds between looks at which surveys there are
+LOOK = 1.0  # seconds between two looks at the database: a survey may be new, or closed
 _RETRY = 5  # seconds
 
 _Waiting = tuple[Reply, "Future[Outcome]"]
-
-
-class Line(Protocol):
-    """Where replies go."""
-
-    @property
-    def healthy(self) -> bool: ...
-    def start(self) -> None: ...
-    def submit(self, reply: Reply) -> Future[Outcome]: ...
-    def stop(self) -> None: ...
 
 
 class Unstored:
@@ -63,7 +52,7 @@ class Writer:
     ----------
     store : Store
     look : callable
-        Called about once a second in the thread, for what else is asked of the database.
+        What else asks the database; called in the thread about once a second.
     every : float
         Seconds after which new replies are rewritten so that nothing tells when they came.
     """
@@ -114,25 +103,21 @@ class Writer:
     def _run(self) -> None:
         self._settle()
         going = True
-        while going:
-            group, going = self._group()
-            if group:
-                self._write(group)
+        while going or not self._line.empty():  # what was submitted before the end is stored behind it
+            group = self._group()
+            going = going and None not in group
+            self._write([each for each in group if each is not None])
             self._step()
-        while not self._line.empty():
-            self._write(self._group()[0])
         self._settle()
 
-    def _group(self) -> tuple[list[_Waiting], bool]:
-        """Replies that wait now, and whether to go on."""
-        try:
-            found = [self._line.get(timeout=LOOK)]
-        except queue.Empty:
-            return [], True
+    def _group(self) -> list[_Waiting | None]:
+        """What waits in line now; None stands for the end."""
+        found: list[_Waiting | None] = []
         with contextlib.suppress(queue.Empty):
+            found.append(self._line.get(timeout=LOOK))
             while len(found) < GROUP:
                 found.append(self._line.get_nowait())
-        return [each for each in found if each is not None], None not in found
+        return found
 
     def _write(self, group: list[_Waiting]) -> None:
         """Store a group and tell each what became of it. A reply that the database cannot take spoils no other."""
@@ -192,16 +177,15 @@ class Writer:
         self._pause = max(self._every, 20 * (self._settled - began))
 
     def _failed(self, doing: str, error: Exception) -> None:
-        """Log the kind of an error: its message may hold what was sent."""
+        """Log the class of an error and the database's own code for it: its message may hold what was sent."""
         self.healthy = False
-        log.error("the database failed while %s: %s", doing, _kind(error))
+        cause = getattr(error, "orig", None)
+        code = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
+        log.error("the database failed while %s: %s", doing, type(error).__name__ + (f" ({code})" if code else ""))
 
 
-def _kind(error: Exception) -> str:
-    """The class of an error and the database's own code for it."""
-    cause = getattr(error, "orig", None)
-    code = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
-    return f"{type(error).__name__} ({code})" if code else type(error).__name__
+Line = Unstored | Writer
+"""Where replies go."""
 
 
 def _refuse(group: list[_Waiting], refusal: Refusal) -> None:

@@ -8,7 +8,7 @@ import pytest
 from naysay import designs
 from naysay.collect import Published, respond
 from naysay.collect.device.crowd import opened, prepared
-from naysay.collect.device.surveys import Survey
+from naysay.collect.device.post import Survey
 from naysay.errors import DataError
 
 ROWS = range(20)
@@ -23,7 +23,7 @@ def device(questionnaire, client, tmp_path):
         survey = Survey("http://192.0.2.1/s/kinds", Published.of(asked, client=client))
         memory = opened(tmp_path / "state", survey)
         try:
-            found = dict(prepared(survey, respond.anybody(asked, len(ROWS), seed=4), memory, ROWS).messages)
+            found = prepared(survey, respond.anybody(asked, len(ROWS), seed=4), memory, ROWS)[0]
             assert {json.loads(body)["survey"] for body in found.values()} == {survey.hash}
             return [json.loads(found[row])["answers"] for row in ROWS]
         finally:

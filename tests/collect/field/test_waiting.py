@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from naysay.collect.device.waiting import waited
+from naysay.collect.device.post import waited
 
 
 async def failing():

@@ -6,7 +6,7 @@ import contextlib
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from naysay.errors import DataError
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     from naysay.collect.storage import Store
+    from naysay.collect.storage.store import Mode
 
 __all__ = ["DATA", "FILE", "Data", "Database", "opened"]
 
@@ -33,43 +34,33 @@ Database = Annotated[
 Data = Annotated[Path, typer.Option("--data", metavar="FOLDER", help="Where the SQLite file is, without --db.")]
 
 
-Mode = Literal["make", "change", "read"]
-
-
 @contextlib.contextmanager
 def opened(db: str | None, data: Path, mode: Mode) -> Iterator[Store]:
     """The database as long as the context lasts: made where there is none, to be changed, or only read."""
-    store = _store(db, data, mode)
-    from sqlalchemy.exc import SQLAlchemyError
+    try:
+        from sqlalchemy.exc import SQLAlchemyError
 
+        from naysay.collect.storage import Store
+    except ModuleNotFoundError as error:
+        told = f"this needs the extra collect ({error.name} is missing): pip install 'naysay[collect]'"
+        raise DataError(told) from None
+    if db is None and mode != "make" and not (data / FILE).is_file():
+        way_out = "name its folder with --data, or its address with --db; a server makes one: naysay serve"
+        raise DataError(f"there is no database in {str(data)!r}; {way_out}")
+    try:
+        if db is None and mode == "make":
+            data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        store = Store(data / FILE if db is None else db, mode=mode)
+    except OSError as error:
+        raise DataError(f"cannot write to {str(error.filename or data)!r}: {error.strerror or error}") from None
+    except SQLAlchemyError as error:
+        raise DataError(f"the database cannot be opened: {_cause(error)}") from None
     try:
         yield store
     except (SQLAlchemyError, sqlite3.Error) as error:
         raise DataError(f"the database failed: {_cause(error)}; run the command again") from None
     finally:
         store.dispose()
-
-
-def _store(db: str | None, data: Path, mode: Mode) -> Store:
-    try:
-        from sqlalchemy.exc import SQLAlchemyError
-
-        from naysay.collect.storage import Store
-    except ModuleNotFoundError as error:
-        raise DataError(
-            f"this needs the extra collect ({error.name} is missing): pip install 'naysay[collect]'"
-        ) from None
-    try:
-        if db is None and mode == "make":
-            data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        elif db is None and not (data / FILE).is_file():
-            way_out = "name its folder with --data, or its address with --db; a server makes one: naysay serve"
-            raise DataError(f"there is no database in {str(data)!r}; {way_out}")
-        return Store(data / FILE if db is None else db, mode=mode)
-    except OSError as error:
-        raise DataError(f"cannot write to {str(error.filename or data)!r}: {error.strerror or error}") from None
-    except SQLAlchemyError as error:
-        raise DataError(f"the database cannot be opened: {_cause(error)}") from None
 
 
 def _cause(error: Exception) -> str:

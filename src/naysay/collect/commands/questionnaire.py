@@ -11,7 +11,7 @@ import typer
 
 from naysay import _checks
 from naysay import questionnaire as questionnaires
-from naysay.collect.commands import preview
+from naysay.collect.commands import serve
 from naysay.console import output
 from naysay.console.options import Force
 from naysay.errors import DataError
@@ -56,7 +56,7 @@ def new(
     _check_target(file, force=force)
     examined = questionnaires.of_form({**questionnaires.sample().form(), "name": name or file.stem.lower()})
     if examined.questionnaire is None:
-        raise DataError(f"{examined.errors[0].message}; give another with --name, as survey-1")
+        raise DataError(f"{examined.errors[0].message}; give another with --name, such as survey-1")
     _write(examined.questionnaire, file)
     output.say(f"{file}: written; change it, then: naysay questionnaire check {file}")
 
@@ -78,22 +78,19 @@ def check(
     """
     examined = questionnaires.examine(file)
     if format_ == "json":
-        output.say(output.json_text(_object(examined)))
+        fit = examined.questionnaire
+        told = {
+            "questionnaire": fit and fit.name,
+            "fingerprint": fit and fit.fingerprint,
+            "problems": [each.form() for each in examined.problems],
+            "privacy": fit and questionnaires.statements(fit),
+            "together": fit and questionnaires.together(fit),
+        }
+        output.say(output.json_text(told))
     else:
         _told(file, examined)
     if examined.errors:
         raise typer.Exit(2)
-
-
-def _object(examined: Examined) -> dict[str, object]:
-    fit = examined.questionnaire
-    return {
-        "questionnaire": fit and fit.name,
-        "fingerprint": fit and fit.fingerprint,
-        "problems": [each.form() for each in examined.problems],
-        "privacy": fit and questionnaires.statements(fit),
-        "together": fit and questionnaires.together(fit),
-    }
 
 
 def _told(file: Path, examined: Examined) -> None:
@@ -151,4 +148,4 @@ def _write(form: Questionnaire, path: Path) -> None:
         raise DataError(f"cannot write to {str(path)!r}: {error.strerror or error}") from None
 
 
-app.command("preview")(preview.preview)
+app.command("preview")(serve.preview)

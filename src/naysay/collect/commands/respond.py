@@ -43,8 +43,7 @@ class Options:
         int | None, typer.Option(min=0, help="The same random people again; what they send is drawn afresh.")
     ] = None
     state: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="What was drawn, until it is acknowledged. [default: FILE.sent]"),
+        Path | None, typer.Option(metavar="FILE", help="What was drawn, until it is acknowledged. [default: FILE.sent]")
     ] = None
     ignore: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="A column of FILE that is no answer, such as a name.")
@@ -81,11 +80,14 @@ def command(asked: Options) -> None:
     levels = dict(map(_level, asked.level or ()))
     survey = respond.fetch(asked.url, hash=asked.expected)
     state = asked.state
-    if asked.file is None:
-        people = _anybody(survey, asked, levels)
-    else:
+    if asked.file is not None:
         people = _read(survey, asked, asked.file, levels)
         state = state or asked.file.with_name(f"{asked.file.name}.sent")
+    elif levels:
+        raise DataError("--level is for a FILE; random people choose their levels at random")
+    else:
+        output.note("random people: random answers at random levels, for trying out; the estimates will mean nothing")
+        people = respond.anybody(survey.questionnaire, asked.random or 1, seed=asked.seed)
     _send(survey, people, asked, state)
 
 
@@ -94,13 +96,6 @@ def _level(text: str) -> tuple[str, str]:
     if not (question and equals and level):
         raise DataError(f"--level must be QUESTION=LEVEL, such as smoking=2; got {text!r}")
     return question, level
-
-
-def _anybody(survey: Survey, asked: Options, levels: dict[str, str]) -> People:
-    if levels:
-        raise DataError("--level is for a FILE; random people choose their levels at random")
-    output.note("random people: random answers at random levels, for trying out; the estimates will mean nothing")
-    return respond.anybody(survey.questionnaire, asked.random or 1, seed=asked.seed)
 
 
 def _read(survey: Survey, asked: Options, file: Path, levels: dict[str, str]) -> People:
@@ -132,17 +127,15 @@ def _send(survey: Survey, people: People, asked: Options, state: Path | None) ->
             )
         except BaseException:
             progress.stop()
-            _interrupted(counts, state)
+            if counts.stored:
+                rest = counts.people - counts.stored
+                again = "run the same command again for the rest" if state is not None else "the others are forgotten"
+                output.note(
+                    f"{counts.stored:,} of {counts.people:,} answers are acknowledged, {rest:,} are not; {again}"
+                )
             raise
     output.say(f"{counts.acknowledged:,} answers stored in {survey.published.name!r}, hash {survey.hash}")
     if counts.before:
         output.note(f"{counts.before:,} more were stored in an earlier run; {str(state)!r} remembers them")
     if counts.unasked and state is not None:
         output.note(f"{counts.unasked:,} single answers were not sent: their questions were not asked")
-
-
-def _interrupted(counts: Sent, state: Path | None) -> None:
-    rest = counts.people - counts.stored
-    again = "run the same command again for the rest" if state is not None else "the others are forgotten"
-    if counts.stored:
-        output.note(f"{counts.stored:,} of {counts.people:,} answers are acknowledged, {rest:,} are not; {again}")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     from naysay.collect import Published
     from naysay.collect.storage import Store
 
-__all__ = ["Host", "Options", "Port", "command", "heard", "of_host"]
+__all__ = ["Options", "command", "preview"]
 
 _CONTAINER = ("/.dockerenv", "/run/.containerenv")  # files that Docker and Podman put there
 
@@ -94,14 +94,42 @@ def command(asked: Options) -> None:
             raise DataError("there is no open survey to serve; name a questionnaire, as in naysay serve survey.json")
         for name in names:
             output.say(f"{serving.url_of(listening)}/s/{name}")
-        where = [*of_host(listening), *_of_proxy(asked.rate), *_of_database(store)]
+        where = [*_of_host(listening), *_of_proxy(asked.rate), *_of_database(store)]
         for line in [*(each for name in names for each in _of_survey(served[name].published)), *where]:
             output.note(line)
         sys.stdout.flush()
         serving.serve(app, listening)
 
 
-def of_host(listening: socket.socket) -> Iterator[str]:
+def preview(
+    questionnaire: Annotated[Path, typer.Argument(metavar="FILE", help="XLSForm or JSON.")],
+    port: Port = 8000,
+    host: Host = "127.0.0.1",
+) -> None:
+    """Serve a questionnaire without storing anything.
+
+    Answers are checked as they are in a survey, and forgotten. Stop with Ctrl+C.
+
+    \b
+    Example:
+      naysay questionnaire preview survey.json
+    """
+    from naysay.collect import serving
+    from naysay.collect.app import create_app
+    from naysay.questionnaire import load
+
+    heard()
+    asked = load(questionnaire)
+    app = create_app([asked])
+    with serving.bound(host, port) as listening:
+        output.say(f"{serving.url_of(listening)}/s/{asked.name}")
+        for line in _of_host(listening):
+            output.note(line)
+        sys.stdout.flush()
+        serving.serve(app, listening)
+
+
+def _of_host(listening: socket.socket) -> Iterator[str]:
     """A warning that links over plain HTTP work on this computer alone."""
     from naysay.collect.serving import for_others
 

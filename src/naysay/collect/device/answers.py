@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import datetime
 import graphlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from naysay.collect.device.people import People
-from naysay.collect.survey.conditions import complaint
+from naysay.collect.survey.conditions import complaint, conditioned, response_of
 from naysay.errors import DataError
-from naysay.questionnaire import (
-    Answer,
-    Apply,
-    Expression,
-    Group,
-    Item,
-    Private,
-    Question,
-    Questionnaire,
-    Sent,
-    evaluate,
-    truth,
-)
-from naysay.responses import JOINER
+from naysay.questionnaire import Answer, Expression, Private, Question, Questionnaire, Sent, evaluate, truth
+from naysay.questionnaire.rules.walk import nodes
 
 __all__ = ["Drawn", "drawn"]
 
@@ -38,7 +26,7 @@ class Drawn:
     answers : (n,) list of {question: answer}
         Every question in order; null where it was not asked or left out.
     unasked : int
-        Answers that people had and were not asked for.
+        Answers that people had to questions that they were not asked.
     """
 
     answers: list[dict[str, Any]]
@@ -55,6 +43,11 @@ class _Device:
 
     def holds(self, conditions: Sequence[Expression], today: str) -> bool:
         return all(truth(evaluate(each, self.plain, sent=self.said, today=today)) for each in conditions)
+
+    def answer(self, question: Question, answer: Any) -> None:
+        self.sent[question.name] = answer
+        seen = self.plain if question.privacy is None else self.said
+        seen[question.name] = answer if question.privacy is None else response_of(question, answer)
 
 
 def drawn(questionnaire: Questionnaire, people: People, *, today: datetime.date | None = None) -> Drawn:
@@ -88,11 +81,13 @@ def drawn(questionnaire: Questionnaire, people: People, *, today: datetime.date 
     devices = [_Device() for _ in range(people.size)]
     unasked = 0
     for question, conditions in _in_order_of_reference(questionnaire):
+        true = people.column(question.name)
         asked = [device.holds(conditions, day.isoformat()) for device in devices]
-        values = [value if ask else None for ask, value in zip(asked, people.column(question.name), strict=True)]
-        unasked += sum(value is not None for value in people.column(question.name))
-        unasked -= sum(value is not None for value in values)
-        _answer(question, devices, values, people.levels.get(question.name))
+        values = [value if ask else None for ask, value in zip(asked, true, strict=True)]
+        unasked += values.count(None) - true.count(None)
+        levels: Sequence[str | None] = people.levels.get(question.name) or [None] * people.size
+        for device, answer in zip(devices, _drawn(question, values, levels), strict=True):
+            device.answer(question, answer)
     answers = [{each.name: device.sent[each.name] for each in questionnaire.questions} for device in devices]
     for row, sent in enumerate(answers):
         problem = complaint(questionnaire, sent, today=day)
@@ -102,28 +97,21 @@ def drawn(questionnaire: Questionnaire, people: People, *, today: datetime.date 
     return Drawn(answers, unasked)
 
 
-def _answer(question: Question, devices: list[_Device], values: list[Any], levels: Sequence[str | None] | None) -> None:
-    """Put the answers to one question into the devices: all of them are drawn at once, each by itself."""
-    private = question.privacy
-    if private is None:
-        for device, value in zip(devices, values, strict=True):
-            device.sent[question.name] = device.plain[question.name] = value
-        return
-    chosen = list(levels or [None] * len(values))
-    if question.parts:
-        truths = [None if value is None else question.category_of(value) for value in values]
-        columns = [_drawn_column(private, [each and each[part] for each in truths], chosen) for part in question.parts]
-        for device, parts in zip(devices, zip(*columns, strict=True), strict=True):
-            device.sent[question.name] = None if None in parts else dict(zip(question.parts, parts, strict=True))
-        return
-    for device, sent in zip(devices, _drawn_column(private, values, chosen), strict=True):
-        device.sent[question.name] = sent
-        if sent is not None:
-            said = sent["response"]
-            device.said[question.name] = said.split(JOINER) if private.offer.space.sets else said
+def _drawn(question: Question, values: list[Any], levels: Sequence[str | None]) -> list[Any]:
+    """What is sent of the answers to one question: all of them are drawn at once, each by itself."""
+    if question.privacy is None:
+        return values
+    if not question.parts:
+        return _drawn_column(question.privacy, values, levels)
+    truths = [None if value is None else question.category_of(value) for value in values]
+    columns = [
+        _drawn_column(question.privacy, [each and each[part] for each in truths], levels) for part in question.parts
+    ]
+    rows = zip(*columns, strict=True)
+    return [None if None in parts else dict(zip(question.parts, parts, strict=True)) for parts in rows]
 
 
-def _drawn_column(private: Private, truths: list[Any], levels: list[str | None]) -> list[dict[str, Any] | None]:
+def _drawn_column(private: Private, truths: list[Any], levels: Sequence[str | None]) -> list[dict[str, Any] | None]:
     """One draw for each; `randomize` without a generator takes the operating system's randomness."""
     sent: list[dict[str, Any] | None] = [None] * len(truths)
     for level, channel in zip(private.levels, private.offer.parts.values(), strict=True):
@@ -134,31 +122,15 @@ def _drawn_column(private: Private, truths: list[Any], levels: list[str | None])
     return sent
 
 
-def _in_order_of_reference(questionnaire: Questionnaire) -> list[tuple[Question, list[Expression]]]:
+def _in_order_of_reference(questionnaire: Questionnaire) -> list[tuple[Question, Sequence[Expression]]]:
     """Each question with its conditions, after all questions that these refer to."""
-    found = {question.name: (question, conditions) for question, conditions in _conditions(questionnaire.items, [])}
+    found = {question.name: (question, conditions) for question, conditions in conditioned(questionnaire.items)}
     needs = {
-        name: [other for condition in conditions for other in _references(condition) if other in found]
+        name: [each.of for condition in conditions for each in nodes(condition) if isinstance(each, Answer | Sent)]
         for name, (_, conditions) in found.items()
     }
     try:
-        return [found[name] for name in graphlib.TopologicalSorter(needs).static_order()]
+        order = graphlib.TopologicalSorter(needs).static_order()
+        return [found[name] for name in order if name in found]  # a condition may name what is no question
     except graphlib.CycleError:
         raise DataError("some questions are asked under conditions on one another, in a circle") from None
-
-
-def _conditions(items: Sequence[Item], around: list[Expression]) -> Iterator[tuple[Question, list[Expression]]]:
-    for item in items:
-        own = around if item.relevant is None else [*around, item.relevant]
-        if isinstance(item, Group):
-            yield from _conditions(item.items, own)
-        elif isinstance(item, Question):
-            yield item, own
-
-
-def _references(expression: Expression) -> Iterator[str]:
-    if isinstance(expression, Answer | Sent):
-        yield expression.of
-    elif isinstance(expression, Apply):
-        for part in expression.args:
-            yield from _references(part)

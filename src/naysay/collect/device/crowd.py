@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime
 import json
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from naysay.collect.device import post
 from naysay.collect.device.answers import drawn
-from naysay.collect.device.marks import marks
-from naysay.collect.device.memory import Memory
+from naysay.collect.device.memory import Memory, marks
 from naysay.collect.device.messages import message
 from naysay.collect.device.people import People
-from naysay.collect.device.surveys import Survey
-from naysay.collect.device.waiting import waited
+from naysay.collect.device.post import Survey, waited
 from naysay.errors import DataError
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
@@ -44,7 +43,7 @@ class Sent:
     repeated : int
         Of these, stored before this run: the acknowledgment had been lost.
     unasked : int
-        Answers that respondents had and that the survey did not ask for.
+        Answers to questions that the survey did not ask these respondents.
 
     Examples
     --------
@@ -64,17 +63,6 @@ class Sent:
         return self.before + self.acknowledged
 
 
-class Prepared(NamedTuple):
-    """Messages that are kept and not acknowledged, how many people are done, and how many answers were not asked for.
-
-    A message is its sender's place and its bytes.
-    """
-
-    messages: list[tuple[int, bytes]]
-    before: int
-    unasked: int
-
-
 def opened(state: Path | None, survey: Survey) -> Memory:
     """The memory of a survey, in which its private questions are known again."""
     memory = Memory(state, survey=survey.published.name)
@@ -86,19 +74,20 @@ def opened(state: Path | None, survey: Survey) -> Memory:
     return memory
 
 
-def prepared(survey: Survey, people: People, memory: Memory, rows: range) -> Prepared:
-    """The messages of these people: those that were drawn before as they are, the others drawn now and kept."""
+def prepared(survey: Survey, people: People, memory: Memory, rows: range) -> tuple[dict[int, bytes], Sent]:
+    """The messages of these people by their places, all of them kept: what was drawn before is not drawn again.
+
+    The counts say how many of these people are acknowledged already, and how many of their answers were not asked for.
+    """
     rows = rows[: max(0, people.size - rows.start)]
     done = memory.days(rows)
     waiting = {row: _under(survey, body) for row, body in memory.bodies(rows).items()}
     fresh = [row for row in rows if row not in done and row not in waiting]
     said = drawn(survey.questionnaire, people.take(fresh))
-    new = {
-        row: message(survey.published, secrets.token_hex(16), answers)
-        for row, answers in zip(fresh, said.answers, strict=True)
-    }
-    memory.keep(waiting | new)
-    return Prepared(sorted((waiting | new).items()), len(done), said.unasked)
+    for row, answers in zip(fresh, said.answers, strict=True):
+        waiting[row] = message(survey.published, secrets.token_hex(16), answers)
+    memory.keep(waiting)  # before any of them is sent
+    return dict(sorted(waiting.items())), Sent(len(rows), before=len(done), unasked=said.unasked)
 
 
 def _under(survey: Survey, body: bytes) -> bytes:
@@ -161,86 +150,59 @@ def many(
     """
     if concurrency < 1:
         raise DataError(f"concurrency must be 1 or more; got {concurrency}")
-    memory = opened(state, survey)
-    try:
+    with contextlib.closing(opened(state, survey)) as memory:
         _try(survey, people, memory)
-        return waited(_sent(survey, people, memory, concurrency, patience, told, transport))
-    finally:
-        memory.close()
+        return waited(_Crowd(survey, people, memory, told or (lambda _: None)).sent(concurrency, patience, transport))
 
 
-async def _sent(
-    survey: Survey,
-    people: People,
-    memory: Memory,
-    concurrency: int,
-    patience: float,
-    told: Callable[[Sent], None] | None,
-    transport: httpx2.AsyncBaseTransport | None,
-) -> Sent:
-    async with post.client(concurrency, transport=transport) as client:
-        mail = post.Post(client, f"{survey.url}/answers", patience=patience)
-        crowd = _Crowd(survey, people, memory, mail, told)
-        try:
-            await crowd.send(concurrency)
-        except* (DataError, post.Undelivered) as failed:
-            raise _first(failed) from None
-        finally:
-            crowd.settle()
-    return crowd.counts
-
-
-def _first(failed: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The first error of a group; the others are of messages that were given up."""
-    error: BaseException = failed
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
-
-
+@dataclass
 class _Crowd:
     """The people of one run: a line of messages, and those who send them."""
 
-    def __init__(
-        self,
-        survey: Survey,
-        people: People,
-        memory: Memory,
-        mail: post.Post,
-        told: Callable[[Sent], None] | None,
-    ) -> None:
-        self._survey, self._people, self._memory, self._mail = survey, people, memory, mail
-        self._told = told or (lambda _: None)
+    survey: Survey
+    people: People
+    memory: Memory
+    told: Callable[[Sent], None]
+
+    def __post_init__(self) -> None:
         self._line: asyncio.Queue[tuple[int, bytes] | None] = asyncio.Queue(_BATCH)
         self._stored: dict[int, datetime.date] = {}
-        self.counts = Sent(people.size)
+        self._counts = Sent(self.people.size)
 
-    async def send(self, concurrency: int) -> None:
+    async def sent(self, concurrency: int, patience: float, transport: httpx2.AsyncBaseTransport | None) -> Sent:
         """Draw, keep and send, until all are acknowledged."""
-        workers = min(concurrency, self._people.size)
-        async with asyncio.TaskGroup() as group:
-            for _ in range(workers):
-                group.create_task(self._work())
-            for start in range(0, self._people.size, _BATCH):
-                batch = prepared(self._survey, self._people, self._memory, range(start, start + _BATCH))
-                self.counts.before += batch.before
-                self.counts.unasked += batch.unasked
-                for each in batch.messages:
-                    await self._line.put(each)
-                self.settle()
-            for _ in range(workers):
-                await self._line.put(None)
+        async with post.client(concurrency, transport=transport) as client:
+            mail = post.Post(client, f"{self.survey.url}/answers", patience=patience)
+            try:
+                async with asyncio.TaskGroup() as group:
+                    workers = [group.create_task(self._work(mail)) for _ in range(min(concurrency, self.people.size))]
+                    await self._queue()
+                    for _ in workers:
+                        await self._line.put(None)
+            except* (DataError, post.Undelivered) as failed:
+                raise failed.exceptions[0] from None  # the others are of messages that were given up
+            finally:
+                self._settle()
+        return self._counts
 
-    async def _work(self) -> None:
+    async def _queue(self) -> None:
+        for start in range(0, self.people.size, _BATCH):
+            messages, batch = prepared(self.survey, self.people, self.memory, range(start, start + _BATCH))
+            self._counts.before += batch.before
+            self._counts.unasked += batch.unasked
+            for each in messages.items():
+                await self._line.put(each)
+            self._settle()
+
+    async def _work(self, mail: post.Post) -> None:
         while (each := await self._line.get()) is not None:
             row, body = each
-            day, repeated = await self._mail.deliver(body)
-            self._stored[row] = day
-            self.counts.acknowledged += 1
-            self.counts.repeated += repeated
-            self._told(self.counts)
+            self._stored[row], repeated = await mail.deliver(body)
+            self._counts.acknowledged += 1
+            self._counts.repeated += repeated
+            self.told(self._counts)
 
-    def settle(self) -> None:
+    def _settle(self) -> None:
         """Write down what is acknowledged. What is not written down is sent again, and found to be stored."""
         stored, self._stored = self._stored, {}
-        self._memory.acknowledge(stored)
+        self.memory.acknowledge(stored)

@@ -1,19 +1,26 @@
-"""What a device keeps so that it never draws twice for one answer: confirmed bodies, and which of them arrived."""
+"""What a device keeps so that it never draws twice for one answer: confirmed bodies, and which of them arrived.
+
+A private question is known again in a changed survey by its words, and by what draws its answers.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import datetime
+import hashlib
 import os
 import sqlite3
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from naysay.collect.device.marks import Mark
+from naysay.design.form import unnamed
 from naysay.errors import DataError
+from naysay.questionnaire import Question, Questionnaire, canonical
 
-__all__ = ["Memory"]
+__all__ = ["Mark", "Memory", "marks"]
 
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS kept (
@@ -87,22 +94,22 @@ class Memory:
         with self._readable():
             self._database.execute("UPDATE OR IGNORE kept SET survey = ? WHERE survey = ?", (self._survey, hash))
         for mark in marks:
-            self._know(mark)
+            for survey, design in self._known(mark):
+                told = f"{mark.question} was asked in the survey {survey!r} already"
+                way_out = "leave it out, or keep the draws of other people in another file"
+                if survey != self._survey:
+                    raise DataError(f"{told}, and would be drawn a second time; {way_out}")
+                if design != mark.design:
+                    raise DataError(f"{told}, and was drawn by another design; ask it as it was, {way_out}")
             rows = [(text, self._survey, mark.name, mark.design) for text in mark.texts]
             self._write("INSERT OR IGNORE INTO asked (text, survey, question, design) VALUES (?, ?, ?, ?)", rows)
 
-    def _know(self, mark: Mark) -> None:
+    def _known(self, mark: Mark) -> list[tuple[str, str]]:
+        """The surveys in which a private question was asked in the same words or by the same name; its designs."""
         holes = ", ".join("?" * len(mark.texts))
         asked = f"SELECT survey, design FROM asked WHERE text IN ({holes}) OR (survey = ? AND question = ?)"
         with self._readable():
-            known = self._database.execute(asked, (*mark.texts, self._survey, mark.name)).fetchall()
-        way_out = "leave it out, or keep the draws of other people in another file"
-        for survey, design in known:
-            told = f"{mark.question} was asked in the survey {survey!r} already"
-            if survey != self._survey:
-                raise DataError(f"{told}, and would be drawn a second time; {way_out}")
-            if design != mark.design:
-                raise DataError(f"{told}, and was drawn by another design; ask it as it was, {way_out}")
+            return self._database.execute(asked, (*mark.texts, self._survey, mark.name)).fetchall()
 
     def bodies(self, respondents: Iterable[int]) -> dict[int, bytes]:
         """The bodies of these respondents that were drawn and are not acknowledged."""
@@ -115,14 +122,11 @@ class Memory:
         return {respondent: datetime.date.fromisoformat(day) for respondent, day in rows}
 
     def _rows(self, asked: str, respondents: Iterable[int]) -> list[tuple[int, Any]]:
-        among = list(respondents)
-        low, high = min(among, default=0), max(among, default=-1)
-        wanted = set(among)
+        among = set(respondents)
+        asked += " AND survey = ? AND respondent BETWEEN ? AND ?"
         with self._readable():
-            found = self._database.execute(
-                f"{asked} AND survey = ? AND respondent BETWEEN ? AND ?", (self._survey, low, high)
-            ).fetchall()
-        return [row for row in found if row[0] in wanted]
+            ends = (self._survey, min(among, default=0), max(among, default=-1))
+            return [row for row in self._database.execute(asked, ends) if row[0] in among]
 
     def keep(self, bodies: Mapping[int, bytes]) -> None:
         """Keep bodies that are about to be sent, for respondents whose answers are not stored."""
@@ -146,3 +150,85 @@ class Memory:
     def close(self) -> None:
         """Let go of the file."""
         self._database.close()
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is remembered of a private question; hashes only.
+
+    Parameters
+    ----------
+    question : str
+        Its name in this survey.
+    texts : tuple of str
+        One for each language in which it is asked.
+    design : str
+        Of what draws its answers: categories, integers, levels, bins.
+    """
+
+    question: str
+    texts: tuple[str, ...]
+    design: str
+
+    @property
+    def name(self) -> str:
+        """The hash of its name."""
+        return _digest(self.question)
+
+
+def marks(questionnaire: Questionnaire) -> list[Mark]:
+    """The marks of all private questions.
+
+    Raises
+    ------
+    DataError
+        Two of them ask in the same words: the answers would be two draws for one question.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> [mark.question for mark in marks(sample())][:2]
+    ['income', 'smoking']
+    """
+    found: list[Mark] = []
+    seen: dict[str, str] = {}
+    for question in questionnaire.questions:
+        if question.privacy is None:
+            continue
+        texts = tuple(_digest(_letters(text)) for text in question.label.values())
+        twin = next((seen[text] for text in texts if text in seen), None)
+        if twin is not None:
+            told = f"{question.name} asks in the same words as {twin}, and would be a second draw for one question"
+            raise DataError(f"{told}; a private question says in its own label what it asks")
+        seen |= dict.fromkeys(texts, question.name)
+        found.append(Mark(question.name, texts, _design(question)))
+    return found
+
+
+def _design(question: Question) -> str:
+    form = question.model_dump(mode="json", by_alias=True)
+    private = form["private"]
+    names = list(question.parts) or None
+    bins = [[each["name"], each["below"]] for each in form.get("bins") or ()]
+    design = _bare(unnamed(private["design"]["design"]))
+    return _digest(canonical([form["kind"], names, bins, private["by_hand"], design]))
+
+
+def _bare(node: Any) -> Any:
+    """A design without ``yes_no`` too: how its labels are written in a file changes no draw. See ``memory.js``."""
+    if isinstance(node, dict):
+        return {name: _bare(part) for name, part in node.items() if name != "yes_no"}
+    return [_bare(part) for part in node] if isinstance(node, list) else node
+
+
+_UNSEEN = "\u115f\u1160\u3164\uffa0"  # letters that fill a place, and show nothing
+
+
+def _letters(text: str) -> str:
+    """Letters and digits that are seen, so that a blank more or less makes no new question."""
+    plain = unicodedata.normalize("NFKC", text).lower()
+    return "".join(each for each in plain if unicodedata.category(each)[0] in "LN" and each not in _UNSEEN)
+
+
+def _digest(content: str | bytes) -> str:
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -58,24 +59,9 @@ def written(value: Any) -> str:
     >>> [written(value) for value in (1.0, 0.00001, 1e21, -0.0, ["é"])]
     ['1', '0.00001', '1e+21', '0', '["é"]']
     """
-    if isinstance(value, float):
-        return _number(value)
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-def _number(value: float) -> str:
-    """The shortest decimal that reads back as this number, laid out as ECMAScript's Number::toString does."""
-    if not value:
+    if not isinstance(value, float) or not math.isfinite(value):
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    exact = Decimal(repr(value)).normalize()  # the shortest decimal that reads back as this number
+    if not exact:  # JavaScript knows no sign of zero here
         return "0"
-    sign, figures, exponent = Decimal(repr(value)).normalize().as_tuple()
-    digits = "".join(map(str, figures))
-    point = len(digits) + int(exponent)  # digits before the decimal point
-    minus = "-" if sign else ""
-    if len(digits) <= point <= 21:
-        return minus + digits.ljust(point, "0")
-    if 0 < point <= 21:
-        return f"{minus}{digits[:point]}.{digits[point:]}"
-    if -6 < point <= 0:
-        return f"{minus}0.{digits.rjust(len(digits) - point, '0')}"
-    rest = f".{digits[1:]}" if len(digits) > 1 else ""
-    return f"{minus}{digits[0]}{rest}e{point - 1:+d}"
+    return f"{exact:f}" if -7 < exact.adjusted() < 21 else f"{exact:e}"  # the bounds of Number::toString

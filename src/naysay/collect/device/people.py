@@ -1,20 +1,24 @@
-"""Respondents and their true answers, from a table with one row for each respondent."""
+"""Respondents and their true answers: from a table with one row for each respondent, or at random."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from naysay import _checks
-from naysay.collect.device.cells import reader_of
 from naysay.errors import DataError
-from naysay.questionnaire import Question, Questionnaire
+from naysay.questionnaire import Question, Questionnaire, evaluate, truth
+from naysay.questionnaire.kinds.base import described
 from naysay.responses import cells_of
 
-__all__ = ["People", "checked", "offers"]
+__all__ = ["People", "anybody", "checked", "offers", "reader_of"]
 
 _LEVEL = "_level"
+_TRIES = 500  # draws of one plain answer until its constraint holds
 
 
 @dataclass(frozen=True)
@@ -95,10 +99,9 @@ def checked(
         raise DataError("there is nobody to answer; give a column for at least one question")
     known = {question.name: question for question in questionnaire.questions}
     roles = {name: _role(name, known) for name in cells}
-    answers = {question.name: _answers(question, cells, roles, size) for question in known.values()}
+    answers = {question.name: _answers(question, cells, roles) for question in known.values()}
     chosen = _levels(known, cells, roles, levels or {}, size)
-    given = {name: column for name, column in answers.items() if column is not None}
-    return People(size, given, chosen, range(size))
+    return People(size, {name: column for name, column in answers.items() if column}, chosen, range(size))
 
 
 def _role(name: str, known: Mapping[str, Question]) -> tuple[str, str]:
@@ -118,12 +121,9 @@ def _role(name: str, known: Mapping[str, Question]) -> tuple[str, str]:
     )
 
 
-def _answers(
-    question: Question, cells: Mapping[str, list[Any]], roles: Mapping[str, tuple[str, str]], size: int
-) -> list[Any] | None:
-    own = {role[1]: name for name, role in roles.items() if role[0] == question.name and role[1] != _LEVEL}
-    if not own:
-        return None
+def _answers(question: Question, cells: Mapping[str, list[Any]], roles: Mapping[str, tuple[str, str]]) -> list[Any]:
+    """The answers to one question by its columns; none where it has no column."""
+    own = {role: name for name, (asked, role) in roles.items() if asked == question.name and role != _LEVEL}
     if "" in own and len(own) > 1:
         raise DataError(f"question {question.name!r} has a column of its own and columns of its parts; leave one out")
     read = reader_of(question)
@@ -156,16 +156,49 @@ def _levels(
         if question in fixed:
             raise DataError(f"the level of {question!r} is given twice: by column {name!r}, and for everybody")
         offered = _offered(known[question])
-        column = [None if _checks.is_missing(cell) else _as_text(cell) for cell in cells[name]]
         found[question] = [
-            offered[0] if cell is None else _level(cell, offered, f"row {row + 1}, column {name!r}")
-            for row, cell in enumerate(column)
+            offered[0] if _checks.is_missing(cell) else _level(cell, offered, f"row {row + 1}, column {name!r}")
+            for row, cell in enumerate(cells[name])
         ]
     for question, level in fixed.items():
         if question not in known:
             raise DataError(f"there is no question {question!r} ({_checks.nearest(question, known)})")
-        found[question] = [_level(str(level), _offered(known[question]), f"the level of {question!r}")] * size
+        found[question] = [_level(level, _offered(known[question]), f"the level of {question!r}")] * size
     return {name: [levels[0]] * size for name, levels in offers(known.values()).items()} | found
+
+
+def reader_of(question: Question) -> Callable[[Any], Any]:
+    """What reads the cells of a question: None where a cell is empty.
+
+    A private answer becomes its category (of numbers the bin), or the names of the choices that apply. A complaint is
+    the rest of a sentence that begins with row and column. It says what must hold and what kind of thing stands there,
+    never the thing itself: it may be a true answer to a private question.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import Rating
+    >>> read = reader_of(Rating(name="pain", label={"en": "How bad?"}))
+    >>> read("4"), read("")
+    (4, None)
+    >>> read("bad")
+    Traceback (most recent call last):
+        ...
+    naysay.errors.DataError: must be a whole number from 1 to 5; it is a text
+    """
+    private = question.privacy is not None
+
+    def read(cell: Any) -> Any:
+        if cell is None or (isinstance(cell, str | float) and _checks.is_missing(cell)):
+            return None
+        value = question.value_of(cell)
+        if value is None:
+            return None
+        problem = question.complaint(value) or (question.uncategorized(value) if private else None)
+        if problem is not None:
+            raise DataError(f"{problem}; it is {described(cell)}")
+        return question.category_of(value) if private and not question.parts else value
+
+    return read
 
 
 def offers(questions: Iterable[Question]) -> dict[str, tuple[str, ...]]:
@@ -185,11 +218,68 @@ def _offered(question: Question) -> tuple[str, ...]:
     return found[question.name]
 
 
-def _as_text(cell: Any) -> str:
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell).strip()
-
-
-def _level(level: str, offered: Iterable[str], where: str) -> str:
+def _level(cell: Any, offered: Iterable[str], where: str) -> str:
+    whole = isinstance(cell, float) and cell.is_integer()  # files turn a column of 1 and 2 into numbers
+    level = str(int(cell) if whole else cell).strip()
     if level not in offered:
         raise DataError(f"{where} must be a level that is offered; {_checks.nearest(level, offered)}")
     return level
+
+
+def anybody(questionnaire: Questionnaire, size: int, *, seed: int | None = None) -> People:
+    """People with random answers at random levels: every plain answer within its limits, every category alike.
+
+    Constraints are met by drawing again; a question whose constraint is not met then is left out where that is
+    allowed.
+
+    Parameters
+    ----------
+    questionnaire : Questionnaire
+    size : int
+        How many.
+    seed : int, optional
+        To have the same people again. What they send is drawn by the operating system all the same.
+
+    Raises
+    ------
+    DataError
+        A required question whose constraint no random answer met.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> people = anybody(sample(), 3, seed=1)
+    >>> people.size, all(18 <= age <= 120 for age in people.column("age"))
+    (3, True)
+    """
+    if size < 1:
+        raise DataError(f"there must be one respondent or more; got {size}")
+    rng = np.random.default_rng(seed)
+    rows = [_person(questionnaire, rng) for _ in range(size)]
+    readers = {question.name: reader_of(question) for question in questionnaire.questions}
+    answers = {name: [read(row[name]) for row in rows] for name, read in readers.items()}
+    levels = {name: rng.choice(names, size).tolist() for name, names in offers(questionnaire.questions).items()}
+    return People(size, answers, levels, range(size))
+
+
+def _person(questionnaire: Questionnaire, rng: np.random.Generator) -> dict[str, Any]:
+    """One person's answers to all questions; which of them are asked depends on what will be sent."""
+    answers: dict[str, Any] = {}
+    for question in questionnaire.questions:
+        drawn = (question.draw(rng) for _ in range(_TRIES))
+        answers[question.name] = next((value for value in drawn if _fits(question, value, answers)), None)
+        if answers[question.name] is None and question.required:
+            raise DataError(
+                f"no random answer to {question.name!r} met its constraint in {_TRIES} tries; "
+                "give answers in a file instead"
+            )
+    return answers
+
+
+def _fits(question: Question, value: Any, answers: Mapping[str, Any]) -> bool:
+    """Whether a plain answer fulfills the constraint of its question, given those before."""
+    if question.constraint is None or question.privacy is not None:
+        return True
+    today = datetime.datetime.now().astimezone().date()
+    with_own = {**answers, ".": value}
+    return truth(evaluate(question.constraint.expression, with_own, today=today.isoformat()))

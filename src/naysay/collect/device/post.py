@@ -1,21 +1,31 @@
-"""Sending: the survey in, one message out, tried again until it is acknowledged or refused."""
+"""Over HTTP: the survey in, held against its hash; a message out, tried again until it is acknowledged or refused."""
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import itertools
 import json
 from asyncio import sleep
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
+from naysay.collect.client import Client
+from naysay.collect.refusals import CLOSED
+from naysay.collect.survey.published import Published, complaint
 from naysay.errors import DataError, NaysayError
+from naysay.questionnaire import Questionnaire
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     import httpx2
 
-__all__ = ["Post", "Refused", "Undelivered", "client"]
+__all__ = ["Post", "Refused", "Survey", "Undelivered", "client", "fetch", "waited"]
+
+T = TypeVar("T")
 
 _PAUSES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
 """Seconds between tries, the last again and again, unless the server names a longer pause."""
@@ -55,9 +65,8 @@ def client(connections: int, *, transport: httpx2.AsyncBaseTransport | None = No
     try:
         import httpx2
     except ModuleNotFoundError as error:
-        raise DataError(
-            f"this needs the extra collect ({error.name} is missing): pip install 'naysay[collect]'"
-        ) from None
+        told = f"this needs the extra collect ({error.name} is missing): pip install 'naysay[collect]'"
+        raise DataError(told) from None
     return httpx2.AsyncClient(
         headers={"user-agent": "naysay", "accept": "application/json"},
         limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
@@ -67,8 +76,7 @@ def client(connections: int, *, transport: httpx2.AsyncBaseTransport | None = No
     )
 
 
-@dataclass(frozen=True)
-class _Wait:
+class _Wait(NamedTuple):
     """A try that was not acknowledged, why, and the seconds that the server asks for."""
 
     reason: str
@@ -118,7 +126,8 @@ class Post:
         """
         began, reason = monotonic(), ""
         for attempt in itertools.count():
-            await self._turn()
+            while (left := self._closed_until - monotonic()) > 0:  # it may have become later meanwhile
+                await sleep(left)
             result = await self._once(body)
             if isinstance(result, _Stored):
                 return result
@@ -130,10 +139,6 @@ class Post:
                 self._closed_until = max(self._closed_until, monotonic() + pause)
             await sleep(pause)
         raise Undelivered(f"the server did not acknowledge within {self._patience:g} seconds: {reason}")
-
-    async def _turn(self) -> None:
-        while (left := self._closed_until - monotonic()) > 0:
-            await sleep(left)
 
     async def _once(self, body: bytes) -> _Stored | _Wait:
         import httpx2
@@ -151,8 +156,10 @@ class Post:
             raise Refused("preview", "this server shows the survey and stores nothing")
         told = content.get("error")
         code, message = (told.get("code"), told.get("message")) if isinstance(told, dict) else (None, None)
+        asked = response.headers.get("retry-after", "")
+        seconds = float(asked) if asked.isdecimal() else 0.0
         if response.is_success or status >= 500 or status in _PASSING:
-            return _Wait(str(message or f"it answered with status {status}"), _seconds(response))
+            return _Wait(str(message or f"it answered with status {status}"), seconds)
         raise Refused(str(code or status), str(message or ""))
 
 
@@ -164,7 +171,122 @@ def _content(response: httpx2.Response) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _seconds(response: httpx2.Response) -> float:
-    """What the server asks to wait; 0 where it names no number of seconds."""
-    asked = response.headers.get("retry-after", "")
-    return float(asked) if asked.isdecimal() else 0.0
+@dataclass(frozen=True)
+class Survey:
+    """A survey as it was fetched: what is asked, and where answers go.
+
+    Parameters
+    ----------
+    url : str
+        The link that respondents are sent.
+    published : Published
+        The bytes that the server published, and their hash.
+    """
+
+    url: str
+    published: Published
+
+    def __repr__(self) -> str:
+        return f"<Survey: {self.published.name}, {len(self.questionnaire.questions)} questions>"
+
+    @property
+    def questionnaire(self) -> Questionnaire:
+        """What is asked."""
+        return self.published.questionnaire
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the survey's bytes, in hexadecimal, computed here."""
+        return self.published.hash
+
+
+def fetch(url: str, *, hash: str | None = None, transport: httpx2.AsyncBaseTransport | None = None) -> Survey:
+    """The survey behind a link, its hash computed from the bytes that came.
+
+    Parameters
+    ----------
+    url : str
+        The link that respondents are sent, such as ``https://example.org/s/sample``.
+    hash : str, optional
+        The hash that the survey must have, as a receipt or the researcher tells it.
+    transport : httpx2.AsyncBaseTransport, optional
+        In place of the network.
+
+    Raises
+    ------
+    DataError
+        No survey there, another than the hash says, or one that must not be trusted (`complaint`).
+
+    Examples
+    --------
+    >>> from naysay.collect import Client
+    >>> from naysay.collect.app import create_app
+    >>> from naysay.collect.serving import background
+    >>> from naysay.questionnaire import sample
+    >>> app = create_app([sample()], client=Client({"survey.html": b"<!doctype html>"}))
+    >>> with background(app) as server:
+    ...     fetch(f"{server}/s/sample")
+    <Survey: sample, 21 questions>
+    """
+    link = _link(url)
+    content = waited(_fetched(link, transport))
+    published = Published.read(content, client=Client({}))
+    if hash is not None and published.hash != hash.strip().lower():
+        raise DataError(f"the survey at {link} must have the hash {hash}; it has {published.hash}: it is another one")
+    try:
+        wrong = complaint(json.loads(content))
+    except ValueError:
+        wrong = "it is no JSON"
+    if wrong is not None:
+        raise DataError(f"the survey at {link}/survey.json must not be answered: {wrong}")
+    return Survey(link, published)
+
+
+def _link(url: str) -> str:
+    parts = urlsplit(url.strip())
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise DataError(f"a survey's link begins with http:// or https://; got {url!r}")
+    path = parts.path.removesuffix("/survey.json").rstrip("/")
+    return f"{parts.scheme}://{parts.netloc}{path}"
+
+
+async def _fetched(link: str, transport: httpx2.AsyncBaseTransport | None) -> bytes:
+    async with client(1, transport=transport) as connection:
+        import httpx2
+
+        try:
+            response = await connection.get(f"{link}/survey.json")
+        except (httpx2.TransportError, httpx2.InvalidURL) as error:
+            told = f"the server of {link} cannot be reached"
+            raise DataError(f"{told} ({type(error).__name__}): is it running?") from None
+    if response.status_code == 410:
+        raise Refused("closed", CLOSED)
+    if response.status_code != 200:
+        raise DataError(f"there is no survey at {link} (the server says {response.status_code}); look at the link")
+    return bytes(response.content)
+
+
+def waited(work: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine, also where this thread runs a loop already, as notebooks do.
+
+    An interrupt cancels the work, and is raised when it has ended.
+
+    Examples
+    --------
+    >>> waited(asyncio.sleep(0, "done"))
+    'done'
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            return pool.submit(loop.run_until_complete, task).result()
+        except BaseException:
+            loop.call_soon_threadsafe(task.cancel)
+            raise
+        finally:
+            pool.submit(loop.close)

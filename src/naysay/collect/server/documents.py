@@ -1,12 +1,12 @@
-"""What is the same for everybody: the page, the survey, the client's files; hashed and compressed once."""
+"""What is served, the same for everybody: surveys, pages and files of clients; hashed and compressed once."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
@@ -15,10 +15,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from naysay.collect.client import TYPES, Client
-from naysay.collect.server.headers import policy_of
+from naysay.collect.server.guard import policy_of
+from naysay.collect.storage import Store
 from naysay.collect.survey.published import Published
+from naysay.collect.survey.submission import Reader
 
-__all__ = ["Document", "client_documents", "home", "page", "survey_json", "threats"]
+__all__ = ["Catalog", "Document", "Served", "home", "threats"]
 
 _HOME = Path(__file__).with_name("home.html")
 
@@ -77,23 +79,13 @@ def _takes(request: Request, encoding: str) -> bool:
     return any(name == encoding and (not given or weight.strip("0.") != "") for name, given, weight in weights)
 
 
-def client_documents(client: Client) -> dict[str, Document]:
-    """The files that a page loads, ``{name: document}``; pages themselves are made by `page` and `threats`."""
-    names = (name for name in client.files if not name.endswith(".html"))
+def _client_documents(client: Client) -> dict[str, Document]:
+    """The files that a page loads, ``{name: document}``; pages themselves are made by `Served.page` and `threats`."""
     return {
-        name: Document(client.files[name], TYPES[PurePosixPath(name).suffix], {"cache-control": FOREVER})
-        for name in names
+        name: Document(content, TYPES[PurePosixPath(name).suffix], {"cache-control": FOREVER})
+        for name, content in client.files.items()
+        if not name.endswith(".html")
     }
-
-
-def survey_json(published: Published) -> Document:
-    """``survey.json``, the very bytes whose hash is on the page."""
-    return Document(published.bytes, "application/json", {"cache-control": FRESH})
-
-
-def page(published: Published) -> Document:
-    """The respondent's page: ``survey.html`` of the client, filled in (see `filled`)."""
-    return _filled(published.client, published.client.files["survey.html"], survey=published.name)
 
 
 def threats(client: Client) -> dict[str, Document]:
@@ -132,3 +124,71 @@ def filled(client: Client, template: str, *, survey: str = "") -> str:
     for name, value in known.items():
         template = template.replace("{{" + name + "}}", value)
     return template
+
+
+@dataclass(frozen=True)
+class Served:
+    """A survey with all that is served of it."""
+
+    published: Published
+    open: bool
+
+    @cached_property
+    def reader(self) -> Reader:
+        """What reads the bodies that are sent to it."""
+        return Reader(self.published)
+
+    @cached_property
+    def page(self) -> Document:
+        """The respondent's page: ``survey.html`` of the client, filled in (see `filled`)."""
+        client = self.published.client
+        return _filled(client, client.files["survey.html"], survey=self.published.name)
+
+    @cached_property
+    def json(self) -> Document:
+        """The survey as the page reads it."""
+        return Document(self.published.bytes, "application/json", {"cache-control": FRESH})  # whose hash is on the page
+
+
+class Catalog:
+    """The surveys by name, and the files of their clients by hash.
+
+    Parameters
+    ----------
+    surveys : sequence of Published
+        What is served at first.
+    store : Store, optional
+        Where to look for others, and for which are open.
+    client : Client
+        The client of this version of naysay, for pages that belong to no survey.
+    """
+
+    def __init__(self, surveys: Sequence[Published], *, store: Store | None, client: Client) -> None:
+        self._store = store
+        self._client = client
+        self.surveys: Mapping[str, Served] = {}
+        self.clients: Mapping[str, Mapping[str, Document]] = {}
+        self._serve({each.name: Served(each, open=True) for each in surveys})
+        if store is not None:
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Look which surveys there are in the database, and which of them are open."""
+        if self._store is None:
+            return
+        found = {}
+        for name, (digest, is_open) in self._store.standing().items():
+            known = self.surveys.get(name)
+            if known is None or known.published.hash != digest:
+                known = Served(self._store.published(name), is_open)
+            found[name] = known if known.open == is_open else replace(known, open=is_open)
+        if found != self.surveys:
+            self._serve(found)
+
+    def _serve(self, surveys: Mapping[str, Served]) -> None:
+        clients = {each.published.client.hash: each.published.client for each in surveys.values()}
+        clients[self._client.hash] = self._client
+        self.clients = {
+            digest: self.clients.get(digest) or _client_documents(client) for digest, client in clients.items()
+        }
+        self.surveys = surveys

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import logging
+import re
+import traceback
 from pathlib import Path
 
 from starlette.requests import ClientDisconnect
@@ -10,11 +14,74 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from naysay.collect.refusals import Refusal
-from naysay.collect.server.headers import ASSETS, SECURITY
 
-__all__ = ["Guard", "refused"]
+__all__ = ["ASSETS", "POLICY", "SECURITY", "Guard", "policy_of", "refused"]
 
 log = logging.getLogger("naysay.collect")
+
+
+_DIRECTIVES = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self'",
+    "connect-src": "'self'",
+    "form-action": "'none'",
+    "frame-ancestors": "'none'",
+    "base-uri": "'none'",
+    "require-trusted-types-for": "'script'",
+    "trusted-types": "'none'",
+}
+
+_FEATURES = (
+    "accelerometer", "autoplay", "browsing-topics", "camera", "compute-pressure", "display-capture",
+    "encrypted-media", "fullscreen", "gamepad", "geolocation", "gyroscope", "hid", "identity-credentials-get",
+    "idle-detection", "local-fonts", "magnetometer", "microphone", "midi", "otp-credentials", "payment",
+    "picture-in-picture", "publickey-credentials-get", "screen-wake-lock", "serial", "storage-access", "usb",
+    "window-management", "xr-spatial-tracking",
+)  # fmt: skip
+
+_IMPORT_MAP = re.compile(rb'<script type="importmap">(.*?)</script>', re.DOTALL)
+
+
+def policy_of(page: bytes) -> str:
+    """The Content-Security-Policy of a page: its own files, and the import map that is written in it.
+
+    Examples
+    --------
+    >>> policy_of(b'<script type="importmap">{}</script>').split("; ")[1]
+    "script-src 'self' 'sha256-RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o='"
+    """
+    hashes = [base64.b64encode(hashlib.sha256(found).digest()).decode() for found in _IMPORT_MAP.findall(page)]
+    scripts = " ".join(["'self'", *(f"'sha256-{each}'" for each in hashes)])
+    return "; ".join(f"{name} {value}" for name, value in (_DIRECTIVES | {"script-src": scripts}).items())
+
+
+POLICY = policy_of(b"")
+"""The Content-Security-Policy of whatever has none of its own."""
+
+SECURITY = {
+    "content-security-policy": POLICY,
+    "integrity-policy": "blocked-destinations=(script)",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-embedder-policy": "require-corp",
+    "cross-origin-resource-policy": "same-origin",
+    "origin-agent-cluster": "?1",
+    "permissions-policy": ", ".join(f"{feature}=()" for feature in _FEATURES),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "x-dns-prefetch-control": "off",
+    "cache-control": "no-store",
+}
+"""Headers of every response but files of the client; one that sets its own keeps it."""
+
+ASSETS = {"cross-origin-resource-policy": "same-origin", "x-content-type-options": "nosniff"}
+"""Headers of the client's files, which do nothing but be loaded: a page has thirty, and the policy is the page's."""
+
+_SECURITY, _ASSETS = (
+    [(name.encode(), value.encode()) for name, value in headers.items()] for headers in (SECURITY, ASSETS)
+)
 
 
 def refused(refusal: Refusal) -> JSONResponse:
@@ -58,19 +125,8 @@ class Guard:
         except ClientDisconnect:  # the respondent is gone; when they went away is not to be logged
             return
         except Exception as error:  # whatever it is, no server in front of this one may log it
-            log.error("a request failed: %s at %s", type(error).__name__, _place(error))
+            *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+            place = f"{Path(frame.f_code.co_filename).name}:{line}"
+            log.error("a request failed: %s at %s", type(error).__name__, place)
             if not begun:
                 await refused(Refusal("internal", "the server made a mistake"))(scope, receive, guarded)
-
-
-_SECURITY, _ASSETS = (
-    [(name.encode(), value.encode()) for name, value in headers.items()] for headers in (SECURITY, ASSETS)
-)
-
-
-def _place(error: Exception) -> str:
-    """The line of the source where an error was raised."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return "an unknown place" if trace is None else f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"

@@ -97,7 +97,7 @@ def _network(address: str) -> str:
 
 
 async def body_of(stream: AsyncIterable[bytes], *, announced: str | None, most: int) -> bytes:
-    """A body of `most` bytes at most; of a longer one no more is read than tells that it is.
+    """A body of `most` bytes at most. Of a longer one, reading stops as soon as that is known.
 
     Raises
     ------

@@ -19,15 +19,19 @@ def _refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
     return {status: _refusal(names) for status, names in by_status.items()}
 
 
-def _refusal(codes: list[str]) -> dict[str, Any]:
-    error = {
+def _object(**properties: Any) -> dict[str, Any]:
+    """An object of just these properties, none of which may be left out."""
+    return {
         "type": "object",
-        "required": ["code", "message"],
-        "properties": {"code": {"enum": codes}, "message": {"type": "string"}},
+        "required": list(properties),
+        "properties": properties,
         "additionalProperties": False,
     }
-    schema = {"type": "object", "required": ["error"], "properties": {"error": error}, "additionalProperties": False}
-    told: dict[str, Any] = {"description": " or ".join(codes), "content": {"application/json": {"schema": schema}}}
+
+
+def _refusal(codes: list[str]) -> dict[str, Any]:
+    schema = _object(error=_object(code={"enum": codes}, message={"type": "string"}))
+    told = _content("application/json", " or ".join(codes), schema)
     if {"busy", "unavailable"} & set(codes):
         told["headers"] = {"Retry-After": {"description": "seconds", "schema": {"type": "integer"}}}
     return told
@@ -39,35 +43,25 @@ def _content(media_type: str, description: str, schema: dict[str, Any]) -> dict[
 
 _HTML = _content("text/html; charset=utf-8", "a page", {"type": "string"})
 _UNCHANGED = {304: {"description": "not changed since it was last asked for"}}
-_ACKNOWLEDGED = {
-    "type": "object",
-    "required": ["stored", "day"],
-    "properties": {"stored": {"type": "boolean"}, "day": {"type": "string", "format": "date"}},
-    "additionalProperties": False,
-}
-_BODY = {
-    "type": "object",
-    "required": ["naysay", "version", "survey", "id", "answers", "padding"],
-    "properties": {
-        "naysay": {"const": "answers"},
-        "version": {"const": 1},
-        "survey": {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "SHA-256 of survey.json"},
-        "id": {"type": "string", "pattern": "^[0-9a-f]{32}$", "description": "drawn once by the device"},
-        "answers": {"type": "object", "description": "every question of the survey, in order; null where unanswered"},
-        "padding": {
-            "type": "string",
-            "pattern": "^ *$",
-            "description": "spaces that bring the body to body_length bytes",
-        },
-    },
-    "additionalProperties": False,
-}
+_HEX = {"type": "string", "pattern": "^[0-9a-f]*$"}
+_ACKNOWLEDGED = _object(stored={"type": "boolean"}, day={"type": "string", "format": "date"})
+_BODY = _object(
+    naysay={"const": "answers"},
+    version={"const": 1},
+    survey={"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "SHA-256 of survey.json"},
+    id={"type": "string", "pattern": "^[0-9a-f]{32}$", "description": "drawn once by the device"},
+    answers={"type": "object", "description": "every question of the survey, in order; null where unanswered"},
+    padding={"type": "string", "pattern": "^ *$", "description": "spaces that bring the body to body_length bytes"},
+)
+_POINT = {**_HEX, "description": "with which a box was sealed: an uncompressed point of P-256"}
+
+
+def _taken(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
 
 HOME: dict[str, Any] = {"response_class": HTMLResponse, "responses": {200: _HTML, **_UNCHANGED}}
-PAGE: dict[str, Any] = {
-    "response_class": HTMLResponse,
-    "responses": {200: _HTML, **_UNCHANGED, **_refusals("unknown")},
-}
+PAGE: dict[str, Any] = {"response_class": HTMLResponse, "responses": {200: _HTML, **_UNCHANGED, **_refusals("unknown")}}
 SURVEY: dict[str, Any] = {
     "responses": {
         200: _content("application/json", "survey.json, the bytes whose SHA-256 names the survey", {"type": "object"}),
@@ -75,15 +69,10 @@ SURVEY: dict[str, Any] = {
         **_refusals("unknown", "closed"),
     }
 }
+_FILES = ("text/javascript; charset=utf-8", "text/css; charset=utf-8", "image/svg+xml")
 FILE: dict[str, Any] = {
     "responses": {
-        200: {
-            "description": "a file",
-            "content": {
-                kind: {"schema": {"type": "string"}}
-                for kind in ("text/javascript; charset=utf-8", "text/css; charset=utf-8", "image/svg+xml")
-            },
-        },
+        200: {"description": "a file", "content": {kind: {"schema": {"type": "string"}} for kind in _FILES}},
         **_UNCHANGED,
         **_refusals("unknown"),
     }
@@ -102,28 +91,20 @@ HEALTH: dict[str, Any] = {
         **_refusals("unavailable"),
     }
 }
-_HEX = {"type": "string", "pattern": "^[0-9a-f]*$"}
-_OF_POINT = {
-    "type": "object",
-    "required": ["point"],
-    "properties": {"point": {**_HEX, "description": "with which a box was sealed: an uncompressed point of P-256"}},
-}
-_KEYS = {
-    "type": "object",
-    "required": ["keys"],
-    "properties": {"keys": {"type": "array", "items": _HEX}},
-    "additionalProperties": False,
-}
 KEY: dict[str, Any] = {
-    "openapi_extra": {"requestBody": {"required": True, "content": {"application/json": {"schema": _OF_POINT}}}},
+    "openapi_extra": _taken({"type": "object", "required": ["point"], "properties": {"point": _POINT}}),
     "responses": {
-        200: _content("application/json", "the keys of days that are not over; one of them may open the box", _KEYS),
+        200: _content(
+            "application/json",
+            "the keys of days that are not over; one of them may open the box",
+            _object(keys={"type": "array", "items": _HEX}),
+        ),
         **_refusals("malformed", "unknown", "too_slow", "too_large", "wrong_type", "busy", "internal"),
     },
 }
 ANSWERS: dict[str, Any] = {
     "status_code": 201,
-    "openapi_extra": {"requestBody": {"required": True, "content": {"application/json": {"schema": _BODY}}}},
+    "openapi_extra": _taken(_BODY),
     "responses": {
         201: _content("application/json", "stored", _ACKNOWLEDGED),
         200: _content("application/json", "these very answers were stored before", _ACKNOWLEDGED),

@@ -25,13 +25,15 @@ class PostgreSQL:
 
     fresh_id = "replace(gen_random_uuid()::text, '-', '')"
 
-    def engine(self, url: URL) -> Engine:
+    def engine(self, url: URL, *, reading: bool) -> Engine:
         """Connections that are tried before they are used, and do not wait for a server that is gone."""
-        return _engine(url, _OPTIONS)
-
-    def reader(self, url: URL) -> Engine:
-        """Connections that only read."""
-        return _engine(url, f"{_OPTIONS} -c default_transaction_read_only=on")
+        options = f"{_OPTIONS} -c default_transaction_read_only=on" if reading else _OPTIONS
+        return create_engine(
+            url.set(drivername="postgresql+psycopg"),
+            hide_parameters=True,
+            pool_pre_ping=True,
+            connect_args={"connect_timeout": 5, "tcp_user_timeout": 20_000, "options": options},
+        )
 
     def missing(self, url: URL) -> str | None:
         """None: PostgreSQL makes no database because somebody mistypes its name."""
@@ -42,12 +44,3 @@ class PostgreSQL:
         with engine.begin() as connection:
             for statement in _SETTLE:
                 connection.execute(text(statement))
-
-
-def _engine(url: URL, options: str) -> Engine:
-    return create_engine(
-        url.set(drivername="postgresql+psycopg"),
-        hide_parameters=True,
-        pool_pre_ping=True,
-        connect_args={"connect_timeout": 5, "tcp_user_timeout": 20_000, "options": options},
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ import polars as pl
 from naysay.collect.survey.published import Published
 from naysay.design import Answerable
 from naysay.errors import DataError
-from naysay.questionnaire import Private, Question, Questionnaire
+from naysay.questionnaire import Question, Questionnaire
 from naysay.questionnaire.statements import private_questions
 
 __all__ = ["Replies"]
@@ -53,7 +53,11 @@ class Replies:
     @property
     def private(self) -> dict[str, Answerable]:
         """The design of every private column, ``{column: design}``; see `level_of` for its level."""
-        return {column: private.offer for question, private in self._private() for column in _columns(question)}
+        return {
+            column: private.offer
+            for question, private in private_questions(self.questionnaire)
+            for column in _columns(question)
+        }
 
     def level_of(self, column: str) -> str | None:
         """The column with the levels of a private column, None where respondents had nothing to choose.
@@ -63,7 +67,7 @@ class Replies:
         DataError
             Where the column is not private.
         """
-        for question, private in self._private():
+        for question, private in private_questions(self.questionnaire):
             if column in _columns(question):
                 return None if private.levels == (None,) else f"{question.name}_level"
         raise DataError(f"there is no private column {column!r}; there are {sorted(self.private)}", column=column)
@@ -81,9 +85,6 @@ class Replies:
         for question in self.questionnaire.questions:
             columns += _series(question, [each[question.name] for each in answers])
         return pl.DataFrame(columns)
-
-    def _private(self) -> Iterator[tuple[Question, Private]]:
-        return private_questions(self.questionnaire)
 
 
 def _columns(question: Question) -> list[str]:

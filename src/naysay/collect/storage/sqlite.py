@@ -35,24 +35,22 @@ class SQLite:
 
     fresh_id = "lower(hex(randomblob(16)))"
 
-    def engine(self, url: URL) -> Engine:
-        """Connections that write in one transaction at a time, durably, and wipe what they delete."""
-        if not _in_memory(url):
-            _make_private(Path(str(url.database)))
-        engine = create_engine(url, hide_parameters=True, connect_args={"check_same_thread": False})
-        event.listen(engine, "connect", lambda connection, _: _prepare(connection, _PRAGMAS))
-        event.listen(engine, "begin", _begin)
-        return engine
+    def engine(self, url: URL, *, reading: bool) -> Engine:
+        """Connections that write in one transaction at a time, durably, and wipe what they delete; or only read.
 
-    def reader(self, url: URL) -> Engine:
-        """Connections that only read, and do not wait for a writer."""
-        # SQLite leaves an empty -wal and a -shm beside a file that it only read. `immutable=1` would leave nothing, but
-        # then it takes no locks: where a server starts meanwhile, a page could be read half old, half new.
-        path = quote(str(Path(str(url.database)).absolute()))
-        url = URL.create("sqlite", database=f"file:{path}", query={"mode": "ro", "uri": "true"})
+        Those that only read do not wait for a writer.
+        """
+        if reading:
+            # SQLite leaves an empty -wal and a -shm beside a file that it only read. `immutable=1` would leave nothing,
+            # but then it takes no locks: where a server starts meanwhile, a page could be read half old, half new.
+            path = quote(str(Path(str(url.database)).absolute()))
+            url = URL.create("sqlite", database=f"file:{path}", query={"mode": "ro", "uri": "true"})
+        elif not _in_memory(url):
+            _make_private(Path(str(url.database)))
+        pragmas = _READING if reading else _PRAGMAS
         engine = create_engine(url, hide_parameters=True, connect_args={"check_same_thread": False})
-        event.listen(engine, "connect", lambda connection, _: _prepare(connection, _READING))
-        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+        event.listen(engine, "connect", lambda connection, _: _prepare(connection, pragmas))
+        event.listen(engine, "begin", _begin)
         return engine
 
     def missing(self, url: URL) -> str | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
-from sqlalchemy import Connection, Engine, delete, func, insert, select, text, update
+from sqlalchemy import Connection, Select, delete, func, insert, select, text, update
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
@@ -22,7 +22,7 @@ from naysay.collect.storage.sqlite import SQLite
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 
-__all__ = ["Listed", "Outcome", "Reply", "Store", "today"]
+__all__ = ["Listed", "Mode", "Outcome", "Reply", "Store", "today"]
 
 
 def today() -> datetime.date:
@@ -60,16 +60,11 @@ class Listed:
     replies: int
 
 
-class _Backend(Protocol):
-    fresh_id: str
+Mode = Literal["make", "change", "read"]
+"""Whether a database is made where there is none, changed, or only read."""
 
-    def engine(self, url: URL) -> Engine: ...
-    def reader(self, url: URL) -> Engine: ...
-    def missing(self, url: URL) -> str | None: ...
-    def settle(self, engine: Engine) -> None: ...
-
-
-_BACKENDS: dict[str, type[_Backend]] = {"sqlite": SQLite, "postgresql": PostgreSQL}
+_STANDING = select(tables.survey.c.name, tables.survey.c.hash, tables.survey.c.closed)
+_BACKENDS: dict[str, type[SQLite] | type[PostgreSQL]] = {"sqlite": SQLite, "postgresql": PostgreSQL}
 
 
 class Store:
@@ -99,13 +94,13 @@ class Store:
     ()
     """
 
-    def __init__(self, url: str | Path, *, mode: Literal["make", "change", "read"] = "make") -> None:
+    def __init__(self, url: str | Path, *, mode: Mode = "make") -> None:
         address = _address(url)
         self._backend = _BACKENDS[address.get_backend_name()]()
         missing = None if mode == "make" else self._backend.missing(address)
         if missing is not None:
             raise DataError(f"there is no database {missing!r}; a server makes one: naysay serve")
-        self.engine = self._backend.reader(address) if mode == "read" else self._backend.engine(address)
+        self.engine = self._backend.engine(address, reading=mode == "read")
         try:
             with self._reading() if mode == "read" else self.engine.begin() as connection:
                 (migrations.check if mode == "read" else migrations.upgrade)(connection)
@@ -218,10 +213,8 @@ class Store:
 
     def standing(self) -> dict[str, tuple[str, bool]]:
         """The hash of every survey, and whether it is open; quick, for asking often."""
-        columns = tables.survey.c
         with self._reading() as connection:
-            rows = connection.execute(select(columns.name, columns.hash, columns.closed))
-            return {name: (digest, closed is None) for name, digest, closed in rows}
+            return _standing(connection, _STANDING)
 
     def published(self, name: str) -> Published:
         """A survey as it was published.
@@ -234,10 +227,8 @@ class Store:
         columns = tables.survey.c
         with self._reading() as connection:
             row = connection.execute(select(columns.published, columns.client).filter_by(name=name)).first()
-            files = tables.client_file.c
-            kept = (
-                connection.execute(select(files.name, files.content).filter_by(client=row.client)).all() if row else ()
-            )
+            files = select(tables.client_file.c.name, tables.client_file.c.content)
+            kept = connection.execute(files.filter_by(client=row.client)).all() if row else ()
         if row is None:
             raise self._unknown(name)
         return Published.read(bytes(row.published), client=Client({each: bytes(content) for each, content in kept}))
@@ -253,14 +244,18 @@ class Store:
     def add(self, group: Sequence[Reply]) -> list[Outcome]:
         """Store replies in one transaction, and say what became of each; all are durable when this returns."""
         with self.engine.begin() as connection:
-            open_now = _open_now(connection, {reply.survey for reply in group})
-            kept = _kept(connection, group)
+            names, ids = {reply.survey for reply in group}, {reply.id for reply in group}
+            asked = _STANDING.where(tables.survey.c.name.in_(names))
+            open_now = _standing(connection, asked.with_for_update(read=True))  # so until the transaction ends
+            columns = tables.reply.c
+            stored = select(columns.survey, columns.id, columns.answers, columns.day)
+            rows = connection.execute(stored.where(columns.survey.in_(names), columns.id.in_(ids)))
+            kept = {(survey, id): (answers, day) for survey, id, answers, day in rows}
             fresh: dict[tuple[str, str], Reply] = {}
             outcomes = [_judged(reply, open_now.get(reply.survey), kept, fresh) for reply in group]
             if fresh:  # in the order of random ids, not of arrival
-                columns = ("survey", "id", "day", "answers")
-                rows = [{name: getattr(fresh[key], name) for name in columns} for key in sorted(fresh)]
-                connection.execute(insert(tables.reply), rows)
+                values = [{each.name: getattr(fresh[key], each.name) for each in columns} for key in sorted(fresh)]
+                connection.execute(insert(tables.reply), values)
         return outcomes
 
     def settle(self) -> None:
@@ -306,38 +301,25 @@ def _drop_unused_clients(connection: Connection) -> None:
     connection.execute(delete(tables.client_file).where(tables.client_file.c.client.not_in(used)))
 
 
-def _open_now(connection: Connection, names: Iterable[str]) -> dict[str, tuple[str, bool]]:
-    """The hash and openness of surveys, which stay so until the transaction ends."""
-    columns = tables.survey.c
-    asked = select(columns.name, columns.hash, columns.closed).where(columns.name.in_(names))
-    rows = connection.execute(asked.with_for_update(read=True))
-    return {name: (digest, closed is None) for name, digest, closed in rows}
-
-
-def _kept(connection: Connection, group: Sequence[Reply]) -> dict[tuple[str, str], Outcome | Reply]:
-    """What is stored under the ids of these replies."""
-    columns = tables.reply.c
-    asked = select(columns.survey, columns.id, columns.answers, columns.day).where(
-        columns.survey.in_({reply.survey for reply in group}), columns.id.in_({reply.id for reply in group})
-    )
-    rows = connection.execute(asked)
-    return {(row.survey, row.id): Reply(row.survey, "", row.id, row.answers, row.day) for row in rows}
+def _standing(connection: Connection, asked: Select[str, str, datetime.date]) -> dict[str, tuple[str, bool]]:
+    return {name: (digest, closed is None) for name, digest, closed in connection.execute(asked)}
 
 
 def _judged(
     reply: Reply,
     standing: tuple[str, bool] | None,
-    kept: dict[tuple[str, str], Outcome | Reply],
+    kept: dict[tuple[str, str], tuple[str, datetime.date]],
     fresh: dict[tuple[str, str], Reply],
 ) -> Outcome:
     """What becomes of one reply; a fresh one joins those to be stored."""
     key = (reply.survey, reply.id)
-    known = kept.get(key) or fresh.get(key)
-    if isinstance(known, Reply):
-        return Outcome("repeated" if known.answers == reply.answers else "conflict", known.day)
+    if key in kept:  # even if the survey has been closed since
+        answers, day = kept[key]
+        return Outcome("repeated" if answers == reply.answers else "conflict", day)
     if standing is None or not standing[1]:
         return Outcome("closed", reply.day)
     if standing[0] != reply.hash:
         return Outcome("wrong_survey", reply.day)
     fresh[key] = reply
+    kept[key] = reply.answers, reply.day  # the same id may come twice in one group
     return Outcome("stored", reply.day)

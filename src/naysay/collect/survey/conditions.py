@@ -6,24 +6,17 @@ import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from naysay.questionnaire import (
-    Expression,
-    Group,
-    Item,
-    Question,
-    Questionnaire,
-    evaluate,
-    truth,
-)
+from naysay.questionnaire import Expression, Group, Item, Question, Questionnaire, evaluate, truth
 from naysay.responses import JOINER
 
-__all__ = ["complaint"]
+__all__ = ["complaint", "conditioned", "response_of"]
 
+_Conditions = Sequence[Expression]
 _CLOCKS = (0, -1, 1)  # days by which a device's calendar may differ
 
 
 def complaint(questionnaire: Questionnaire, answers: Mapping[str, Any], *, today: datetime.date) -> str | None:
-    """What an answer does not fulfill, on the day, the day before and the day after; None where all is well.
+    """What is wrong with answers today; None where nothing is wrong today, yesterday or tomorrow.
 
     Parameters
     ----------
@@ -41,19 +34,25 @@ def complaint(questionnaire: Questionnaire, answers: Mapping[str, Any], *, today
     >>> complaint(survey, nothing, today=datetime.date(2026, 11, 20))
     "question 'age' must be answered"
     """
-    days = [(today + datetime.timedelta(days=shift)).isoformat() for shift in _CLOCKS]
-    sent = {question.name: _sent(question, answers[question.name]) for question in questionnaire.questions}
-    plain = {name: value for name, value in answers.items() if sent[name] is None}
-    first = None
-    for day in days:
-        found = next(_complaints(questionnaire.items, plain, answers, sent, day, asked=True), None)
-        if found is None:
-            return None
-        first = first or found
-    return first
+    days = ((today + datetime.timedelta(days=shift)).isoformat() for shift in _CLOCKS)
+    found = (
+        _complaint(questionnaire, answers, day) for day in days
+    )  # lazy: most answers are held against one day only
+    first = next(found)
+    return None if first is None or None in found else first
 
 
-def _sent(question: Question, answer: Any) -> str | list[str] | None:
+def conditioned(items: Sequence[Item], around: Sequence[Expression] = ()) -> Iterator[tuple[Question, _Conditions]]:
+    """Each question with the conditions under which it is asked: those of the groups around it, and its own."""
+    for item in items:
+        own = around if item.relevant is None else (*around, item.relevant)
+        if isinstance(item, Group):
+            yield from conditioned(item.items, own)
+        elif isinstance(item, Question):
+            yield item, own
+
+
+def response_of(question: Question, answer: Any) -> str | list[str] | None:
     """The response to a private question as expressions see it: a label as text, a set as a list."""
     if question.privacy is None or answer is None or question.parts:
         return None
@@ -61,37 +60,21 @@ def _sent(question: Question, answer: Any) -> str | list[str] | None:
     return [each for each in response.split(JOINER) if each] if question.privacy.offer.space.sets else response
 
 
-def _complaints(
-    items: Sequence[Item],
-    plain: Mapping[str, Any],
-    answers: Mapping[str, Any],
-    sent: Mapping[str, Any],
-    day: str,
-    *,
-    asked: bool,
-) -> Iterator[str]:
-    for item in items:
-        here = asked and (item.relevant is None or _holds(item.relevant, plain, sent, day))
-        if isinstance(item, Group):
-            yield from _complaints(item.items, plain, answers, sent, day, asked=here)
-        elif isinstance(item, Question):
-            problem = _problem(item, answers[item.name], plain, sent, day, asked=here)
-            if problem is not None:
-                yield f"question {item.name!r} {problem}"
+def _complaint(questionnaire: Questionnaire, answers: Mapping[str, Any], day: str) -> str | None:
+    sent = {question.name: response_of(question, answers[question.name]) for question in questionnaire.questions}
+    plain = {name: value for name, value in answers.items() if sent[name] is None}
 
+    def holds(expression: Expression, **own: Any) -> bool:
+        return truth(evaluate(expression, {**plain, **own}, sent=sent, today=day))
 
-def _problem(
-    question: Question, value: Any, plain: Mapping[str, Any], sent: Mapping[str, Any], day: str, *, asked: bool
-) -> str | None:
-    if not asked:
-        return None if value is None else "is not asked after these answers: it must be null"
-    if question.empty(value):
-        return "must be answered" if question.required else None
-    rule = question.constraint
-    if rule is None or question.privacy is not None:
-        return None
-    return None if _holds(rule.expression, {**plain, ".": value}, sent, day) else "must fulfill its constraint"
-
-
-def _holds(expression: Expression, plain: Mapping[str, Any], sent: Mapping[str, Any], day: str) -> bool:
-    return truth(evaluate(expression, plain, sent=sent, today=day))
+    for question, conditions in conditioned(questionnaire.items):
+        value, rule, problem = answers[question.name], question.constraint, None
+        if not all(map(holds, conditions)):
+            problem = None if value is None else "is not asked after these answers: it must be null"
+        elif question.empty(value):
+            problem = "must be answered" if question.required else None
+        elif rule is not None and question.privacy is None and not holds(rule.expression, **{".": value}):
+            problem = "must fulfill its constraint"
+        if problem is not None:
+            return f"question {question.name!r} {problem}"
+    return None

@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.survey.lengths import body_length
 from naysay.errors import DataError
-from naysay.questionnaire import Questionnaire, canonical, of_form, statements, together
+from naysay.questionnaire import Question, Questionnaire, canonical, of_form, statements, together
+from naysay.questionnaire.kinds.base import quoted
 
-__all__ = ["Published", "complaint"]
+__all__ = ["STEP", "Published", "body_length", "complaint"]
 
 Content = bytes  # in the class below, `bytes` is a field
 _HASH = re.compile("[0-9a-f]{64}")
+STEP = 1_024
+_ENVELOPE = len('{"naysay":"answers","version":1,"survey":"","id":"","answers":{},"padding":""}') + 64 + 32
 
 
 @dataclass(frozen=True)
@@ -118,9 +120,8 @@ class Published:
         if same.bytes == self.bytes:
             return self
         if any(same.form[part] != self.form[part] for part in ("questionnaire", "body_length")):
-            raise DataError(
-                f"survey {self.name!r} cannot be renewed: this naysay would ask it in another form; close it"
-            )
+            told = f"survey {self.name!r} cannot be renewed"
+            raise DataError(f"{told}: this naysay would ask it in another form; close it")
         return Published.of(self.questionnaire, client=client, renewed=(self.hash, *self.renewed))
 
     @property
@@ -181,3 +182,31 @@ def _enough(stated: Any, real: Any) -> bool:
     if isinstance(real, float) or real is None:
         return stated is None or (real is not None and bool(stated * (1 + 1e-9 + 1e-15 * real) + 1e-9 >= real))
     return bool(stated == real)
+
+
+def body_length(questionnaire: Questionnaire) -> int:
+    """Bytes of the longest possible body, rounded up to a multiple of `STEP`.
+
+    Every body is padded to it, so that the size of what leaves the device tells nothing.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import Questionnaire, Text
+    >>> one = Text(name="why", label={"en": "Why?"}, max_length=500)
+    >>> body_length(Questionnaire(name="short", title={"en": "Short"}, languages=("en",), items=(one,)))
+    3072
+    """
+    entries = (quoted(question.name) + 2 + _longest(question) for question in questionnaire.questions)
+    return -(-(_ENVELOPE + sum(entries)) // STEP) * STEP
+
+
+def _longest(question: Question) -> int:
+    """Bytes of the longest answer to a question, as compact JSON; null has 4."""
+    private = question.privacy
+    if private is None:
+        return max(4, question.longest)
+    level = max(4 if name is None else quoted(name) for name in private.levels)
+    labels = {str(label) for channel in private.offer.parts.values() for label in channel.space.labels}
+    response = 2 + sum(quoted(label) - 1 for label in labels)  # a set may hold all labels
+    one = len('{"level":,"response":}') + level + response
+    return 2 + sum(quoted(name) + 2 + one for name in question.parts) if question.parts else one

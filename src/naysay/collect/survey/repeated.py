@@ -47,6 +47,6 @@ def _points(designs: Iterable[Answerable]) -> str:
     for design in designs:
         try:
             most = max(most, leverage(design))
-        except NotEstimable:  # of which nothing is estimated
+        except NotEstimable:  # nothing is estimated from such a design, so nothing can be moved
             continue
     return f"{100 * most:.3g} percentage points (by moments)"  # likelihood may move more, see `leverage`

@@ -64,9 +64,9 @@ def tally(replies: Replies, question: str, *, by: str | None = None) -> Tally | 
     ----------
     replies : Replies
     question : str
-        A private question; of a private select multiple one choice, as ``drugs/cannabis``.
+        A private question; of a private select multiple one choice, such as ``drugs/cannabis``.
     by : str, optional
-        A plain question (of a grid a row, as ``views/taxes``); the result is then ``{group: Tally}``, groups as text.
+        A plain question (of a grid one row, such as ``views/taxes``); the result is ``{group: Tally}``, groups as text.
 
     Raises
     ------
@@ -97,9 +97,8 @@ def tally(replies: Replies, question: str, *, by: str | None = None) -> Tally | 
         found = replies.private[question].tally(frame, question, level=level)
         return replace(found, question=question)
     _check_groups(replies, by)
-    grouped = replies.private[question].tally(
-        frame.with_columns(pl.col(by).cast(pl.String)), question, level=level, by=by
-    )
+    texts = frame.with_columns(pl.col(by).cast(pl.String))
+    grouped = replies.private[question].tally(texts, question, level=level, by=by)
     return {group: replace(each, question=question) for group, each in grouped.items()}
 
 

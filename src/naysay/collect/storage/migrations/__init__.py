@@ -24,7 +24,6 @@ def check(connection: Connection) -> None:
     version = _version(connection)
     if version is None:
         raise DataError("the database holds no surveys; is it the right one? A server makes one: naysay serve")
-    _check_known(version)
     if version != _VERSIONS[-1]:
         raise DataError(f"the database is of version {version}, an earlier one; naysay serve brings it up to date")
 
@@ -33,25 +32,19 @@ def _version(connection: Connection) -> str | None:
     """The version of a database; None where naysay did not make it."""
     if not inspect(connection).has_table("alembic_version"):
         return None
-    found: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    return found
-
-
-def _check_known(version: str) -> None:
+    version = str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar())
     if version not in _VERSIONS:
         raise DataError(
             f"the database is of version {version}, which this naysay does not know; it was made by a newer one: "
             "upgrade naysay"
         )
+    return version
 
 
 def upgrade(connection: Connection) -> None:
     """Bring the database of a connection, in its transaction, to the newest version."""
-    version = _version(connection)
-    if version is not None:
-        _check_known(version)
-        if version == _VERSIONS[-1]:
-            return
+    if _version(connection) == _VERSIONS[-1]:
+        return
     from alembic import command  # it announces its plugins to the log when it is imported
     from alembic.config import Config
 
