@@ -14,7 +14,7 @@ from typer import Argument, Option
 from naysay import _checks, files
 from naysay.console import output
 from naysay.console.commands import takes
-from naysay.console.options import Encoding, Force, Separator
+from naysay.console.options import Encoding, Separator
 from naysay.errors import DataError
 from naysay.microdata import panel
 from naysay.microdata.commands import declared
