@@ -10,6 +10,7 @@ gap = max_j (1/W) Σ_r w_r L[r, j] / (L[r]·π) - 1; by concavity the log-likeli
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from naysay.design import Answerable
 from naysay.design.base import check_design
 from naysay.errors import DataError, NaysayError, StatisticalWarning
-from naysay.estimate.linear import tangent
+from naysay.estimate.linear import Floats, tangent
 from naysay.tally import Tally
 
 __all__ = [
@@ -37,10 +38,8 @@ __all__ = [
     "likelihood_covariance",
     "maximize",
     "standard_error_kind",
-    "warning",
+    "warnings_of",
 ]
-
-Floats = NDArray[np.float64]
 
 _FLOOR = 64 * np.finfo(float).eps  # a relative gap below which there is nothing but rounding
 _NEAR = 1e-9  # a relative gap at which the set of positive proportions is settled
@@ -273,8 +272,7 @@ def standard_error_kind(kind: str, *, weighted: bool, target: str) -> str:
 
 def information(rows: Floats, weights: Floats, proportions: Floats) -> Floats:
     """Observed Fisher information Σ_r w_r L[r]ᵀL[r] / (L[r]·π)², (t, t)."""
-    scaled = rows * (np.sqrt(weights) / (rows @ proportions))[:, None]
-    return np.asarray(scaled.T @ scaled)
+    return _curvature(rows, weights, rows @ proportions)
 
 
 def expected_information(tally: Tally, proportions: Floats) -> Floats:
@@ -353,12 +351,12 @@ def answered_under(design: Answerable, tally: Tally) -> None:
             )
 
 
-def alike(tally: Tally) -> list[StatisticalWarning]:
+def alike(tally: Tally) -> list[str]:
     """What to say where everybody gave one and the same answer, although there were others to give."""
     same = all(len(part.codes) == 1 and part.design.space.size > 1 for part in tally.parts if part.n)
-    return [warning("all answers are alike: the standard errors say nothing, see intervals")] if same else []
+    return ["all answers are alike: the standard errors say nothing, see intervals"] if same else []
 
 
-def warning(text: str) -> StatisticalWarning:
-    """A reservation to travel with an estimate."""
-    return StatisticalWarning(text)
+def warnings_of(told: Iterable[str]) -> tuple[StatisticalWarning, ...]:
+    """Reservations that travel with an estimate."""
+    return tuple(map(StatisticalWarning, told))

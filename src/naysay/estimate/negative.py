@@ -5,20 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naysay.design import Answerable
 from naysay.designs.negative import is_uniform
 from naysay.errors import DataError, NaysayError
 from naysay.estimate.information import Maximum, answered_under, evidence, expectation_step, maximize
 from naysay.estimate.likelihood import check_identified, maximum_likelihood, of_maximum
+from naysay.estimate.linear import Floats
 from naysay.estimate.moments import moments
 from naysay.estimate.result import Estimate
 from naysay.tally import Tally
 
 __all__ = ["check_reconstructed", "nstops", "nstops_i", "nstops_ii", "unsuited"]
-
-Floats = NDArray[np.float64]
 
 _PAPER_STOP = 1e-4
 _UNIFORM_ONLY = (

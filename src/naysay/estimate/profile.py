@@ -7,15 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from naysay.errors import NaysayError, NotEstimable
 from naysay.estimate.information import information, maximize
-from naysay.estimate.linear import tangent
+from naysay.estimate.linear import Floats, tangent
 
 __all__ = ["likelihood_profile", "mean_profile", "share_profile", "simplex_profile", "told_summit"]
-
-Floats = NDArray[np.float64]
 
 _BEYOND = 1 + 1e-9  # a share just above 1
 
