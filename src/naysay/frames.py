@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import AnswerError, DataError
-from naysay.responses import JOINER, Responses, Space, cells_of
+from naysay.responses import JOINER, Responses, cells_of
 from naysay.tally import Asked, Tally
 from naysay.tally.counting import group_order, in_group, whole
 
@@ -71,7 +71,9 @@ def tally_frame(
                 f" ({_checks.nearest(name, schema.names())})",
                 column=name,
             )
-    answers = _in_order(answers, asked.space)
+    if asked.space.answers == 1 and len(answers) > 1:  # boolean columns that are named after the categories
+        texts = [str(label) for label in asked.space.labels]
+        answers = texts if set(answers) == set(texts) else answers
     for name in answers:
         if isinstance(schema[name], nw.List | nw.Array) or schema[name] == nw.Object:
             frame = _joined(frame, name)
@@ -99,12 +101,6 @@ def _columns(data: Mapping[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(plain, strict=False)
 
 
-def _in_order(answers: list[str], space: Space) -> list[str]:
-    """Boolean columns in the order of the categories, when they are named after them."""
-    texts = [str(label) for label in space.labels] if space.answers == 1 else []
-    return texts if len(answers) > 1 and set(answers) == set(texts) else answers
-
-
 def _joined(frame: Any, name: str) -> Any:
     """The frame with a column of lists joined into ``;`` texts, which every engine can group by."""
     native = frame.to_native()
@@ -129,11 +125,9 @@ def _joined(frame: Any, name: str) -> Any:
 
 
 def _as_text(cell: Any) -> str | None:
-    if isinstance(cell, str) or _checks.is_missing(cell):
-        return cell if isinstance(cell, str) else None
     if isinstance(cell, _COLLECTIONS):
         return JOINER.join(map(str, cell)) or JOINER
-    return str(cell)
+    return cell if isinstance(cell, str) else None if _checks.is_missing(cell) else str(cell)
 
 
 def _totals(
@@ -177,11 +171,11 @@ def _totals(
 
 
 def _grouped(groups: Sequence[Any]) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+    if not groups:
+        raise DataError("at least one answer is needed; the data has no rows")
     order = sorted(range(len(groups)), key=lambda row: group_order(groups[row]))
     for group, rows in groupby(order, key=lambda row: groups[row]):
         yield group, np.fromiter(rows, dtype=np.intp)
-    if not groups:
-        raise DataError("at least one answer is needed; the data has no rows")
 
 
 def _checked_amounts(frame: Any, name: str, what: str) -> Any:

@@ -238,7 +238,9 @@ def _profile(ask: _Ask) -> Floats:
     if fit.indicators is not None or (saturated and not _undetermined(fit)):
         return _mean_profile(ask)
     rows, weights, squared = evidence(fit.tally)
-    quantile = _quantile(ask, efficient_indicators(rows, weights, squared, certified(fit))) * _variance_ratio(fit)
+    quantile = _quantile(ask, efficient_indicators(rows, weights, squared, certified(fit)))
+    if fit.target == "file" or fit.tally.weighted:  # by how much the variance exceeds that of the model (Rao & Scott)
+        quantile = quantile * _ratio(np.diagonal(fit.covariance), np.diagonal(model_covariance(fit)))
     listable = all(part.design.space.listable for part in fit.tally.parts if part.n)
     if not (listable and not _proving(fit) and not _undetermined(fit)):
         return profile.simplex_profile(rows, weights, fit.proportions, quantile)
@@ -317,13 +319,6 @@ def _extremes(fit: Estimate) -> Floats:
         ends.append(np.column_stack([possible.min(axis=0), possible.max(axis=0)]))
     every = np.array(ends)
     return np.column_stack([every[:, :, 0].min(axis=0), every[:, :, 1].max(axis=0)])
-
-
-def _variance_ratio(fit: Estimate) -> Floats:
-    """Variance of the estimate over that of the model (Rao & Scott): 1 for an unweighted sample of a population."""
-    if fit.target == "population" and not fit.tally.weighted:
-        return np.ones(len(fit.categories))
-    return _ratio(np.diagonal(fit.covariance), np.diagonal(model_covariance(fit)))
 
 
 def _ratio(variance: Floats, model: Floats) -> Floats:

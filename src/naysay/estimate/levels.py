@@ -195,11 +195,9 @@ def difference_errors(apart: Estimate, together: Estimate) -> Floats:
         own = part.design.rows(part.codes)
         influence = _influence(apart, part.level, piece) - (own / (own @ pi)[:, None]) @ bread
         influence, weight, squared = influence[used], part.weight[used], part.weight_squared[used]
-        first, total, squares = (
-            first + weight @ influence,
-            total + squared @ influence,
-            squares + squared @ influence**2,
-        )
+        first += weight @ influence
+        total += squared @ influence
+        squares += squared @ influence**2
         mass, heavy = mass + weight.sum(), heavy + squared.sum()
     mean = first / mass
     centred = np.maximum(squares - 2 * mean * total + mean**2 * heavy, 0.0)
@@ -219,11 +217,6 @@ def _levels_told(design: Answerable, tally: Tally) -> list[str]:
     sizes: dict[Any, int] = dict.fromkeys(design.levels, 0)
     for part in tally.parts:
         sizes[part.level] = sizes.get(part.level, 0) + part.n
-    told = []
-    empty = [str(level) for level, n in sizes.items() if n == 0]
-    single = [str(level) for level, n in sizes.items() if n == 1]
-    if empty:
-        told.append(f"nobody chose level {', '.join(empty)}")
-    if single:
-        told.append(f"a single answer at level {', '.join(single)}")
-    return told
+    few = {n: ", ".join(str(level) for level, size in sizes.items() if size == n) for n in (0, 1)}
+    words = {0: "nobody chose level", 1: "a single answer at level"}
+    return [f"{words[n]} {levels}" for n, levels in few.items() if levels]

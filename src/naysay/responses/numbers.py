@@ -46,10 +46,6 @@ class Numbers(Space):
         return len(self.limits)
 
     @property
-    def dimension(self) -> int:
-        return len(self.labels)
-
-    @property
     def size(self) -> int:
         return math.prod(self.limits)
 

@@ -48,9 +48,9 @@ class Space(ABC):
         """Words per code."""
 
     @property
-    @abstractmethod
     def dimension(self) -> int:
-        """Length d of the linear statistic."""
+        """Length d of the linear statistic: one number a label, where a space has no other."""
+        return len(self.labels)
 
     @property
     @abstractmethod
@@ -147,17 +147,13 @@ class Labels(Space):
     width = 1
 
     @property
-    def dimension(self) -> int:
-        return len(self.labels)
-
-    @property
     def size(self) -> int:
         return len(self.labels)
 
     @cached_property
     def _positions(self) -> dict[Any, int]:
-        by_text = {str(label): position for position, label in enumerate(self.labels)}
-        return by_text | {label: position for position, label in enumerate(self.labels)}
+        places = range(len(self.labels))
+        return dict(zip(map(str, self.labels), places, strict=True)) | dict(zip(self.labels, places, strict=True))
 
     @cached_property
     def _words(self) -> dict[str, int]:
@@ -231,9 +227,8 @@ class Labels(Space):
 
     def statistic(self, codes: Codes) -> NDArray[np.float64]:
         result = np.zeros((len(codes), len(self.labels)))
-        missing = self.missing(codes)
         result[np.arange(len(codes)), codes[:, 0]] = 1.0
-        result[missing] = np.nan
+        result[self.missing(codes)] = np.nan
         return result
 
     def _all_codes(self) -> Codes:
