@@ -82,6 +82,10 @@ class Mixture(Design):
         "Draw u below the sum of the weights; the component is the first whose running sum exceeds u; draw from it."
     )
 
+    @property
+    def made_of(self) -> tuple[Design, ...]:
+        return self.components
+
     def __post_init__(self) -> None:
         first, *others = (check_channel(component, "a component of a mix") for component in self.components)
         for other in others:
@@ -161,6 +165,10 @@ class _Two(Design):
 
     first: Design
     second: Design
+
+    @property
+    def made_of(self) -> tuple[Design, ...]:
+        return self.first, self.second
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Design:

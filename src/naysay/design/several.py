@@ -44,6 +44,10 @@ class Several(Answerable):
     """What must come with the answers."""
 
     @property
+    def made_of(self) -> tuple[Design, ...]:
+        return self.designs
+
+    @property
     def levels(self) -> tuple[Any, ...]:
         """The names of the designs."""
         return self.names

@@ -195,4 +195,6 @@ def _redrawn(part: Part, proportions: Floats, rng: np.random.Generator) -> tuple
 def check_levels(design: Answerable) -> None:
     """Raise unless the design is an offer of levels."""
     if design.assigned_by != "respondent":
-        raise DataError(f"this needs an offer of levels, as negative_levels(); got {getattr(design, 'name', design)!s}")
+        raise DataError(
+            f"this needs an offer of levels, such as negative_levels(); got {getattr(design, 'name', design)!s}"
+        )

@@ -169,9 +169,7 @@ def _step(rows: Floats, shares: Floats, fitted: Floats, gradient: Floats, pi: Fl
         if finished is not None and (rows @ finished > 0).all():
             return finished
     target = _model_minimum(curvature, 2 * gradient - 1)
-    if target is None:
-        return expectation_step(rows, shares, pi)
-    direction = target - pi
+    direction = np.zeros_like(pi) if target is None else target - pi
     slope = float((1 - gradient) @ direction)
     if slope >= 0:
         return expectation_step(rows, shares, pi)
@@ -340,7 +338,7 @@ def checked_target(target: str) -> str:
 def answered_under(design: Answerable, tally: Tally) -> None:
     """Raise unless every answer of the tally was given under the design, or under one that it offers."""
     if not isinstance(tally, Tally):
-        raise DataError(f"a tally is needed, as design.tally(answers); got {type(tally).__name__}")
+        raise DataError(f"a tally is needed, made by design.tally(answers); got {type(tally).__name__}")
     check_design(design)
     offered = [design.channel(level) for level in design.levels]
     for part in tally.parts:

@@ -32,8 +32,8 @@ from naysay import _checks, privacy
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import profile, samples
 from naysay.estimate.bootstrap import bootstrap_bounds, not_redrawn
-from naysay.estimate.information import evidence
-from naysay.estimate.likelihood import certified, efficient_indicators, model_covariance
+from naysay.estimate.information import evidence, likelihood_covariance
+from naysay.estimate.likelihood import certified, efficient_indicators
 from naysay.estimate.linear import Floats, Indicators, indicators, linear_map
 from naysay.estimate.named import Named
 from naysay.estimate.protocol import Intervals
@@ -240,7 +240,9 @@ def _profile(ask: _Ask) -> Floats:
     rows, weights, squared = evidence(fit.tally)
     quantile = _quantile(ask, efficient_indicators(rows, weights, squared, certified(fit)))
     if fit.target == "file" or fit.tally.weighted:  # by how much the variance exceeds that of the model (Rao & Scott)
-        quantile = quantile * _ratio(np.diagonal(fit.covariance), np.diagonal(model_covariance(fit)))
+        quantile = quantile * _ratio(
+            np.diagonal(fit.covariance), np.diagonal(likelihood_covariance(rows, weights, squared, certified(fit)))
+        )
     listable = all(part.design.space.listable for part in fit.tally.parts if part.n)
     if not (listable and not _proving(fit) and not _undetermined(fit)):
         return profile.simplex_profile(rows, weights, fit.proportions, quantile)

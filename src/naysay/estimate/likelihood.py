@@ -195,11 +195,6 @@ def efficient_indicators(rows: Floats, weights: Floats, squared: Floats, maximum
     return Indicators(maximum.proportions + weights.sum() * (scores @ bread), weights, weights, squared)
 
 
-def model_covariance(fit: Estimate) -> Floats:
-    """The covariance (t, t) of a likelihood estimate under its model alone: no weights, a population."""
-    return likelihood_covariance(*evidence(fit.tally), certified(fit))
-
-
 def certified(fit: Estimate) -> Maximum:
     """The maximum that a likelihood estimate stands on."""
     if fit.maximum is None:

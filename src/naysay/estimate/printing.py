@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from naysay import _checks, privacy
-from naysay.design.steps import parts
+from naysay.design import Answerable
 from naysay.estimate.findings import decimals, decimals_of, shown
 from naysay.estimate.groups import Differences
 from naysay.estimate.intervals import nuisance_intervals
@@ -111,8 +112,14 @@ def checks(fit: Estimate, options: Options | None = None) -> list[str]:
 
 def assumptions(fit: Estimate) -> list[str]:
     """What the designs of an estimate assume, each once."""
-    told = [part.protocol.assumes for part in parts(fit.design) if part.protocol is not None]
-    return list(dict.fromkeys(each for assumes in told for each in assumes))
+    return list(dict.fromkeys(_assumed(fit.design)))
+
+
+def _assumed(design: Answerable) -> Iterator[str]:
+    if design.protocol is not None:
+        yield from design.protocol.assumes
+    for part in design.made_of:
+        yield from _assumed(part)
 
 
 def to_text(fit: Estimate, options: Options | None = None) -> str:

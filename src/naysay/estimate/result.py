@@ -218,9 +218,8 @@ class Estimate:
         if self.cells is None:
             return {}
         t, errors = len(self.categories), np.sqrt(np.diagonal(self.cells.covariance_of_shares))
-        names = [share.name for share in self.cells.shares]
-        pairs = zip(names, self.cells.values.tolist(), errors.tolist(), strict=True)
-        return {name: Value(value, error) for name, value, error in list(pairs)[t:]}
+        pairs = zip(self.cells.values[t:].tolist(), errors[t:].tolist(), strict=True)
+        return {share.name: Value(*pair) for share, pair in zip(self.cells.nuisance, pairs, strict=True)}
 
     @property
     def nuisance_shares(self) -> dict[Any, float]:

@@ -161,9 +161,8 @@ def _statistic(part: Part) -> Indicators:
 
 def reservations(design: Answerable, tally: Tally, values: Floats, maximum: Maximum | None) -> list[str]:
     """What a reader of shares of cells, (shares,), must be told."""
-    told = []
+    told = alike(tally)
     names = [_checks.label(share.name) for share in (*design.shares, *design.nuisance)]
-    told += alike(tally)
     pairs = list(zip(names, values.tolist(), strict=True))
     unknown = [name for name, value in pairs if math.isnan(value)]
     outside = [name for name, value in pairs if not -1e-9 <= value <= 1 + 1e-9 and name not in unknown]
