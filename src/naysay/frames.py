@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import AnswerError, DataError
-from naysay.responses import JOINER, Responses, Space, cells_of
+from naysay.responses import JOINER, Responses, cells_of
 from naysay.tally import Asked, Tally
-from naysay.tally.counting import answered, group_order, in_group, parts_of, whole
+from naysay.tally.counting import group_order, in_group, whole
 
 __all__ = ["is_frame", "located", "tally_frame"]
 
@@ -71,16 +71,21 @@ def tally_frame(
                 f" ({_checks.nearest(name, schema.names())})",
                 column=name,
             )
-    answers = _in_order(answers, asked.space)
-    frame = _sets_as_text(frame, answers, schema)
+    if asked.space.answers == 1 and len(answers) > 1:  # boolean columns that are named after the categories
+        texts = [str(label) for label in asked.space.labels]
+        answers = texts if set(answers) == set(texts) else answers
+    for name in answers:
+        if isinstance(schema[name], nw.List | nw.Array) or schema[name] == nw.Object:
+            frame = _joined(frame, name)
     totals = _totals(frame, answers, level=level, weights=weights, count=count, groups=groups)
     question = column if isinstance(column, str) else " × ".join(answers) if len(answers) == 2 else None
     tallies = {}
     for group, rows in _grouped(totals.groups):
         try:
             with in_group(group):
-                tally = _tally_rows(asked, totals, rows, weighted=weights is not None, question=question)
-                tallies[group] = answered(tally, rows=len(rows))
+                said, heavy = _encoded(asked, totals, rows), (totals.weight[rows], totals.squared[rows])
+                people, weighted = totals.people[rows], weights is not None
+                tallies[group] = Tally.of(asked, said, people, heavy, weighted=weighted, question=question)
         except AnswerError as error:
             first, row = _first_bad(asked, totals, _first_rows(frame, [*answers, *([level] if level else [])]))
             raise located(first or error, answers, level, row=row) from None
@@ -96,21 +101,8 @@ def _columns(data: Mapping[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(plain, strict=False)
 
 
-def _in_order(answers: list[str], space: Space) -> list[str]:
-    """Boolean columns in the order of the categories, when they are named after them."""
-    texts = [str(label) for label in space.labels] if space.answers == 1 else []
-    return texts if len(answers) > 1 and set(answers) == set(texts) else answers
-
-
-def _sets_as_text(frame: Any, answers: Sequence[str], schema: Any) -> Any:
-    """The frame with list columns joined into ``;`` texts, which every engine can group by."""
-    for name in answers:
-        if isinstance(schema[name], nw.List | nw.Array) or schema[name] == nw.Object:
-            frame = _joined(frame, name)
-    return frame
-
-
 def _joined(frame: Any, name: str) -> Any:
+    """The frame with a column of lists joined into ``;`` texts, which every engine can group by."""
     native = frame.to_native()
     if isinstance(native, pl.DataFrame | pl.LazyFrame):
         cell = pl.col(name).cast(pl.List(pl.String))
@@ -133,11 +125,9 @@ def _joined(frame: Any, name: str) -> Any:
 
 
 def _as_text(cell: Any) -> str | None:
-    if isinstance(cell, str) or _checks.is_missing(cell):
-        return cell if isinstance(cell, str) else None
     if isinstance(cell, _COLLECTIONS):
         return JOINER.join(map(str, cell)) or JOINER
-    return str(cell)
+    return cell if isinstance(cell, str) else None if _checks.is_missing(cell) else str(cell)
 
 
 def _totals(
@@ -166,27 +156,26 @@ def _totals(
     take = {name: [values[row] for row in order] for name, values in column.items()}
     people = np.asarray(take[_N], dtype=np.float64)
     weight = np.asarray(take[_W], dtype=np.float64) if weights is not None else people
+    names = (
+        tuple(None if _checks.is_missing(take[name][row]) else take[name][row] for name in groups)
+        for row in range(len(order))
+    )
     return _Totals(
         answers=list(zip(*(take[name] for name in answers), strict=True)),
         levels=take[level] if level else None,
-        groups=[_group(tuple(take[name][row] for name in groups)) for row in range(len(order))],
+        groups=[(each or (None,))[0] if len(each) < 2 else each for each in names],
         people=whole(people) if count is not None else people.astype(np.int64),
         weight=weight,
         squared=np.asarray(take[_W2], dtype=np.float64) if weights is not None else weight,
     )
 
 
-def _group(names: tuple[Any, ...]) -> Any:
-    known = tuple(None if _checks.is_missing(name) else name for name in names)
-    return None if not known else known[0] if len(known) == 1 else known
-
-
 def _grouped(groups: Sequence[Any]) -> Iterator[tuple[Any, NDArray[np.intp]]]:
+    if not groups:
+        raise DataError("at least one answer is needed; the data has no rows")
     order = sorted(range(len(groups)), key=lambda row: group_order(groups[row]))
     for group, rows in groupby(order, key=lambda row: groups[row]):
         yield group, np.fromiter(rows, dtype=np.intp)
-    if not groups:
-        raise DataError("at least one answer is needed; the data has no rows")
 
 
 def _checked_amounts(frame: Any, name: str, what: str) -> Any:
@@ -195,47 +184,24 @@ def _checked_amounts(frame: Any, name: str, what: str) -> Any:
         raise DataError(f"{what} must be numbers; column {name!r} holds {frame.collect_schema()[name]}", column=name)
     value = nw.col(name).cast(nw.Float64)
     wrong = value.is_null() | value.is_nan() | ~value.is_finite() | (value < 0)
-    bad = frame.filter(wrong).select(name).head(1)
-    bad = bad.collect() if isinstance(bad, nw.LazyFrame) else bad
-    if not len(bad) and what == "counts":
-        _check_whole(frame, name)
-    if len(bad):
-        found = bad[name].to_list()[0]
-        row = _first_rows(frame, [name]).get((str(found),))
-        place = "" if row is None else f" in row {row + 1}"
-        held = "is empty" if found is None else f"holds {found}"
-        raise DataError(
-            f"{what} must be finite and not negative; column {name!r} {held}{place}",
-            column=name,
-            row=row,
-            value=found,
-        )
+    _refuse(frame, name, wrong, f"{what} must be finite and not negative")
+    if what == "counts":  # each by itself: sums of counts that are not whole may be
+        hint = " (a survey weight goes into weights=)"
+        _refuse(frame, name, value != value.round(0), "counts must be whole numbers", hint)
     return frame
 
 
-def _check_whole(frame: Any, name: str) -> None:
-    """Raise for the first count that is not whole; sums of such counts may be."""
-    value = nw.col(name).cast(nw.Float64)
-    bad = frame.filter(value != value.round(0)).select(name).head(1)
+def _refuse(frame: Any, name: str, wrong: Any, must: str, hint: str = "") -> None:
+    """Raise for the first cell of a column that is wrong, told with what it holds and its row."""
+    bad = frame.filter(wrong).select(name).head(1)
     bad = bad.collect() if isinstance(bad, nw.LazyFrame) else bad
-    if len(bad):
-        found = bad[name].to_list()[0]
-        row = _first_rows(frame, [name]).get((str(found),))
-        place = "" if row is None else f" in row {row + 1}"
-        raise DataError(
-            f"counts must be whole numbers; column {name!r} holds {found}{place} (a survey weight goes into weights=)",
-            column=name,
-            row=row,
-            value=found,
-        )
-
-
-def _tally_rows(
-    asked: Asked, totals: _Totals, rows: NDArray[np.intp], *, weighted: bool, question: str | None
-) -> Tally:
-    said = _encoded(asked, totals, rows)
-    parts = parts_of(asked, said, totals.people[rows], totals.weight[rows], totals.squared[rows])
-    return Tally(parts, weighted=weighted, question=question)
+    if not len(bad):
+        return
+    found = bad[name].to_list()[0]
+    row = _first_rows(frame, [name]).get((str(found),))
+    held = "is empty" if found is None else f"holds {found}"
+    place = "" if row is None else f" in row {row + 1}"
+    raise DataError(f"{must}; column {name!r} {held}{place}{hint}", column=name, row=row, value=found)
 
 
 def _encoded(asked: Asked, totals: _Totals, rows: NDArray[np.intp]) -> Responses:

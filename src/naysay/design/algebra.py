@@ -77,6 +77,10 @@ class Mixture(Design):
         "Draw u below the sum of the weights; the component is the first whose running sum exceeds u; draw from it."
     )
 
+    @property
+    def made_of(self) -> tuple[Design, ...]:
+        return self.components
+
     def __post_init__(self) -> None:
         first, *others = self.components
         for other in others:
@@ -145,6 +149,10 @@ class _Two(Design):
     first: Design
     second: Design
     written: ClassVar[tuple[str, ...]] = ("name",)
+
+    @property
+    def made_of(self) -> tuple[Design, ...]:
+        return self.first, self.second
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Design:

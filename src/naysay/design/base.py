@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,11 @@ class Answerable(Tallied):
     def parts(self) -> dict[Any, Design]:
         """The channels by name, of which each answer comes through one; ``{None: channel}`` where there is one only."""
         return {name: self.channel(name) for name in self.levels}
+
+    @property
+    def made_of(self) -> tuple[Answerable, ...]:
+        """The designs that this one is put together from; none where it is one piece."""
+        return ()
 
     @property
     def cells(self) -> tuple[Any, ...]:
@@ -172,8 +177,7 @@ class Answerable(Tallied):
 
     def _made_into(self, kind: str, other: Answerable) -> Design:
         """A design of this and another; the algebra, which stands above, is found by its name."""
-        made: Design = KINDS[kind].of_form({"first": self, "second": other})
-        return made
+        return cast("Design", KINDS[kind].of_form({"first": self, "second": other}))
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The design as JSON text, with the rules by which any client draws the same answers."""
@@ -181,8 +185,7 @@ class Answerable(Tallied):
 
     def positions(self, truth: Any) -> Truth:
         """Place of each true category (n,), -1 where it is missing."""
-        places: Truth = self._truth_space.encode(truth, what="category")[:, 0]
-        return places
+        return self._truth_space.encode(truth, what="category")[:, 0]
 
     @cached_property
     def _truth_space(self) -> Labels:
@@ -355,8 +358,7 @@ def read(text: str | Mapping[str, Any]) -> Answerable:
     >>> read(designs.warner(p=0.7).to_json())
     <warner(p=0.7): 2 categories>
     """
-    design: Answerable = of_text(text)
-    return design
+    return cast("Answerable", of_text(text))
 
 
 def load(path: str | Path) -> Answerable:

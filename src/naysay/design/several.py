@@ -77,6 +77,10 @@ class Several(Answerable):
         return own | {f"{self.noun}s": [{self.noun: name, "design": each.form()} for name, each in self.parts.items()]}
 
     @property
+    def made_of(self) -> tuple[Design, ...]:
+        return self.designs
+
+    @property
     def levels(self) -> tuple[Any, ...]:
         """The names of the designs."""
         return self.names

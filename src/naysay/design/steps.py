@@ -83,16 +83,8 @@ def parts(design: Answerable) -> Iterator[Answerable]:
     ['two_coins() * direct()', 'two_coins()', 'direct()']
     """
     yield design
-    for part in _made_of(design):
+    for part in design.made_of:
         yield from parts(part)
-
-
-def _made_of(design: Answerable) -> tuple[Design, ...]:
-    if isinstance(design, Several):
-        return design.designs
-    if isinstance(design, Mixture):
-        return design.components
-    return (design.first, design.second) if isinstance(design, Product | Both | Then) else ()
 
 
 def _flat(design: Design, kind: type[Design]) -> Iterator[Design]:

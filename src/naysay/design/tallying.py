@@ -13,7 +13,7 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.responses import Codes, Responses, Space, cells_of
 from naysay.tally import Channel, Tally
-from naysay.tally.counting import counted, counts_of, group_order, in_group, of_responses
+from naysay.tally.counting import group_order, in_group, whole
 
 __all__ = ["Tallied"]
 
@@ -142,14 +142,27 @@ class Tallied(ABC):
             if frames.is_frame(said):
                 raise DataError("name the column that holds the answers: design.tally(frame, 'income')")
         if isinstance(said, Mapping):
-            said, count = counted(said, self.space)
+            said, count = list(said), list(said.values())
+            said = tuple(map(list, zip(*said, strict=True))) if self.space.answers == 2 and said else said
         elif said is None and count is not None:
-            codes, count = counts_of(count, self.space)
-            said = Responses(codes, self.space)
+            said = Responses(self.space.listing(), self.space)
+            if len(count := _checks.amounts(count, what="counts")) != len(said):
+                raise DataError(f"counts must have one number for each of the {len(said)} responses; got {len(count)}")
         responses = said if isinstance(said, Responses) else self.encode(said, level)
+        size = len(responses)
+        people = np.ones(size, dtype=np.int64)
+        if count is not None:
+            people = whole(_checks.amounts(count, what="counts", length=size))
+        each = np.ones(size) if weights is None else _checks.amounts(weights, what="weights", length=size)
+        heavy, weighted = (each * people, each * each * people), weights is not None
         if by is None:
-            return of_responses(self, responses, weights=weights, count=count)
-        return self._tally_by(responses, by, weights=weights, count=count)
+            return Tally.of(self, responses, people, heavy, weighted=weighted)
+        result = {}
+        for group, rows in _members(by, size).items():
+            own = heavy[0][rows], heavy[1][rows]
+            with in_group(group):
+                result[group] = Tally.of(self, responses.take(rows), people[rows], own, weighted=weighted)
+        return result
 
     def _given(self, level: Any, sample: Any) -> Any:
         """What tells the designs of this one apart, under the name that it has here."""
@@ -161,24 +174,13 @@ class Tallied(ABC):
             )
         return given
 
-    def _tally_by(self, responses: Responses, by: Any, *, weights: Any, count: Any) -> dict[Any, Tally]:
-        size = len(responses)
-        groups = [None if _checks.is_missing(group) else group for group in cells_of(by)]
-        if len(groups) != size:
-            raise DataError(f"by must give one group to each of the {size} answers; got {len(groups)}")
-        each = None if weights is None else _checks.amounts(weights, what="weights", length=size)
-        people = None if count is None else _checks.amounts(count, what="counts", length=size)
-        members: dict[Any, list[int]] = {}
-        for row, group in enumerate(groups):
-            members.setdefault(group, []).append(row)
-        result = {}
-        for group in sorted(members, key=group_order):
-            rows = members[group]
-            with in_group(group):
-                result[group] = of_responses(
-                    self,
-                    responses.take(rows),
-                    weights=None if each is None else each[rows],
-                    count=None if people is None else people[rows],
-                )
-        return result
+
+def _members(by: Any, size: int) -> dict[Any, list[int]]:
+    """The rows of each group, the missing group first."""
+    groups = [None if _checks.is_missing(group) else group for group in cells_of(by)]
+    if len(groups) != size:
+        raise DataError(f"by must give one group to each of the {size} answers; got {len(groups)}")
+    members: dict[Any, list[int]] = {group: [] for group in sorted(dict.fromkeys(groups), key=group_order)}
+    for row, group in enumerate(groups):
+        members[group].append(row)
+    return members

@@ -13,12 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from naysay.design import Answerable
 from naysay.errors import DataError
-from naysay.estimate.even import EvenEstimate
-from naysay.estimate.linear import is_stacked, linear_map
+from naysay.estimate.linear import Floats, is_stacked, linear_map
 from naysay.estimate.result import Estimate
 from naysay.estimate.samples import answering, shares_of_means, slopes
 from naysay.tally import Channel, Part, Tally
@@ -32,8 +30,6 @@ __all__ = [
     "quick",
     "shown_by",
 ]
-
-Floats = NDArray[np.float64]
 
 NONCOMPLIERS = {"anyone": "whatever is true of them, they", "alike": "like everyone else in what is true of them, they"}
 """Who does not comply: anyone (only carriers, only others, any mixture), or people like everyone else."""
@@ -59,7 +55,8 @@ def behaviors(design: Answerable) -> dict[str, Callable[[Channel], Floats]]:
         return {_AT_RANDOM: _random}
     if len(design.categories) > 2:
         told = all((each.rows(each.typical_codes) > 0).all() for each in channels)
-        return {"gave any answers": _any} if told else {}
+        # Each answer by itself: what is between them is between their ends.
+        return {"gave any answers": lambda channel: np.eye(channel.space.size)} if told else {}
     return {"gave the safest answer always": _safest, _AT_RANDOM: _random}
 
 
@@ -120,7 +117,7 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str =
     design = fit.design
     if design.assigned_by == "respondent" or not all(each.space.one_label for each in design.parts.values()):
         raise DataError("non-compliance is assessed for designs that report one label")
-    if isinstance(fit, EvenEstimate) and behaviors(fit.design):
+    if fit.named is not None and behaviors(fit.design):
         return fit.named.noncompliance(share, alike=noncompliers == "alike")
     found = _Read.of(fit)
     ways = [found.moves(answers, share, noncompliers) for answers in behaviors(fit.design).values() or [_random]]
@@ -142,7 +139,7 @@ class _Read(NamedTuple):
     @classmethod
     def of(cls, fit: Estimate) -> _Read:
         design, parts = fit.design, tuple(answering(fit.tally))
-        means = tuple(np.asarray(p.weight @ p.design.space.statistic(p.codes) / p.weight.sum()) for p in parts)
+        means = _means(parts)
         kinds = design.cells
         if is_stacked(design):
             sizes = np.array([part.n for part in parts], dtype=float)
@@ -209,24 +206,27 @@ def probability_band(fit: Estimate, *, designs: Sequence[Answerable] = ()) -> Fl
            [0.2391, 0.2778]])
     """
     ends = (*fit.design.alternatives, *designs)
-    return _hull([_estimated(fit, design) for design in (fit.design, *ends)]) if ends else None
+    if not ends:
+        return None
+    means = _means(answering(fit.tally))
+
+    def estimated(design: Answerable) -> Floats:
+        """Moments, (t,), as if the answers had been given under this design."""
+        if is_stacked(design):
+            return shares_of_means(design, fit.tally, means)
+        return linear_map(design.channel(), fit.solution)(means[0])
+
+    return _hull([estimated(design) for design in (fit.design, *ends)])
+
+
+def _means(parts: Sequence[Part]) -> tuple[Floats, ...]:
+    """The mean of the linear statistic of each part's answers."""
+    return tuple(np.asarray(p.weight @ p.design.space.statistic(p.codes) / p.weight.sum()) for p in parts)
 
 
 def _hull(ends: list[Floats]) -> Floats:
     stacked = np.array(ends)
     return np.asarray(np.clip(np.column_stack([stacked.min(axis=0), stacked.max(axis=0)]), 0.0, 1.0))
-
-
-def _estimated(fit: Estimate, design: Answerable) -> Floats:
-    """Moments, (t,), as if the answers had been given under this design."""
-    means = [
-        np.asarray(part.weight @ part.design.space.statistic(part.codes) / part.weight.sum())
-        for part in answering(fit.tally)
-    ]
-    if is_stacked(design):
-        return shares_of_means(design, fit.tally, means)
-    estimated: Floats = linear_map(design.channel(), fit.solution)(means[0])
-    return estimated
 
 
 def _safest(design: Channel) -> Floats:
@@ -240,11 +240,6 @@ def _random(design: Channel) -> Floats:
     """Any answer that can come, each as often."""
     possible = design.rows(design.space.listing()).max(axis=1) > 0
     return np.asarray(possible / possible.sum(), dtype=float)[None]
-
-
-def _any(design: Channel) -> Floats:
-    """Any answer, each by itself: what is between them is between their ends."""
-    return np.eye(design.space.size)
 
 
 def shown_by(design: Answerable) -> int | None:
@@ -299,50 +294,41 @@ def preference_band(design: Answerable, tally: Tally) -> Floats:
     t, s = len(design.categories), shown_by(design)
     if s is None:
         raise DataError("the band of preferences is for the two-option scheme; make the design with two_option()")
-    shares = _answer_shares(design, tally)
-    program = _Program.of(t, s, shares)
-    bounds = [[program.end(category, sign) for sign in (1, -1)] for category in range(t)]
+    part = tally.parts[0]
+    shares = np.zeros(t)
+    shares[part.codes[:, 0]] = part.weight
+    equalities, right = _program(t, s, shares / shares.sum())
+
+    def end(category: int, sign: int) -> float:
+        """The smallest (sign 1) or largest (sign -1) proportion of a category."""
+        cost = np.zeros(equalities.shape[1])
+        cost[category] = sign
+        return float(sign * _solved(cost, equalities, right).fun)
+
+    bounds = [[end(category, sign) for sign in (1, -1)] for category in range(t)]
     return np.asarray(np.clip(bounds, 0.0, 1.0))
 
 
-def _answer_shares(design: Answerable, tally: Tally) -> Floats:
-    part = tally.parts[0]
-    weights = np.zeros(len(design.categories))
-    weights[part.codes[:, 0]] = part.weight
-    return np.asarray(weights / weights.sum())
+def _program(t: int, s: int, shares: Floats) -> tuple[Any, Floats]:
+    """The equalities over (π, φ) and their right side, moved as little as makes them feasible.
 
-
-class _Program:
-    """The linear program over (π, φ): columns are the t proportions, then one φ(i, F) for each member of each F."""
-
-    def __init__(self, equalities: Any, right: Floats) -> None:
-        self._equalities = equalities
-        self._right = right
-
-    @classmethod
-    def of(cls, t: int, s: int, shares: Floats) -> _Program:
-        """The program for these answer shares, moved as little as makes it feasible."""
-        false_sets = [f for size in (s - 1, s) for f in itertools.combinations(range(t), size)]
-        entries: list[tuple[int, int]] = []  # all coefficients are 1
-        column = t
-        for row, false in enumerate(false_sets, start=t):
-            entries += [(row, category) for category in false]  # Σ_i φ(i, F) + π(F) = 1
-            for category in false:
-                entries += [(category, column), (row, column)]
-                column += 1
-        last = t + len(false_sets)
-        entries += [(last, category) for category in range(t)]
-        rows, columns = np.array(entries).T
-        equalities = scipy.sparse.csr_array((np.ones(len(entries)), (rows, columns)), shape=(last + 1, column))
-        right = np.concatenate([math.comb(t, s) * shares, np.ones(len(false_sets) + 1)])
-        right[:t] += _least_move(equalities, right, t)
-        return cls(equalities, right)
-
-    def end(self, category: int, sign: int) -> float:
-        """The smallest (sign 1) or largest (sign -1) proportion of a category."""
-        cost = np.zeros(self._equalities.shape[1])
-        cost[category] = sign
-        return float(sign * _solved(cost, self._equalities, self._right).fun)
+    Columns are the t proportions, then one φ(i, F) for each member of each F.
+    """
+    false_sets = [f for size in (s - 1, s) for f in itertools.combinations(range(t), size)]
+    entries: list[tuple[int, int]] = []  # all coefficients are 1
+    column = t
+    for row, false in enumerate(false_sets, start=t):
+        entries += [(row, category) for category in false]  # Σ_i φ(i, F) + π(F) = 1
+        for category in false:
+            entries += [(category, column), (row, column)]
+            column += 1
+    last = t + len(false_sets)
+    entries += [(last, category) for category in range(t)]
+    rows, columns = np.array(entries).T
+    equalities = scipy.sparse.csr_array((np.ones(len(entries)), (rows, columns)), shape=(last + 1, column))
+    right = np.concatenate([math.comb(t, s) * shares, np.ones(len(false_sets) + 1)])
+    right[:t] += _least_move(equalities, right, t)
+    return equalities, right
 
 
 def _least_move(equalities: Any, right: Floats, t: int) -> Floats:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naysay.errors import NotEstimable
 from naysay.estimate.information import evidence, maximize
 from naysay.estimate.likelihood import check_identified
+from naysay.estimate.linear import Floats
 from naysay.estimate.result import Estimate
 
 __all__ = ["bootstrap_bounds", "not_redrawn"]
-
-Floats = NDArray[np.float64]
 
 _SEED = 1998  # so that a printed number can be printed again
 

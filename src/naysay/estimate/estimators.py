@@ -153,12 +153,7 @@ _ALL = (
     ),
     Estimator("stratified", stratified, "unbiased however levels are chosen", "moments", _OFFER, default_for=_OFFER),
     Estimator(
-        "stratified_equal",
-        stratified,
-        "each level counts as much",
-        "moments",
-        **_LEVELS,
-        options={"weights": "equal"},
+        "stratified_equal", stratified, "each level counts as much", "moments", **_LEVELS, options={"weights": "equal"}
     ),
     Estimator(
         "stratified_variance",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from naysay import _checks
 from naysay.errors import DataError, NotEstimable
@@ -23,19 +23,16 @@ from naysay.estimate.assumptions import (
     preference_band,
     probability_band,
     quick,
-    shown_by,
 )
 from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit
 from naysay.estimate.levels import compare
-from naysay.estimate.linear import is_stacked
+from naysay.estimate.linear import Floats, is_stacked
 from naysay.estimate.moments import each_sample, moments
 from naysay.estimate.protocol import Finding, Options
 from naysay.estimate.result import Estimate, is_pooled, reliable_errors, reliable_nuisance
 from naysay.printing import plain
 
 __all__ = ["FINDINGS", "decimals", "decimals_of", "shown"]
-
-Floats = NDArray[np.float64]
 
 _FEWEST, _MOST = 2, 9  # decimals in print
 
@@ -134,7 +131,7 @@ class Preferences(Finding):
 
     @classmethod
     def concerns(cls, fit: Estimate) -> bool:
-        return shown_by(fit.design) is not None
+        return not fit.design.several and fit.design.channel().shown is not None
 
     @staticmethod
     def compute(fit: Estimate) -> Floats | None:
@@ -173,6 +170,10 @@ class Fit(Finding):
     """Whether the answers look as the design says that they must."""
 
     name = field = "goodness_of_fit"
+
+    @classmethod
+    def concerns(cls, fit: Estimate) -> bool:
+        return fit.tally.free >= len(fit.design.categories)
 
     @staticmethod
     def compute(fit: Estimate) -> GoodnessOfFit | None:
@@ -230,12 +231,26 @@ class Probability(Finding):
     name = field = "probability_band"
     compute = staticmethod(probability_band)
 
+    @classmethod
+    def concerns(cls, fit: Estimate) -> bool:
+        return bool(fit.design.alternatives)
+
     def words(self, options: Options) -> str:
         return f"over the stated range of the prevalence: {_ranges(self.fit, self.value)}"
 
 
 _KINDS = (Compared, Unbounded, Preferences, BySample, Fit, Untested, Noncompliance, Probability)
-FINDINGS = {kind.name: kind.of for kind in _KINDS}
+
+
+def _found(kind: type[Finding], fit: Estimate) -> Finding | None:
+    """The finding, None where an estimate has none of this kind."""
+    if not kind.concerns(fit):
+        return None
+    value = kind.compute(fit)
+    return kind(fit, value) if value is not None or kind.left_out else None
+
+
+FINDINGS = {kind.name: functools.partial(_found, kind) for kind in _KINDS}
 """How each kind of finding is made from an estimate, by name, in the order in which they are printed."""
 
 

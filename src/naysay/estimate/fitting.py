@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from naysay.design import Answerable
 from naysay.estimate.information import answered_under, evidence, information, maximize
-from naysay.estimate.linear import tangent
+from naysay.estimate.linear import Floats, tangent
 from naysay.printing import number
 from naysay.tally import Channel, Part, Tally
 
@@ -36,8 +36,6 @@ __all__ = [
     "plenty",
     "scores",
 ]
-
-Floats = NDArray[np.float64]
 
 LISTED = 5_000
 """Responses up to which a sample is compared response by response."""
@@ -218,7 +216,7 @@ def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
     parts = [part for part in tally.parts if part.n]
     if design.assigned_by == "respondent" or tally.weighted or any(part.design.space.size > LISTED for part in parts):
         return None
-    if sum(part.design.space.size - 1 for part in parts) < len(design.categories):
+    if tally.free < len(design.categories):
         return None  # as many proportions as answers tell, and a long search for them where there are many
     rows, weights, _ = evidence(tally)
     proportions = maximize(rows, weights).proportions

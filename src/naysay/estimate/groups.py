@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 from naysay.errors import DataError
 from naysay.estimate import fitting
 from naysay.estimate.information import evidence, maximize
-from naysay.estimate.linear import rank_of, tangent
+from naysay.estimate.linear import Floats, rank_of, tangent
 from naysay.estimate.result import Estimate, reliable_errors
 from naysay.tally import Part, Tally
 
 __all__ = ["Differences", "differences"]
-
-Floats = NDArray[np.float64]
 
 
 _MOST = 10_000  # rows up to which the covariance of all differences is built: 800 MB

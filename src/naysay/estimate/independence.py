@@ -7,19 +7,16 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from naysay.design import Answerable
 from naysay.design.drawing import GeneratorSource
 from naysay.errors import DataError
 from naysay.estimate import fitting
 from naysay.estimate.information import answered_under, evidence, maximize
-from naysay.estimate.linear import rank_of
+from naysay.estimate.linear import Floats, rank_of
 from naysay.tally import Part, Tally
 
 __all__ = ["IndependenceTest", "check_levels", "independence_test", "score_test"]
-
-Floats = NDArray[np.float64]
 
 SEED = 2016
 """Seed of Monte Carlo parts for which no generator is given, so that a printed number can be printed again."""
@@ -198,4 +195,6 @@ def _redrawn(part: Part, proportions: Floats, rng: np.random.Generator) -> tuple
 def check_levels(design: Answerable) -> None:
     """Raise unless the design is an offer of levels."""
     if design.assigned_by != "respondent":
-        raise DataError(f"this needs an offer of levels, as negative_levels(); got {getattr(design, 'name', design)!s}")
+        raise DataError(
+            f"this needs an offer of levels, such as negative_levels(); got {getattr(design, 'name', design)!s}"
+        )

@@ -10,6 +10,7 @@ gap = max_j (1/W) Σ_r w_r L[r, j] / (L[r]·π) - 1; by concavity the log-likeli
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from naysay.design import Answerable
 from naysay.design.base import check_design
 from naysay.errors import DataError, NaysayError, StatisticalWarning
-from naysay.estimate.linear import tangent
+from naysay.estimate.linear import Floats, tangent
 from naysay.tally import Tally
 
 __all__ = [
@@ -37,10 +38,8 @@ __all__ = [
     "likelihood_covariance",
     "maximize",
     "standard_error_kind",
-    "warning",
+    "warnings_of",
 ]
-
-Floats = NDArray[np.float64]
 
 _FLOOR = 64 * np.finfo(float).eps  # a relative gap below which there is nothing but rounding
 _NEAR = 1e-9  # a relative gap at which the set of positive proportions is settled
@@ -170,9 +169,7 @@ def _step(rows: Floats, shares: Floats, fitted: Floats, gradient: Floats, pi: Fl
         if finished is not None and (rows @ finished > 0).all():
             return finished
     target = _model_minimum(curvature, 2 * gradient - 1)
-    if target is None:
-        return expectation_step(rows, shares, pi)
-    direction = target - pi
+    direction = np.zeros_like(pi) if target is None else target - pi
     slope = float((1 - gradient) @ direction)
     if slope >= 0:
         return expectation_step(rows, shares, pi)
@@ -273,8 +270,7 @@ def standard_error_kind(kind: str, *, weighted: bool, target: str) -> str:
 
 def information(rows: Floats, weights: Floats, proportions: Floats) -> Floats:
     """Observed Fisher information Σ_r w_r L[r]ᵀL[r] / (L[r]·π)², (t, t)."""
-    scaled = rows * (np.sqrt(weights) / (rows @ proportions))[:, None]
-    return np.asarray(scaled.T @ scaled)
+    return _curvature(rows, weights, rows @ proportions)
 
 
 def expected_information(tally: Tally, proportions: Floats) -> Floats:
@@ -342,7 +338,7 @@ def checked_target(target: str) -> str:
 def answered_under(design: Answerable, tally: Tally) -> None:
     """Raise unless every answer of the tally was given under the design, or under one that it offers."""
     if not isinstance(tally, Tally):
-        raise DataError(f"a tally is needed, as design.tally(answers); got {type(tally).__name__}")
+        raise DataError(f"a tally is needed, made by design.tally(answers); got {type(tally).__name__}")
     check_design(design)
     offered = [design.channel(level) for level in design.levels]
     for part in tally.parts:
@@ -353,12 +349,12 @@ def answered_under(design: Answerable, tally: Tally) -> None:
             )
 
 
-def alike(tally: Tally) -> list[StatisticalWarning]:
+def alike(tally: Tally) -> list[str]:
     """What to say where everybody gave one and the same answer, although there were others to give."""
     same = all(len(part.codes) == 1 and part.design.space.size > 1 for part in tally.parts if part.n)
-    return [warning("all answers are alike: the standard errors say nothing, see intervals")] if same else []
+    return ["all answers are alike: the standard errors say nothing, see intervals"] if same else []
 
 
-def warning(text: str) -> StatisticalWarning:
-    """A reservation to travel with an estimate."""
-    return StatisticalWarning(text)
+def warnings_of(told: Iterable[str]) -> tuple[StatisticalWarning, ...]:
+    """Reservations that travel with an estimate."""
+    return tuple(map(StatisticalWarning, told))

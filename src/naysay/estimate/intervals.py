@@ -32,30 +32,17 @@ from naysay import _checks, privacy
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import profile, samples
 from naysay.estimate.bootstrap import bootstrap_bounds, not_redrawn
-from naysay.estimate.even import EvenEstimate, Named
-from naysay.estimate.information import evidence
-from naysay.estimate.likelihood import certified, efficient_indicators, model_covariance
-from naysay.estimate.linear import Indicators, indicators, linear_map
+from naysay.estimate.information import evidence, likelihood_covariance
+from naysay.estimate.likelihood import certified, efficient_indicators
+from naysay.estimate.linear import Floats, Indicators, indicators, linear_map
+from naysay.estimate.named import Named
 from naysay.estimate.protocol import Intervals
 from naysay.estimate.result import Estimate
 from naysay.estimate.score import score_bounds
 
-__all__ = [
-    "METHODS",
-    "IntervalMethod",
-    "default_method",
-    "degrees_of_freedom",
-    "intervals",
-    "nuisance_intervals",
-]
-
-Floats = NDArray[np.float64]
+__all__ = ["METHODS", "IntervalMethod", "default_method", "degrees_of_freedom", "intervals", "nuisance_intervals"]
 
 _TRACE = 1e-3  # of an answer, for each possible response: keeps its probability positive and changes nothing else
-_NO_BINOMIAL_SHARE = (
-    "agresti_coull needs proportions that each rest on one binomial share of the answers (uniform negative and "
-    "two-category designs); use method='score', 'profile', 'wald' or 'bootstrap'"
-)
 _UNLIKELY = 0.01  # chance of a survey that keeps to its design to be said not to
 
 
@@ -88,7 +75,7 @@ class IntervalMethod:
     name: str
     help: str
     bounds: Callable[[_Ask], Floats]
-    refusal: Callable[[Estimate], str | None]
+    refusal: Callable[[Estimate], str | None] = lambda fit: None
 
 
 def intervals(
@@ -183,7 +170,7 @@ def binomial_shares(fit: Estimate) -> BinomialShares | None:
     """The shares behind an estimate, if its design has them: indicators that take two values only."""
     if fit.design.several or len(fit.tally.parts) != 1:
         return None
-    if isinstance(fit, EvenEstimate):
+    if fit.named is not None:
         return BinomialShares(fit.named.low, fit.named.high, fit.named.share, fit.named)
     design = fit.tally.parts[0].design
     mapping = linear_map(design, fit.solution)
@@ -202,22 +189,16 @@ def binomial_shares(fit: Estimate) -> BinomialShares | None:
 
 
 def _agresti_coull(ask: _Ask) -> Floats:
-    shares = binomial_shares(ask.fit)
-    if shares is None:
-        raise DataError(_NO_BINOMIAL_SHARE)
+    shares: Any = binomial_shares(ask.fit)  # there are some: an estimate without is refused before
     if ask.fit.target == "file":
         return _file_score(shares, ask.z)
     z, share = ask.z, shares.share
     n = _effective_size(shares)
     padded = n + z**2
     centre = (n * share + z**2 / 2) / padded
-    half = z * np.sqrt(centre * (1 - centre) / padded)
-    return _ends(shares, centre - half, centre + half)
-
-
-def _ends(shares: BinomialShares, below: Floats, above: Floats) -> Floats:
-    width = shares.high - shares.low
-    return np.sort(np.column_stack([shares.low + width * below, shares.low + width * above]), axis=1)
+    half, width = z * np.sqrt(centre * (1 - centre) / padded), shares.high - shares.low
+    ends = [shares.low + width * (centre - half), shares.low + width * (centre + half)]
+    return np.sort(np.column_stack(ends), axis=1)
 
 
 def _effective_size(shares: BinomialShares) -> Floats:
@@ -251,10 +232,17 @@ def _profile(ask: _Ask) -> Floats:
     fit = ask.fit
     if fit.cells is not None:
         return samples.bounds(fit, ask.confidence, fit.cells.categories)
-    if fit.indicators is not None or (_saturated(fit) and not _undetermined(fit)):
+    design = fit.tally.parts[0].design
+    # Proportions are then a one-to-one image of the answer shares, so that both profiles agree.
+    saturated = len(fit.tally.parts) == 1 and design.tabular and design.space.size == len(fit.categories)
+    if fit.indicators is not None or (saturated and not _undetermined(fit)):
         return _mean_profile(ask)
     rows, weights, squared = evidence(fit.tally)
-    quantile = _quantile(ask, efficient_indicators(rows, weights, squared, certified(fit))) * _variance_ratio(fit)
+    quantile = _quantile(ask, efficient_indicators(rows, weights, squared, certified(fit)))
+    if fit.target == "file" or fit.tally.weighted:  # by how much the variance exceeds that of the model (Rao & Scott)
+        quantile = quantile * _ratio(
+            np.diagonal(fit.covariance), np.diagonal(likelihood_covariance(rows, weights, squared, certified(fit)))
+        )
     listable = all(part.design.space.listable for part in fit.tally.parts if part.n)
     if not (listable and not _proving(fit) and not _undetermined(fit)):
         return profile.simplex_profile(rows, weights, fit.proportions, quantile)
@@ -287,27 +275,16 @@ def _undetermined(fit: Estimate) -> bool:
     return fit.maximum is not None and fit.maximum.undetermined.shape[1] > 0
 
 
-def _saturated(fit: Estimate) -> bool:
-    """Whether the proportions are a one-to-one image of the answer shares, so that both profiles agree."""
-    design = fit.tally.parts[0].design
-    return len(fit.tally.parts) == 1 and design.tabular and design.space.size == len(fit.categories)
-
-
 def _mean_profile(ask: _Ask) -> Floats:
     """Empirical-likelihood intervals of the mean of the indicators, category by category."""
     fit = ask.fit
     terms = fit.indicators or indicators(fit.tally)
     quantile = _quantile(ask, terms)
-    plain = _plain_variance(terms)
-    ratio = np.ones(len(plain))
     if fit.target == "file" or fit.tally.weighted:
-        ratio = _ratio(np.diagonal(terms.covariance(fit.target)), plain)
-    extremes = _extremes(fit)
-    bounds = [
-        profile.mean_profile(terms.u[:, j], terms.weight, terms.n, float(q), extremes[j])
-        for j, q in enumerate(quantile * ratio)
-    ]
-    return np.array(bounds)
+        plain = terms.weight / terms.weight.sum() @ (terms.u - terms.mean) ** 2 / max(terms.n - 1, 1)
+        quantile = quantile * _ratio(np.diagonal(terms.covariance(fit.target)), plain)
+    each = zip(terms.u.T, quantile.tolist(), _extremes(fit), strict=True)
+    return np.array([profile.mean_profile(u, terms.weight, terms.n, q, extremes) for u, q, extremes in each])
 
 
 def _quantile(ask: _Ask, terms: Indicators) -> Floats:
@@ -329,11 +306,6 @@ def degrees_of_freedom(terms: Indicators) -> Floats:
     return np.clip(np.where(np.isfinite(df), df, np.inf), 1.0, 1e9)
 
 
-def _plain_variance(terms: Indicators) -> Floats:
-    share = terms.weight / terms.weight.sum()
-    return np.asarray(share @ (terms.u - terms.mean) ** 2) / max(terms.n - 1, 1)
-
-
 def _extremes(fit: Estimate) -> Floats:
     """The smallest and largest indicator that any answer could have given, (t, 2)."""
     ends = []
@@ -351,13 +323,6 @@ def _extremes(fit: Estimate) -> Floats:
     return np.column_stack([every[:, :, 0].min(axis=0), every[:, :, 1].max(axis=0)])
 
 
-def _variance_ratio(fit: Estimate) -> Floats:
-    """Variance of the estimate over that of the model (Rao & Scott): 1 for an unweighted sample of a population."""
-    if fit.target == "population" and not fit.tally.weighted:
-        return np.ones(len(fit.categories))
-    return _ratio(np.diagonal(fit.covariance), np.diagonal(model_covariance(fit)))
-
-
 def _ratio(variance: Floats, model: Floats) -> Floats:
     """The variance over the model's; 1 where it is not known, or was estimated below zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -365,17 +330,17 @@ def _ratio(variance: Floats, model: Floats) -> Floats:
     return np.where(np.isfinite(ratio) & (ratio > -1e-9), np.maximum(ratio, 0.0), 1.0)
 
 
-def _bootstrap(ask: _Ask) -> Floats:
-    return bootstrap_bounds(ask.fit, ask.confidence, ask.replicates, ask.rng)
-
-
 def _no_score(fit: Estimate) -> str | None:
-    several = fit.cells is not None
-    return "several samples have no score interval; use method='profile' or 'wald'" if several else None
+    return None if fit.cells is None else "several samples have no score interval; use method='profile' or 'wald'"
 
 
-def _no_binomial_share(fit: Estimate) -> str | None:
-    return _NO_BINOMIAL_SHARE if binomial_shares(fit) is None else None
+def _no_share(fit: Estimate) -> str | None:
+    if binomial_shares(fit) is not None:
+        return None
+    return (
+        "agresti_coull needs proportions that each rest on one binomial share of the answers (uniform negative and "
+        "two-category designs); use method='score', 'profile', 'wald' or 'bootstrap'"
+    )
 
 
 def _no_profile(fit: Estimate) -> str | None:
@@ -386,20 +351,14 @@ def _no_profile(fit: Estimate) -> str | None:
     return None
 
 
-def _always(fit: Estimate) -> str | None:
-    return None
-
-
 METHODS = {
     each.name: each
     for each in (
         IntervalMethod("score", "all values that the mean of the indicators does not reject", _score, _no_score),
-        IntervalMethod(
-            "agresti_coull", "for one binomial share: z²/2 answers added", _agresti_coull, _no_binomial_share
-        ),
-        IntervalMethod("wald", "estimate ± z standard errors", _wald, _always),
+        IntervalMethod("agresti_coull", "for one binomial share: z²/2 answers added", _agresti_coull, _no_share),
+        IntervalMethod("wald", "estimate ± z standard errors", _wald),
         IntervalMethod("profile", "all values that the likelihood ratio does not reject", _profile, _no_profile),
-        IntervalMethod("bootstrap", "respondents drawn again", _bootstrap, not_redrawn),
+        IntervalMethod("bootstrap", "respondents drawn again", lambda ask: bootstrap_bounds(*ask), not_redrawn),
     )
 }
 """All interval methods by name."""

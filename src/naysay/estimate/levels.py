@@ -11,26 +11,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naysay.design import Answerable
-from naysay.errors import DataError, NotEstimable, StatisticalWarning
+from naysay.errors import DataError, NotEstimable
 from naysay.estimate.independence import check_levels, score_test
-from naysay.estimate.information import answered_under, checked_target, evidence, information, inverse, warning
+from naysay.estimate.information import answered_under, checked_target, evidence, information, inverse, warnings_of
 from naysay.estimate.likelihood import certified, maximum_likelihood
-from naysay.estimate.linear import Indicators, part_indicators
+from naysay.estimate.linear import Floats, Indicators, part_indicators
 from naysay.estimate.moments import moments
 from naysay.estimate.result import Comparison, Estimate, is_pooled, is_stratified
 from naysay.tally import Part, Tally
 
-__all__ = [
-    "compare",
-    "difference_errors",
-    "pooled",
-    "stratified",
-]
-
-Floats = NDArray[np.float64]
+__all__ = ["compare", "difference_errors", "pooled", "stratified"]
 
 
 def stratified(
@@ -80,7 +72,7 @@ def stratified(
     checked_target(target)
     if weights == "proportional":
         fit = moments(design, tally, target=target)
-        return replace(fit, warnings=(*fit.warnings, *_levels_told(design, tally)))
+        return replace(fit, warnings=(*fit.warnings, *warnings_of(_levels_told(design, tally))))
     if weights not in ("equal", "variance"):
         raise DataError(f"weights must be 'proportional', 'equal' or 'variance'; got {weights!r}")
     return _combined(design, tally, weights, target)
@@ -92,7 +84,7 @@ def _combined(design: Answerable, tally: Tally, weights: str, target: str) -> Es
     if not parts:
         raise DataError("variance weights need a level with at least two answers; use weights='proportional'")
     terms = [part_indicators(part) for part in parts]
-    z, told = np.full(len(parts), 1 / len(parts)), list[StatisticalWarning]()
+    z, told = np.full(len(parts), 1 / len(parts)), list[str]()
     if weights == "variance":
         z, told = _inverse_variances(parts, terms)
     independent = (
@@ -111,13 +103,13 @@ def _combined(design: Answerable, tally: Tally, weights: str, target: str) -> Es
         proportions=proportions,
         covariance=covariance,
         standard_error_kind="moments within levels, n - 1" if target == "population" else "moments, randomization only",
-        warnings=(*_levels_told(design, tally), *told, warning(independent)),
+        warnings=warnings_of([*_levels_told(design, tally), *told, independent]),
         made_by=f"stratified_{weights}",
         level_weights={part.level: share for part, share in zip(parts, z.tolist(), strict=True)},
     )
 
 
-def _inverse_variances(parts: list[Part], terms: list[Indicators]) -> tuple[Floats, list[StatisticalWarning]]:
+def _inverse_variances(parts: list[Part], terms: list[Indicators]) -> tuple[Floats, list[str]]:
     """Weights of the levels (levels,) in inverse proportion to the traces of their covariances, and what to tell."""
     traces = np.array([np.trace(term.covariance("population")) for term in terms])
     usable = traces > 0
@@ -126,8 +118,8 @@ def _inverse_variances(parts: list[Part], terms: list[Indicators]) -> tuple[Floa
     told = []
     if not usable.all():
         gone = ", ".join(str(part.level) for part, keep in zip(parts, usable, strict=True) if not keep)
-        told.append(warning(f"all answers are alike at level {gone}, whose variance is unknown: left out"))
-    told.append(warning("variance weights come from the same data, which biases the estimate somewhat"))
+        told.append(f"all answers are alike at level {gone}, whose variance is unknown: left out")
+    told.append("variance weights come from the same data, which biases the estimate somewhat")
     z = np.where(usable, 1 / np.where(usable, traces, 1), 0)
     return z / z.sum(), told
 
@@ -167,8 +159,8 @@ def pooled(design: Answerable, tally: Tally, *, target: str = "population", tole
     """
     check_levels(design)
     fit = maximum_likelihood(design, tally, target=target, tolerance=tolerance)
-    told = warning("pooled is biased if the choice of level goes with the category; see stratified beside it")
-    return replace(fit, warnings=(*fit.warnings, *_levels_told(design, tally), told))
+    told = "pooled is biased if the choice of level goes with the category; see stratified beside it"
+    return replace(fit, warnings=(*fit.warnings, *warnings_of([*_levels_told(design, tally), told])))
 
 
 def compare(fit: Estimate) -> Comparison | None:
@@ -203,11 +195,9 @@ def difference_errors(apart: Estimate, together: Estimate) -> Floats:
         own = part.design.rows(part.codes)
         influence = _influence(apart, part.level, piece) - (own / (own @ pi)[:, None]) @ bread
         influence, weight, squared = influence[used], part.weight[used], part.weight_squared[used]
-        first, total, squares = (
-            first + weight @ influence,
-            total + squared @ influence,
-            squares + squared @ influence**2,
-        )
+        first += weight @ influence
+        total += squared @ influence
+        squares += squared @ influence**2
         mass, heavy = mass + weight.sum(), heavy + squared.sum()
     mean = first / mass
     centred = np.maximum(squares - 2 * mean * total + mean**2 * heavy, 0.0)
@@ -222,16 +212,11 @@ def _influence(apart: Estimate, level: Any, piece: Indicators) -> Floats:
     return np.asarray(apart.level_weights.get(level, 0.0) / share * (piece.u - piece.mean))
 
 
-def _levels_told(design: Answerable, tally: Tally) -> list[StatisticalWarning]:
+def _levels_told(design: Answerable, tally: Tally) -> list[str]:
     """Levels that nobody, or one person only, answered at."""
     sizes: dict[Any, int] = dict.fromkeys(design.levels, 0)
     for part in tally.parts:
         sizes[part.level] = sizes.get(part.level, 0) + part.n
-    told = []
-    empty = [str(level) for level, n in sizes.items() if n == 0]
-    single = [str(level) for level, n in sizes.items() if n == 1]
-    if empty:
-        told.append(warning(f"nobody chose level {', '.join(empty)}"))
-    if single:
-        told.append(warning(f"a single answer at level {', '.join(single)}"))
-    return told
+    few = {n: ", ".join(str(level) for level, size in sizes.items() if size == n) for n in (0, 1)}
+    words = {0: "nobody chose level", 1: "a single answer at level"}
+    return [f"{words[n]} {levels}" for n, levels in few.items() if levels]

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.design import Answerable
-from naysay.errors import DataError, StatisticalWarning
+from naysay.errors import DataError
 from naysay.estimate import samples
-from naysay.estimate.even import EvenEstimate, named
+from naysay.estimate.even import EvenEstimate
 from naysay.estimate.information import (
     KINDS,
     Maximum,
@@ -25,15 +25,14 @@ from naysay.estimate.information import (
     likelihood_covariance,
     maximize,
     standard_error_kind,
-    warning,
+    warnings_of,
 )
-from naysay.estimate.linear import Indicators, check_rank, is_stacked
+from naysay.estimate.linear import Floats, Indicators, check_rank, is_stacked
+from naysay.estimate.named import named
 from naysay.estimate.result import Cells, Estimate
 from naysay.tally import Tally
 
 __all__ = ["maximum_likelihood"]
-
-Floats = NDArray[np.float64]
 
 
 def maximum_likelihood(
@@ -87,9 +86,10 @@ def maximum_likelihood(
     answered_under(design, tally)
     checked_target(target)
     kind = checked_kind(standard_errors, tally)
-    found = named(tally) if not design.several and target == "population" and kind == "observed" else None
-    if found is None:
-        return _general(design, tally, target, tolerance, kind)
+    general = partial(_general, design, tally, target, tolerance, kind)
+    if design.several or not tally.one_pattern or target != "population" or kind != "observed":
+        return general()
+    found = named(tally)
     return EvenEstimate(
         design=design,
         tally=tally,
@@ -98,11 +98,11 @@ def maximum_likelihood(
         proportions=found.maximum.proportions,
         standard_error_kind=standard_error_kind(kind, weighted=False, target=target),
         made_by="maximum_likelihood",
-        warnings=(*reservations(tally.categories, found.maximum, tolerance), *alike(tally)),
+        warnings=warnings_of([*reservations(tally.categories, found.maximum, tolerance), *alike(tally)]),
         maximum=found.maximum,
         named=found,
         variances=found.likelihood_variances,
-        general=partial(_general, design, tally, target, tolerance, kind),
+        general=general,
     )
 
 
@@ -150,7 +150,7 @@ def of_maximum(
         covariance=covariance,
         standard_error_kind=standard_error_kind(kind, weighted=tally.weighted, target=target),
         made_by="maximum_likelihood",
-        warnings=tuple(told),
+        warnings=warnings_of(told),
         maximum=maximum,
         cells=found,
     )
@@ -195,11 +195,6 @@ def efficient_indicators(rows: Floats, weights: Floats, squared: Floats, maximum
     return Indicators(maximum.proportions + weights.sum() * (scores @ bread), weights, weights, squared)
 
 
-def model_covariance(fit: Estimate) -> Floats:
-    """The covariance (t, t) of a likelihood estimate under its model alone: no weights, a population."""
-    return likelihood_covariance(*evidence(fit.tally), certified(fit))
-
-
 def certified(fit: Estimate) -> Maximum:
     """The maximum that a likelihood estimate stands on."""
     if fit.maximum is None:
@@ -207,27 +202,21 @@ def certified(fit: Estimate) -> Maximum:
     return fit.maximum
 
 
-def reservations(categories: tuple[Any, ...], maximum: Maximum, tolerance: float) -> list[StatisticalWarning]:
+def reservations(categories: tuple[Any, ...], maximum: Maximum, tolerance: float) -> list[str]:
     """What a reader of a maximum-likelihood estimate must be told."""
     told = []
     if maximum.total_gap > tolerance:
-        told.append(
-            warning(f"floating point ended the search {maximum.total_gap:.1e} of log-likelihood from the maximum")
-        )
+        told.append(f"floating point ended the search {maximum.total_gap:.1e} of log-likelihood from the maximum")
     open_ = maximum.open
     if open_.any():
         told.append(
-            warning(
-                f"not determined by these answers: how shares split between {_named(categories, open_)}; "
-                "the most even split is shown, without standard errors"
-            )
+            f"not determined by these answers: how shares split between {_named(categories, open_)}; "
+            "the most even split is shown, without standard errors"
         )
     zero = (maximum.proportions <= 1e-12) & ~open_
     if zero.any():
         told.append(
-            warning(
-                f"at the boundary, 0: {_named(categories, zero)}; standard errors are unreliable there, see intervals"
-            )
+            f"at the boundary, 0: {_named(categories, zero)}; standard errors are unreliable there, see intervals"
         )
     return told
 

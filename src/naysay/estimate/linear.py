@@ -18,9 +18,19 @@ from naysay.design import Answerable, Design
 from naysay.errors import DataError, NotEstimable
 from naysay.tally import Channel, Part, Tally
 
-__all__ = ["Indicators", "LinearMap", "indicator_variances", "indicators", "is_stacked", "linear_map", "tangent"]
+__all__ = [
+    "Floats",
+    "Indicators",
+    "LinearMap",
+    "indicator_variances",
+    "indicators",
+    "is_stacked",
+    "linear_map",
+    "tangent",
+]
 
 Floats = NDArray[np.float64]
+"""An array of numbers."""
 
 _SOLUTIONS = ("mean", "least_squares")
 
@@ -72,12 +82,10 @@ class Indicators:
         """The weighted mean of u, (t,): the estimate."""
         return np.asarray(self.weight @ self.u / self.weight.sum())
 
-    def with_weight(self) -> Indicators:
-        """Those that carry weight."""
-        heavy = self.weight > 0
-        if heavy.all():
-            return self
-        return Indicators(self.u[heavy], self.count[heavy], self.weight[heavy], self.weight_squared[heavy])
+    @classmethod
+    def of(cls, part: Part, u: Floats) -> Indicators:
+        """Those of a part's answers, (distinct, t)."""
+        return cls(u, *(each.astype(float) for each in (part.count, part.weight, part.weight_squared)))
 
     def covariance(self, target: str) -> Floats:
         """Estimated covariance of the mean (t, t), linearized where there are weights.
@@ -230,7 +238,10 @@ def check_rank(expected: Floats, categories: tuple[Any, ...]) -> None:
 
 def indicators(tally: Tally, solution: str | None = None) -> Indicators:
     """The unbiased indicators of all distinct answers of a tally, over all its parts."""
-    return stacked([part_indicators(part, solution) for part in tally.parts if part.n]).with_weight()
+    pieces = [vars(part_indicators(part, solution)).values() for part in tally.parts if part.n]
+    whole = Indicators(*map(np.concatenate, zip(*pieces, strict=True)))
+    heavy = whole.weight > 0
+    return whole if heavy.all() else Indicators(*(each[heavy] for each in vars(whole).values()))
 
 
 def part_indicators(part: Part, solution: str | None = None) -> Indicators:
@@ -244,14 +255,4 @@ def part_indicators(part: Part, solution: str | None = None) -> Indicators:
         if part.level is None:
             raise
         raise NotEstimable(f"at level {part.level!r} {error}", contrast=error.contrast, rank=error.rank) from None
-    return Indicators(u, part.count.astype(float), part.weight.astype(float), part.weight_squared.astype(float))
-
-
-def stacked(pieces: list[Indicators]) -> Indicators:
-    """Several pieces as one."""
-    return Indicators(
-        np.vstack([piece.u for piece in pieces]),
-        np.concatenate([piece.count for piece in pieces]),
-        np.concatenate([piece.weight for piece in pieces]),
-        np.concatenate([piece.weight_squared for piece in pieces]),
-    )
+    return Indicators.of(part, u)

@@ -10,11 +10,12 @@ import numpy as np
 
 from naysay import _checks
 from naysay.design import Answerable
-from naysay.errors import DataError, NotEstimable, StatisticalWarning
+from naysay.errors import DataError, NotEstimable
 from naysay.estimate import samples
-from naysay.estimate.even import EvenEstimate, named
-from naysay.estimate.information import alike, answered_under, checked_target, warning
+from naysay.estimate.even import EvenEstimate
+from naysay.estimate.information import alike, answered_under, checked_target, warnings_of
 from naysay.estimate.linear import indicators, is_stacked, linear_map
+from naysay.estimate.named import named
 from naysay.estimate.result import Cells, Estimate
 from naysay.tally import Tally
 
@@ -67,9 +68,10 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population", sol
     """
     answered_under(design, tally)
     checked_target(target)
-    found = named(tally) if not design.several and target == "population" and solution is None else None
-    if found is None:
-        return _general(design, tally, target, solution)
+    general = partial(_general, design, tally, target, solution)
+    if design.several or not tally.one_pattern or target != "population" or solution is not None:
+        return general()
+    found = named(tally)
     return EvenEstimate(
         design=design,
         tally=tally,
@@ -78,10 +80,10 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population", sol
         proportions=found.mean,
         standard_error_kind="moments, n - 1",
         made_by="moments",
-        warnings=tuple(reservations(found.mean, tally, found.variances)),
+        warnings=warnings_of(reservations(found.mean, tally, found.variances)),
         named=found,
         variances=found.variances,
-        general=partial(_general, design, tally, target, solution),
+        general=general,
     )
 
 
@@ -108,7 +110,7 @@ def _general(design: Answerable, tally: Tally, target: str, solution: str | None
         covariance=covariance,
         standard_error_kind=f"moments, {_error_kind(design, tally, target)}",
         made_by="stratified" if levels else "moments",
-        warnings=tuple(told),
+        warnings=warnings_of(told),
         indicators=terms,
         solution=solution,
         cells=found,
@@ -145,25 +147,21 @@ def each_sample(fit: Estimate) -> dict[Any, Estimate] | None:
         return None
 
 
-def reservations(
-    proportions: np.ndarray, tally: Tally, variances: np.ndarray, *, inside: str = _INSIDE
-) -> list[StatisticalWarning]:
+def reservations(proportions: np.ndarray, tally: Tally, variances: np.ndarray, *, inside: str = _INSIDE) -> list[str]:
     """What a reader of an unbiased estimate must be told, and which estimate stays inside [0, 1]."""
     told = []
     names = [_checks.label(category) for category in tally.categories]
     outside = [name for name, value in zip(names, proportions, strict=True) if not 0 <= value <= 1]
     if outside:
-        told.append(warning(f"outside [0, 1], as an unbiased estimate may be: {', '.join(outside)}; {inside}"))
+        told.append(f"outside [0, 1], as an unbiased estimate may be: {', '.join(outside)}; {inside}")
     below = [name for name, value in zip(names, variances, strict=True) if value < -1e-12]
     if below:
         told.append(
-            warning(
-                f"the variance of the randomization comes out below zero, so few are the answers: {', '.join(below)}; "
-                "intervals are those for a population"
-            )
+            f"the variance of the randomization comes out below zero, so few are the answers: {', '.join(below)}; "
+            "intervals are those for a population"
         )
     if tally.n == 1:
-        told.append(warning("a single answer has no standard error"))
+        told.append("a single answer has no standard error")
     else:
         told += alike(tally)
     return told

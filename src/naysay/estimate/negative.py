@@ -5,20 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naysay.design import Answerable
 from naysay.designs.negative import is_uniform
 from naysay.errors import DataError, NaysayError
 from naysay.estimate.information import Maximum, answered_under, evidence, expectation_step, maximize
 from naysay.estimate.likelihood import check_identified, maximum_likelihood, of_maximum
+from naysay.estimate.linear import Floats
 from naysay.estimate.moments import moments
 from naysay.estimate.result import Estimate
 from naysay.tally import Tally
 
 __all__ = ["check_reconstructed", "nstops", "nstops_i", "nstops_ii", "unsuited"]
-
-Floats = NDArray[np.float64]
 
 _PAPER_STOP = 1e-4
 _UNIFORM_ONLY = (
@@ -177,25 +175,22 @@ def nstops_ii(design: Answerable, tally: Tally) -> Estimate:
 def _drop_negative(named: Floats) -> tuple[Floats, Floats]:
     """The counts of NStoPS-II and those after each round, from how often each category was named."""
     total, kept = named.sum(), np.ones(len(named), dtype=bool)
-    rounds = []
+    rounds: list[Floats] = []
     while True:
         inside = named[kept].sum()
         if inside == 0:  # only categories that nobody named are left: all people are in these, evenly for all we know
             counts = np.where(kept, total / kept.sum(), 0.0)
-            rounds.append(counts)
-            break
-        counts = np.where(kept, (inside - (kept.sum() - 1) * named) * total / inside, 0.0)
+        else:
+            counts = np.where(kept, (inside - (kept.sum() - 1) * named) * total / inside, 0.0)
         rounds.append(counts)
         if (counts >= 0).all():
-            break
+            return counts, np.array(rounds)
         kept &= counts >= 0
-    return counts, np.array(rounds)
 
 
 def check_reconstructed(design: Answerable, method: str) -> None:
     """Raise unless the design is one that a reconstruction is for."""
-    refused = unsuited(design, method)
-    if refused is not None:
+    if (refused := unsuited(design, method)) is not None:
         raise DataError(refused)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from naysay import _checks, privacy
-from naysay.design import protocols
+from naysay.design import Answerable
 from naysay.estimate.findings import decimals, decimals_of, shown
 from naysay.estimate.groups import Differences
 from naysay.estimate.intervals import nuisance_intervals
@@ -35,6 +36,7 @@ FEW = 30
 NONCOMPLIANCE = Options().noncompliance
 """The share of respondents whose non-compliance is shown by default."""
 
+_NUMBERS = ("categories", "proportions", "standard_errors", "standard_error_kind", "covariance")
 _FIELDS = ("levels", "preference_band", "noncompliance", "assumptions", "nuisance", "moments", "by_sample")
 """The order in JSON of what only some estimates have; what is not named here comes after it."""
 
@@ -110,7 +112,14 @@ def checks(fit: Estimate, options: Options | None = None) -> list[str]:
 
 def assumptions(fit: Estimate) -> list[str]:
     """What the designs of an estimate assume, each once."""
-    return list(dict.fromkeys(each for _, protocol in protocols(fit.design) for each in protocol.assumes))
+    return list(dict.fromkeys(_assumed(fit.design)))
+
+
+def _assumed(design: Answerable) -> Iterator[str]:
+    if design.protocol is not None:
+        yield from design.protocol.assumes
+    for part in design.made_of:
+        yield from _assumed(part)
 
 
 def to_text(fit: Estimate, options: Options | None = None) -> str:
@@ -126,15 +135,7 @@ def to_dict(fit: Estimate, options: Options | None = None) -> dict[str, Any]:
         {
             "question": fit.tally.question,
             "design": fit.design.name or fit.design.kind,
-            "n": fit.n,
-            "missing": fit.missing,
-            "target": fit.target,
-            "method": fit.method,
-            "categories": fit.categories,
-            "proportions": fit.proportions,
-            "standard_errors": fit.standard_errors,
-            "standard_error_kind": fit.standard_error_kind,
-            "covariance": fit.covariance,
+            **{name: getattr(fit, name) for name in ("n", "missing", "target", "method", *_NUMBERS)},
             "intervals": found.bounds,
             "confidence": asked.confidence,
             "interval_method": found.method,
@@ -163,10 +164,7 @@ def _privacy(fit: Estimate) -> dict[str, Any]:
     told = {
         level: {
             "epsilon": "inf" if math.isinf(statement.epsilon) else statement.epsilon,
-            "reason": statement.reason,
-            "bits": statement.bits,
-            "prior": statement.prior,
-            "still_possible": statement.still_possible,
+            **{name: getattr(statement, name) for name in ("reason", "bits", "prior", "still_possible")},
         }
         for level, statement in fit.privacy.items()
     }
@@ -216,12 +214,7 @@ def differences_dict(found: Differences, confidence: float = 0.95, *, most: int 
             "standard_errors": found.standard_errors,
             "intervals": found.interval(confidence),
             "covariance": found.covariance if len(found.groups) < most else None,
-            "equality": {
-                "test": found.test,
-                "statistic": found.statistic,
-                "degrees_of_freedom": found.degrees_of_freedom,
-                "p_value": found.p_value,
-            },
+            "equality": {name: getattr(found, name) for name in ("test", "statistic", "degrees_of_freedom", "p_value")},
         }
     )
     return told

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from naysay.errors import NaysayError, NotEstimable
 from naysay.estimate.information import information, maximize
-from naysay.estimate.linear import tangent
+from naysay.estimate.linear import Floats, tangent
 
 __all__ = ["likelihood_profile", "mean_profile", "share_profile", "simplex_profile", "told_summit"]
-
-Floats = NDArray[np.float64]
 
 _BEYOND = 1 + 1e-9  # a share just above 1
 
@@ -128,13 +124,8 @@ def likelihood_profile(rows: Floats, weights: Floats, start: Floats, quantile: F
         Of χ² with one degree of freedom, times any variance ratio.
     """
     summit = summit_of(rows, weights, start, tangent(rows.shape[1]))
-    unit = np.eye(rows.shape[1])
-    return np.array(
-        [
-            [_bound(summit, sign * unit[j], float(quantile[j])) @ unit[j] for sign in (-1.0, 1.0)]
-            for j in range(len(unit))
-        ]
-    )
+    each = list(zip(np.eye(len(quantile)), quantile.tolist(), strict=True))
+    return np.array([[_bound(summit, sign * unit, q) @ unit for sign in (-1.0, 1.0)] for unit, q in each])
 
 
 def told_summit(rows: Floats, weights: Floats, start: Floats) -> Summit:
@@ -147,7 +138,10 @@ def told_summit(rows: Floats, weights: Floats, start: Floats) -> Summit:
     start : (cells,) float
         Cells with Lc > 0.
     """
-    return summit_of(rows, weights, start, _told_directions(rows))
+    basis = tangent(rows.shape[1])
+    _, values, vectors = np.linalg.svd(rows @ basis)
+    rank = int((values > 1e-11 * max(values.max(initial=0.0), 1.0)).sum())
+    return summit_of(rows, weights, start, np.asarray(basis @ vectors[:rank].T))
 
 
 def share_profile(summit: Summit, above: Floats, below: Floats, quantile: float) -> tuple[float, float]:
@@ -176,28 +170,16 @@ def share_profile(summit: Summit, above: Floats, below: Floats, quantile: float)
     if -most(-below) <= 0:
         return 0.0, 1.0
 
-    def least_at(share: float) -> float:
-        return -most(share * below - above)
+    def farthest(share: float, sign: int) -> float:
+        """The largest (sign 1) or smallest (sign -1) value of the contrast that is 0 at this share."""
+        return sign * most(sign * (above - share * below))
 
-    def most_at(share: float) -> float:
-        return most(above - share * below)
+    def root(sign: int) -> float:
+        return float(scipy.optimize.brentq(farthest, 0.0, 1.0, args=(sign,), xtol=1e-9))
 
-    low = 0.0 if least_at(0.0) <= 0 else _BEYOND if least_at(1.0) > 0 else _root(least_at)
-    high = 1.0 if most_at(1.0) >= 0 else 1 - _BEYOND if most_at(0.0) < 0 else _root(most_at)
+    low = 0.0 if farthest(0.0, -1) <= 0 else _BEYOND if farthest(1.0, -1) > 0 else root(-1)
+    high = 1.0 if farthest(1.0, 1) >= 0 else 1 - _BEYOND if farthest(0.0, 1) < 0 else root(1)
     return low, high
-
-
-def _root(function: Callable[[float], float]) -> float:
-    """Where a function of a share crosses zero."""
-    return float(scipy.optimize.brentq(function, 0.0, 1.0, xtol=1e-9))
-
-
-def _told_directions(rows: Floats) -> Floats:
-    """An orthonormal basis of the directions that keep Σc = 1 and change some likelihood."""
-    basis = tangent(rows.shape[1])
-    _, values, vectors = np.linalg.svd(rows @ basis)
-    rank = int((values > 1e-11 * max(values.max(initial=0.0), 1.0)).sum())
-    return np.asarray(basis @ vectors[:rank].T)
 
 
 class Summit(NamedTuple):

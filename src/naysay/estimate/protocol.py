@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from naysay.estimate.linear import Floats
 from naysay.printing import Points, plain
 from naysay.printing.content import Content
 
 __all__ = ["MAKERS", "Finding", "Intervals", "Maker", "Options"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -91,17 +90,9 @@ class Finding:
     """What is told where the value is left out; without such words there is no finding then."""
 
     @classmethod
-    def of(cls, fit: Any) -> Self | None:
-        """The finding, None where an estimate has none of this kind."""
-        if not cls.concerns(fit):
-            return None
-        value = cls.compute(fit)
-        return cls(fit, value) if value is not None or cls.left_out else None
-
-    @classmethod
     def concerns(cls, fit: Any) -> bool:
         """Whether an estimate is of the kind that can have it."""
-        return True
+        raise NotImplementedError
 
     @staticmethod
     def compute(fit: Any) -> Any:

@@ -18,7 +18,8 @@ from naysay.errors import DataError, StatisticalWarning
 from naysay.estimate.fitting import GoodnessOfFit
 from naysay.estimate.independence import IndependenceTest
 from naysay.estimate.information import Maximum, alike
-from naysay.estimate.linear import Indicators
+from naysay.estimate.linear import Floats, Indicators
+from naysay.estimate.named import Named
 from naysay.estimate.protocol import MAKERS, Finding, Intervals, Maker, Options
 from naysay.printing import text
 from naysay.printing.content import Content
@@ -34,8 +35,6 @@ __all__ = [
     "reliable_errors",
     "reliable_nuisance",
 ]
-
-Floats = NDArray[np.float64]
 
 
 class Value(NamedTuple):
@@ -134,6 +133,8 @@ class Estimate:
         Counts per category after each step of an iterative method.
     level_weights : {level: float}, optional
         Weights of the levels where they are not in proportion to the answers.
+    named : Named, optional
+        For a design that is stored as one pattern: how many people named each category.
     cells : Cells, optional
         Where the proportions are shares of cells: the cells from which they are read.
 
@@ -164,6 +165,7 @@ class Estimate:
     maximum: Maximum | None = field(default=None, repr=False)
     path: Floats | None = field(default=None, repr=False)
     level_weights: Mapping[Any, float] | None = field(default=None, repr=False)
+    named: Named | None = field(default=None, repr=False)
     cells: Cells | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -216,9 +218,8 @@ class Estimate:
         if self.cells is None:
             return {}
         t, errors = len(self.categories), np.sqrt(np.diagonal(self.cells.covariance_of_shares))
-        names = [share.name for share in self.cells.shares]
-        pairs = zip(names, self.cells.values.tolist(), errors.tolist(), strict=True)
-        return {name: Value(value, error) for name, value, error in list(pairs)[t:]}
+        pairs = zip(self.cells.values[t:].tolist(), errors[t:].tolist(), strict=True)
+        return {share.name: Value(*pair) for share, pair in zip(self.cells.nuisance, pairs, strict=True)}
 
     @property
     def nuisance_shares(self) -> dict[Any, float]:

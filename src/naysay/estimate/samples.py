@@ -13,23 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.design import Answerable, Share
-from naysay.errors import DataError, NotEstimable, StatisticalWarning
+from naysay.errors import DataError, NotEstimable
 from naysay.estimate import profile
-from naysay.estimate.information import (
-    Maximum,
-    alike,
-    evidence,
-    information,
-    inverse,
-    likelihood_covariance,
-    maximize,
-    warning,
-)
-from naysay.estimate.linear import Indicators, tangent
+from naysay.estimate.information import Maximum, alike, evidence, information, inverse, likelihood_covariance, maximize
+from naysay.estimate.linear import Floats, Indicators, tangent
 from naysay.estimate.result import Cells, Estimate
 from naysay.tally import Channel, Part, Tally
 
@@ -44,8 +34,6 @@ __all__ = [
     "stacked",
     "wald",
 ]
-
-Floats = NDArray[np.float64]
 
 _SMALL = 1e-9  # singular values below this share of the largest count as none
 
@@ -168,29 +156,27 @@ def _statistic(part: Part) -> Indicators:
     statistic = part.design.space.statistic(part.codes)
     if np.isnan(statistic).any():
         raise DataError("answers to only one of two questions have no moments; use maximum_likelihood")
-    each = (part.count.astype(float), part.weight.astype(float), part.weight_squared.astype(float))
-    return Indicators(statistic, *each)
+    return Indicators.of(part, statistic)
 
 
-def reservations(design: Answerable, tally: Tally, values: Floats, maximum: Maximum | None) -> list[StatisticalWarning]:
+def reservations(design: Answerable, tally: Tally, values: Floats, maximum: Maximum | None) -> list[str]:
     """What a reader of shares of cells, (shares,), must be told."""
-    told = []
+    told = alike(tally)
     names = [_checks.label(share.name) for share in (*design.shares, *design.nuisance)]
-    told += alike(tally)
     pairs = list(zip(names, values.tolist(), strict=True))
     unknown = [name for name, value in pairs if math.isnan(value)]
     outside = [name for name, value in pairs if not -1e-9 <= value <= 1 + 1e-9 and name not in unknown]
     edge = [name for name, value in pairs if value <= 1e-9 or value >= 1 - 1e-9]
     if unknown:
-        told.append(warning(f"not determined by these answers: {', '.join(unknown)}"))
+        told.append(f"not determined by these answers: {', '.join(unknown)}")
     if outside and maximum is None:
         stays = "maximum_likelihood stays inside"
-        told.append(warning(f"outside [0, 1], as an unbiased estimate may be: {', '.join(outside)}; {stays}"))
+        told.append(f"outside [0, 1], as an unbiased estimate may be: {', '.join(outside)}; {stays}")
     if maximum is not None and edge:
-        told.append(warning(f"at the boundary: {', '.join(edge)}; standard errors are unreliable there, see intervals"))
+        told.append(f"at the boundary: {', '.join(edge)}; standard errors are unreliable there, see intervals")
     empty = [str(level) for level in design.levels if not any(p.n for p in tally.parts if p.level == level)]
     if empty:
-        told.append(warning(f"nobody answered in sample {', '.join(empty)}"))
+        told.append(f"nobody answered in sample {', '.join(empty)}")
     return told
 
 
@@ -232,11 +218,8 @@ def bounds(fit: Estimate, confidence: float, shares: Sequence[Share]) -> Floats:
     weights_of = [share.weights(found.cells) for share in shares]
     ends: list[tuple[float, float]] = []
     for share, (above, below) in zip(shares, weights_of, strict=True):
-        if (
-            len(ends) == 1
-            and np.array_equal(weights_of[0][0] + above, below)
-            and np.array_equal(weights_of[0][1], below)
-        ):
+        first = weights_of[0]
+        if len(ends) == 1 and np.array_equal(first[0] + above, below) and np.array_equal(first[1], below):
             ends.append((1 - ends[0][1], 1 - ends[0][0]))  # the rest
         else:
             ends.append(profile.share_profile(summit, above, below, float(quantile[found.shares.index(share)])))
@@ -267,12 +250,9 @@ def _influences(fit: Estimate) -> list[tuple[Part, Floats]]:
         return [(p, _statistic(p).u @ slope.T @ found.gradients.T * (fit.n / p.n)) for p, slope in pairs]
     rows, weights, _ = evidence(fit.tally)
     bread = inverse(information(rows, weights, found.proportions)) * fit.n
-    return [(part, _scores(part, found.proportions) @ bread @ found.gradients.T) for part in answering(fit.tally)]
-
-
-def _scores(part: Part, cells: Floats) -> Floats:
-    rows = part.design.rows(part.codes)
-    return rows / (rows @ cells)[:, None] - 1
+    own = [(part, part.design.rows(part.codes)) for part in answering(fit.tally)]
+    scores = ((part, rows / (rows @ found.proportions)[:, None] - 1) for part, rows in own)
+    return [(part, score @ bread @ found.gradients.T) for part, score in scores]
 
 
 def _degrees_of_freedom(fit: Estimate) -> Floats:
@@ -298,10 +278,9 @@ def _variance_ratios(fit: Estimate) -> Floats:
     found = fit.cells_of_samples
     if not fit.tally.weighted:
         return np.ones(len(found.shares))
-    rows, weights, squared = evidence(fit.tally)
-    start = maximize(rows, weights)
-    free = Maximum(**(vars(start) | {"undetermined": np.zeros((len(start.proportions), 0))}))
-    model = found.gradients @ likelihood_covariance(rows, weights, squared, free) @ found.gradients.T
+    seen = evidence(fit.tally)
+    free = replace(maximize(*seen[:2]), undetermined=np.zeros((len(found.cells), 0)))
+    model = found.gradients @ likelihood_covariance(*seen, free) @ found.gradients.T
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.diagonal(found.covariance_of_shares) / np.diagonal(model)
     return np.where(np.isfinite(ratio) & (ratio > 0), ratio, 1.0)

@@ -24,14 +24,12 @@ from numpy.typing import NDArray
 
 from naysay.design.drawing import GeneratorSource
 from naysay.estimate.information import inverse
-from naysay.estimate.linear import linear_map
+from naysay.estimate.linear import Floats, linear_map
 from naysay.estimate.result import Estimate
 from naysay.responses.spaces import MISSING
 from naysay.tally import Part
 
 __all__ = ["score_bounds"]
-
-Floats = NDArray[np.float64]
 
 _LARGEST_LISTING = 400_000  # responses × categories above which responses drawn by the design stand for all
 _SEED = 0  # of these draws, so that a printed interval can be printed again

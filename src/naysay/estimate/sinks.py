@@ -71,10 +71,9 @@ def sinks(design: Answerable) -> tuple[Sink, ...]:
     if weights is None or not places:
         return ()
     ratio = indicator_variances(channel) / indicator_variances(negative(design.categories))
-    return tuple(
-        Sink(design.categories[i], channel.space.labels[i], float(_odds(weights[i], i)), float(ratio[i]))
-        for i in places
-    )
+    odds = {i: Fraction(int(weights[i, i]), int(weights[i, i - 1])) for i in places}  # of its members over any others
+    labels = channel.space.labels
+    return tuple(Sink(design.categories[i], labels[i], float(odds[i]), float(ratio[i])) for i in places)
 
 
 def _sink_places(categories: Sequence[Any], labels: Sequence[Any], weights: NDArray[np.int64]) -> list[int]:
@@ -86,8 +85,3 @@ def _sink_places(categories: Sequence[Any], labels: Sequence[Any], weights: NDAr
     ordinary = np.delete(np.diagonal(weights), places)
     even = all(len(set(np.delete(weights[i], i).tolist())) == 1 and weights[i, i - 1] for i in places)
     return places if even and len(ordinary) >= 2 and not ordinary.any() else []
-
-
-def _odds(row: NDArray[np.int64], place: int) -> Fraction:
-    """The weight of the category in its place over that of any other."""
-    return Fraction(int(row[place]), int(row[place - 1]))

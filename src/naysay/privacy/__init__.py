@@ -5,15 +5,18 @@ comes with its reason and with what the answer does leave open. For an offer of 
 level, as a dict.
 """
 
+from naysay.privacy.about import channels_about
 from naysay.privacy.composition import Composition, compose, unexcluded
-from naysay.privacy.measures import epsilon, gain, information, odds, posterior, still_possible, vulnerability
+from naysay.privacy.measures import gain, odds, posterior, vulnerability
 from naysay.privacy.statement import (
     Statement,
     about_categories,
-    channels_about,
     choosing,
+    epsilon,
+    information,
     lines,
     statement,
+    still_possible,
 )
 
 __all__ = [

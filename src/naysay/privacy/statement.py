@@ -1,26 +1,188 @@
-"""Words: the privacy of one answer, level by level and of choosing a level, and about the categories alone."""
+"""The privacy of one answer: ε, what stays possible, information, and all of it in words."""
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design import Answerable, Design, Share, Table
-from naysay.design.exact import table_weights
+from naysay.design import Answerable, Design
+from naysay.design.base import check_design
+from naysay.design.drawing import GeneratorSource
 from naysay.errors import DesignError
-from naysay.privacy.measures import each_level, epsilon, information, still_possible
-from naysay.responses import Labels
+from naysay.privacy.about import channels_if
 
-__all__ = ["Statement", "about_categories", "channels_about", "choosing", "lines", "statement"]
+__all__ = [
+    "Statement",
+    "about_categories",
+    "choosing",
+    "each_level",
+    "entropy",
+    "epsilon",
+    "information",
+    "lines",
+    "prior_of",
+    "statement",
+    "still_possible",
+]
 
-_EVEN = 0.5  # a nuisance share of which nothing is known
-_NOTHING = 1e-12  # a share below this is none
+_DRAWS = 200_000  # Monte Carlo draws for the information of designs too large to list
+_SEED = 2006
+_ROUNDING = 1e-14  # more than floating point can be off in a product of a few tables
+
+
+def each_level(measure: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a measure of one design answer for an offer or for several samples, as ``{name: value}``."""
+
+    @functools.wraps(measure)
+    def measured(design: Answerable, *arguments: Any, **named: Any) -> Any:
+        check_design(design, told="privacy is a property of a design", error=DesignError)
+        if design.several:
+            return {name: measure(channel, *arguments, **named) for name, channel in design.parts.items()}
+        return measure(design, *arguments, **named)
+
+    return measured
+
+
+def prior_of(prior: ArrayLike | None, design: Answerable) -> NDArray[np.float64]:
+    """What is known before an answer, (t,): by default every category is as likely."""
+    t = len(design.categories)
+    return np.full(t, 1 / t) if prior is None else _checks.probability_vector(prior, t, what="the prior")
+
+
+@each_level
+def epsilon(design: Design) -> float:
+    """Local differential privacy of one answer, in nats: ε = ln max P[y, j] / P[y, j'].
+
+    ∞ where some answer is possible for one category and impossible for another: every negative survey. Rounded up, so
+    that the promise holds.
+
+    Parameters
+    ----------
+    design : Design, Levels or Samples
+
+    Returns
+    -------
+    float, or {level: float}
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> round(epsilon(designs.two_coins()), 6), epsilon(designs.negative(("a", "b", "c")))
+    (1.098612, inf)
+    """
+    if len(design.factors) > 1:
+        return float(sum(epsilon(factor) for factor in design.factors))
+    codes = design.typical_codes
+    weights = design.integers(codes)
+    if weights is not None:
+        return max(_log_ratio(int(row.max()), int(row.min())) for row in weights if row.any())
+    rows = design.rows(codes)
+    rows = rows[rows.max(axis=1) > 0]
+    if (rows == 0).any():
+        return math.inf
+    largest = float(np.log((rows.max(axis=1) / rows.min(axis=1)).max()))
+    return largest * (1 + _ROUNDING)
+
+
+def _log_ratio(above: int, below: int) -> float:
+    """ln(above / below), never rounded down."""
+    if below == 0:
+        return math.inf
+    if above == below:
+        return 0.0
+    with localcontext() as context:
+        context.prec, context.rounding = 40, ROUND_CEILING
+        exact = (Decimal(above) / Decimal(below)).ln()
+    nearest = float(exact)
+    return nearest if Decimal(nearest) >= exact else math.nextafter(nearest, math.inf)
+
+
+@each_level
+def still_possible(design: Design) -> tuple[int, int]:
+    """How many categories stay possible after an answer: the fewest and the most over all answers.
+
+    From this answer alone; they need not be equally likely.
+
+    Parameters
+    ----------
+    design : Design, Levels or Samples
+
+    Returns
+    -------
+    (int, int), or {level: (int, int)}
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> still_possible(designs.negative(("a", "b", "c", "d", "e"), discards=3))
+    (2, 2)
+    """
+    if len(design.factors) > 1:
+        few, many = zip(*(still_possible(factor) for factor in design.factors), strict=True)
+        return math.prod(few), math.prod(many)
+    possible = (design.rows(design.typical_codes) > 0).sum(axis=1)
+    possible = possible[possible > 0]
+    return int(possible.min()), int(possible.max())
+
+
+def entropy(probabilities: NDArray[np.float64]) -> Any:
+    """Shannon entropy in bits along the last axis."""
+    logs = np.log2(probabilities, out=np.zeros_like(probabilities), where=probabilities > 0)
+    return -(probabilities * logs).sum(axis=-1)
+
+
+@each_level
+def information(design: Design, prior: ArrayLike | None = None) -> float:
+    """Bits that an answer tells about its person on average: I(X; Y) = H(π) - Σ_y λ_y H(π | y).
+
+    Under the uniform prior log₂(t/(t-k)) for k discards; never more than H(π).
+
+    Parameters
+    ----------
+    design : Design, Levels or Samples
+    prior : (t,) float, optional
+        What is known before, uniform by default. A number in bits means nothing without its prior: name it.
+
+    Returns
+    -------
+    float, or {level: float}
+        Exact where the responses can be listed or the prior is uniform, otherwise by 200,000 draws (seeded), to about
+        0.01 bits.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> information(designs.negative(("a", "b", "c", "d"), discards=2))
+    1.0
+    """
+    pi = prior_of(prior, design)
+    if len(design.factors) > 1 and prior is None:
+        return float(sum(information(factor) for factor in design.factors))
+    alike = design.exchangeable and prior is None  # one response stands for all
+    if design.one_pattern and design.even_mean is not None and not alike:
+        # H(Y) - H(Y | X): all columns hold the same chances.
+        alpha, beta = design.even_mean
+        return float(entropy(beta + alpha * pi) - entropy(design.rows(design.typical_codes)[0]))
+    listed = design.space.listable and not alike
+    if alike or listed:
+        codes = design.space.listing() if listed else design.typical_codes[:1]
+    else:
+        rng = np.random.default_rng(_SEED)
+        codes = design.draw(rng.choice(len(pi), size=_DRAWS, p=pi), GeneratorSource(rng))
+    rows = design.rows(codes) * pi
+    totals = rows.sum(axis=1)
+    seen = totals > 0
+    left = entropy(rows[seen] / totals[seen, None])
+    expected = (totals[seen] * left).sum() if listed else left.mean()
+    return float(entropy(pi) - expected)
 
 
 @dataclass(frozen=True)
@@ -179,74 +341,8 @@ def about_categories(design: Answerable, nuisance: Mapping[Any, float] | None = 
     >>> round(about_categories(survey, {"innocuous yes": 0.3})[1].epsilon, 3)
     2.172
     """
-    within = _within(design, dict(nuisance or {}))
-    if within is None:
-        return None
-    given = ", ".join(f"{_checks.label(share.name)} = {_value(share, nuisance):.3g}" for share in design.nuisance)
-    given += "" if nuisance else " (assumed; ε depends on it)"
-    channels = channels_about(design, within, notes=(f"about the sensitive category alone, if {given}",))
+    channels = channels_if(design, nuisance or {})
     return None if channels is None else {name: statement(channel) for name, channel in channels.items()}
-
-
-def channels_about(
-    design: Answerable, within: NDArray[np.float64], *, notes: tuple[str, ...] = ()
-) -> dict[Any, Design] | None:
-    """P(response | category) in each sample, whatever else a response tells, where cells share out each category.
-
-    Parameters
-    ----------
-    design : Design, Levels or Samples
-    within : (cells, t) float
-        How common each cell is within each category; columns sum to one.
-    notes : tuple of str
-        What a reader must know beside those of the design.
-
-    Returns
-    -------
-    {sample: Design}, or None
-        None where a response is not one label.
-
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> survey = designs.stochastic_lie_detector(p=("2/12", "10/12"))
-    >>> channels_about(survey, np.array([[0.7, 0], [0, 1], [0.3, 0]]))[1].matrix.round(2)
-    array([[0.7 , 0.83],
-           [0.3 , 0.17]])
-    """
-    told: dict[Any, Design] = {}
-    for name, channel in design.parts.items():
-        space = channel.space
-        if not space.one_label:
-            return None
-        weights = table_weights((channel.matrix @ within).tolist(), columns=design.categories)
-        noted = (*notes, *channel.notes)
-        told[name] = Table(categories=design.categories, space=Labels(space.labels), weights=weights, notes=noted)
-    return told
-
-
-def _within(design: Answerable, given: dict[Any, float]) -> NDArray[np.float64] | None:
-    """How common each cell is within each category, (cells, t)."""
-    for name, value in given.items():
-        if name not in {share.name for share in design.nuisance} or not 0 <= value <= 1:
-            raise DesignError(f"nuisance shares of this design, within [0, 1], are needed; got {name!r}: {value!r}")
-    columns = []
-    for category in design.shares:
-        own, ruled = set(category.of), False
-        column = np.array([cell in own for cell in design.cells], dtype=float)
-        for share in design.nuisance:
-            if not own & set(share.of) or not own - set(share.of) or not (not share.among or set(share.among) == own):
-                continue  # it does not divide this category
-            ruled, value = True, _value(share, given)
-            column *= [value if cell in share.of else 1 - value for cell in design.cells]
-        if category.among or (len(own) > 1 and not ruled) or abs(column.sum() - 1) > 1e-9:
-            return None
-        columns.append(np.where(column < _NOTHING, 0.0, column))
-    return np.column_stack(columns) if any(len(share.of) > 1 for share in design.shares) else None
-
-
-def _value(share: Share, given: Mapping[Any, float] | None) -> float:
-    return float((given or {}).get(share.name, _EVEN))
 
 
 def lines(design: Answerable, nuisance: Mapping[Any, float] | None = None) -> list[str]:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import AnswerError, DesignError
-from naysay.responses.cells import cells_of
 from naysay.responses.sets import JOINER
-from naysay.responses.spaces import MISSING, Codes, Space
+from naysay.responses.spaces import MISSING, Codes, Space, cells_of
 
 __all__ = ["Numbers"]
 
@@ -45,10 +44,6 @@ class Numbers(Space):
     @property
     def width(self) -> int:
         return len(self.limits)
-
-    @property
-    def dimension(self) -> int:
-        return len(self.labels)
 
     @property
     def size(self) -> int:

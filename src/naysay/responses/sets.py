@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import AnswerError, DesignError
-from naysay.responses.cells import cells_of, key_of, membership_of, unknown_label
-from naysay.responses.spaces import MISSING, Codes, Labels, Space
+from naysay.responses.spaces import MISSING, Codes, Labels, Space, cells_of, key_of, membership_of, unknown_label
 
 __all__ = ["JOINER", "WORD", "Bits", "Subsets"]
 
@@ -60,10 +59,6 @@ class Subsets(Space):
         return -(-len(self.labels) // WORD)
 
     @property
-    def dimension(self) -> int:
-        return len(self.labels)
-
-    @property
     def size(self) -> int:
         return sum(math.comb(len(self.labels), size) for size in range(self.least, self.most + 1))
 
@@ -84,17 +79,15 @@ class Subsets(Space):
         cells = cells_of(values)
         if isinstance(cells, np.ndarray):
             membership, missing = membership_of(cells, self.labels)
-            codes = self.pack(membership)
-            codes[missing] = 0
+            codes = self.pack(membership & ~missing[:, None])
             codes[missing, 0] = MISSING
             return self._checked(codes, cells)
         known: dict[Any, tuple[int, ...]] = {}
-        rows = []
-        for row, cell in enumerate(cells):
-            key = key_of(cell)
+        keys = [key_of(cell) for cell in cells]
+        for row, (key, cell) in enumerate(zip(keys, cells, strict=True)):
             if key not in known:
                 known[key] = self._encode_cell(cell, row, len(cells))
-            rows.append(known[key])
+        rows = [known[key] for key in keys]
         return self._checked(np.array(rows, dtype=np.int64).reshape(-1, self.width), cells)
 
     def _encode_cell(self, cell: Any, row: int, total: int) -> tuple[int, ...]:
@@ -126,9 +119,7 @@ class Subsets(Space):
                     value=cell,
                 )
             return [part.strip() if self._single.position(part) is None else part for part in cell.split(JOINER)]
-        if isinstance(cell, Iterable):
-            return list(cell)
-        return [cell]
+        return list(cell) if isinstance(cell, Iterable) else [cell]
 
     def _checked(self, codes: Codes, cells: Sequence[Any] | NDArray[Any]) -> Codes:
         sizes = self.statistic(codes).sum(axis=1)

@@ -21,6 +21,8 @@ from naysay.responses import Codes, Responses, Space
 __all__ = ["Asked", "Channel", "Part", "Tally", "register_reader"]
 
 _FORMAT = 1
+_ARRAYS = ("codes", "count", "weight", "weight_squared")
+_HEAD = ("level", "missing", "missing_weight")
 _design_of_form: Callable[[Any], Any]
 """How to read a design's JSON, for `Tally.load`: the layer of designs, above this one, registers it."""
 
@@ -97,7 +99,7 @@ class Part:
     missing_weight: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("codes", "count", "weight", "weight_squared"):
+        for name in _ARRAYS:
             object.__setattr__(self, name, _checks.read_only(np.asarray(getattr(self, name))))
 
     @property
@@ -146,25 +148,11 @@ class Part:
 
     def plus(self, other: Part) -> Part:
         """Both parts' answers together."""
-        merged = Part.of(
-            self.design,
-            np.vstack([self.codes, other.codes]),
-            level=self.level,
-            count=np.concatenate([self.count, other.count]),
-            weights=(
-                np.concatenate([self.weight, other.weight]),
-                np.concatenate([self.weight_squared, other.weight_squared]),
-            ),
-        )
-        return replace(
-            merged,
-            missing=self.missing + other.missing,
-            missing_weight=self.missing_weight + other.missing_weight,
-        )
-
-    def same_kind(self, other: Part) -> bool:
-        """Whether both parts count answers to the same design at the same level."""
-        return str(self.level) == str(other.level) and self.design == other.design
+        both = ([getattr(each, name) for each in (self, other)] for name in _ARRAYS)
+        codes, count, weight, squared = map(np.concatenate, both)
+        merged = Part.of(self.design, codes, level=self.level, count=count, weights=(weight, squared))
+        missing = self.missing + other.missing, self.missing_weight + other.missing_weight
+        return replace(merged, missing=missing[0], missing_weight=missing[1])
 
 
 def unique_codes(codes: Codes) -> tuple[Codes, NDArray[np.intp]]:
@@ -222,6 +210,36 @@ class Tally:
                     f"{_checks.shown(first)} and {_checks.shown(part.design.categories)}"
                 )
 
+    @classmethod
+    def of(
+        cls,
+        asked: Asked,
+        responses: Responses,
+        count: NDArray[np.int64],
+        weights: tuple[NDArray[np.float64], NDArray[np.float64]],
+        *,
+        weighted: bool,
+        question: str | None = None,
+    ) -> Tally:
+        """The tally of encoded responses, if anybody answered; see `Part.of` for `count` and `weights`.
+
+        One part for each level on offer, levels that nobody chose included.
+        """
+        parts = []
+        for level in asked.levels:
+            chosen, codes = asked.codes_at(level, responses)
+            own = (weights[0][chosen], weights[1][chosen])
+            parts.append(Part.of(asked.channel(level), codes, level=level, count=count[chosen], weights=own))
+        tally = cls(tuple(parts), weighted=weighted, question=question)
+        if tally.n == 0:
+            came = "all counts are 0" if len(count) else "there are none"
+            if tally.missing:
+                came = "the one answer is missing" if tally.missing == 1 else f"all {tally.missing} are missing"
+            raise DataError(f"at least one answer is needed; {came}")
+        if weighted and tally.weight == 0:
+            raise DataError("the weights of the answers must not all be zero")
+        return tally
+
     @property
     def categories(self) -> tuple[Any, ...]:
         """The categories that the answers are about."""
@@ -236,6 +254,16 @@ class Tally:
     def missing(self) -> int:
         """Respondents who gave no answer."""
         return sum(part.missing for part in self.parts)
+
+    @property
+    def one_pattern(self) -> bool:
+        """Whether it is of one design that is stored as a pattern, without survey weights."""
+        return len(self.parts) == 1 and self.parts[0].design.one_pattern and not self.weighted and self.n > 0
+
+    @property
+    def free(self) -> int:
+        """Response probabilities that the designs leave free, over the parts that were answered under."""
+        return sum(part.design.space.size - 1 for part in self.parts if part.n)
 
     @property
     def weight(self) -> float:
@@ -255,24 +283,22 @@ class Tally:
     @property
     def counts(self) -> NDArray[np.int64]:
         """How many people gave each response, (responses,), in the order of the design's matrix rows."""
-        part = self._only_part("counts")
+        if len(self.parts) > 1:
+            raise DataError(f"counts belong to one design; this tally has {len(self.parts)} parts, see `.parts`")
+        part = self.parts[0]
         listing = part.design.space.listing()
         distinct, inverse = unique_codes(np.vstack([listing, part.codes]))
         totals = np.zeros(len(distinct), dtype=np.int64)
         totals[inverse[len(listing) :]] = part.count
         return totals[inverse[: len(listing)]]
 
-    def _only_part(self, what: str) -> Part:
-        if len(self.parts) > 1:
-            raise DataError(f"{what} belong to one design; this tally has {len(self.parts)} parts, see `.parts`")
-        return self.parts[0]
-
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
             return NotImplemented
         parts = list(self.parts)
         for part in other.parts:
-            place = next((i for i, mine in enumerate(parts) if mine.same_kind(part)), None)
+            alike = (str(mine.level) == str(part.level) and mine.design == part.design for mine in parts)
+            place = next((i for i, same in enumerate(alike) if same), None)
             if place is None:
                 parts.append(part)
             else:
@@ -291,19 +317,14 @@ class Tally:
     def save(self, path: str | Path) -> None:
         """Write the tally and its designs to one ``.npz`` file, without any respondent's row."""
         path = Path(path)
-        arrays: dict[str, NDArray[Any]] = {}
-        parts = []
-        for number, part in enumerate(self.parts):
-            for name in ("codes", "count", "weight", "weight_squared"):
-                arrays[f"{name}{number}"] = getattr(part, name)
-            head = {"level": part.level, "missing": part.missing, "missing_weight": part.missing_weight}
-            parts.append(head | {"design": part.design.form()})
+        arrays = {f"{name}{n}": getattr(part, name) for n, part in enumerate(self.parts) for name in _ARRAYS}
+        parts = [{name: getattr(part, name) for name in _HEAD} | {"design": part.design.form()} for part in self.parts]
         told = {"weighted": self.weighted, "question": self.question, "parts": parts}
-        head_text = json.dumps({"naysay": "tally", "version": _FORMAT} | told)
+        head = json.dumps({"naysay": "tally", "version": _FORMAT} | told)
         unfinished = path.with_name(f"{path.name}.part")
         try:
             with unfinished.open("wb") as file:  # an open file keeps numpy from adding a suffix
-                np.savez_compressed(file, head=np.array(head_text), **arrays)  # type: ignore[arg-type]
+                np.savez_compressed(file, head=np.array(head), **arrays)
             unfinished.replace(path)
         except OSError as error:
             raise DataError(f"cannot write {str(path)!r}: {error}") from None
@@ -332,13 +353,5 @@ class Tally:
 
 
 def _part(stored: Mapping[str, NDArray[Any]], number: int, head: dict[str, Any]) -> Part:
-    return Part(
-        design=_design_of_form(head["design"]),
-        level=head["level"],
-        codes=stored[f"codes{number}"],
-        count=stored[f"count{number}"],
-        weight=stored[f"weight{number}"],
-        weight_squared=stored[f"weight_squared{number}"],
-        missing=head["missing"],
-        missing_weight=head["missing_weight"],
-    )
+    arrays: dict[str, Any] = {name: stored[f"{name}{number}"] for name in _ARRAYS}
+    return Part(design=_design_of_form(head["design"]), **{name: head[name] for name in _HEAD}, **arrays)
