@@ -291,10 +291,13 @@ def _rows(categories: Sequence[Any], room: int, most: int, *, least: int) -> _Ro
 
 
 def _legend(columns: int, **symbols: Any) -> Any:
-    return need("altair").Legend(orient="top", direction="horizontal", title=None, columns=columns, offset=8, **symbols)
+    # Fonts differ in width by a tenth; a gap between the columns keeps a name off the next mark.
+    return need("altair").Legend(
+        orient="top", direction="horizontal", title=None, columns=columns, columnPadding=24, offset=8, **symbols
+    )
 
 
 def _beside(names: Sequence[str], width: int) -> int:
     """How many names of a legend fit beside one another: all, or as many as have the room of the widest."""
-    widths = [labels.width(name) * LETTER + 30 for name in names]
+    widths = [labels.width(name) * LETTER + 44 for name in names]
     return len(names) if sum(widths) <= width else max(1, int(width / max(widths)))

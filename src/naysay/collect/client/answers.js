@@ -62,7 +62,7 @@ export class Answers {
     return channel(question.private.design.design, this.level(question).level);
   }
 
-  /** The two options that a respondent who draws by hand is shown; null where she needs none. */
+  /** The two options that a respondent who draws by hand is shown; null where none are needed. */
   shown(question) {
     return this.#memory.prepared(question, this.level(question).level)?.shown ?? null;
   }

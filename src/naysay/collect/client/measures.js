@@ -1,5 +1,5 @@
-// What an answer tells, from the integers that draw it and from nothing else. Numbers that a respondent reads are rounded
-// up: what she is told is never less than what holds. A fraction is a pair of integers; over 0 it is infinite.
+// What an answer tells, from the integers that draw it and from nothing else. Numbers are rounded up: what a respondent
+// is told is never less than what holds. A fraction is a pair of integers; over 0 it is infinite.
 
 import { categories, channel, chances, products, space } from "./randomize.js";
 
