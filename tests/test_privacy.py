@@ -237,10 +237,18 @@ def test_information_by_simulation_agrees_with_the_sum(unlistable):
     assert privacy.information(design, prior) == pytest.approx(exact, abs=0.01)
 
 
-@pytest.mark.parametrize("measure", [privacy.epsilon, privacy.information, privacy.statement, privacy.odds])
+@pytest.mark.parametrize(
+    "measure", [privacy.epsilon, privacy.information, privacy.statement, privacy.odds, privacy.lines]
+)
 def test_privacy_is_a_property_of_a_design(measure):
     with pytest.raises(DesignError, match="privacy is a property of a design; got str"):
         measure("negative()")
+
+
+def test_a_level_is_chosen_from_an_offer():
+    for what in ("negative_levels()", designs.warner(p=0.7)):
+        with pytest.raises(DesignError, match=r"only an offer of levels is chosen from; got (str|warner)"):
+            privacy.choosing(what)
 
 
 @given(st.integers(3, 7), st.integers(0, 1000))

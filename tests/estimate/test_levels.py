@@ -10,6 +10,7 @@ import scipy.linalg
 from naysay import designs, estimate
 from naysay.data import gvu_counts
 from naysay.design.drawing import GeneratorSource
+from naysay.errors import DataError
 from naysay.estimate.information import maximize
 from naysay.estimate.levels import compare, difference_errors
 from naysay.tally import Part, Tally
@@ -317,3 +318,19 @@ def test_variance_weights_say_which_level_they_leave_out():
     fit = estimate.stratified(choice, tally, weights="variance")
     assert fit.level_weights == {1: 1.0, 2: 0.0}
     assert any("alike at level 2" in str(warning) for warning in fit.warnings)
+
+
+@pytest.mark.parametrize("function", [estimate.stratified, estimate.pooled, estimate.independence_test])
+def test_levels_need_an_offer_of_them(function):
+    warner = designs.warner(p=0.7)
+    for what, came in (("warner(p=0.7)", "str"), (warner, "warner")):
+        with pytest.raises(DataError, match=f"this needs an offer of levels, such as .*; got {came}"):
+            function(what, warner.tally(count=[3, 7]))
+
+
+@pytest.mark.parametrize("function", [estimate.nstops, estimate.nstops_i, estimate.nstops_ii, estimate.preference_band])
+def test_a_design_comes_first(function):
+    survey = designs.two_option(tuple("abc"))
+    tally = survey.tally(count=[3, 4, 5])
+    with pytest.raises(DataError, match="a design is needed first; got Tally"):
+        function(tally, survey)

@@ -1,6 +1,7 @@
 """A printed number carries its error, its assumptions and its source."""
 
 import json
+import pickle
 
 import pytest
 
@@ -164,3 +165,12 @@ def test_nuisance_parameters_at_the_boundary_have_no_standard_error_in_print():
     fit = estimate.maximum_likelihood(survey, tally)
     assert fit.nuisance["cheaters"].value == pytest.approx(0, abs=1e-9)
     assert numbers(fit, "cheaters")[1] == "–"
+
+
+@pytest.mark.parametrize("call", ["warner(p=0.7)", "two_coins()", "negative(('a', 'b', 'c'))"])
+def test_a_printed_estimate_can_be_pickled(call):
+    survey = designs.parse(call)
+    for estimator in (estimate.moments, estimate.maximum_likelihood):
+        fit = estimator(survey, survey.tally(count=[30, 70, *[50] * (len(survey.responses) - 2)]))
+        printed = str(fit)  # which keeps bands and tests with the estimate
+        assert str(pickle.loads(pickle.dumps(fit))) == printed

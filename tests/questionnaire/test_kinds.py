@@ -169,6 +169,13 @@ def test_a_kind_that_leaves_something_out_is_an_error():
     assert "half" not in KINDS
 
 
+def test_a_kind_needs_a_name_of_its_own():
+    taken = KINDS["integer"]
+    with pytest.raises(TypeError, match="there is a kind 'integer' already"), added(taken):
+        pass
+    assert KINDS["integer"] is taken
+
+
 def test_the_sample_asks_every_kind_and_the_help_sheet_explains_every_column():
     assert {type(each) for each in sample().questions} == set(KINDS.values())
     explained = {row[0].partition("::English")[0].removeprefix("bind::") for row in HELP}

@@ -280,10 +280,8 @@ def _rows(fit: Estimate, found: dict[str, Any], compared: Sequence[str]) -> Iter
     """Each category, then each nuisance parameter: its name, its numbers, and those of the levels beside them."""
     for row, category in enumerate(fit.categories):
         numbers = [found["proportions"][row], found["standard_errors"][row], *found["intervals"][row]]
-        levels = found.get("levels", {})
-        beside = [
-            levels[name.replace("error", "errors")][row] for name in compared if levels
-        ]  # one of a list of errors
+        levels = found.get("levels", {})  # a column holds one of the errors that JSON lists under their plural
+        beside = [levels[name.replace("error", "errors")][row] for name in compared if levels]
         yield _checks.label(category), numbers, beside
     for name, each in found.get("nuisance", {}).items():
         yield name, [each["estimate"], each["standard_error"], *each["interval"]], []

@@ -174,7 +174,7 @@ class _Reader:
     def _ratio(self, node: ast.BinOp) -> Fraction:
         above, below = self.value(node.left), self.value(node.right)
         if not isinstance(above, int | Fraction) or not isinstance(below, int | Fraction) or below == 0:
-            raise _unreadable(self.text, node, "a fraction is one whole number over another, as 1/3")
+            raise _unreadable(self.text, node, "a fraction is one whole number over another, such as 1/3")
         return Fraction(above) / Fraction(below)
 
 

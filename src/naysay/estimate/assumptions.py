@@ -15,6 +15,7 @@ import numpy as np
 import scipy
 
 from naysay.design import Answerable
+from naysay.design.base import check_design
 from naysay.errors import DataError
 from naysay.estimate.linear import Floats, is_stacked, linear_map
 from naysay.estimate.result import Estimate
@@ -291,6 +292,7 @@ def preference_band(design: Answerable, tally: Tally) -> Floats:
            [0.  , 0.48],
            [0.  , 0.56]])
     """
+    check_design(design)
     t, s = len(design.categories), shown_by(design)
     if s is None:
         raise DataError("the band of preferences is for the two-option scheme; make the design with two_option()")

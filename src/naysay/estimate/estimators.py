@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from naysay.design import Answerable
 from naysay.errors import DataError
@@ -100,7 +100,9 @@ class Estimator:
         if (refused := self.refusal(design, target)) is not None:
             raise DataError(refused, value=self.name)
         if standard_errors is not None and not self.standard_errors:
-            raise DataError(f"{self.name} has standard errors of one kind; leave the choice of them out")
+            raise DataError(
+                f"{self.name} has standard errors of one kind; leave standard_errors (--standard-errors) out"
+            )
         asked = {} if standard_errors is None else {"standard_errors": standard_errors}
         asked |= {} if self.published else {"target": target}
         return self.function(design, tally, **self.options, **asked)
@@ -165,10 +167,9 @@ _ALL = (
     ),
     Estimator("pooled", pooled, "biased if the choice goes with the category", "likelihood", _OFFER),
 )
-ESTIMATORS: dict[str, Estimator] = {each.name: each for each in _ALL}
-"""All estimators by name."""
-
-MAKERS.update(ESTIMATORS)
+MAKERS.update({each.name: each for each in _ALL})
+ESTIMATORS = cast("dict[str, Estimator]", MAKERS)
+"""All estimators by name; the same dictionary in which an estimate finds its own, so that one more is one entry."""
 
 
 def default(design: Answerable) -> Estimator:

@@ -212,7 +212,7 @@ class Noncompliance(Finding):
 
     @staticmethod
     def compute(fit: Estimate) -> Callable[[float, str], Floats]:
-        return lambda share, who: noncompliance_band(fit, share=share, noncompliers=who)
+        return functools.partial(_band, fit)  # not a closure, which would keep a printed estimate from being pickled
 
     def words(self, options: Options) -> str:
         share, who = options.noncompliance, options.noncompliers
@@ -237,6 +237,10 @@ class Probability(Finding):
 
     def words(self, options: Options) -> str:
         return f"over the stated range of the prevalence: {_ranges(self.fit, self.value)}"
+
+
+def _band(fit: Estimate, share: float, noncompliers: str) -> Floats:
+    return noncompliance_band(fit, share=share, noncompliers=noncompliers)
 
 
 _KINDS = (Compared, Unbounded, Preferences, BySample, Fit, Untested, Noncompliance, Probability)

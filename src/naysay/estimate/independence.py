@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 
 from naysay.design import Answerable
+from naysay.design.base import check_design
 from naysay.design.drawing import GeneratorSource
 from naysay.errors import DataError
 from naysay.estimate import fitting
@@ -194,7 +195,7 @@ def _redrawn(part: Part, proportions: Floats, rng: np.random.Generator) -> tuple
 
 def check_levels(design: Answerable) -> None:
     """Raise unless the design is an offer of levels."""
+    needed = "this needs an offer of levels, such as negative_levels()"
+    check_design(design, told=needed)
     if design.assigned_by != "respondent":
-        raise DataError(
-            f"this needs an offer of levels, such as negative_levels(); got {getattr(design, 'name', design)!s}"
-        )
+        raise DataError(f"{needed}; got {design.name or design.kind}")

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from naysay.design import Answerable
+from naysay.design.base import check_design
 from naysay.designs.negative import is_uniform
 from naysay.errors import DataError, NaysayError
 from naysay.estimate.information import Maximum, answered_under, evidence, expectation_step, maximize
@@ -190,6 +191,7 @@ def _drop_negative(named: Floats) -> tuple[Floats, Floats]:
 
 def check_reconstructed(design: Answerable, method: str) -> None:
     """Raise unless the design is one that a reconstruction is for."""
+    check_design(design)
     if (refused := unsuited(design, method)) is not None:
         raise DataError(refused)
 

@@ -208,7 +208,7 @@ def difference_power(
     0.8
     """
     if np.shape(n) != (2,):
-        raise DataError(f"n must be the respondents of two groups, as (500, 500); got {n!r}")
+        raise DataError(f"n must be the respondents of two groups, such as (500, 500); got {n!r}")
     one, two = map(respondents, n)
     curves = two_groups([(design, first), (other or design, second)], (1.0, two / one), category, **assumed)
     if curves.value == 0:

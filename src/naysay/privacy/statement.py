@@ -33,6 +33,7 @@ __all__ = [
     "still_possible",
 ]
 
+_OF_DESIGNS = "privacy is a property of a design"
 _DRAWS = 200_000  # Monte Carlo draws for the information of designs too large to list
 _SEED = 2006
 _ROUNDING = 1e-14  # more than floating point can be off in a product of a few tables
@@ -43,7 +44,7 @@ def each_level(measure: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(measure)
     def measured(design: Answerable, *arguments: Any, **named: Any) -> Any:
-        check_design(design, told="privacy is a property of a design", error=DesignError)
+        check_design(design, told=_OF_DESIGNS, error=DesignError)
         if design.several:
             return {name: measure(channel, *arguments, **named) for name, channel in design.parts.items()}
         return measure(design, *arguments, **named)
@@ -292,8 +293,10 @@ def choosing(choice: Answerable) -> float:
     >>> round(choosing(designs.negative_levels(tuple("abcdefgh"), most=2)), 3)
     1.415
     """
+    needed = "only an offer of levels is chosen from"
+    check_design(choice, told=needed, error=DesignError)
     if choice.assigned_by != "respondent":
-        raise DesignError(f"only an offer of levels is chosen from; got {choice.name or choice.kind}")
+        raise DesignError(f"{needed}; got {choice.name or choice.kind}")
     most = max(_capacity(channel) for channel in choice.parts.values())
     return min(math.log2(len(choice.categories)), math.log2(len(choice.levels)) + most)
 
@@ -341,6 +344,7 @@ def about_categories(design: Answerable, nuisance: Mapping[Any, float] | None = 
     >>> round(about_categories(survey, {"innocuous yes": 0.3})[1].epsilon, 3)
     2.172
     """
+    check_design(design, told=_OF_DESIGNS, error=DesignError)
     channels = channels_if(design, nuisance or {})
     return None if channels is None else {name: statement(channel) for name, channel in channels.items()}
 
@@ -365,6 +369,7 @@ def lines(design: Answerable, nuisance: Mapping[Any, float] | None = None) -> li
     privacy: choosing a level tells something of its own where the choice goes with the category; level and answer \
 together tell 1.58 of 1.58 bits at most
     """
+    check_design(design, told=_OF_DESIGNS, error=DesignError)
     if not design.several:
         return [f"privacy: {statement(design)}"]
     if design.assigned_by != "respondent":

@@ -79,7 +79,7 @@ def added(kind: type[Question]) -> Iterator[None]:
     Raises
     ------
     TypeError
-        A kind that leaves something out.
+        A kind that leaves something out, or that has the name of another.
 
     Examples
     --------
@@ -92,6 +92,8 @@ def added(kind: type[Question]) -> Iterator[None]:
     TypeError: the kind 'nothing' does not say: complaint, draw, longest, stored, types, value_of
     """
     _check(kind)
+    if kind.flavor() in KINDS:  # which would be gone with this one
+        raise TypeError(f"there is a kind {kind.flavor()!r} already; give this one another name")
     KINDS[kind.flavor()] = kind
     _compile()
     try:

@@ -35,8 +35,7 @@ def check_of(question: Question) -> Check:
     private = question.privacy
     if private is None:
         return question.complaint
-    named = zip(private.levels, private.offer.parts.values(), strict=True)
-    levels = {level: _Channel(channel) for level, channel in named}
+    levels = {level: _Channel(channel) for level, channel in private.channels}
     return partial(_private_parts, levels, question.parts) if question.parts else partial(_private_one, levels)
 
 
