@@ -77,6 +77,10 @@ class Several(Answerable):
         return own | {f"{self.noun}s": [{self.noun: name, "design": each.form()} for name, each in self.parts.items()]}
 
     @property
+    def parts(self) -> dict[Any, Design]:
+        return dict(zip(self.names, self.designs, strict=True))
+
+    @property
     def made_of(self) -> tuple[Design, ...]:
         return self.designs
 
@@ -106,9 +110,10 @@ class Several(Answerable):
 
     def _found(self, name: Any) -> Any:
         """The name as it was given, None if there is no such."""
-        if isinstance(name, float | np.floating) and float(name).is_integer():
-            name = int(name)
-        return next((level for level in self.names if str(level) == str(name)), None)
+        texts = {str(name)}
+        if isinstance(name, float | np.floating) and float(name).is_integer():  # 1.0 may name the level 1, or 1.0
+            texts.add(str(int(name)))
+        return next((level for level in self.names if str(level) in texts), None)
 
     def _chosen(self, level: Any, size: int, missing: NDArray[np.bool_]) -> NDArray[Any]:
         """The name for each respondent, checked; a respondent with neither answer nor name stands under the first."""

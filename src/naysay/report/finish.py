@@ -21,7 +21,6 @@ LETTER, LINE = 6.3, 15
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sans', sans-serif"
 _SVG = "http://www.w3.org/2000/svg"
-ET.register_namespace("", _SVG)
 
 
 def apart(values: Any, gap: float, spans: Sequence[tuple[float, float]] | None = None) -> Any:
@@ -131,6 +130,7 @@ def image(chart: Any, *, size: int, height: int, padding: dict[str, int], title:
     root.attrib |= {"role": "img", "aria-label": title, "font-family": FONT}
     root.attrib["style"] = f"max-width:{wide}px;width:100%;height:auto;overflow:visible"
     root[:0] = [_words("title", title), _words("desc", description)]
+    ET.register_namespace("", _SVG)  # for each image: other libraries take the empty prefix for themselves
     return ET.tostring(root, encoding="unicode")
 
 

@@ -201,7 +201,7 @@ def stacked_bars(
     left = rows.left + _RIGHT
     names = list(kinds.values())
     beside = _beside(names, size - left)
-    legend = _legend(beside, symbolType="square", symbolSize=120, columnPadding=22)
+    legend = _legend(beside, symbolType="square", symbolSize=120)
     scale = alt.Scale(domain=names, range=[ink(role) for role in kinds])
     steps = [(_BAR + 1) * place - _BAR * len(bars) / 2 for place in range(len(bars))]
     parts = [part for bar, step in zip(bars, steps, strict=True) for part in _parts(bar, step, rows, names)]
