@@ -154,7 +154,7 @@ def test_the_page_on_threats_has_the_same_rows_in_every_language(language):
 @pytest.mark.parametrize(
     "language, told",
     [
-        ("en", "harms her as well"),
+        ("en", "and the person as well"),
         ("de", "schadet auch ihr"),
         ("es", "perjudica a ella"),
         ("ar", "ويضر بذلك الشخص أيضًا"),
