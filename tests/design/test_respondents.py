@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from naysay import designs
+from naysay import Design, designs
 from naysay.design.respondents import choice, place_of
 from naysay.errors import DataError
 
@@ -41,3 +41,13 @@ def test_a_category_is_named_by_itself_or_its_text():
     assert place_of("2", (1, 2)) == place_of(2, (1, 2)) == 1
     with pytest.raises(DataError, match="did you mean 'middle'"):
         place_of("midle", ("low", "middle"))
+
+
+@pytest.mark.parametrize("names", [(0.5, 1.0), (1, 2), ("1", "2")])
+def test_levels_are_found_by_the_names_that_they_were_given(names):
+    offer = designs.levels(dict.fromkeys(names, designs.negative(("a", "b", "c"))))
+    assert tuple(offer.parts) == offer.levels == names
+    assert [offer.level_named(name) for name in names] == list(names)
+    assert [offer.level_named(str(name)) for name in names] == list(names)
+    assert offer.level_named(1.0) == next(name for name in names if float(name) == 1)
+    assert Design.from_json(offer.to_json()) == offer

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from naysay import designs, planning
+from naysay import designs, estimate, planning
 from naysay.data import gvu_counts
 from naysay.design import Design
 from naysay.errors import DataError, NotEstimable
@@ -261,6 +261,13 @@ def test_a_new_kind_of_design_needs_likelihoods_and_nothing_else():
     for estimator in ("moments", "maximum_likelihood"):
         found = [planning.variance(each, (0.5, 0.3, 0.2), estimator=estimator) for each in (strange, table)]
         np.testing.assert_allclose(found[0].covariance, found[1].covariance, rtol=1e-12)
+
+
+def test_an_estimator_of_another_principle_is_not_planned_as_one_of_ours(monkeypatch):
+    entry = estimate.Estimator("guess", estimate.moments, "a guess", "guessing", ("nobody",))
+    monkeypatch.setitem(estimate.ESTIMATORS, "guess", entry)
+    with pytest.raises(DataError, match="no variance is known for guess; simulate it"):
+        planning.variance(designs.warner(p=0.7), (0.1, 0.9), estimator="guess")
 
 
 @pytest.mark.parametrize("n", [0, -1, math.nan, math.inf, "many", True])

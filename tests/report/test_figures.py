@@ -39,3 +39,10 @@ def test_a_pair_of_questions_says_all_its_words_and_fits_a_phone():
     told = next(each.text for each in root.iter() if each.tag.endswith("desc"))
     assert "Which <applies>?" in told
     assert LABELS[5] in told
+
+
+def test_an_image_is_plain_svg_after_another_library_took_the_empty_prefix():
+    ET.register_namespace("", "http://schemas.openxmlformats.org/spreadsheetml/2006/main")
+    drawn = charts.dots(("a", "b"), [charts.Mark("estimate", "estimate", (0.3, 0.7))], title="A survey")
+    assert drawn.startswith("<svg ")
+    assert "ns0:" not in drawn

@@ -17,11 +17,18 @@ __all__ = ["command"]
 
 
 def command(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="For report and answers.")] = Path("naysay-demo"),
-    seed: Annotated[int | None, typer.Option(min=0, help="Ask the same people, who send new answers.")] = None,
-    stay: Annotated[bool, typer.Option("--open", help="Answer yourself, until Ctrl+C stops the server.")] = False,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the report and the answers go.")] = Path(
+        "naysay-demo"
+    ),
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Ask the same people again; what they send is drawn afresh.")
+    ] = None,
+    stay: Annotated[
+        bool, typer.Option("--open", help="Leave the server running, to answer yourself; Ctrl+C stops it.")
+    ] = False,
     files: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Instead: write files of made-up people, to try commands on.")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Instead: write small files of made-up people, to try other commands on."),
     ] = None,
 ) -> None:
     """Run a survey end to end, and leave a report to look at.

@@ -47,8 +47,12 @@ def show(
     format_: Annotated[
         Literal["table", "json"], typer.Option("--format", help="json: the design's file, as clients read it.")
     ] = "table",
-    chart: Annotated[bool, typer.Option("--chart", help="The steps of a respondent, not the numbers.")] = False,
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Also draw the steps, as an SVG file.")] = None,
+    chart: Annotated[
+        bool, typer.Option("--chart", help="Instead of the numbers: what a respondent does, step by step.")
+    ] = False,
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also draw the steps as a flowchart, into an SVG file.")
+    ] = None,
 ) -> None:
     """Show a design: its numbers, instruction, assumptions.
 

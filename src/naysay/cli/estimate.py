@@ -57,9 +57,13 @@ class Options:
     weight: Annotated[str | None, options.column("Survey weights.")] = None
     by: Annotated[str | None, options.column("Groups, each estimated by itself, with their differences.")] = None
     estimator: Annotated[EstimatorName | None, typer.Option(metavar="METHOD", help=estimators())] = None
-    target: Annotated[options.Target, typer.Option(help="file: what `naysay randomize` started from.")] = "population"
+    target: Annotated[
+        options.Target, typer.Option(help="file: the records themselves, where `naysay randomize` made the answers.")
+    ] = "population"
     confidence: options.Confidence = 0.95
-    interval: Annotated[IntervalName | None, typer.Option(help="By default one whose coverage holds here.")] = None
+    interval: Annotated[
+        IntervalName | None, typer.Option(help="By default the method whose coverage holds for this design.")
+    ] = None
     standard_errors: Annotated[
         Literal["observed", "expected", "outer_product", "sandwich"] | None,
         typer.Option(help="Of maximum likelihood; observed by default, sandwich with weights."),

@@ -32,9 +32,12 @@ class Options:
     out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write, of the kind that its suffix says.")]
     categories: options.Categories = None
     level: Annotated[str | None, options.column("The level of each record; without it levels are drawn.")] = None
-    preferences: Annotated[str | None, typer.Option(metavar="P1,P2,…", help="The chance of each level.")] = None
+    preferences: Annotated[
+        str | None, typer.Option(metavar="P1,P2,…", help="The chance of each level where levels are drawn.")
+    ] = None
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Repeat the draw. Anyone with the seed can undo the randomization.")
+        int | None,
+        typer.Option(min=0, help="Draw the same answers again. Anyone who knows the seed can undo the randomization."),
     ] = None
     force: options.Force = False
     separator: options.Separator = ","

@@ -24,9 +24,11 @@ def estimators(*, published: bool = True) -> str:
     Examples
     --------
     >>> estimators()
-    'maximum_likelihood (default), moments, nstops, ...; for levels stratified (default), ...'
+    'maximum_likelihood (default), moments; for negative surveys with one answer nstops, ...; for levels ...'
     """
-    names: dict[bool, list[str]] = {False: [], True: []}
-    for each in (found for found in ESTIMATORS.values() if published or not found.published):
-        names["nobody" not in each.assigned_by].append(each.name + (" (default)" if each.default_for else ""))
-    return f"{', '.join(names[False])}; for levels {', '.join(names[True])}."
+    single, levels, negative = list[str](), list[str](), list[str]()
+    for each in ESTIMATORS.values():
+        own = negative if each.published else single if "nobody" in each.assigned_by else levels
+        own.append(each.name + (" (default)" if each.default_for else ""))
+    told = f"; for negative surveys with one answer {', '.join(negative)}" if published else ""
+    return f"{', '.join(single)}{told}; for levels {', '.join(levels)}."

@@ -63,7 +63,8 @@ Encoding = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Of a text file, utf-8 by default; of SPSS or Stata, if the file names none or a wrong one.",
+        help="Of a text file, such as utf-8 (the default), utf-16 or latin-1; or of a file of SPSS or Stata that "
+        "names none, or a wrong one.",
     ),
 ]
 Codes = Annotated[

@@ -45,7 +45,7 @@ def catalog() -> list[tuple[str, str, str]]:
 
 
 def parse(text: str, *, categories: Sequence[Any] | None = None) -> Answerable:
-    """The design that a call describes, as ``negative(discards=2)`` or ``mix((3, negative()), (1, uniform()))``.
+    """The design that a call describes, such as ``negative(discards=2)`` or ``mix((3, negative()), (1, uniform()))``.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit
 from naysay.estimate.groups import Differences, differences
 from naysay.estimate.independence import IndependenceTest, independence_test
-from naysay.estimate.intervals import METHODS
+from naysay.estimate.intervals import METHODS, IntervalMethod
 from naysay.estimate.levels import pooled, stratified
 from naysay.estimate.leverage import leverage
 from naysay.estimate.likelihood import maximum_likelihood
@@ -28,6 +28,7 @@ __all__ = [
     "Estimator",
     "GoodnessOfFit",
     "IndependenceTest",
+    "IntervalMethod",
     "Intervals",
     "Options",
     "default",

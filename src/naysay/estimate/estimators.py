@@ -38,8 +38,9 @@ class Estimator:
         ``function(design, tally, **options)``, which makes the `Estimate`.
     help : str
         What it is, in one line.
-    principle : {"likelihood", "moments"}
-        Whether it maximizes the likelihood or averages unbiased indicators.
+    principle : {"likelihood", "moments", "weights"}
+        Whether it maximizes the likelihood, averages one unbiased indicator a respondent, or combines the levels' own
+        estimates by other weights than their sizes. A plan takes its variance from this.
     assigned_by : tuple of {"nobody", "respondent", "researcher"}
         The designs that it is for, by who puts a respondent under one of their parts.
     default_for : tuple of {"nobody", "respondent", "researcher"}
@@ -130,7 +131,7 @@ class Estimator:
         offered = suitable(design)
         if self in offered or self.refusal(design) is not None:
             return self
-        return next(each for each in offered if each.principle == self.principle and each.usual)
+        return next((each for each in offered if each.principle == self.principle and each.usual), self)
 
 
 _EVERY = ("nobody", "researcher", "respondent")
@@ -155,13 +156,13 @@ _ALL = (
     ),
     Estimator("stratified", stratified, "unbiased however levels are chosen", "moments", _OFFER, default_for=_OFFER),
     Estimator(
-        "stratified_equal", stratified, "each level counts as much", "moments", **_LEVELS, options={"weights": "equal"}
+        "stratified_equal", stratified, "each level counts as much", "weights", **_LEVELS, options={"weights": "equal"}
     ),
     Estimator(
         "stratified_variance",
         stratified,
         "levels count by their precision",
-        "moments",
+        "weights",
         **_LEVELS,
         options={"weights": "variance"},
     ),

@@ -40,13 +40,34 @@ from naysay.estimate.protocol import Intervals
 from naysay.estimate.result import Estimate
 from naysay.estimate.score import score_bounds
 
-__all__ = ["METHODS", "IntervalMethod", "default_method", "degrees_of_freedom", "intervals", "nuisance_intervals"]
+__all__ = [
+    "METHODS",
+    "IntervalMethod",
+    "Request",
+    "default_method",
+    "degrees_of_freedom",
+    "intervals",
+    "nuisance_intervals",
+]
 
 _TRACE = 1e-3  # of an answer, for each possible response: keeps its probability positive and changes nothing else
 _UNLIKELY = 0.01  # chance of a survey that keeps to its design to be said not to
 
 
-class _Ask(NamedTuple):
+class Request(NamedTuple):
+    """What a method of intervals is asked.
+
+    Parameters
+    ----------
+    fit : Estimate
+    confidence : float
+        Of each interval by itself, in (0, 1).
+    replicates : int
+        Resamples of a bootstrap.
+    rng : numpy Generator or None
+        For a bootstrap; None for one with a fixed seed.
+    """
+
     fit: Estimate
     confidence: float
     replicates: int
@@ -54,6 +75,7 @@ class _Ask(NamedTuple):
 
     @property
     def z(self) -> float:
+        """The normal quantile of the confidence, two-sided: 1.96 for 0.95."""
         return float(scipy.stats.norm.ppf(0.5 + self.confidence / 2))
 
 
@@ -67,14 +89,14 @@ class IntervalMethod:
     help : str
         What it is, in one line.
     bounds : callable
-        (t, 2) float before they are cut to [0, 1].
+        ``bounds(request)`` for a `Request`: (t, 2) float before they are cut to [0, 1].
     refusal : callable
         Why an estimate has no such intervals; None where it has.
     """
 
     name: str
     help: str
-    bounds: Callable[[_Ask], Floats]
+    bounds: Callable[[Request], Floats]
     refusal: Callable[[Estimate], str | None] = lambda fit: None
 
 
@@ -96,12 +118,12 @@ def intervals(
     refused = METHODS[chosen].refusal(fit)
     if refused is not None:
         raise DataError(refused)
-    raw = METHODS[chosen].bounds(_Ask(fit, confidence, replicates, rng))
+    raw = METHODS[chosen].bounds(Request(fit, confidence, replicates, rng))
     outside = _outside(raw)
     misfit = False
     if outside.any():  # of many intervals some miss by chance: hold each to a share of the chance
         strict = max(confidence, 1 - _UNLIKELY / len(raw))
-        misfit = bool(_outside(METHODS[chosen].bounds(_Ask(fit, strict, replicates, rng))).any())
+        misfit = bool(_outside(METHODS[chosen].bounds(Request(fit, strict, replicates, rng))).any())
     bounds = np.clip(raw, 0.0, 1.0) + 0.0  # no negative zeros
     if fit.maximum is not None:  # the interval may rest on the unbounded estimate; it should hold the one beside it
         bounds[:, 0] = np.fmin(bounds[:, 0], fit.proportions)
@@ -140,7 +162,7 @@ def default_method(fit: Estimate) -> str:
     return "score" if more_is_told else "agresti_coull"
 
 
-def _score(ask: _Ask) -> Floats:
+def _score(ask: Request) -> Floats:
     fit, found = ask.fit, score_bounds(ask.fit, ask.confidence)
     if fit.maximum is not None and fit.maximum.open.any():  # every split that is as likely belongs into the interval
         open_ = fit.maximum.open
@@ -150,7 +172,7 @@ def _score(ask: _Ask) -> Floats:
     return found
 
 
-def _wald(ask: _Ask) -> Floats:
+def _wald(ask: Request) -> Floats:
     if ask.fit.cells is not None:
         return samples.wald(ask.fit, ask.confidence, ask.fit.cells.categories)
     half = ask.z * ask.fit.standard_errors
@@ -188,7 +210,7 @@ def binomial_shares(fit: Estimate) -> BinomialShares | None:
     return BinomialShares(low, high, (terms.mean - low) / (high - low), terms)
 
 
-def _agresti_coull(ask: _Ask) -> Floats:
+def _agresti_coull(ask: Request) -> Floats:
     shares: Any = binomial_shares(ask.fit)  # there are some: an estimate without is refused before
     if ask.fit.target == "file":
         return _file_score(shares, ask.z)
@@ -228,7 +250,7 @@ def _file_score(shares: BinomialShares, z: float) -> Floats:
     return np.column_stack([middle - spread, middle + spread])
 
 
-def _profile(ask: _Ask) -> Floats:
+def _profile(ask: Request) -> Floats:
     fit = ask.fit
     if fit.cells is not None:
         return samples.bounds(fit, ask.confidence, fit.cells.categories)
@@ -275,7 +297,7 @@ def _undetermined(fit: Estimate) -> bool:
     return fit.maximum is not None and fit.maximum.undetermined.shape[1] > 0
 
 
-def _mean_profile(ask: _Ask) -> Floats:
+def _mean_profile(ask: Request) -> Floats:
     """Empirical-likelihood intervals of the mean of the indicators, category by category."""
     fit = ask.fit
     terms = fit.indicators or indicators(fit.tally)
@@ -287,7 +309,7 @@ def _mean_profile(ask: _Ask) -> Floats:
     return np.array([profile.mean_profile(u, terms.weight, terms.n, q, extremes) for u, q, extremes in each])
 
 
-def _quantile(ask: _Ask, terms: Indicators) -> Floats:
+def _quantile(ask: Request, terms: Indicators) -> Floats:
     """What the likelihood ratio is referred to, (t,): F(1, df) rather than χ², for variances that few answers make."""
     return np.asarray(scipy.stats.f.ppf(ask.confidence, 1, degrees_of_freedom(terms)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -62,7 +63,7 @@ class Intervals:
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
+class Finding(ABC):
     """A part of a result that only some results have, such as a test, a band, or another estimate beside it.
 
     A kind of finding is a subclass with a `compute`, and with what it tells.
@@ -90,14 +91,14 @@ class Finding:
     """What is told where the value is left out; without such words there is no finding then."""
 
     @classmethod
+    @abstractmethod
     def concerns(cls, fit: Any) -> bool:
         """Whether an estimate is of the kind that can have it."""
-        raise NotImplementedError
 
     @staticmethod
+    @abstractmethod
     def compute(fit: Any) -> Any:
         """The value, None where there is none."""
-        raise NotImplementedError
 
     def columns(self) -> Iterable[tuple[str, Floats]]:
         """Columns of the table: names, and a number for each category."""

@@ -104,6 +104,9 @@ def place_among(names: tuple[Any, ...], name: Any, categories: int) -> int:
     return 0
 
 
+_PRINCIPLES = ("likelihood", "moments", "weights")
+
+
 class Ask(NamedTuple):
     """What `variance` is asked, checked."""
 
@@ -115,7 +118,7 @@ class Ask(NamedTuple):
     @property
     def averages(self) -> bool:
         """Whether the estimate is the mean of one unbiased indicator a respondent, whatever the proportions."""
-        return self.estimator.principle == "moments" and not self.estimator.options
+        return self.estimator.principle == "moments"
 
 
 def variance(
@@ -189,6 +192,8 @@ def variance_of(design: Answerable, ask: Ask) -> Variance:
     taken = [place for place, row in enumerate(ask.preferences) if row @ ask.proportions > 0]
     channels = tuple(design.parts.values())
     offered, shares = [channels[place] for place in taken], ask.preferences[taken]
+    if ask.estimator.principle not in _PRINCIPLES:
+        raise DataError(f"no variance is known for {ask.estimator.name}; simulate it, or plan with another estimator")
     if design.finer or design.assigned_by == "researcher":
         return _stacked(design, ask, offered, shares[:, 0])
     if ask.averages:

@@ -309,7 +309,7 @@ POPULATIONS = {shape.__name__: shape for shape in _SHAPES}
 
 
 def population(text: str, categories: Categories) -> Population:
-    """The population that a call describes, as ``normal(mean=3, sd=0.6667)``, or a plain name.
+    """The population that a call describes, such as ``normal(mean=3, sd=0.6667)``, or a plain name.
 
     Parameters
     ----------
