@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.errors import AnswerError, DataError
 from naysay.responses import JOINER, Responses, cells_of
+from naysay.sampling import Rows, Sampling
 from naysay.tally import Asked, Tally
 from naysay.tally.counting import group_order, in_group, whole
 
@@ -37,6 +38,7 @@ class _Totals(NamedTuple):
     people: NDArray[np.int64]
     weight: NDArray[np.float64]
     squared: NDArray[np.float64]
+    rows: Rows | None
 
 
 def is_frame(data: object) -> bool:
@@ -51,6 +53,7 @@ def tally_frame(
     *,
     level: str | None,
     weights: str | None,
+    sampling: Sampling | None,
     count: str | None,
     by: str | Sequence[str] | None,
 ) -> Tally | dict[Any, Tally]:
@@ -60,7 +63,10 @@ def tally_frame(
     groups = [] if by is None else [by] if isinstance(by, str) else list(by)
     if level is not None and asked.levels == (None,):
         raise DataError("this design offers no levels; leave `level` out or use negative_levels()", column=level)
-    named = [*answers, *groups, *(name for name in (level, weights, count) if name is not None)]
+    if sampling is not None:
+        weights = sampling.weights
+    drawn = [] if sampling is None else sampling.columns
+    named = [*answers, *groups, *(name for name in (level, weights, count) if name is not None), *drawn]
     schema = frame.collect_schema()
     for name in named:
         if not isinstance(name, str):
@@ -77,15 +83,18 @@ def tally_frame(
     for name in answers:
         if isinstance(schema[name], nw.List | nw.Array) or schema[name] == nw.Object:
             frame = _joined(frame, name)
-    totals = _totals(frame, answers, level=level, weights=weights, count=count, groups=groups)
+    totals = _totals(frame, answers, level=level, weights=weights, sampling=sampling, count=count, groups=groups)
     question = column if isinstance(column, str) else " × ".join(answers) if len(answers) == 2 else None
     tallies = {}
     for group, rows in _grouped(totals.groups):
         try:
             with in_group(group):
                 said, heavy = _encoded(asked, totals, rows), (totals.weight[rows], totals.squared[rows])
-                people, weighted = totals.people[rows], weights is not None
-                tallies[group] = Tally.of(asked, said, people, heavy, weighted=weighted, question=question)
+                people, weighted = totals.people[rows], weights is not None or sampling is not None
+                sampled = None if totals.rows is None else (totals.rows, rows)
+                tallies[group] = Tally.of(
+                    asked, said, people, heavy, weighted=weighted, question=question, rows=sampled
+                )
         except AnswerError as error:
             first, row = _first_bad(asked, totals, _first_rows(frame, [*answers, *([level] if level else [])]))
             raise located(first or error, answers, level, row=row) from None
@@ -136,10 +145,17 @@ def _totals(
     *,
     level: str | None,
     weights: str | None,
+    sampling: Sampling | None,
     count: str | None,
     groups: Sequence[str],
 ) -> _Totals:
     keys = list(dict.fromkeys([*answers, *([level] if level else []), *groups]))
+    if sampling is not None:
+        frame = _checked_sampling(frame, sampling)
+        apart = (
+            sampling.clusters is None and sampling.replicates is None
+        )  # each person a unit: add those that weigh alike
+        keys = list(dict.fromkeys([*keys, *sampling.labels, *([weights] if weights is not None and apart else [])]))
     if count is not None:
         frame = _checked_amounts(frame, count, "counts")
     each = nw.lit(1.0) if count is None else nw.col(count).cast(nw.Float64)
@@ -148,6 +164,8 @@ def _totals(
         frame = _checked_amounts(frame, weights, "weights")
         heavy = nw.col(weights).cast(nw.Float64)
         sums |= {_W: heavy * each, _W2: heavy * heavy * each}
+    if sampling is not None:
+        sums |= {f"{_W}_{name}": nw.col(name).cast(nw.Float64) * each for name in sampling.replicate_columns}
     # A column of ones is summed, not counted: engines do not agree on an expression for the length inside `agg`.
     table = frame.with_columns(**sums).group_by(keys).agg(*(nw.col(name).sum() for name in sums))
     table = table.collect() if isinstance(table, nw.LazyFrame) else table
@@ -160,14 +178,40 @@ def _totals(
         tuple(None if _checks.is_missing(take[name][row]) else take[name][row] for name in groups)
         for row in range(len(order))
     )
+    number = whole(people) if count is not None else people.astype(np.int64)
+    squared = np.asarray(take[_W2], dtype=np.float64) if weights is not None else weight
+    rows = None
+    if sampling is not None:
+        rows = sampling.rows(
+            len(order),
+            count=number,
+            amounts=(weight, squared),
+            column=lambda name: take.get(f"{_W}_{name}", take.get(name)),
+        )
+        weight, squared = rows.weight, rows.squared
     return _Totals(
         answers=list(zip(*(take[name] for name in answers), strict=True)),
         levels=take[level] if level else None,
         groups=[(each or (None,))[0] if len(each) < 2 else each for each in names],
-        people=whole(people) if count is not None else people.astype(np.int64),
+        people=number,
         weight=weight,
-        squared=np.asarray(take[_W2], dtype=np.float64) if weights is not None else weight,
+        squared=squared,
+        rows=rows,
     )
+
+
+def _checked_sampling(frame: Any, sampling: Sampling) -> Any:
+    """The frame, after a look at what cannot be of its strata, clusters, populations and replicate weights."""
+    if sampling.fpc is not None:
+        frame = _checked_amounts(frame, sampling.fpc, "finite populations (fpc)")
+    for role, name in (("stratum", sampling.strata), ("cluster", sampling.clusters)):
+        if name is not None:
+            _refuse(frame, name, nw.col(name).is_null(), f"every row needs a {role}")
+    for name, _ in sampling.margins:
+        _refuse(frame, name, nw.col(name).is_null(), "everyone needs a class where weights are calibrated to totals")
+    for name in sampling.replicate_columns:
+        frame = _checked_amounts(frame, name, "replicate weights")
+    return frame
 
 
 def _grouped(groups: Sequence[Any]) -> Iterator[tuple[Any, NDArray[np.intp]]]:

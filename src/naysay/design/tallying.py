@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.responses import Codes, Responses, Space, cells_of
+from naysay.sampling import Sampling
 from naysay.tally import Channel, Tally
 from naysay.tally.counting import group_order, in_group, whole
 
@@ -54,6 +55,7 @@ class Tallied(ABC):
         level: Any = None,
         sample: Any = None,
         weights: Any = None,
+        sampling: Sampling | None = None,
         count: Any = None,
         by: None = None,
     ) -> Tally: ...
@@ -66,6 +68,7 @@ class Tallied(ABC):
         level: Any = None,
         sample: Any = None,
         weights: Any = None,
+        sampling: Sampling | None = None,
         count: Any = None,
         by: ArrayLike,
     ) -> dict[Any, Tally]: ...
@@ -78,6 +81,7 @@ class Tallied(ABC):
         level: Any = None,
         sample: Any = None,
         weights: Any = None,
+        sampling: Sampling | None = None,
         count: Any = None,
         by: ArrayLike | None,
     ) -> Tally | dict[Any, Tally]: ...
@@ -89,6 +93,7 @@ class Tallied(ABC):
         level: Any = None,
         sample: Any = None,
         weights: Any = None,
+        sampling: Sampling | None = None,
         count: Any = None,
         by: Any = None,
     ) -> Tally | dict[Any, Tally]:
@@ -107,6 +112,8 @@ class Tallied(ABC):
             The sample that each respondent was in, for designs of several samples.
         weights : (n,) float or column name
             Survey weights, not negative.
+        sampling : Sampling, optional
+            How the sample was drawn: weights, strata, clusters, finite population, replicate weights, known totals.
         count : (n,) int or column name
             How many people each row stands for. Alone, without `said`: how many gave each response, in the order of
             `responses`.
@@ -134,11 +141,14 @@ class Tallied(ABC):
         <Tally: 21 answers, 3 distinct>
         """
         level = self._given(level, sample)
+        if sampling is not None and weights is not None:
+            sampling, weights = sampling.weighted(weights), None
         if column is not None or not isinstance(said, _NO_FRAME):
             from naysay import frames  # and with it polars: what is no frame does without
 
             if column is not None:
-                return frames.tally_frame(self, said, column, level=level, weights=weights, count=count, by=by)
+                named: Any = {"level": level, "weights": weights, "sampling": sampling, "count": count, "by": by}
+                return frames.tally_frame(self, said, column, **named)
             if frames.is_frame(said):
                 raise DataError("name the column that holds the answers: design.tally(frame, 'income')")
         if isinstance(said, Mapping):
@@ -154,14 +164,17 @@ class Tallied(ABC):
         if count is not None:
             people = whole(_checks.amounts(count, what="counts", length=size))
         each = np.ones(size) if weights is None else _checks.amounts(weights, what="weights", length=size)
-        heavy, weighted = (each * people, each * each * people), weights is not None
+        heavy, weighted = (each * people, each * each * people), weights is not None or sampling is not None
+        sampled = None if sampling is None else sampling.rows(size, count=people)
+        heavy = heavy if sampled is None else (sampled.weight, sampled.squared)
         if by is None:
-            return Tally.of(self, responses, people, heavy, weighted=weighted)
+            whole_ = None if sampled is None else (sampled, np.arange(size))
+            return Tally.of(self, responses, people, heavy, weighted=weighted, rows=whole_)
         result = {}
         for group, rows in _members(by, size).items():
-            own = heavy[0][rows], heavy[1][rows]
+            own, places = (heavy[0][rows], heavy[1][rows]), None if sampled is None else (sampled, np.array(rows))
             with in_group(group):
-                result[group] = Tally.of(self, responses.take(rows), people[rows], own, weighted=weighted)
+                result[group] = Tally.of(self, responses.take(rows), people[rows], own, weighted=weighted, rows=places)
         return result
 
     def _given(self, level: Any, sample: Any) -> Any:

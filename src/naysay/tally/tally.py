@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.responses import Codes, Responses, Space
+from naysay.sampling import Rows, Sampled, Units, joined, restored, stored
 
 __all__ = ["Asked", "Channel", "Part", "Tally", "register_reader"]
 
-_FORMAT = 1
+_FORMAT = 2  # 1 where nothing is told of strata, clusters or replicate weights
 _ARRAYS = ("codes", "count", "weight", "weight_squared")
 _HEAD = ("level", "missing", "missing_weight")
 _design_of_form: Callable[[Any], Any]
@@ -146,6 +147,13 @@ class Part:
         people = np.rint(total(count)).astype(np.int64)
         return cls(design, level, distinct, people, total(weight), total(weight_squared), missing, missing_weight)
 
+    def places(self, codes: Codes) -> NDArray[np.intp]:
+        """The place of each of some codes among the distinct answers, -1 for those that are not there."""
+        distinct, inverse = unique_codes(np.vstack([self.codes, codes]))
+        found = np.full(len(distinct), -1, dtype=np.intp)
+        found[inverse[: len(self.codes)]] = np.arange(len(self.codes))
+        return np.asarray(found[inverse[len(self.codes) :]])
+
     def plus(self, other: Part) -> Part:
         """Both parts' answers together."""
         both = ([getattr(each, name) for each in (self, other)] for name in _ARRAYS)
@@ -183,6 +191,9 @@ class Tally:
         Whether survey weights were given (then estimates are weighted and their covariance linearized).
     question : str, optional
         Name of the question, for tables.
+    complex : Sampled, optional
+        How the people were sampled, item by item: the distinct answers of all parts, one part after the other. None for
+        people who were drawn independently of each other.
 
     Examples
     --------
@@ -198,6 +209,7 @@ class Tally:
     parts: tuple[Part, ...]
     weighted: bool = False
     question: str | None = field(default=None)
+    complex: Sampled | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -220,10 +232,12 @@ class Tally:
         *,
         weighted: bool,
         question: str | None = None,
+        rows: tuple[Rows, NDArray[Any]] | None = None,
     ) -> Tally:
         """The tally of encoded responses, if anybody answered; see `Part.of` for `count` and `weights`.
 
-        One part for each level on offer, levels that nobody chose included.
+        One part for each level on offer, levels that nobody chose included. `rows` are those of the whole sample, with
+        the places of the responses among them.
         """
         parts = []
         for level in asked.levels:
@@ -238,7 +252,15 @@ class Tally:
             raise DataError(f"at least one answer is needed; {came}")
         if weighted and tally.weight == 0:
             raise DataError("the weights of the answers must not all be zero")
-        return tally
+        if rows is None:
+            return tally
+        item, first = np.full(len(rows[0].weight), -1, dtype=np.intp), 0
+        for level, part in zip(asked.levels, tally.parts, strict=True):
+            chosen, codes = asked.codes_at(level, responses)
+            place = part.places(codes)
+            item[rows[1][chosen]] = np.where(place < 0, -1, first + place)
+            first += len(part.codes)
+        return replace(tally, complex=rows[0].collapsed(item, first))
 
     @property
     def categories(self) -> tuple[Any, ...]:
@@ -275,6 +297,15 @@ class Tally:
         """Unweighted answers that would be as precise: (Σw)²/Σw² (Kish 1965)."""
         return self.weight**2 / float(sum(part.weight_squared.sum() for part in self.parts))
 
+    @property
+    def sampled(self) -> Sampled:
+        """How the people behind the distinct answers were sampled: independently, where nothing is told."""
+        if self.complex is not None:
+            return self.complex
+        return Units.independent(
+            *(np.concatenate([getattr(part, name) for part in self.parts]) for name in _ARRAYS[1:])
+        )
+
     @cached_property
     def by_level(self) -> dict[Any, Part]:
         """The parts by their level."""
@@ -304,7 +335,23 @@ class Tally:
             else:
                 parts[place] = parts[place].plus(part)
         question = self.question if self.question == other.question else self.question or other.question
-        return Tally(tuple(parts), weighted=self.weighted or other.weighted, question=question)
+        both = Tally(tuple(parts), weighted=self.weighted or other.weighted, question=question)
+        if self.complex is None and other.complex is None:
+            return both
+        if self.complex is None or other.complex is None:
+            raise DataError("only one of the tallies tells of strata, clusters or replicate weights; count both alike")
+        places = both._items_of(self), both._items_of(other)
+        return replace(both, complex=joined(self.complex, other.complex, places, sum(len(p.codes) for p in parts)))
+
+    def _items_of(self, other: Tally) -> NDArray[np.intp]:
+        """The items of another tally among those of this one, which holds them all."""
+        firsts = np.cumsum([0, *(len(part.codes) for part in self.parts)])
+        found = []
+        for part in other.parts:
+            alike = (str(mine.level) == str(part.level) and mine.design == part.design for mine in self.parts)
+            place = next(i for i, same in enumerate(alike) if same)
+            found.append(firsts[place] + self.parts[place].places(part.codes))
+        return np.concatenate(found)
 
     def __radd__(self, other: object) -> Tally:
         return self if other == 0 else NotImplemented  # so that sum() works
@@ -319,8 +366,11 @@ class Tally:
         path = Path(path)
         arrays = {f"{name}{n}": getattr(part, name) for n, part in enumerate(self.parts) for name in _ARRAYS}
         parts = [{name: getattr(part, name) for name in _HEAD} | {"design": part.design.form()} for part in self.parts]
-        told = {"weighted": self.weighted, "question": self.question, "parts": parts}
-        head = json.dumps({"naysay": "tally", "version": _FORMAT} | told)
+        told: dict[str, Any] = {"weighted": self.weighted, "question": self.question, "parts": parts}
+        if self.complex is not None:
+            told["complex"], sampled = stored(self.complex)
+            arrays |= {f"complex_{name}": array for name, array in sampled.items()}
+        head = json.dumps({"naysay": "tally", "version": _FORMAT if self.complex is not None else 1} | told)
         unfinished = path.with_name(f"{path.name}.part")
         try:
             with unfinished.open("wb") as file:  # an open file keeps numpy from adding a suffix
@@ -337,10 +387,12 @@ class Tally:
         path = Path(path)
         import_module("naysay.design")  # registers its reader, where nobody has asked for a design yet
         try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                head = json.loads(str(stored["head"]))
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as file_:
+                head = json.loads(str(file_["head"]))
                 later = head["version"] > _FORMAT
-                parts = () if later else tuple(_part(stored, n, part) for n, part in enumerate(head["parts"]))
+                parts = () if later else tuple(_part(file_, n, part) for n, part in enumerate(head["parts"]))
+                arrays = {name.removeprefix("complex_"): file_[name] for name in file_.files if name[:7] == "complex"}
+                sampled = restored(head["complex"], arrays) if "complex" in head else None
         except FileNotFoundError:
             raise DataError(f"there is no file {str(path)!r}") from None
         except (OSError, LookupError, TypeError, ValueError, EOFError, BadZipFile) as error:
@@ -349,7 +401,7 @@ class Tally:
             raise DataError(
                 f"{str(path)!r} was saved by a later naysay (tally format {head['version']}); please update"
             )
-        return cls(parts, weighted=head["weighted"], question=head["question"])
+        return cls(parts, weighted=head["weighted"], question=head["question"], complex=sampled)
 
 
 def _part(stored: Mapping[str, NDArray[Any]], number: int, head: dict[str, Any]) -> Part:

@@ -1,0 +1,132 @@
+"""Calibration: weights whose sums over known margins are those of the population."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.sampling.sampled import Floats, Places
+
+__all__ = ["Margins"]
+
+_STEPS = 1_000
+_CLOSE = 1e-9  # of a margin's total, at which weights are calibrated
+
+
+@dataclass(frozen=True, eq=False)
+class Margins:
+    """Known totals of a population by one classification (post-stratification) or by several (raking).
+
+    Parameters
+    ----------
+    cell : (rows,) int
+        The joint cell of each row: its combination of classes.
+    design : (cells, p) float
+        1 where a cell belongs to a class.
+    totals : (p,) float
+        The population of each class.
+    blocks : tuple of slice
+        The classes of each margin.
+    """
+
+    cell: Places
+    design: Floats
+    totals: Floats
+    blocks: tuple[slice, ...]
+
+    @classmethod
+    def of(cls, margins: Sequence[tuple[str, Sequence[Any], Mapping[Any, float]]]) -> Margins:
+        """Of a name, the class of each row and the totals by class, for each margin.
+
+        Raises
+        ------
+        DataError
+            A class without a total, a total without people, totals that are not positive, or sums that differ.
+        """
+        codes, designs, blocks = list[Places](), list[Floats](), list[slice]()
+        totals, sums = list[float](), dict[str, float]()
+        for name, column, known in margins:
+            labels = {str(label): float(total) for label, total in known.items()}
+            found = [None if _checks.is_missing(value) else str(value) for value in column]
+            _check(name, found, labels)
+            place = {label: i for i, label in enumerate(labels)}
+            codes.append(np.array([place[value] for value in found if value is not None]))
+            blocks.append(slice(len(totals), len(totals) + len(labels)))
+            totals.extend(labels.values())
+            sums[name] = sum(labels.values())
+        low, high = min(sums, key=sums.__getitem__), max(sums, key=sums.__getitem__)
+        if sums[high] > sums[low] * (1 + 1e-6):
+            raise DataError(
+                f"all margins must sum to one population; {high!r} sums to {sums[high]:g}, {low!r} to {sums[low]:g}"
+            )
+        joint, cell = np.unique(np.column_stack(codes), axis=0, return_inverse=True)
+        for block, own in zip(blocks, joint.T, strict=True):
+            designs.append(np.eye(block.stop - block.start)[own])
+        return cls(cell.reshape(-1), np.hstack(designs), np.array(totals), tuple(blocks))
+
+    def factors(self, weight: Floats) -> Floats:
+        """The factor of the weights in each cell (cells,), from their sums in each cell.
+
+        Iterative proportional fitting (Deming & Stephan 1940); exact after one step for one margin.
+
+        Raises
+        ------
+        DataError
+            Where no weights have these margins.
+        """
+        factors = np.ones(len(weight))
+        for _ in range(_STEPS):
+            for block in self.blocks:
+                own = self.design[:, block]
+                sums = own.T @ (factors * weight)
+                ratio = np.divide(self.totals[block], sums, out=np.ones_like(sums), where=sums > 0)
+                factors = factors * (own @ ratio)
+            sums = self.design.T @ (factors * weight)
+            if np.abs(sums - self.totals).max() <= _CLOSE * self.totals.max():
+                return factors
+        raise DataError(
+            "the weights cannot be raked to these totals: some classes occur in too few combinations; join classes, or "
+            "leave a margin out"
+        )
+
+
+def _check(name: str, found: Sequence[str | None], labels: Mapping[str, float]) -> None:
+    """Raise unless every row has a class with a total, and every total people."""
+    bad = next((label for label, total in labels.items() if not 0 < total < np.inf), None)
+    if bad is not None:
+        raise DataError(f"the totals of {name!r} must be positive; got {labels[bad]:g} for {bad!r}", column=name)
+    present = set(found)
+    if None in present:
+        row = found.index(None)
+        raise DataError(
+            f"{name!r} must be known of everyone to whose totals weights are calibrated; row {row + 1} is empty",
+            column=name,
+            row=row,
+        )
+    for value in present - set(labels):
+        raise DataError(
+            f"{name!r} has people in {value!r}, for which there is no total; totals are known of "
+            f"{_checks.shown(labels)}",
+            column=name,
+            value=value,
+        )
+    for label in labels:
+        if label not in present:
+            raise DataError(
+                f"there is a total for {label!r} of {name!r}, but nobody of it in the sample; join it with a class "
+                "like it",
+                column=name,
+                value=label,
+            )
+
+
+def classes(values: Sequence[Any]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+    """The distinct texts of some labels, sorted, and the place of each label among them."""
+    names, places = np.unique(np.array([str(value) for value in values]), return_inverse=True)
+    return tuple(names.tolist()), places.reshape(-1)

@@ -1,0 +1,197 @@
+"""Complex samples: units in strata, replicate weights, calibration, and what a tally keeps of them."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from naysay import designs
+from naysay.errors import DataError
+from naysay.sampling import Sampling, Units
+from naysay.tally import Tally
+
+N = 240
+
+
+@pytest.fixture
+def people():
+    rng = np.random.default_rng(16)
+    stratum = rng.integers(0, 4, N)
+    return {
+        "answer": rng.choice(["yes", "no"], N, p=[0.4, 0.6]),
+        "w": rng.uniform(1, 5, N),
+        "stratum": stratum,
+        "cluster": 100 * stratum + rng.integers(0, 7, N),
+        "sex": rng.choice(["f", "m"], N),
+        "region": rng.choice(["e", "s", "w"], N),
+    }
+
+
+ITEM = np.arange(N) % 5
+SCORES = np.random.default_rng(1).normal(size=(5, 2))
+TOTALS = {"sex": {"f": 5_000, "m": 6_000}, "region": {"e": 3_000, "s": 4_000, "w": 4_000}}
+
+
+def sampled(people, item=ITEM, size=5, **columns):
+    sampling = Sampling(
+        **{name: people.get(value, value) if isinstance(value, str) else value for name, value in columns.items()}
+    )
+    return sampling.rows(N).collapsed(item, size)
+
+
+def textbook(people, scores, units, fraction=0.0):
+    """Between the totals of the units in each stratum, summed in loops."""
+    each = people["w"][:, None] * scores
+    covariance = np.zeros((scores.shape[1],) * 2)
+    for stratum in np.unique(people["stratum"]):
+        inside = people["stratum"] == stratum
+        totals = np.array([each[inside & (units == unit)].sum(axis=0) for unit in np.unique(units[inside])])
+        moved = totals - totals.mean(axis=0)
+        covariance += (1 - fraction) * len(totals) / (len(totals) - 1) * moved.T @ moved
+    return covariance
+
+
+def test_units_in_strata_have_the_textbook_covariance(people):
+    found = sampled(people, weights="w", strata="stratum", clusters="cluster")
+    assert found.covariance(SCORES) == pytest.approx(textbook(people, SCORES[ITEM], people["cluster"]))
+    assert found.degrees_of_freedom == len(np.unique(people["cluster"])) - 4
+    alone = sampled(people, weights="w", strata="stratum")
+    assert alone.covariance(SCORES) == pytest.approx(textbook(people, SCORES[ITEM], np.arange(N)))
+    assert str(found) == "28 clusters in 4 strata"
+
+
+def test_a_finite_population_takes_off_its_share_and_says_what_it_keeps(people):
+    share = np.full(N, 0.25)
+    found = sampled(people, weights="w", strata="stratum", clusters="cluster", fpc=share)
+    assert found.covariance(SCORES) == pytest.approx(textbook(people, SCORES[ITEM], people["cluster"], 0.25))
+    assert found.kept == pytest.approx(0.25 * found.squared)
+    units = np.array([28.0 for _ in range(N)])  # 7 clusters of 28 were drawn
+    assert sampled(people, weights="w", strata="stratum", clusters="cluster", fpc=units).covariance(
+        SCORES
+    ) == pytest.approx(found.covariance(SCORES))
+
+
+def test_people_are_units_whether_they_come_one_by_one_or_as_sums(people):
+    sums = [np.bincount(ITEM, each) for each in (None, people["w"], people["w"] ** 2)]
+    together = Units.independent(*sums)
+    apart = sampled(people, weights="w")
+    centered = SCORES - apart.weight @ SCORES / apart.weight.sum()
+    assert together.covariance(centered) == pytest.approx(apart.covariance(centered))
+    assert together.weight == pytest.approx(apart.weight)
+    assert together.squared == pytest.approx(apart.squared)
+
+
+@pytest.mark.parametrize("kind", ["jackknife", "bootstrap"])
+@pytest.mark.parametrize("totals", [(), TOTALS])
+def test_replicates_agree_with_linearization(people, kind, totals):
+    given = [(people[name], known) for name, known in dict(totals).items()]
+    drawn = {"weights": "w", "strata": "stratum", "clusters": "cluster", "totals": given}
+    plain = sampled(people, **drawn)
+    centered = SCORES - plain.weight @ SCORES / plain.weight.sum()
+    made = sampled(people, **drawn, kind=kind, number=3_000)
+    ratio = np.diagonal(made.covariance(centered)) / np.diagonal(plain.covariance(centered))
+    assert ratio == pytest.approx(1, abs=0.08)
+    if totals:
+        assert plain.weight.sum() == pytest.approx(11_000)
+        assert made.totals.sum(axis=1) == pytest.approx(11_000)
+
+
+def test_half_samples_of_two_clusters_a_stratum_equal_linearization_for_totals(people):
+    pairs = {**people, "cluster": 2 * people["stratum"] + np.arange(N) % 2}
+    drawn = {"weights": "w", "strata": "stratum", "clusters": "cluster"}
+    plain = sampled(pairs, **drawn)
+    for kind in ("brr", "fay"):
+        made = sampled(pairs, **drawn, kind=kind)
+        moved = np.sqrt(made.scale)[:, None] * (made.totals - made.full) @ SCORES
+        assert moved.T @ moved == pytest.approx(plain.covariance(SCORES))
+
+
+def test_post_stratification_leaves_no_variance_of_what_is_known(people):
+    """A score that depends on the class only has a known total."""
+    sex = (people["sex"] == "m").astype(int)
+    found = sampled(people, sex, 2, weights="w", clusters="cluster", totals=[(people["sex"], TOTALS["sex"])])
+    assert found.covariance(np.array([[1.0], [0.0]])) == pytest.approx(0, abs=1e-12)
+    assert found.weight == pytest.approx([5_000, 6_000])
+
+
+WRONG = [
+    ({"weights": np.zeros(N)}, "must not all be zero"),
+    ({"weights": np.r_[np.nan, np.ones(N - 1)]}, "place 1 of 240"),
+    ({"weights": np.ones(3)}, "for each of the 240"),
+    ({"strata": ["a", None] * (N // 2)}, "needs a stratum; row 2 of 240"),
+    ({"strata": ["a", "b"] * (N // 2), "clusters": np.repeat([1, 2], N // 2)}, "'1' occurs in 'a' and in 'b'.*nest"),
+    ({"fpc": np.full(N, 100)}, "100 people by its fpc, but 240"),
+    ({"fpc": np.r_[500, np.full(N - 1, 600)]}, "same number on all rows"),
+    ({"weights": np.ones(N), "replicates": np.ones((7, 3)), "kind": "brr"}, r"a row for each of the 240.*\(7, 3\)"),
+    ({"weights": np.ones(N), "replicates": [np.ones(N), np.ones(9)], "kind": "brr"}, "replicate weights 2 .* got 9"),
+    ({"weights": np.ones(N), "replicates": np.ones((N, 3))}, "say what the replicate weights are"),
+    ({"replicates": np.ones((N, 3)), "kind": "brr"}, "weights of the full sample"),
+    ({"weights": np.ones(N), "replicates": np.ones((N, 3)), "kind": "jackknife", "scale": [1, 2]}, "each of the 3"),
+    ({"clusters": np.arange(N) % 3, "kind": "brr"}, "two clusters in each stratum"),
+    ({"totals": [(["f"] * N, {"f": 10, "m": 20})]}, "nobody of it in the sample"),
+    ({"totals": [(["f"] * N, {"m": 20})]}, "'f', for which there is no total"),
+    ({"totals": [(["f", "m"] * (N // 2), {"f": 10, "m": 9}), (["e"] * N, {"e": 20})]}, "one population"),
+    ({"lonely": "ignore"}, "lonely must be one of"),
+    ({"kind": "half"}, "must be one of bootstrap"),
+]
+
+
+@pytest.mark.parametrize(("given", "told"), WRONG)
+def test_what_cannot_be_is_told(given, told):
+    with pytest.raises(DataError, match=told):
+        Sampling(**given).rows(N).collapsed(ITEM, 5)
+
+
+def test_a_stratum_with_a_single_cluster_is_named_and_may_count_for_something(people):
+    stratum = np.where(np.arange(N) < 9, "z", people["stratum"].astype(str))
+    drawn = {"weights": people["w"], "strata": stratum, "clusters": np.where(stratum == "z", -1, people["cluster"])}
+    with pytest.raises(DataError, match=r"stratum 'z' has only one cluster.*collapse.*center.*certainty"):
+        Sampling(**drawn).rows(N).collapsed(ITEM, 5).covariance(SCORES)
+    sizes = {
+        name: np.trace(Sampling(**drawn, lonely=name).rows(N).collapsed(ITEM, 5).covariance(SCORES))
+        for name in ("certainty", "center", "collapse")
+    }
+    assert sizes["certainty"] < sizes["center"]
+    assert sizes["certainty"] < sizes["collapse"]
+    whole = Sampling(**drawn, fpc=np.where(stratum == "z", 1.0, 0.1)).rows(N).collapsed(ITEM, 5)
+    assert np.isfinite(whole.covariance(SCORES)).all()  # taken whole, it needs no other cluster
+
+
+def test_tallies_of_frames_and_arrays_agree_add_and_load(people, tmp_path):
+    design = designs.warner(p=0.7)
+    columns = Sampling(weights="w", strata="stratum", clusters="cluster")
+    arrays = Sampling(
+        **{name: people[each] for name, each in (("weights", "w"), ("strata", "stratum"), ("clusters", "cluster"))}
+    )
+    frame = pl.DataFrame(people)
+    one, two = design.tally(frame, "answer", sampling=columns), design.tally(people["answer"], sampling=arrays)
+    scores = np.array([[0.6], [-0.4]])
+    assert one.sampled.covariance(scores) == pytest.approx(two.sampled.covariance(scores))
+    batches = [design.tally(frame.filter(pl.col("w") > 3), "answer", sampling=columns)]
+    batches.append(design.tally(frame.filter(pl.col("w") <= 3), "answer", sampling=columns))
+    both = sum(batches)
+    assert both.complex.plan.clusters is not None
+    assert both.sampled.covariance(scores) == pytest.approx(one.sampled.covariance(scores))
+    both.save(tmp_path / "tally.npz")
+    again = Tally.load(tmp_path / "tally.npz")
+    assert again.sampled.covariance(scores) == pytest.approx(one.sampled.covariance(scores))
+    assert str(again.sampled) == str(one.sampled)
+    with pytest.raises(DataError, match="only one of the tallies"):
+        one + design.tally(people["answer"])
+
+
+def test_groups_share_the_units_of_their_sample(people):
+    design = designs.warner(p=0.7)
+    columns = Sampling(weights="w", strata="stratum", clusters="cluster")
+    groups = design.tally(pl.DataFrame(people), "answer", sampling=columns, by="sex")
+    whole = design.tally(pl.DataFrame(people), "answer", sampling=columns)
+    scores = np.array([[0.6], [-0.4]])
+    first, second = (tally.sampled for tally in groups.values())
+    assert first.shares_plan(second)
+    assert not first.shares_plan(whole.sampled)
+    together = first.deviations(scores) + second.deviations(scores)
+    assert together.T @ together == pytest.approx(whole.sampled.covariance(scores))
+
+
+def test_weights_come_once():
+    with pytest.raises(DataError, match="named twice"):
+        designs.warner(p=0.7).tally(["yes"], weights=[1], sampling=Sampling(weights=[1]))
