@@ -1,5 +1,6 @@
 """Statements about the project's own files."""
 
+import ast
 import re
 import shutil
 import subprocess
@@ -99,6 +100,13 @@ def test_scripts_can_be_executed(script):
 def test_scripts_are_posix_shell(script):
     assert script.read_text(encoding="utf-8").startswith("#!/bin/sh\n")
     subprocess.run([shutil.which("sh"), "-n", script], check=True)
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "tests").rglob("make_*.py")), ids=lambda path: path.name)
+def test_what_records_references_records_none_when_it_is_imported(script):
+    body = ast.parse(script.read_text(encoding="utf-8")).body  # pytest imports it, to look for doctests
+    assert not [node for node in body if isinstance(node, ast.For | ast.While | ast.With | ast.Try)]
+    assert "__main__" in ast.unparse(body[-1])
 
 
 @pytest.mark.parametrize("needle", [*MACHINE_PATHS, *REGISTRY_HOSTS])

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from naysay import designs
 from naysay.collect import Client, Published
+from naysay.design import Pattern
+from naysay.design.exact import odds_within
 from naysay.questionnaire import (
     Bin,
     Choice,
@@ -97,6 +99,9 @@ def calls(op, *args):
 WARNER = json.loads(designs.warner(p=0.7).to_json())["design"]
 EMPTY = {"kind": "grid", "label": {"en": "?"}, "rows": [], "choices": []}
 PLAIN = {"kind": "text", "label": {"en": "?"}}
+PATTERN = {"kind": "pattern", "name": "", "notes": [], "categories": ["yes", "no"], "own": 7, "other": 3}
+K_ARY = Pattern.of(ABCD, *odds_within(1, others=3))
+"""Warner's design, and k-ary randomized response, as the patterns that they are."""
 SUBSET = {"kind": "subset", "categories": [*ABCD], "discards": 1, "truthful": True}
 BIG = 2**53
 ITEMS, WHOLE = ["questionnaire", "items", "+"], "questionnaire"
@@ -200,6 +205,25 @@ VECTORS = [
     ("a mixture of other categories", "items[10]", (design(10, "components", 1, "categories"), [*"abdc"])),
     ("a second design for other categories", "items[11]", (design(11, "first", "responses"), [*"abce"])),
     ("a set that is followed", "items[11]", (design(11, "first"), SUBSET)),
+    # two integers in place of a table
+    ("a pattern", None, (design(4), PATTERN)),
+    ("a pattern that is followed", None, (design(11, "first"), json.loads(K_ARY.to_json())["design"])),
+    *(
+        (f"a pattern whose {field} is {what}", "items[4]", (design(4), {**PATTERN, field: value}))
+        for field in ("own", "other")
+        for what, value in (
+            ("below zero", -1), ("a fraction", 0.5), ("a text", "3"), ("nothing", None), ("true", True),
+            ("beyond 2**53", BIG + 2), ("a list", [3]),
+        )
+    ),
+    *(
+        (f"a pattern without {field}", "items[4]", (design(4), {key: PATTERN[key] for key in PATTERN if key != field}))
+        for field in ("own", "other")
+    ),
+    ("a pattern of nothing", "items[4]", (design(4), {**PATTERN, "own": 0, "other": 0})),
+    ("a pattern whose column exceeds 2**53 by one", "items[4]", (design(4), {**PATTERN, "own": BIG, "other": 1})),
+    ("a pattern about other categories", "items[4]", (design(4), {**PATTERN, "categories": ["no", "yes"]})),
+    ("a pattern that tells more than is stated", f"{PRIVACY}.smoking", (design(4), {**PATTERN, "own": 70})),
     # levels
     ("no levels", "items[5]", (design(5, "levels"), [])),
     ("a level twice", "items[5]", (level(1, "level"), "1")),
@@ -251,6 +275,7 @@ VECTORS = [
 
 PAGE_ALONE = [
     ("levels beside a table", "items[4]", (design(4, "levels"), [{"level": "1", "design": WARNER}])),
+    ("a pattern with responses of its own", "items[4]", (design(4), {**PATTERN, "responses": ["no", "yes"]})),
     ("words that turn a response around", "items[4]", (at(4, "private", "responses"), {"yes": {"en": "no"}})),
 ]  # fmt: skip
 """What the server reads past, and the page would not."""

@@ -26,6 +26,7 @@ const FIELDS = {
 const NODES = {
   table: "categories responses denominator columns yes_no",
   two_option: "categories responses denominator columns yes_no shown",
+  pattern: "categories own other",
   subset: "categories discards truthful",
   weighted_subset: "categories discards weights",
   mixture: "weights components",
@@ -181,6 +182,12 @@ const DRAWN = {
     return JSON.stringify(responses.map(String));
   },
   two_option: (node, names) => DRAWN.table(node, names),
+  pattern({ own, other }, names) {
+    for (const weight of [own, other]) whole(weight, 0);
+    const sum = BigInt(own) + BigInt(names.length - 1) * BigInt(other); // as numbers the sum could be rounded to the limit
+    must(sum > 0n && sum <= LIMIT);
+    return JSON.stringify(names);
+  },
   subset({ discards, truthful }, names) {
     must(typeof truthful === "boolean");
     return `${discards} of ${names}`;
