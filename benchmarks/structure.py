@@ -20,6 +20,7 @@ import tempfile
 import tokenize
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,8 @@ class Module:
     def __init__(self, path: Path, source: Path) -> None:
         self.text = path.read_text(encoding="utf-8")
         self.tree = ast.parse(self.text)
+        stub = path.with_suffix(".pyi")  # what a package of lazy names imports stands there
+        self.imported = [self.tree, *([ast.parse(stub.read_text(encoding="utf-8"))] if stub.exists() else [])]
         inside = path.relative_to(source).with_suffix("")
         self.parts = inside.parts[:-1] if inside.name == "__init__" else inside.parts
         self.name = ".".join(self.parts)
@@ -105,7 +108,7 @@ def imports(module: Module, names: set[str]) -> set[str]:
     nothing else, so that importing a package is no circle with those who serve it.
     """
     found = set()
-    for node in ast.walk(module.tree):
+    for node in chain.from_iterable(map(ast.walk, module.imported)):
         if isinstance(node, ast.Import):
             found |= {each.name for each in node.names if each.name in names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-__all__ = ["loader"]
+__all__ = ["loader", "stubbed"]
 
 
 def loader(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -30,3 +32,21 @@ def loader(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
         return value
 
     return load, lambda: sorted({*vars(sys.modules[package]), *homes})
+
+
+def stubbed(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """The same for the names that the stub beside a package imports, and these names as its ``__all__``.
+
+    One list serves type checkers and the running program.
+
+    Parameters
+    ----------
+    package, file : str
+        Its ``__name__`` and its ``__file__``; the stub is called ``__init__.pyi``.
+    """
+    homes: dict[str, str] = {}
+    for node in ast.parse(Path(file).with_name("__init__.pyi").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            whole = node.module == package  # a module that is public itself
+            homes |= {each.name: f"{package}.{each.name}" if whole else node.module for each in node.names}
+    return *loader(package, homes), list(homes)

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from naysay import microdata
-from naysay.microdata.commands import risk, source
+from naysay.microdata.commands import source
 
 from ..microdata import jvm
 
@@ -283,7 +283,7 @@ def test_explain_says_what_it_costs_and_answers(naysay, paper):
 
 def test_progress_is_shown_on_a_terminal_only(naysay, paper, monkeypatch):
     said = []
-    asked = risk.microdata.risk_table
+    asked = microdata.risk_table
 
     def listened(*arguments, progress, **more):
         said.append(progress)
@@ -291,7 +291,7 @@ def test_progress_is_shown_on_a_terminal_only(naysay, paper, monkeypatch):
             progress("age + " * 20, 0.5)
         return asked(*arguments, progress=progress, **more)
 
-    monkeypatch.setattr(risk.microdata, "risk_table", listened)
+    monkeypatch.setattr(microdata, "risk_table", listened)
     naysay("risk", paper, *ASKED)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     code, out, _ = naysay("risk", paper, *ASKED)

@@ -170,10 +170,10 @@ def test_one_interrupt_that_is_raised_twice_loses_nothing(keys, whole, monkeypat
     counted = lattices.Lattice.counted
     left = iter(range(12))
 
-    def interrupt(self, places, parents):
+    def interrupt(self, places):
         if next(left, None) is None:
             raise KeyboardInterrupt
-        return counted(self, places, parents)
+        return counted(self, places)
 
     def again(_):
         raise KeyboardInterrupt

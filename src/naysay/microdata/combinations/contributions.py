@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 
 from naysay.errors import DataError
-from naysay.microdata.combinations.finished import Combination
-from naysay.microdata.combinations.lattice import Lattice, Shelf
+from naysay.microdata.combinations.lattice import all_keys
 from naysay.microdata.combinations.search import SIGN, Search
-from naysay.microdata.keys.variables import Keys
 from naysay.microdata.risk.written import WIDTH, explained, grid, share
 from naysay.printing import Content, plain, text
 
-__all__ = ["Contribution", "Contributions", "all_keys", "contributions"]
+__all__ = ["Contribution", "Contributions", "contributions"]
 
 
 @dataclass(frozen=True)
@@ -152,10 +150,3 @@ def _averaged(shares: dict[frozenset[str], float], columns: tuple[str, ...], siz
 
 def _share(found: Search, columns: tuple[str, ...]) -> float:
     return all_keys(found.keys.only(columns), found.rule).unique(found.measure) / found.n
-
-
-def all_keys(keys: Keys, rule: str) -> Combination:
-    """Who stands out on all of these keys together."""
-    lattice = Lattice(keys, rule)
-    sizes = lattice.counted(tuple(range(len(keys.columns))), Shelf(lattice, 0))
-    return Combination(keys.columns, keys.n, *sizes)

@@ -64,7 +64,7 @@ class Combination:
     @property
     def pr_su_kept(self) -> float:
         """Share of those with every key that is unique; NaN where nobody has every key."""
-        return self.k.unique / self.k.records if self.k.records else math.nan
+        return self.k.share
 
     @property
     def pr_su_all(self) -> float:
@@ -74,7 +74,7 @@ class Combination:
     @property
     def pr_su(self) -> float:
         """Share that matches only itself, of everybody whom no policy drops; NaN where that is nobody."""
-        return self.m.unique / self.m.records if self.m.records else math.nan
+        return self.m.share
 
     @property
     def exact(self) -> float:
@@ -82,9 +82,8 @@ class Combination:
 
         The share kept times the mean of 1/k; over the records that `m` is over, NaN where there are none.
         """
-        if not self.m.records:
-            return math.nan
-        return self.k.records * self.k.inverse / self.m.records if self.k.records else 0.0
+        kept = self.k.records * self.k.inverse if self.k.records else 0.0
+        return kept / self.m.records if self.m.records else math.nan
 
     def thetas(self, population: float, *, confidence: float = 0.95) -> tuple[Theta, Theta]:
         """θ on k and, a heuristic, on m: how often a match with a unique record is the right person.
@@ -121,9 +120,7 @@ class Combination:
             "listwise": {
                 "deleted": self.deleted,
                 "kept": self.k.records,
-                "k1": self.k.unique,
-                "k_lt_5": self.k.below_5,
-                "k_lt_10": self.k.below_10,
+                **self.k.counts("k"),
                 "pr_su_kept": number(self.pr_su_kept),
                 "pr_su_all": number(self.pr_su_all),
                 **self.k.fields(),
@@ -131,9 +128,7 @@ class Combination:
             },
             "matches": {
                 "records": self.m.records,
-                "m1": self.m.unique,
-                "m_lt_5": self.m.below_5,
-                "m_lt_10": self.m.below_10,
+                **self.m.counts("m"),
                 "pr_su": number(self.pr_su),
                 **self.m.fields(),
             },

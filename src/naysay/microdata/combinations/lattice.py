@@ -13,22 +13,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import combinations
+from dataclasses import dataclass
+from itertools import accumulate, combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay.microdata.keys.tuples import Tuples, ranked
+from naysay.microdata.combinations.finished import Combination
+from naysay.microdata.keys.tuples import Tuples, grouped, packed
 from naysay.microdata.keys.variables import Keys
-from naysay.microdata.matching.cost import counter_of
 from naysay.microdata.matching.cube import combinations as combinations_of
-from naysay.microdata.matching.question import Pool, answers, feasible
+from naysay.microdata.matching.matches import matches_of_tuples
+from naysay.microdata.matching.question import pool_of
 from naysay.microdata.population.sizes import Sizes
 
-__all__ = ["Lattice", "Places", "Shelf", "Unknown", "number_of"]
+__all__ = ["Lattice", "Places", "Trial", "all_keys", "number_of"]
 
 Places = tuple[int, ...]
 Whole = NDArray[Any]
@@ -44,79 +44,27 @@ def number_of(variables: int, size: int) -> int:
     return sum(math.comb(variables, each) for each in range(1, size + 1))
 
 
+def all_keys(keys: Keys, rule: str) -> Combination:
+    """Who stands out on all of these keys together."""
+    return Lattice(keys, rule).counted(tuple(range(len(keys.columns))))
+
+
 @dataclass(frozen=True, eq=False)
-class _Group:
+class _Part:
     """The distinct tuples of a combination, in lexicographic order.
 
     Parameters
     ----------
-    rank : (rows,) int
-        The tuple of each row, a row being a distinct tuple of all keys.
+    places : Places
     first : (distinct,) int
-        A row of each tuple.
-    count : (distinct,) int
-        Its respondents.
+        A row of each tuple, a row being a distinct tuple of all keys.
+    rank : (rows,) int
+        The tuple of each row.
     """
 
-    rank: Whole
+    places: Places
     first: Whole
-    count: NDArray[np.int64]
-
-    def split(self, column: Whole, size: int, count: NDArray[np.int64], *, single: bool) -> _Group:
-        """The tuples with one key more."""
-        span = len(self.first) * size
-        key = _packed([self.rank, column], [len(self.first), size], len(column))
-        rank, distinct = ranked(key, span)
-        first = np.empty(distinct, np.intp)
-        first[rank] = np.arange(len(rank))
-        held = np.bincount(rank, None if single else count, distinct)
-        return _Group(rank, first, held.astype(np.int64))
-
-
-@dataclass
-class Shelf:
-    """Matches on small combinations, as many sizes as memory holds; what is not there is counted when it is needed."""
-
-    lattice: Lattice
-    most: int
-    held: dict[Places, Whole] = field(default_factory=dict)
-
-    @classmethod
-    def of_lattice(cls, lattice: Lattice, size: int) -> Shelf:
-        """Shelves for all sizes below `size` that fit, the smallest first; none where nobody misses a key."""
-        variables, taken, most = len(lattice.keys.columns), 0, 0
-        each = lattice.rows * lattice.type.itemsize
-        while lattice.open and most < size - 1:
-            taken += math.comb(variables, most + 1) * each
-            if taken > _ROOM:
-                break
-            most += 1
-        return cls(lattice, most)
-
-    def of(self, places: Places) -> Whole | None:
-        """M of each row on a combination, (rows,); None where it is not to be had cheaply."""
-        if not places:
-            return np.broadcast_to(np.array(self.lattice.n, self.lattice.type), self.lattice.rows)
-        if len(places) > self.most:
-            return None
-        if places not in self.held:
-            self.lattice.counted(places, self)
-        return self.held[places]
-
-    def keep(self, places: Places, group: _Group, m: Whole) -> None:
-        """Take the matches on a combination."""
-        if len(places) <= self.most:
-            self.held[places] = m.astype(self.lattice.type)[group.rank]
-
-
-class Unknown(Shelf):
-    """Matches that were never counted, for a trial of how long the work takes."""
-
-    def of(self, places: Places) -> Whole:
-        return np.broadcast_to(np.ones(1, self.lattice.type), self.lattice.rows)
-
-    def keep(self, places: Places, group: _Group, m: Whole) -> None:
-        m.astype(self.lattice.type)[group.rank]  # as long as keeping takes
+    rank: Whole
 
 
 class Lattice:
@@ -127,17 +75,22 @@ class Lattice:
     keys : Keys
     rule : {"worst", "intersect", "first"}
         How uncertain cells match.
+    size : int
+        Matches on combinations of fewer keys are kept, of as many sizes as memory holds.
     """
 
-    def __init__(self, keys: Keys, rule: str) -> None:
-        self.keys, self.rule = keys, rule
-        self.rows, self.n = keys.distinct, keys.n
+    def __init__(self, keys: Keys, rule: str, size: int = 1) -> None:
+        self.keys, self.rule, self.rows, self.n = keys, rule, keys.distinct, keys.n
         self.type = np.min_scalar_type(self.n)
-        columns = keys.tuples.columns
-        self.open = any(bool((column == 0).any()) for column in columns)
-        self._single = self.rows == self.n
-        whole = np.zeros(self.rows, np.int32)
-        self._path: list[tuple[Places, _Group]] = [((), _Group(whole, whole[:1], np.array([self.n])))]
+        each, variables = self.rows * self.type.itemsize, len(keys.columns)
+        needed = accumulate(math.comb(variables, number) * each for number in range(1, size))
+        # nothing is read from smaller combinations if nobody misses a key
+        self.kept = (
+            sum(room <= _ROOM for room in needed) if any((column == 0).any() for column in keys.tuples.columns) else 0
+        )
+        self._held: dict[Places, Whole] = {}
+        everybody = np.zeros(self.rows, np.int32)
+        self._path = [_Part((), everybody[:1], everybody)]
 
     def combinations(self, size: int) -> Iterator[Places]:
         """All combinations of so many keys; neighbors share all but few of theirs.
@@ -148,132 +101,94 @@ class Lattice:
         alike = [float(np.square(np.bincount(column, count) / self.n).sum()) for column in columns]
         return combinations(sorted(range(len(alike)), key=lambda place: (alike[place], place)), size)
 
-    def counted(self, places: Places, parents: Shelf) -> tuple[Sizes, Sizes]:
+    def counted(self, places: Places) -> Combination:
         """The sizes k after listwise deletion, and m over everybody who is not dropped."""
-        group = self.group(places)
-        found = _Combination(self, places, group)
-        m = found.matches(parents)
-        parents.keep(places, group, m)
-        k = group.count[found.sure]
-        return Sizes.counted(k, k), Sizes.counted(m[found.kept], group.count[found.kept])
+        names = tuple(self.keys.columns[place] for place in sorted(places))
+        keys, m = self._counted(places)
+        count = keys.tuples.count
+        k = count[keys.complete]
+        return Combination(names, self.n, Sizes.counted(k, k), Sizes.counted(m[keys.kept], count[keys.kept]))
 
-    def group(self, places: Places) -> _Group:
+    def matches(self, places: Places) -> Whole:
+        """M of each row on a combination, (rows,); 0 where a policy drops it."""
+        if not places:
+            return np.broadcast_to(np.array(self.n, self.type), self.rows)
+        if places not in self._held:
+            _, m = self._counted(places)
+            if len(places) > self.kept:
+                return np.asarray(m[self.part(places).rank])
+        return self._held[places]
+
+    def part(self, places: Places) -> _Part:
         """The tuples of a combination, from the longest of its beginnings that the last ones shared."""
-        while self._path[-1][0] != places[: len(self._path[-1][0])]:
+        while self._path[-1].places != places[: len(self._path[-1].places)]:
             self._path.pop()
-        count = self.keys.tuples.count
-        for length in range(len(self._path[-1][0]), len(places)):
-            place = places[length]
-            column, size = self.keys.tuples.columns[place], self.keys.tuples.sizes[place]
-            group = self._path[-1][1].split(column, size, count, single=self._single)
-            self._path.append((places[: length + 1], group))
-        return self._path[-1][1]
+        tuples = self.keys.tuples
+        for place in places[len(self._path[-1].places) :]:
+            last = self._path[-1]
+            own = grouped([last.rank, tuples.columns[place]], [len(last.first), tuples.sizes[place]])
+            self._path.append(_Part((*last.places, place), *own))
+        return self._path[-1]
 
+    def _counted(self, places: Places) -> tuple[Keys, Whole]:
+        """The keys of a combination, and M of each of their tuples; 0 where a policy drops it."""
+        part, tuples = self.part(places), self.keys.tuples
+        count = np.bincount(part.rank, None if self.rows == self.n else tuples.count, len(part.first))
+        columns = tuple(tuples.columns[place][part.first] for place in places)
+        own = Tuples(columns, tuple(tuples.sizes[place] for place in places), count.astype(np.int64))
+        keys = self.keys.of_tuples([self.keys.variables[place] for place in places], own)
+        m = self._matches(keys, part)
+        if len(places) <= self.kept:
+            self._held[places] = m.astype(self.type)[part.rank]
+        return keys, m
 
-class _Combination:
-    """The distinct tuples of one combination.
+    def _matches(self, keys: Keys, part: _Part) -> Whole:
+        pool, count = pool_of(keys, self.rule, None), keys.tuples.count
+        if not any(pool.uncertain):
+            gaps = [number for number, gap in enumerate(pool.gaps) if gap]
+            if not gaps:
+                return np.where(keys.kept, count, 0)
+            cells, patterns = combinations_of(pool), 2 ** len(gaps)
+            if cells * (1 + len(gaps)) < 4 * patterns * len(pool.tuples):
+                return matches_of_tuples(keys, rule=self.rule, algorithm="cube")
+            if patterns <= _PATTERNS and math.prod(keys.sizes) <= _LARGEST and len(part.places) <= self.kept + 1:
+                found, complete = self._given(keys, part, gaps), np.flatnonzero(keys.complete)
+                found[complete] = count[complete] + _joined(keys, complete, gaps)
+                return found
+        return matches_of_tuples(keys, rule=self.rule)
 
-    Parameters
-    ----------
-    lattice : Lattice
-    places : Places
-    group : _Group
-    """
-
-    def __init__(self, lattice: Lattice, places: Places, group: _Group) -> None:
-        self.places, self.group, self.rule = places, group, lattice.rule
-        self.variables = tuple(lattice.keys.variables[place] for place in places)
-        self.codes = tuple(lattice.keys.tuples.columns[place][group.first] for place in places)
-
-    @property
-    def sure(self) -> NDArray[np.bool_]:
-        """Which tuples have one value on every key."""
-        pairs = zip(self.codes, self.variables, strict=True)
-        certain = [(code > 0) & (code <= len(each.cells.values)) for code, each in pairs]
-        return np.asarray(np.logical_and.reduce(certain))
-
-    @cached_property
-    def kept(self) -> NDArray[np.bool_]:
-        """Which tuples no policy drops."""
-        pairs = zip(self.codes, self.variables, strict=True)
-        needed = [code > 0 for code, variable in pairs if variable.policy == "drop"]
-        return np.asarray(np.logical_and.reduce([np.ones(len(self.group.first), bool), *needed]))
-
-    @cached_property
-    def gaps(self) -> list[int]:
-        """The keys, by their number in the combination, that somebody misses who is not dropped."""
-        return [number for number, code in enumerate(self.codes) if (code[self.kept] == 0).any()]
-
-    @cached_property
-    def pool(self) -> Pool:
-        """What the algorithms of `matches` count."""
-        sizes = tuple(each.cells.size + 1 for each in self.variables)
-        tuples = Tuples(self.codes, sizes, self.group.count)
-        tuples = tuples if self.kept.all() else tuples.take(self.kept)
-        return feasible(Pool(tuples, tuples.count, tuple(each.cells for each in self.variables), self.rule))
-
-    def matches(self, parents: Shelf) -> Whole:
-        """M of each tuple, (distinct,); 0 where a policy drops it."""
-        if any(self.pool.uncertain):
-            return self._apart(None)
-        if not self.gaps:
-            return np.where(self.kept, self.group.count, 0)
-        cells, patterns = combinations_of(self.pool), 2 ** len(self.gaps)
-        if cells * (1 + len(self.gaps)) < 4 * patterns * len(self.pool.tuples):
-            return self._apart("cube")
-        found = None if patterns > _PATTERNS or cells > _LARGEST else self._given(parents)
-        if found is None:
-            return self._apart(None)
-        complete = np.flatnonzero(self.kept & np.logical_and.reduce([code > 0 for code in self.codes]))
-        found[complete] = self.group.count[complete] + self._joined(complete)
-        return found
-
-    def _apart(self, algorithm: str | None) -> Whole:
-        """The matches by an algorithm of `matches`."""
-        result = np.zeros(len(self.group.first), np.int64)
-        if len(self.pool.tuples):
-            result[self.kept] = answers(self.pool, counter_of(self.pool, algorithm))
-        return result
-
-    def _given(self, parents: Shelf) -> Whole | None:
-        """M of the tuples that miss a key, read from the combinations without it; None where one is not to be had."""
-        found = np.zeros(len(self.group.first), np.int64)
-        left = self.kept.copy()
-        for number in self.gaps:
-            mine = np.flatnonzero(left & (self.codes[number] == 0))
-            parent = parents.of(self.places[:number] + self.places[number + 1 :])
-            if parent is None:
-                return None
-            found[mine] = parent[self.group.first[mine]]
+    def _given(self, keys: Keys, part: _Part, gaps: list[int]) -> Whole:
+        """M of the tuples that miss a key, read from the combinations without it."""
+        found, left = np.zeros(keys.distinct, np.int64), keys.kept.copy()
+        for number in gaps:
+            mine = np.flatnonzero(left & (keys.tuples.columns[number] == 0))
+            found[mine] = self.matches(part.places[:number] + part.places[number + 1 :])[part.first[mine]]
             left[mine] = False
         return found
 
-    def _joined(self, complete: Whole) -> Whole:
-        """Of each complete tuple, the respondents that miss a key and have the same values elsewhere."""
-        total = np.zeros(len(complete), np.int64)
-        pattern = np.zeros(len(self.kept), np.int64)
-        for bit, number in enumerate(self.gaps):
-            pattern |= (self.codes[number] == 0).astype(np.int64) << bit
-        pattern[~self.kept] = 0
-        present = np.flatnonzero(np.bincount(pattern))
-        for bits in present[present > 0].tolist():
-            absent = {number for bit, number in enumerate(self.gaps) if bits >> bit & 1}
-            held = [number for number in range(len(self.codes)) if number not in absent]
-            rows = np.flatnonzero(pattern == bits)
-            sizes = [self.pool.tuples.sizes[number] for number in held]
-            there = _packed([self.codes[number][rows] for number in held], sizes, len(rows))
-            asked = _packed([self.codes[number][complete] for number in held], sizes, len(complete))
-            total += _looked_up(there, self.group.count[rows], asked, math.prod(sizes))
-        return total
+
+class Trial(Lattice):
+    """A lattice that takes matches on smaller combinations for known, to try how long the work takes."""
+
+    def matches(self, places: Places) -> Whole:
+        return np.broadcast_to(np.ones(1, self.type), self.rows)
 
 
-def _packed(columns: list[Whole], sizes: list[int], rows: int) -> Whole:
-    """Codes as one number; tuples in lexicographic order stay in order."""
-    kind = np.int32 if math.prod(sizes) < 2**31 else np.int64
-    key: Whole = np.zeros(rows, kind)
-    for column, size in zip(columns, sizes, strict=True):
-        key = key * kind(size) + column.astype(kind, copy=False)
-    return key
+def _joined(keys: Keys, complete: Whole, gaps: list[int]) -> Whole:
+    """Of each complete tuple, the respondents that miss a key and have the same values elsewhere."""
+    codes, sizes = keys.tuples.columns, keys.tuples.sizes
+    total = np.zeros(len(complete), np.int64)
+    pattern = packed([(codes[number] == 0) & keys.kept for number in gaps], [2] * len(gaps))
+    present = np.flatnonzero(np.bincount(pattern))
+    for bits in present[present > 0].tolist():  # 0 is of those who miss nothing, or are dropped
+        held = np.ones(len(codes), np.uint8)
+        held[[number for bit, number in enumerate(reversed(gaps)) if bits >> bit & 1]] = 0
+        spans = [size if known else 1 for size, known in zip(sizes, held, strict=True)]
+        rows = np.flatnonzero(pattern == bits)
+        there = packed([code[rows] for code in codes], spans)  # 0 already where they miss a key
+        asked = packed([code[complete] * known for code, known in zip(codes, held, strict=True)], spans)
+        total += _looked_up(there, keys.tuples.count[rows], asked, math.prod(spans))
+    return total
 
 
 def _looked_up(keys: Whole, amounts: Whole, asked: Whole, span: int) -> Whole:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.combinations.finished import Finished
-from naysay.microdata.combinations.lattice import Lattice, Unknown
+from naysay.microdata.combinations.lattice import Places, Trial
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.histogram import MEASURES
 from naysay.microdata.matching.question import RULES
@@ -108,12 +107,12 @@ def search_plan(keys: Keys, *, size: int = 3, rule: str = "worst") -> SearchPlan
     (3, 3)
     """
     check(keys, size, rule)
-    return planned(Lattice(keys, rule), size, Finished(keys, rule, None))
+    return planned(keys, size, rule, Finished(keys, rule, None))
 
 
-def planned(lattice: Lattice, size: int, finished: Finished) -> SearchPlan:
+def planned(keys: Keys, size: int, rule: str, finished: Finished) -> SearchPlan:
     """The combinations that are not finished, and the time for them."""
-    variables = len(lattice.keys.columns)
+    lattice, variables = Trial(keys, rule, size), len(keys.columns)
     rng, begun, each = np.random.default_rng(variables), time.monotonic(), 0.0
     numbers, seconds = [], []
     for number in range(1, size + 1):
@@ -121,14 +120,14 @@ def planned(lattice: Lattice, size: int, finished: Finished) -> SearchPlan:
         numbers.append(math.comb(variables, number) - done)
         if numbers[-1] and time.monotonic() - begun < _PATIENCE:
             chosen = [rng.choice(variables, number, replace=False) for _ in range(_TRIALS)]
-            each = float(np.mean([_tried(lattice, sorted(places.tolist())) for places in chosen]))
+            each = float(np.mean([_tried(lattice, tuple(sorted(places.tolist()))) for places in chosen]))
         seconds.append(numbers[-1] * each)
     return SearchPlan(variables, size, tuple(numbers), tuple(seconds))
 
 
-def _tried(lattice: Lattice, places: Sequence[int]) -> float:
+def _tried(lattice: Trial, places: Places) -> float:
     """Seconds for one combination whose beginning is counted already, as it is in a search."""
-    lattice.group(tuple(places[:-1]))
+    lattice.part(places[:-1])
     begun = time.perf_counter()
-    lattice.counted(tuple(places), Unknown(lattice, 0))
+    lattice.counted(places)
     return time.perf_counter() - begun

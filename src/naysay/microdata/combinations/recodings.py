@@ -18,8 +18,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from naysay.errors import DataError
-from naysay.microdata.combinations.contributions import all_keys
 from naysay.microdata.combinations.finished import Combination
+from naysay.microdata.combinations.lattice import all_keys
 from naysay.microdata.combinations.plan import check_how
 from naysay.microdata.combinations.search import SHOWN, SIGN, Search
 from naysay.microdata.keys.table import check_names

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.combinations.finished import Combination, Finished
-from naysay.microdata.combinations.lattice import Lattice, Places, Shelf, number_of
+from naysay.microdata.combinations.lattice import Lattice, number_of
 from naysay.microdata.combinations.plan import check, planned
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.bitmaps import adder
@@ -245,7 +246,7 @@ def search(
     _checks.confidence(confidence)
     if population is not None:
         sampling_fraction(keys.n, population)
-    lattice = Lattice(keys, rule)
+    lattice = Lattice(keys, rule, size)
     adder(4 * size * lattice.rows**2)  # imports what compiles: an import that Ctrl-C cuts short cannot be repeated
     with Finished(keys, rule, None if file is None else Path(file)) as finished:
         stopped = _interruptible(lambda: _run(lattice, size, finished, most, minutes, progress))
@@ -291,29 +292,23 @@ def _run(
 ) -> str:
     """Count what is not finished; why it stopped."""
     if most is None and minutes is None:
-        plan = planned(lattice, size, finished)
+        plan = planned(lattice.keys, size, lattice.rule, finished)
         if plan.time > LONGEST:
             ways = "Count the first with most (--most), give it time with minutes (--minutes), or search smaller"
             needs = "a search that takes more than a day needs a limit"
             raise DataError(f"{needs}; this one has {plan}. {ways} combinations ({plan.smaller})")
-    shelf, begun = Shelf.of_lattice(lattice, size), time.monotonic()
-    total = number_of(len(lattice.keys.columns), size)
+    begun, columns = time.monotonic(), lattice.keys.columns
+    total = number_of(len(columns), size)
     before = sum(len(names) <= size for names in finished.done)
-    for counted, (names, places) in enumerate(_missing(lattice, size, finished)):
+    every = chain.from_iterable(map(lattice.combinations, range(1, size + 1)))  # the smallest first
+    named = ((tuple(columns[place] for place in sorted(places)), places) for places in every)
+    left = (each for each in named if each[0] not in finished.done)
+    for counted, (names, places) in enumerate(left):
         if most is not None and counted >= most:
             return "most"
         if minutes is not None and time.monotonic() - begun > 60 * minutes:
             return "minutes"
         if progress is not None:
             progress(" + ".join(names), (before + counted) / total)
-        finished.add(Combination(names, lattice.n, *lattice.counted(places, shelf)))
+        finished.add(lattice.counted(places))
     return ""
-
-
-def _missing(lattice: Lattice, size: int, finished: Finished) -> Iterator[tuple[tuple[str, ...], Places]]:
-    """Combinations that are not finished, the smallest first, with their names in the order of the keys."""
-    for number in range(1, size + 1):
-        for places in lattice.combinations(number):
-            names = tuple(lattice.keys.columns[place] for place in sorted(places))
-            if names not in finished.done:
-                yield names, places

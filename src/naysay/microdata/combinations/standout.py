@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -15,9 +14,9 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.combinations.hitting import hitting_sets
+from naysay.microdata.combinations.lattice import Lattice, Places, number_of
 from naysay.microdata.combinations.plan import check_how
 from naysay.microdata.keys.variables import Keys
-from naysay.microdata.matching.matches import matches_of_tuples
 
 __all__ = ["KeySet", "StandOut", "stand_out", "stand_out_of"]
 
@@ -123,23 +122,25 @@ def stand_out(
     """
     every = len(keys.columns)
     largest = _most(most, every)
-    alone: dict[tuple[str, ...], NDArray[np.bool_]] = {(): np.zeros(keys.distinct, bool)}
+    lattice = Lattice(keys, rule, largest)
+    alone: dict[Places, NDArray[np.bool_]] = {(): np.zeros(keys.distinct, bool)}
     size = np.zeros(keys.distinct, np.int64)
     sets = []
-    done, total = 0, sum(math.comb(every, number) for number in range(1, largest + 1))
+    done, total = 0, number_of(every, largest)
     for number in range(1, largest + 1):
         closed = {}
-        for names in combinations(keys.columns, number):
+        for places in combinations(range(every), number):
+            names = tuple(keys.columns[place] for place in places)
             if progress is not None:
                 progress(" + ".join(names), done / total)
             done += 1
-            before = np.logical_or.reduce([alone[part] for part in combinations(names, number - 1)])
-            now = before if before.all() else before | _alone(keys, names, rule)
+            before = np.logical_or.reduce([alone[part] for part in combinations(places, number - 1)])
+            now = before if before.all() else before | (lattice.matches(places) == 1)
             fresh = now & ~before
             if fresh.any():
                 sets.append(KeySet(names, int(keys.tuples.count[fresh].sum())))
                 size[fresh & (size == 0)] = number
-            closed[names] = now
+            closed[places] = now
         alone = closed
     sets.sort(key=lambda found: (len(found.keys), -found.respondents))
     return StandOut(keys, _checks.read_only(size), tuple(sets), largest)
@@ -151,13 +152,6 @@ def _most(most: Any, every: int) -> int:
     if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= every:
         raise DataError(f"most must be a number of keys, from 1 to {every}; got {most!r}", value=most)
     return int(most)
-
-
-def _alone(keys: Keys, names: tuple[str, ...], rule: str) -> NDArray[np.bool_]:
-    """Which distinct tuples match only themselves on these keys."""
-    found = matches_of_tuples(keys.only(names), rule=rule) == 1
-    _, moved = keys.tuples.only([keys.columns.index(name) for name in names])
-    return np.asarray(found[moved])
 
 
 def stand_out_of(

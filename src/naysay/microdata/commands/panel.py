@@ -14,7 +14,7 @@ from typer import Argument, Option
 from naysay import _checks, files
 from naysay.console import output
 from naysay.console.commands import takes
-from naysay.console.options import Encoding, Separator
+from naysay.console.options import Encoding, Force, Separator
 from naysay.errors import DataError
 from naysay.microdata import panel
 from naysay.microdata.commands import declared
@@ -51,7 +51,7 @@ class WavesOptions:
         str | None, Option(metavar="RECORD", help="The month of each FILE, where files do not hold it.")
     ] = None
     na: Annotated[str | None, Option(metavar="RECORD", help="Cells that mean missing, such as 'NA,-9'.")] = None
-    force: Annotated[bool, Option("--force", help="Overwrite files that exist.")] = False
+    force: Force = False
     format_: Annotated[Literal["table", "json"], Option("--format", help="Of the counts that are printed.")] = "table"
     separator: Separator = ","
     encoding: Encoding = None

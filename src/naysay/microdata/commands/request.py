@@ -93,23 +93,22 @@ class Request:
         na = () if options.na is None else declared.record(options.na, option="--na")
         source = Source(options, [*columns, *([] if sensitive is None else [sensitive])], plain, na)
         with files.readable(options.file), source.table() as table, _progress() as progress:
-            # keys that are encoded under the first policy answer all of this; several policies alone encode each anew
-            once = (options.stand_out, options.row, options.search, options.html)
-            needed = len(self.policies) == 1 or options.explain or any(each is not None for each in once)
-            read = self._read(table, progress) if needed else None
-            if options.explain and read is not None:
-                for names in self.asked:
-                    output.note(f"{' + '.join(names)}:")
-                    for line in str(microdata.explain(read.only(names), rule=options.rule)).splitlines():
-                        output.note(f"  {line}")
-            return self._answers(table, read, progress)
+            read = [self._read(table, policy, progress) for policy in self.policies]
+            for names in self.asked if options.explain else ():
+                output.note(f"{' + '.join(names)}:")
+                for line in str(microdata.explain(read[0].only(names), rule=options.rule)).splitlines():
+                    output.note(f"  {line}")
+            found = self._measured(read, progress)
+            self._alone(found, found.keys, progress)
+            if options.search is not None:
+                self._searched(found, found.keys, options.search, progress)
+            return found
 
-    def _read(self, table: Any, progress: Reporter) -> Keys:
-        """All keys under the first policy, and the sensitive variable, read once."""
+    def _read(self, table: Any, policy: str | dict[str, str], progress: Reporter) -> Keys:
+        """All keys under a policy, and the sensitive variable, read once."""
         sensitive = self.options.sensitive
         if sensitive in self.every:
             raise DataError(f"the sensitive variable must not be a key; {sensitive!r} is both")
-        policy = self.policies[0]
         return Keys(
             table,
             [*self.every, *([] if sensitive is None else [sensitive])],
@@ -119,34 +118,29 @@ class Request:
             progress=None if progress is None else partial(progress, "reading keys"),
         )
 
-    def _answers(self, table: Any, read: Keys | None, progress: Reporter) -> Answers:
-        """All answers, from the keys that are read already where these are enough."""
+    def _measured(self, read: Sequence[Keys], progress: Reporter) -> Answers:
+        """The table of risk, under one policy after the other, and what the scenarios make of it."""
         options = self.options
-        several = read is None or len(self.policies) > 1
-        risk = microdata.risk_table(
-            table if several else read,
-            self.asked,
-            population=self.population,
-            rule=options.rule,
-            missing=self.policies if several else "wildcard",
-            cells=self.cells if several else None,
-            weights=options.weight,
-            sensitive=options.sensitive,
-            confidence=options.confidence,
-            records=options.per_row is not None,
-            progress=progress,
-        )
+        tables = [
+            microdata.risk_table(
+                keys,
+                self.asked,
+                population=self.population,
+                rule=options.rule,
+                weights=options.weight,
+                sensitive=options.sensitive,
+                confidence=options.confidence,
+                records=options.per_row is not None,
+                progress=progress,
+            )
+            for keys in read
+        ]
+        rows = tuple(row for each in tables for row in each.quasi_identifiers)
         tried = [
             [microdata.identification(row, name, attempt=chance) for name, chance in self.attempts.items()]
-            for row in risk.quasi_identifiers
+            for row in rows
         ]
-        found = Answers(risk, tried)
-        if read is not None:
-            found.keys = read.only(self.every)
-            self._alone(found, found.keys, progress)
-            if options.search is not None:
-                self._searched(found, found.keys, options.search, progress)
-        return found
+        return Answers(replace(tables[0], quasi_identifiers=rows), tried, read[0].only(self.every))
 
     def _alone(self, found: Answers, keys: Keys, progress: Reporter) -> None:
         """On which keys people stand out: everybody, one respondent, or nobody where that is not asked."""

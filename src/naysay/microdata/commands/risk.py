@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from naysay import microdata
 from naysay.console import pages
 from naysay.console.commands import takes
 from naysay.microdata.commands.risk_options import Options
 
-__all__ = ["command", "microdata"]
+__all__ = ["command"]
 
 _INTERRUPTED = 130
 

@@ -22,7 +22,7 @@ from naysay.design import Answerable
 from naysay.errors import AnswerError, DataError
 from naysay.microdata.keys.cells import CellSet
 from naysay.microdata.keys.codes import Read, assembled, codes_of_cells, of_column, of_lists, of_mixed
-from naysay.microdata.keys.table import Table
+from naysay.microdata.keys.table import Table, first_row
 from naysay.responses import JOINER
 from naysay.responses.spaces import key_of
 
@@ -151,8 +151,7 @@ class Between(Form):
 
     def _check(self, *checks: tuple[NDArray[np.bool_], str, str | None]) -> None:
         for wrong, what, column in checks:
-            if wrong.any():
-                row = int(wrong.argmax())
+            if (row := first_row(wrong)) is not None:
                 told = f"columns {self.low!r} and {self.high!r}, row {row + 1}: {what}"
                 raise DataError(told, row=row, column=column)
 
@@ -256,9 +255,9 @@ class Privatized(Form):
                 value=error.value,
             ) from None
         likelihood = self.design.likelihood(responses)
-        impossible = likelihood.max(axis=1, initial=0.0) <= 0
-        if impossible.any():
-            row = int(rows[impossible.argmax()])
+        impossible = first_row(likelihood.max(axis=1, initial=0.0) <= 0)
+        if impossible is not None:
+            row = int(rows[impossible])
             told = f"column {name!r}, row {row + 1}, holds an answer that no category of the design can give"
             raise DataError(told, row=row, column=name)
         return likelihood, np.asarray(responses.missing)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.cells import CellSet
+from naysay.microdata.keys.table import first_row
 
 __all__ = ["Read", "assembled", "codes_of_cells", "of_column", "of_lists", "of_mixed"]
 
@@ -68,9 +69,8 @@ def _counted(series: pl.Series, least: int, most: int) -> tuple[NDArray[Any], tu
 
 def _whole(series: pl.Series, name: str) -> pl.Series:
     numbers = series.cast(pl.Float64).fill_nan(None)
-    wrong = (numbers != numbers.round(0)) | numbers.is_infinite() | (numbers.abs() > 2**53)
-    if wrong.any():
-        row = int(wrong.fill_null(value=False).arg_max() or 0)
+    row = first_row((numbers != numbers.round(0)) | numbers.is_infinite() | (numbers.abs() > 2**53))
+    if row is not None:
         raise _not_whole(name, row, numbers[row])
     return numbers.cast(pl.Int64)
 
@@ -150,12 +150,12 @@ def of_lists(lists: pl.Series, name: str) -> Read:
     known = lists.drop_nulls()
     rows = np.flatnonzero(lists.is_not_null().to_numpy())
     lengths = known.list.len().to_numpy()
-    if (lengths == 0).any():
-        raise _empty(name, int(rows[(lengths == 0).argmax()]))
+    if (empty := first_row(lengths == 0)) is not None:
+        raise _empty(name, int(rows[empty]))
     codes, values = codes_of_series(known.explode(), name=name)
     owner = np.repeat(np.arange(len(known)), lengths)
-    if (codes == 0).any():
-        raise _empty(name, int(rows[owner[(codes == 0).argmax()]]))
+    if (unknown := first_row(codes == 0)) is not None:
+        raise _empty(name, int(rows[owner[unknown]]))
     texts = (
         pl.DataFrame({"owner": owner, "code": codes.astype(np.int64)})
         .unique(maintain_order=True)

@@ -9,13 +9,14 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.frames import is_frame
 from naysay.responses import cells_of
 
-__all__ = ["Table", "check_names", "engine_of"]
+__all__ = ["Table", "check_names", "engine_of", "first_row"]
 
 
 def engine_of(data: Any) -> str | None:
@@ -26,6 +27,12 @@ def engine_of(data: Any) -> str | None:
     if not isinstance(frame, nw.LazyFrame):
         return None
     return frame.implementation.name.lower().replace("pyspark_connect", "spark").replace("pyspark", "spark")
+
+
+def first_row(wrong: pl.Series | NDArray[np.bool_]) -> int | None:
+    """The first row for which this is true, counted from 0; None where there is none."""
+    rows = pl.Series(wrong).arg_true()
+    return int(rows[0]) if len(rows) else None
 
 
 def check_names(names: Sequence[str], known: Sequence[str], *, what: str = "column") -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 
-__all__ = ["Tuples", "grouped", "ranked"]
+__all__ = ["Tuples", "grouped", "packed", "ranked"]
 
 _LARGEST = 2**62
 _DENSE = 1 << 20  # keys below this, or eight times their number, are grouped by counting, not by sorting
@@ -76,19 +77,25 @@ def grouped(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[NDAr
     Column values lie in 0 … size - 1. They are packed into one integer, which is ranked anew before it would need more
     than 62 bits.
     """
-    key: NDArray[Any] = np.zeros(len(columns[0]), np.uint8)
-    span = 1
-    for column, size in zip(columns, sizes, strict=True):
+    key, span = packed(columns[:1], sizes[:1]), sizes[0]
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
         if span * size > _LARGEST:
             key, span = ranked(key, span)
-        span *= size
-        key = key.astype(np.uint32 if span <= 2**32 else np.int64)
-        key *= key.dtype.type(size)
-        key += column.astype(key.dtype, copy=False)
+        key, span = packed([key, column], [span, size]), span * size
     rank, distinct = ranked(key, span)
     row = np.empty(distinct, np.intp)
     row[rank] = np.arange(len(rank))
     return row, rank
+
+
+def packed(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> NDArray[Any]:
+    """Columns as one number for each row, below 2⁶²; in lexicographic order rows stay in order."""
+    kind = np.uint32 if math.prod(sizes) <= 2**32 else np.int64
+    key: NDArray[Any] = columns[0].astype(kind)
+    for column, size in zip(columns[1:], sizes[1:], strict=True):
+        key *= kind(size)
+        key += column.astype(kind, copy=False)
+    return key
 
 
 def ranked(key: NDArray[Any], span: int) -> tuple[NDArray[Any], int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys.candidates import Form, Plain
 from naysay.microdata.keys.cells import CellSet, compact
 from naysay.microdata.keys.engines import Asked, Remote, encoded
-from naysay.microdata.keys.table import Table, check_names, engine_of
+from naysay.microdata.keys.table import Table, check_names, engine_of, first_row
 from naysay.microdata.keys.tuples import Tuples, grouped
 from naysay.responses import cells_of
 
@@ -196,19 +196,22 @@ class Keys:
         names = _names(columns)
         check_names(names, self.columns, what="key")
         places = [self.columns.index(name) for name in names]
-        # asking for the tuples would collect a table on an engine
-        part = self._with([self.variables[place] for place in places], self.__dict__.get("tuples"), places)
+        variables = [self.variables[place] for place in places]
+        counted = "tuples" in self.__dict__  # asking for them would collect a table on an engine
+        part = self.of_tuples(variables, *(self.tuples.only(places) if counted else ()))
         part.remote = None if self.remote is None else self.remote.only(places)
         return part
 
-    def _with(self, variables: Sequence[Variable], tuples: Tuples | None, places: Sequence[int]) -> Keys:
-        """Keys of the same respondents with other variables, counted from columns of tuples if these are known."""
+    def of_tuples(
+        self, variables: Sequence[Variable], tuples: Tuples | None = None, moved: NDArray[Any] | None = None
+    ) -> Keys:
+        """Keys of the same respondents, whose tuples are counted already; `moved` has the new place of each old one."""
         part = object.__new__(Keys)
-        part.variables = tuple(variables)
-        part._weights, part._weight_name, part._owner, part.remote = self._weights, self._weight_name, None, None
+        part.variables, part.remote = tuple(variables), None
+        part._weights, part._weight_name = self._weights, self._weight_name
+        part._owner = None if self._owner is None or moved is None else moved[self._owner]
         if tuples is not None:
-            part.tuples, moved = tuples.only(places)
-            part._owner = None if self._owner is None else moved[self._owner]
+            part.tuples = tuples
         return part
 
     def merged(self, name: str, into: ArrayLike) -> Keys:
@@ -227,8 +230,8 @@ class Keys:
         columns, sizes, variables = list(self.tuples.columns), list(self.sizes), list(self.variables)
         columns[place], sizes[place] = compact(number[columns[place]], cells.size), cells.size + 1
         variables[place] = Variable(name, cells, old.policy)
-        tuples = Tuples(tuple(columns), tuple(sizes), self.tuples.count, self.tuples.weight)
-        return self._with(variables, tuples, range(len(columns)))
+        alike = Tuples(tuple(columns), tuple(sizes), self.tuples.count, self.tuples.weight)
+        return self.of_tuples(variables, *alike.only(range(len(columns))))
 
     @cached_property
     def kept(self) -> NDArray[np.bool_]:
@@ -263,8 +266,14 @@ class Keys:
                 told.append(f"{names}, and should not be in a file to be released")
         return tuple(StatisticalWarning(text) for text in told)
 
-    def weight(self, weights: str | ArrayLike) -> NDArray[np.float64]:
-        """Sum of the sampling weights over each distinct tuple, (distinct,)."""
+    @overload
+    def weight(self, weights: None) -> None: ...
+    @overload
+    def weight(self, weights: str | ArrayLike) -> NDArray[np.float64]: ...
+    def weight(self, weights: str | ArrayLike | None) -> NDArray[np.float64] | None:
+        """Sum of the sampling weights over each distinct tuple, (distinct,); None without weights."""
+        if weights is None:
+            return None
         if isinstance(weights, str) and weights == self._weight_name and self.tuples.weight is not None:
             return self.tuples.weight
         return np.bincount(self.owner, self.each_weight(weights), self.distinct).astype(np.float64)
@@ -326,11 +335,9 @@ def _weights(source: Table, weights: str | ArrayLike) -> NDArray[np.float64]:
 def positive(weights: ArrayLike, n: int) -> NDArray[np.float64]:
     """Sampling weights (n,), after checking that they are positive numbers."""
     numbers = np.asarray(weights)
-    if numbers.dtype.kind in "iuf" and numbers.shape == (n,):
-        wrong = ~(np.isfinite(numbers) & (numbers > 0))
-        if wrong.any():
-            row = int(wrong.argmax())
-            told = f"sampling weights must be positive numbers; the one in row {row + 1} is not"
-            told += " (leave out respondents who stand for nobody)"
-            raise DataError(told, row=row, value=float(numbers[row]))
+    plain = numbers.dtype.kind in "iuf" and numbers.shape == (n,)
+    if plain and (row := first_row(~(np.isfinite(numbers) & (numbers > 0)))) is not None:
+        told = f"sampling weights must be positive numbers; the one in row {row + 1} is not"
+        told += " (leave out respondents who stand for nobody)"
+        raise DataError(told, row=row, value=float(numbers[row]))
     return _checks.amounts(weights, what="weights", length=n)

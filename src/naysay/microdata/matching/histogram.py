@@ -64,10 +64,10 @@ def histogram(
         table = found.group_by(AMOUNT).agg(nw.col(COUNT).sum())
         collected = keys.remote.engine.collected(table).sort(AMOUNT)
         return Histogram(collected[AMOUNT].to_numpy(), collected[COUNT].to_numpy().astype(np.int64))
-    amount = keys.tuples.count if weights is None else keys.weight(weights)
-    kept = keys.complete
+    weight = keys.weight(weights)
+    amount, kept = keys.tuples.count if weight is None else weight, keys.complete
     if measure == "matches":
-        amount, kept = matches_of_tuples(keys, amount, rule=rule, algorithm=algorithm, progress=progress), keys.kept
+        amount, kept = matches_of_tuples(keys, weight, rule=rule, algorithm=algorithm, progress=progress), keys.kept
     sizes, place = np.unique(amount[kept], return_inverse=True)
     return Histogram(sizes, np.bincount(place, keys.tuples.count[kept], len(sizes)).astype(np.int64))
 

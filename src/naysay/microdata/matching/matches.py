@@ -92,8 +92,9 @@ def matches(
 
     Source: Mulder, number of matches; METHODS section 5 for uncertain cells.
     """
-    weight = None if weights is None else keys.weight(weights)
-    amount = matches_of_tuples(keys, weight, rule=rule, algorithm=algorithm, progress=progress)[keys.owner]
+    amount = matches_of_tuples(keys, keys.weight(weights), rule=rule, algorithm=algorithm, progress=progress)[
+        keys.owner
+    ]
     return np.asarray(amount) if keys.kept.all() else np.ma.MaskedArray(amount, mask=~keys.kept[keys.owner])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
+from naysay.microdata.keys.table import first_row
 from naysay.microdata.panel.identifiers import beside
 from naysay.microdata.panel.months import month_texts
 from naysay.microdata.panel.waves import Waves
@@ -146,30 +147,20 @@ def month_of_birth(
     if year_of_birth is not None and not bounds:
         raise DataError("the year of birth is used with bounds=True only; leave year_of_birth out, or ask for bounds")
     found = Waves.of(waves, respondent=respondent, wave=wave)
-    cells, codes, months = found.sorted_cells(age)
-    ages = _Ages(_whole_numbers(cells, age, 0, _OLDEST), codes, months)
-    changes = _Changes.of(ages)
-    possible, first = _bounded(found, ages, year_of_birth)
-    masks, start = (possible, first) if bounds else changes.masks(len(found.respondents))
-    problem = _problems(changes, possible, len(found.respondents))
+    ages = _Ages.of(found, age)
+    possible, first = ages.bounded(found, year_of_birth)
+    masks, start = (possible, first) if bounds else ages.changed()
+    problem = ages.problems(possible)
     table = pl.DataFrame({respondent: found.respondents, "month_of_birth": _lists(masks, start, problem >= 0)})
-    return Birthdays(table, _contradictions(found, ages, changes, problem), found.warnings)
-
-
-class _Ages(NamedTuple):
-    """Known ages, respondent by respondent and month by month."""
-
-    age: NDArray[np.int64]
-    codes: NDArray[np.int64]
-    months: NDArray[np.int64]
+    return Birthdays(table, _contradictions(found, ages, problem), found.warnings)
 
 
 def _whole_numbers(cells: pl.Series, name: str, least: int, most: int) -> NDArray[np.int64]:
     """Known cells as whole numbers, also where a file holds them as text."""
     numbers = cells.cast(pl.Float64, strict=False)
     wrong = (numbers.is_null() | (numbers != numbers.round(0)) | ~numbers.is_between(least, most)).fill_null(value=True)
-    if wrong.any():
-        value = cells[int(wrong.arg_max() or 0)]
+    if (row := first_row(wrong)) is not None:
+        value = cells[row]
         held = f"it holds {str(value)[:40]!r} (leave cells empty where nothing is known)"
         message = f"column {name!r} must hold whole numbers from {least} to {most}; {held}"
         raise DataError(message, column=name, value=value)
@@ -177,67 +168,82 @@ def _whole_numbers(cells: pl.Series, name: str, least: int, most: int) -> NDArra
 
 
 @dataclass(frozen=True, eq=False)
-class _Changes:
-    """Pairs of waves that follow one another with the same respondent's age."""
+class _Ages:
+    """Known ages, respondent by respondent and month by month.
 
+    Parameters
+    ----------
+    n : int
+        Respondents.
+    age, codes, months : (known,) int
+        Each age, whose it is, and of which month.
+    follows : (known - 1,) bool
+        Whether an age is followed by one of the same respondent.
+    """
+
+    n: int
+    age: NDArray[np.int64]
     codes: NDArray[np.int64]
-    old: NDArray[np.int64]
-    new: NDArray[np.int64]
-    rise: NDArray[np.int64]
+    months: NDArray[np.int64]
+    follows: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, ages: _Ages) -> _Changes:
-        same = np.diff(ages.codes) == 0
-        return cls(ages.codes[1:][same], ages.months[:-1][same], ages.months[1:][same], np.diff(ages.age)[same])
+    def of(cls, waves: Waves, name: str) -> _Ages:
+        cells, codes, months = waves.sorted_cells(name)
+        age = _whole_numbers(cells, name, 0, _OLDEST)
+        return cls(len(waves.respondents), age, codes, months, np.diff(codes) == 0)
 
-    def masks(self, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    @property
+    def rises(self) -> tuple[NDArray[Any], ...]:
+        """Of waves that follow one another: whose they are, the months between them, and by how much the age rises."""
+        return tuple(each[self.follows] for each in (self.codes[1:], np.diff(self.months), np.diff(self.age)))
+
+    def changed(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """For each respondent a bit for every month that all changes allow, and the month to list them from."""
-        length = self.new - self.old + 1
-        tells = (self.rise != 0) & (length < YEAR)
-        month = self.old[tells] % YEAR
-        masks = np.full(n, EVERY)
-        np.bitwise_and.at(masks, self.codes[tells], _around(month, length[tells]))
-        start = np.zeros(n, np.int64)
-        start[self.codes[tells]] = month  # the last assigned: the most recent change
+        codes, between, rise = self.rises
+        tells = (rise != 0) & (between + 1 < YEAR)
+        month = self.months[:-1][self.follows][tells] % YEAR
+        masks, start = np.full(self.n, EVERY), np.zeros(self.n, np.int64)
+        np.bitwise_and.at(masks, codes[tells], _around(month, between[tells] + 1))
+        start[codes[tells]] = month  # the last assigned: the most recent change
         return masks, start
 
+    def bounded(self, waves: Waves, year_of_birth: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The same from every age: born from 12 a + 12 to 12 a months before a wave in which the age was a."""
+        most = np.iinfo(np.int64).max
+        latest, earliest = np.full(self.n, most), np.full(self.n, -most)
+        born = self.months - YEAR * self.age
+        np.minimum.at(latest, self.codes, born)
+        np.maximum.at(earliest, self.codes, born - YEAR)
+        if year_of_birth is not None:
+            cells, codes, _ = waves.sorted_cells(year_of_birth)
+            years = _whole_numbers(cells, year_of_birth, 1_000, 9_999)
+            np.minimum.at(latest, codes, YEAR * years + YEAR - 1)
+            np.maximum.at(earliest, codes, YEAR * years)
+        known = latest < most
+        start = np.where(known, earliest, 0)
+        length = np.clip(np.where(known, latest, YEAR) - start + 1, 0, YEAR)
+        return _around(start % YEAR, length), start % YEAR
 
-def _bounded(waves: Waves, ages: _Ages, year_of_birth: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Masks from every age: born from 12 a + 12 to 12 a months before a wave in which the age was a."""
-    n = len(waves.respondents)
-    latest, earliest = np.full(n, np.iinfo(np.int64).max), np.full(n, np.iinfo(np.int64).min)
-    born = ages.months - YEAR * ages.age
-    np.minimum.at(latest, ages.codes, born)
-    np.maximum.at(earliest, ages.codes, born - YEAR)
-    if year_of_birth is not None:
-        cells, codes, _ = waves.sorted_cells(year_of_birth)
-        years = _whole_numbers(cells, year_of_birth, 1_000, 9_999)
-        np.minimum.at(latest, codes, YEAR * years + YEAR - 1)
-        np.maximum.at(earliest, codes, YEAR * years)
-    known = (latest < np.iinfo(np.int64).max) & (earliest > np.iinfo(np.int64).min)
-    start = np.where(known, earliest, 0)
-    length = np.clip(np.where(known, latest, YEAR) - start + 1, 0, YEAR)
-    return _around(start % YEAR, length), start % YEAR
+    def problems(self, possible: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What contradicts itself in each respondent's ages, as a place in `_PROBLEMS`; -1 where nothing does.
+
+        Judged by every age, not only by pairs of waves: 40, 41, 42 in three months may each follow the one before, but
+        not all of them. The months that all ages allow are among those that all changes allow.
+        """
+        codes, between, rise = self.rises
+        slack = between - YEAR * rise
+        found = np.full(self.n, -1)
+        found[possible == 0] = _PROBLEMS.index(NONE_FITS)
+        for problem, wrong in ((RESTS, slack > YEAR), (JUMPS, slack < -YEAR), (FALLS, rise < 0)):
+            found[codes[wrong]] = _PROBLEMS.index(problem)
+        return found
 
 
 def _around(month: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
     """A bit for each of so many months from a month on, around the turn of the year."""
     bits = (1 << length) - 1
     return ((bits << month) | (bits >> (YEAR - month))) & EVERY
-
-
-def _problems(changes: _Changes, possible: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    """What contradicts itself in each respondent's ages, as a place in `_PROBLEMS`; -1 where nothing does.
-
-    Judged by every age, not only by pairs of waves: 40, 41, 42 in three months may each follow the one before, but not
-    all of them. The months that all ages allow are among those that all changes allow.
-    """
-    slack = (changes.new - changes.old) - YEAR * changes.rise
-    found = np.full(n, -1)
-    found[possible == 0] = _PROBLEMS.index(NONE_FITS)
-    for problem, wrong in ((RESTS, slack > YEAR), (JUMPS, slack < -YEAR), (FALLS, changes.rise < 0)):
-        found[changes.codes[wrong]] = _PROBLEMS.index(problem)
-    return found
 
 
 def _lists(masks: NDArray[np.int64], start: NDArray[np.int64], wrong: NDArray[np.bool_]) -> pl.Series:
@@ -251,7 +257,7 @@ def _lists(masks: NDArray[np.int64], start: NDArray[np.int64], wrong: NDArray[np
     return pl.Series(listed, dtype=pl.List(pl.Int64)).gather(places)
 
 
-def _contradictions(waves: Waves, ages: _Ages, changes: _Changes, problem: NDArray[np.int64]) -> pl.DataFrame:
+def _contradictions(waves: Waves, ages: _Ages, problem: NDArray[np.int64]) -> pl.DataFrame:
     """Those whose ages cannot be, with every age, wave by wave."""
     wrong = problem[ages.codes] >= 0
     named = pl.DataFrame({"code": np.flatnonzero(problem >= 0)})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from naysay.errors import DataError, StatisticalWarning
-from naysay.microdata.keys.table import Table, check_names
+from naysay.microdata.keys.table import Table, check_names, first_row
 from naysay.microdata.panel.columns import column_of
 
 __all__ = ["Named", "beside", "check", "doubts", "normal", "read", "row_of"]
@@ -35,9 +35,7 @@ def normal(cells: pl.Series) -> pl.Series:
 def read(table: Table, respondent: str) -> pl.Series:
     """Who answered, as texts or whole numbers."""
     cells = _plain(column_of(table, respondent), respondent)
-    empty = cells.is_null()
-    if empty.any():
-        row = int(empty.arg_max() or 0)
+    if (row := first_row(cells.is_null())) is not None:
         raise DataError(f"every row needs its respondent; column {respondent!r}, row {row + 1}, is empty", row=row)
     return cells
 
@@ -47,9 +45,7 @@ def _plain(cells: pl.Series, respondent: str) -> pl.Series:
     if cells.dtype == pl.String:
         return normal(cells)
     if cells.dtype.is_float():
-        broken = ((cells != cells.round(0)) | (cells.abs() > 2**53)).fill_null(value=False)
-        if broken.any():
-            row = int(broken.arg_max() or 0)
+        if (row := first_row((cells != cells.round(0)) | (cells.abs() > 2**53))) is not None:
             raise DataError(f"respondents are named by whole numbers or texts; row {row + 1} has {cells[row]}", row=row)
         return cells.cast(pl.Int64)
     if not cells.dtype.is_integer() and cells.dtype != pl.Null:
@@ -164,8 +160,8 @@ def _whole(cells: pl.Series, respondent: str) -> pl.Series:
     texts = cells.cast(pl.String)
     numbers = _number(texts).cast(pl.Int64, strict=False)
     wrong = texts.is_not_null() & (numbers.is_null() | numbers.is_duplicated() & ~texts.is_duplicated())
-    if wrong.any():
-        other = f"a text that is no number, or one number in two ways, in row {int(wrong.arg_max() or 0) + 1}"
+    if (row := first_row(wrong)) is not None:
+        other = f"a text that is no number, or one number in two ways, in row {row + 1}"
         held = f"one holds numbers in {respondent!r}, the other {other} (make them all texts, or all numbers)"
         raise DataError(f"respondents must be named alike in the table and in the waves; {held}", column=respondent)
     return numbers

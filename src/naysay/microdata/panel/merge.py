@@ -154,55 +154,41 @@ def merge_waves(
     names = [name for name in found.variables if name != number]
     if not names:
         raise DataError(f"there is nothing to merge: the waves hold no column beside {respondent!r} and {wave!r}")
-    latest = _Latest.of(found, names)
-    kept, *aside = _groups(latest.known, names, background)
-    table = pl.DataFrame({respondent: found.respondents, **latest.columns}).filter(pl.Series(kept))
+    columns, known, asked = _latest(found, names)
+    kept, *aside = _groups(known, names, background)
+    table = pl.DataFrame({respondent: found.respondents, **columns}).filter(pl.Series(kept))
     only, without, nothing = (int(each.sum()) for each in aside)
-    missing, attendance = _missing(latest, names, kept), _attendance(found)
-    return Merged(table, len(found.respondents), only, without, nothing, missing, attendance, found.warnings)
+    gone, fielded = ([int((each & kept).sum()) for each in which] for which in (~known, asked))
+    shares = [each / table.height for each in gone]
+    missing = pl.DataFrame({"variable": names, "missing": gone, "share": shares, "asked": fielded})
+    return Merged(table, len(found.respondents), only, without, nothing, missing, _attendance(found), found.warnings)
 
 
-@dataclass(frozen=True, eq=False)
-class _Latest:
-    """The most recent known value of each variable, for everybody, and whether it is known and was asked."""
-
-    columns: dict[str, pl.Series]
-    known: dict[str, NDArray[np.bool_]]
-    asked: dict[str, NDArray[np.bool_]]
-
-    @classmethod
-    def of(cls, waves: Waves, names: Sequence[str]) -> _Latest:
-        n = len(waves.respondents)
-        orders: dict[tuple[Part, ...], NDArray[np.intp]] = {}
-        result = cls({}, {}, {})
-        for name in names:
-            parts = waves.variables[name]
-            cells, codes, months = waves.cells(name)
-            if parts not in orders:
-                if len(parts) > 1:
-                    waves.check_once(parts)
-                orders[parts] = np.argsort(months, kind="stable")
-            known = cells.is_not_null().to_numpy()
-            last = np.full(n, -1)
-            rows = orders[parts][known[orders[parts]]]
-            last[codes[rows]] = rows  # of several rows of one respondent numpy keeps the last assigned, the newest
-            result.columns[name] = taken(cells, last).alias(name)
-            result.known[name] = last >= 0
-            result.asked[name] = _asked(known, codes, months, n)
-        return result
-
-
-def _asked(known: NDArray[np.bool_], codes: NDArray[np.int64], months: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
-    """Who has a row in a month in which somebody answered."""
-    place = months - months.min()
-    fielded = np.bincount(place, weights=known) > 0
-    asked = np.zeros(n, bool)
-    asked[codes[fielded[place]]] = True
-    return asked
+def _latest(waves: Waves, names: Sequence[str]) -> tuple[dict[str, pl.Series], NDArray[np.bool_], NDArray[np.bool_]]:
+    """The most recent known value of each variable, for everybody; whether it is known, and was asked, (names, n)."""
+    n = len(waves.respondents)
+    orders: dict[tuple[Part, ...], NDArray[np.intp]] = {}
+    columns, known, asked = {}, np.zeros((len(names), n), bool), np.zeros((len(names), n), bool)
+    for place, name in enumerate(names):
+        parts = waves.variables[name]
+        cells, codes, months = waves.cells(name)
+        if parts not in orders:
+            if len(parts) > 1:
+                waves.check_once(parts)
+            orders[parts] = np.argsort(months, kind="stable")
+        held, month = cells.is_not_null().to_numpy(), months - months.min()
+        last = np.full(n, -1)
+        rows = orders[parts][held[orders[parts]]]
+        last[codes[rows]] = rows  # of several rows of one respondent numpy keeps the last assigned, the newest
+        columns[name] = taken(cells, last).alias(name)
+        known[place] = last >= 0
+        fielded = np.bincount(month, weights=held) > 0  # months in which somebody answered
+        asked[place, codes[fielded[month]]] = True
+    return columns, known, asked
 
 
 def _groups(
-    known: dict[str, NDArray[np.bool_]], names: Sequence[str], background: Sequence[str] | None
+    known: NDArray[np.bool_], names: Sequence[str], background: Sequence[str] | None
 ) -> tuple[NDArray[np.bool_], ...]:
     """Who is kept, and who is set aside: with background answers only, without background, without any answer."""
     if isinstance(background, str):
@@ -210,9 +196,7 @@ def _groups(
     own = list(names if background is None else background)
     check_names(own, names)
     others = [name for name in names if name not in own]
-    nobody = np.zeros(len(known[names[0]]), bool)
-    has_own = np.logical_or.reduce([nobody, *(known[name] for name in own)])
-    has_other = np.logical_or.reduce([nobody, *(known[name] for name in others)])
+    has_own, has_other = (np.logical_or.reduce(known[[names.index(each) for each in some]]) for some in (own, others))
     kept = has_own & has_other if background is not None else has_own
     if not kept.any():
         raise DataError(
@@ -220,13 +204,6 @@ def _groups(
             f" {_checks.shown(own)}, other answers are {_checks.shown(others) or 'none'}"
         )
     return kept, has_own & ~kept, has_other & ~has_own, ~has_own & ~has_other
-
-
-def _missing(latest: _Latest, names: Sequence[str], kept: NDArray[np.bool_]) -> pl.DataFrame:
-    gone = [int((~latest.known[name] & kept).sum()) for name in names]
-    asked = [int((latest.asked[name] & kept).sum()) for name in names]
-    shares = [each / int(kept.sum()) for each in gone]
-    return pl.DataFrame({"variable": list(names), "missing": gone, "share": shares, "asked": asked})
 
 
 def _attendance(waves: Waves) -> pl.DataFrame:

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from naysay.errors import DataError
+from naysay.microdata.keys.table import first_row
 
 __all__ = ["WAYS", "local", "month_text", "month_texts", "months_of", "one_month"]
 
@@ -28,9 +29,8 @@ def months_of(cells: pl.Series, *, column: str) -> NDArray[np.int64]:
         A cell that is empty or no month, with its row.
     """
     year, month = _parts(cells, column)
-    bad = (~month.is_between(1, 12) | ~year.is_between(_EARLIEST, _LATEST)).fill_null(value=True)
-    if bad.any():
-        row = int(bad.arg_max() or 0)
+    row = first_row((~month.is_between(1, 12) | ~year.is_between(_EARLIEST, _LATEST)).fill_null(value=True))
+    if row is not None:
         held = "is empty" if cells[row] in (None, "") else f"holds {str(cells[row])[:40]!r}"
         text = f"every row of a wave needs its month; column {column!r}, row {row + 1}, {held} (write {WAYS})"
         raise DataError(text, row=row, column=column, value=cells[row])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from naysay.errors import DataError, StatisticalWarning
 from naysay.frames import is_frame
-from naysay.microdata.keys.table import Table, check_names, engine_of
+from naysay.microdata.keys.table import Table, check_names, engine_of, first_row
 from naysay.microdata.panel import identifiers
 from naysay.microdata.panel.columns import column_of, in_one
 from naysay.microdata.panel.months import month_text, months_of, one_month
@@ -187,8 +187,7 @@ def _read(place: str, data: Any, respondent: str, wave: str, month: int | None, 
     try:
         check_names(wanted, table.names)
         months = months_of(column_of(table, wave), column=wave) if with_month else np.full(table.n, month, np.int64)
-        if month is not None and (months != month).any():
-            row = int((months != month).argmax())
+        if month is not None and (row := first_row(months != month)) is not None:
             raise DataError(f"it holds {month_text(int(months[row]))} in row {row + 1}", row=row, column=wave)
         if number is not None:
             _check_numbers(table, number, months)
@@ -202,13 +201,11 @@ def _read(place: str, data: Any, respondent: str, wave: str, month: int | None, 
 def _check_numbers(table: Table, number: str, months: NDArray[np.int64]) -> None:
     """Raise unless the numbers of waves rise with their months."""
     numbers = column_of(table, number).cast(pl.Float64, strict=False)
-    if numbers.null_count():
-        row = int(numbers.is_null().arg_max() or 0)
+    if (row := first_row(numbers.is_null())) is not None:
         raise DataError(f"waves must be numbered; column {number!r}, row {row + 1}, holds no number", row=row)
     pairs = pl.DataFrame({"number": numbers, "month": months}).unique().sort("number", "month")
-    wrong = (pairs["number"].diff() == 0) | (pairs["month"].diff() <= 0)
-    if wrong.any():
-        place = int(wrong.arg_max() or 0)
+    place = first_row((pairs["number"].diff() == 0) | (pairs["month"].diff() <= 0))
+    if place is not None:
         former, later = pairs.row(place - 1), pairs.row(place)
         one, other = (f"number {value:g} is of {month_text(month)}" for value, month in (later, former))
         advice = f"correct column {number!r} or the months"

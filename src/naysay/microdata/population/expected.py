@@ -57,7 +57,7 @@ def expected_matches(
 
     Source: METHODS section 5, expected counts.
     """
-    pool = pool_of(keys, "first", None if weights is None else keys.weight(weights))
+    pool = pool_of(keys, "first", keys.weight(weights))
     columns, owner, chance = _combined(pool)
     sizes = tuple(pool.symbols(place) for place in range(len(columns)))
     first, place = grouped(columns, sizes)

@@ -73,9 +73,18 @@ class Sizes:
         )
 
     @property
+    def share(self) -> float:
+        """Share of the records that are unique; NaN without records."""
+        return self.unique / self.records if self.records else float("nan")
+
+    @property
     def highest(self) -> float:
         """1/smallest, the largest of these chances; NaN without records."""
         return 1 / self.smallest if self.smallest else float("nan")
+
+    def counts(self, sign: str) -> dict[str, int]:
+        """Small sizes as fields of a JSON object; `sign` is what sizes are called, k or m."""
+        return {f"{sign}1": self.unique, f"{sign}_lt_5": self.below_5, f"{sign}_lt_10": self.below_10}
 
     def fields(self) -> dict[str, Any]:
         """What an intruder who knows that a person is in the file would achieve, as fields of a JSON object."""

@@ -20,10 +20,8 @@ from naysay.microdata.matching.matches import anonymity
 from naysay.microdata.population.theta import FEWEST, sampling_fraction
 from naysay.microdata.population.weighted import Scale
 from naysay.microdata.risk.diversity import Diversity
-from naysay.microdata.risk.listwise import Listwise
-from naysay.microdata.risk.matched import Matches
 from naysay.microdata.risk.measure import Case, Measure
-from naysay.microdata.risk.people import People
+from naysay.microdata.risk.uniqueness import Listwise, Matches, People
 from naysay.microdata.risk.written import DASH, WIDTH, explained, grid
 from naysay.printing import Content, Heading, Note, Table, text
 
