@@ -33,7 +33,7 @@ class _Totals(NamedTuple):
     """Distinct answers and their totals, as the engine gave them."""
 
     answers: list[tuple[Any, ...]]
-    levels: list[Any] | None
+    levels: list[tuple[Any, ...]] | None
     groups: list[Any]
     people: NDArray[np.int64]
     weight: NDArray[np.float64]
@@ -51,7 +51,7 @@ def tally_frame(
     data: Any,
     column: str | Sequence[str],
     *,
-    level: str | None,
+    level: str | Sequence[str] | None,
     weights: str | None,
     sampling: Sampling | None,
     count: str | None,
@@ -61,12 +61,13 @@ def tally_frame(
     frame = nw.from_native(_columns(data) if isinstance(data, Mapping) else data)
     answers = [column] if isinstance(column, str) else list(column)
     groups = [] if by is None else [by] if isinstance(by, str) else list(by)
-    if level is not None and asked.levels == (None,):
-        raise DataError("this design offers no levels; leave `level` out or use negative_levels()", column=level)
+    levels = [] if level is None else [level] if isinstance(level, str) else list(level)
+    if levels and asked.levels == (None,):
+        raise DataError("this design offers no levels; leave `level` out or use negative_levels()", column=levels[0])
     if sampling is not None:
         weights = sampling.weights
     drawn = [] if sampling is None else sampling.columns
-    named = [*answers, *groups, *(name for name in (level, weights, count) if name is not None), *drawn]
+    named = [*answers, *groups, *levels, *(name for name in (weights, count) if name is not None), *drawn]
     schema = frame.collect_schema()
     for name in named:
         if not isinstance(name, str):
@@ -83,8 +84,8 @@ def tally_frame(
     for name in answers:
         if isinstance(schema[name], nw.List | nw.Array) or schema[name] == nw.Object:
             frame = _joined(frame, name)
-    totals = _totals(frame, answers, level=level, weights=weights, sampling=sampling, count=count, groups=groups)
-    question = column if isinstance(column, str) else " × ".join(answers) if len(answers) == 2 else None
+    totals = _totals(frame, answers, levels=levels, weights=weights, sampling=sampling, count=count, groups=groups)
+    question = column if isinstance(column, str) else " × ".join(answers) if asked.space.answers > 1 else None
     tallies = {}
     for group, rows in _grouped(totals.groups):
         try:
@@ -96,8 +97,8 @@ def tally_frame(
                     asked, said, people, heavy, weighted=weighted, question=question, rows=sampled
                 )
         except AnswerError as error:
-            first, row = _first_bad(asked, totals, _first_rows(frame, [*answers, *([level] if level else [])]))
-            raise located(first or error, answers, level, row=row) from None
+            first, row = _first_bad(asked, totals, _first_rows(frame, [*answers, *levels]))
+            raise located(first or error, answers, levels, row=row) from None
     return tallies if groups else tallies[None]
 
 
@@ -143,13 +144,13 @@ def _totals(
     frame: Any,
     answers: Sequence[str],
     *,
-    level: str | None,
+    levels: Sequence[str],
     weights: str | None,
     sampling: Sampling | None,
     count: str | None,
     groups: Sequence[str],
 ) -> _Totals:
-    keys = list(dict.fromkeys([*answers, *([level] if level else []), *groups]))
+    keys = list(dict.fromkeys([*answers, *levels, *groups]))
     if sampling is not None:
         frame = _checked_sampling(frame, sampling)
         apart = (
@@ -191,7 +192,7 @@ def _totals(
         weight, squared = rows.weight, rows.squared
     return _Totals(
         answers=list(zip(*(take[name] for name in answers), strict=True)),
-        levels=take[level] if level else None,
+        levels=list(zip(*(take[name] for name in levels), strict=True)) if levels else None,
         groups=[(each or (None,))[0] if len(each) < 2 else each for each in names],
         people=number,
         weight=weight,
@@ -251,10 +252,12 @@ def _refuse(frame: Any, name: str, wrong: Any, must: str, hint: str = "") -> Non
 def _encoded(asked: Asked, totals: _Totals, rows: NDArray[np.intp]) -> Responses:
     answers = [totals.answers[row] for row in rows]
     cells: Any = [answer[0] for answer in answers] if len(answers[0]) == 1 else np.array(answers, dtype=object)
-    if asked.space.answers == 2:
-        cells = (list(cells[:, 0]), list(cells[:, 1]))
-    levels = None if totals.levels is None else [totals.levels[row] for row in rows]
-    return asked.encode(cells, levels)
+    if asked.space.answers > 1:
+        cells = tuple(map(list, cells.T))
+    if totals.levels is None:
+        return asked.encode(cells)
+    columns = tuple(map(list, zip(*(totals.levels[row] for row in rows), strict=True)))
+    return asked.encode(cells, columns if len(columns) > 1 else columns[0])
 
 
 def _first_bad(
@@ -263,7 +266,7 @@ def _first_bad(
     """What is wrong with the first bad answer of the data, and its row; None where the engine keeps no order."""
     if not firsts:
         return None, None
-    levels = [()] * len(totals.answers) if totals.levels is None else [(level,) for level in totals.levels]
+    levels = totals.levels or [()] * len(totals.answers)
     places = [firsts[tuple(map(str, (*cells, *level)))] for cells, level in zip(totals.answers, levels, strict=True)]
     order = np.argsort(places, kind="stable")
 
@@ -281,9 +284,9 @@ def _first_bad(
     return found, places[order[good]]
 
 
-def located(error: AnswerError, answers: Sequence[str], level: str | None, *, row: int | None) -> DataError:
+def located(error: AnswerError, answers: Sequence[str], levels: Sequence[str], *, row: int | None) -> DataError:
     """The same error, told with the column and row of the data instead of a place among distinct answers."""
-    columns = [level] if error.about != "answer" and level is not None else answers
+    columns = levels if error.about != "answer" and levels else answers
     place = f"column {columns[0]!r}" if len(columns) == 1 else f"columns {_checks.shown(columns)}"
     return error.at(place if row is None else f"{place}, row {row + 1},", row=row, column=columns[0])
 

@@ -58,8 +58,7 @@ def test_a_mix_says_what_does_not_fit(parts, message):
     [
         (lambda: OFFER.then(designs.uniform(ABC)), "what is followed must be a single design; got an offer of levels"),
         (lambda: designs.uniform(ABC).then(OFFER), "what follows a design must be a single design; got an offer"),
-        (lambda: OFFER * WARNER, "the first question must be a single design; got an offer"),
-        (lambda: WARNER * OFFER, "the second question must be a single design; got an offer"),
+        (lambda: OFFER * designs.cheating_detection(p=(0.25, 0.75)), "cannot be crossed with one of several samples"),
         (lambda: WARNER.then("direct"), "got str"),
         (lambda: designs.levels({"a": OFFER}), "level 'a' must be a single design; got an offer"),
         (lambda: WARNER.then(designs.direct(ABC)), "responses are 'yes', 'no', categories are 'a', 'b', 'c'"),

@@ -96,8 +96,8 @@ def command(asked: Options) -> None:
 def _check_request(asked: Options, design: Any) -> Any:
     """The preferences as numbers, after checking that the design can be used on a file like this."""
     call = design.name or design.kind
-    if design.space.answers == 2:
-        raise DataError(f"{call} asks two questions; randomize their columns one after the other, or use Python")
+    if design.space.answers > 1:
+        raise DataError(f"{call} asks several questions; randomize their columns one after the other, or use Python")
     if design.assigned_by != "respondent" and (asked.level is not None or asked.preferences is not None):
         raise DataError(f"{call} offers no levels; leave --level and --preferences out")
     if asked.level is not None and asked.preferences is not None:
@@ -141,7 +141,7 @@ def _said(asked: Options, design: Any, table: pl.DataFrame, chances: Any) -> Res
         else:
             said = design.channel().randomize(texts[response].to_list(), rng=rng)
     except AnswerError as error:
-        raise frames.located(error, [response], asked.level, row=error.row) from None
+        raise frames.located(error, [response], [asked.level] if asked.level else [], row=error.row) from None
     answers: Responses = said
     return answers
 

@@ -1,12 +1,14 @@
 """Designs: P(response | category), its algebra, its JSON form and exact drawing.
 
-`Design` is one channel, `Levels` an offer of several, `Samples` several put to samples of their own. Families of
-designs are functions in `naysay.designs`.
+`Design` is one channel, `Levels` an offer of several, `Samples` several put to samples of their own; ``a * b`` is two
+questions to one person (`Product`, or `Crossed` where they have levels or samples). Families of designs are functions
+in `naysay.designs`.
 """
 
 from naysay.design.algebra import Both, Mixture, Product, Then, mix
 from naysay.design.base import Answerable, Design, load, read
 from naysay.design.channels import Table, TwoOption
+from naysay.design.crossed import Crossed
 from naysay.design.devices import draw_lots
 from naysay.design.drawing import RULES, ByteSource
 from naysay.design.pattern import Pattern
@@ -24,6 +26,7 @@ __all__ = [
     "Branch",
     "ByteSource",
     "Chance",
+    "Crossed",
     "Design",
     "Do",
     "Fork",

@@ -197,7 +197,7 @@ class Then(_Two):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Product(_Two):
-    """Two questions to one person, each randomized on its own.
+    """Two questions to one person, each randomized on its own; more where one of the two is a product.
 
     Categories are pairs; P is the Kronecker product. Truth and answers are two columns.
 
@@ -207,6 +207,9 @@ class Product(_Two):
     >>> both = designs.warner(p=0.8) * designs.negative(("a", "b", "c"))
     >>> both.matrix.shape, both.categories[1]
     ((6, 6), ('yes', 'b'))
+    >>> three = both * designs.direct(("f", "m"))
+    >>> three.matrix.shape, three.categories[1]
+    ((12, 12), ('yes', 'a', 'm'))
     """
 
     space: Pair
@@ -217,12 +220,17 @@ class Product(_Two):
     def of(cls, first: Answerable, second: Answerable) -> Product:
         """The design of both questions."""
         first, second = check_channel(first, "the first question"), check_channel(second, "the second question")
-        pairs = tuple(itertools.product(first.categories, second.categories))
         name = f"{first.name or first.kind} * {second.name or second.kind}"
-        return cls(categories=pairs, space=Pair(first.space, second.space), first=first, second=second, name=name)
+        return cls(
+            categories=crossed_labels(first, second),
+            space=Pair(first.space, second.space),
+            first=first,
+            second=second,
+            name=name,
+        )
 
     @property
-    def factors(self) -> tuple[Design, ...]:
+    def factors(self) -> tuple[Answerable, ...]:
         return (*self.first.factors, *self.second.factors)
 
     @property
@@ -230,7 +238,7 @@ class Product(_Two):
         return self.first.exchangeable and self.second.exchangeable
 
     def positions(self, truth: Any) -> Truth:
-        one, two = columns_of(truth)
+        one, two = columns_of(truth, len(self.first.factors), len(self.second.factors))
         first, second = self.first.positions(one), self.second.positions(two)
         known = (first >= 0) & (second >= 0)
         return np.where(known, first * len(self.second.categories) + second, -1)
@@ -298,6 +306,15 @@ class Both(_Two):
     @cached_property
     def expected_statistic(self) -> NDArray[np.float64]:
         return _checks.read_only(np.vstack([self.first.expected_statistic, self.second.expected_statistic]))
+
+
+def crossed_labels(first: Answerable, second: Answerable, of: str = "categories") -> tuple[Any, ...]:
+    """The pairs of two questions' categories, or cells; longer tuples where one of the two is several questions."""
+    each = (
+        getattr(design, of) if len(design.factors) > 1 else [(label,) for label in getattr(design, of)]
+        for design in (first, second)
+    )
+    return tuple(one + two for one, two in itertools.product(*each))
 
 
 def _known(design: Design, codes: Codes) -> NDArray[np.float64]:

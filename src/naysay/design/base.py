@@ -89,6 +89,19 @@ class Answerable(Tallied):
         return ()
 
     @property
+    def factors(self) -> tuple[Answerable, ...]:
+        """What each question is answered under where one person is asked several; only itself where it is one.
+
+        Categories and responses are tuples of theirs, and likelihoods multiply, so that ε and bits add.
+        """
+        return (self,)
+
+    @property
+    def names_needed(self) -> int:
+        """How many names, of levels or samples, must come with the answers: one for each question that has them."""
+        return 0 if self.levels == (None,) else 1
+
+    @property
     def cells(self) -> tuple[Any, ...]:
         """The kinds of people that the channels tell apart: the categories, unless samples tell finer ones apart."""
         return self.categories
@@ -173,7 +186,9 @@ class Answerable(Tallied):
         return self._made_into("then", after)
 
     def __mul__(self, other: object) -> Design:
-        return self._made_into("product", other) if isinstance(other, Answerable) else NotImplemented
+        if not isinstance(other, Answerable):
+            return NotImplemented
+        return self._made_into("crossed" if self.several or other.several else "product", other)
 
     def _made_into(self, kind: str, other: Answerable) -> Design:
         """A design of this and another; the algebra, which stands above, is found by its name."""
@@ -226,14 +241,6 @@ class Design(Answerable, Chances):
     def of_form(cls, node: dict[str, Any]) -> Design:
         named = [name for name in (*cls.written, *cls._own()) if name not in TOLD]
         return cls.of(**{name: labels_of(node[name]) for name in named}, **told_of(node))
-
-    @property
-    def factors(self) -> tuple[Design, ...]:
-        """The designs of questions that one person is asked, each randomized on its own; only itself where it is one.
-
-        Categories and responses are tuples of theirs, and likelihoods multiply, so that ε and bits add.
-        """
-        return (self,)
 
     # A design that shows options has a field of this name; a cached property gives way to a field.
     @cached_property
@@ -289,7 +296,7 @@ class Design(Answerable, Chances):
         """Codes of one response for each true place; a missing one, -1, gives a missing response."""
         known = places >= 0
         codes = np.zeros((len(places), self.space.width), dtype=np.int64)
-        codes[~known] = self.space.encode([None] if self.space.answers == 1 else ([None], [None]))
+        codes[~known] = self.space.encode([None] if self.space.answers == 1 else ([None],) * self.space.answers)
         codes[known] = self.draw(places[known], source)
         return codes
 

@@ -60,9 +60,9 @@ def posterior(
     (True, True)
     """
     channel = design.channel(level)
-    pair = channel.space.answers == 2
-    said = channel.encode(([response[0]], [response[1]]) if pair else [response])
-    missing = channel.encode(([None], [None]) if pair else [None])  # leaves the prior
+    several = channel.space.answers > 1
+    said = channel.encode(tuple([answer] for answer in response) if several else [response])
+    missing = channel.encode(([None],) * channel.space.answers if several else [None])  # leaves the prior
     marks = [
         charts.Mark("pooled", "before", privacy.posterior(channel, missing, prior)[0]),
         charts.Mark("estimate", "after", privacy.posterior(channel, said, prior)[0]),

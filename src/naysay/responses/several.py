@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,11 @@ class Pair(Space):
 
     first: Space
     second: Space
-    answers: ClassVar[int] = 2
+
+    @property
+    def answers(self) -> int:  # type: ignore[override]
+        """How many answers there are: more than two, where one of the reports is a pair."""
+        return self.first.answers + self.second.answers
 
     @property
     def labels(self) -> tuple[Any, ...]:  # type: ignore[override]
@@ -52,14 +56,14 @@ class Pair(Space):
         return codes[:, : self.first.width], codes[:, self.first.width :]
 
     def encode(self, values: Any) -> Codes:
-        first, second = columns_of(values)
+        first, second = columns_of(values, self.first.answers, self.second.answers)
         one, two = self.first.encode(first), self.second.encode(second)
         if len(one) != len(two):
             raise DataError(f"two questions to one person need two answers each; got {len(one)} and {len(two)} answers")
         return np.hstack([one, two])
 
     def decode(self, codes: Codes) -> NDArray[Any]:
-        if not (isinstance(self.first, Labels) and isinstance(self.second, Labels)):
+        if not all(isinstance(space, Labels | Pair) for space in (self.first, self.second)):
             raise DesignError("a pair that holds sets has no single array; use `.parts` of the responses")
         one, two = (
             space.decode(part) for space, part in zip((self.first, self.second), self.split(codes), strict=True)
@@ -68,8 +72,9 @@ class Pair(Space):
 
     def texts(self, codes: Codes) -> list[str | None]:
         one, two = self.split(codes)
+        blanks = [" × ".join("?" * space.answers) for space in (self.first, self.second)]
         return [
-            None if a is None and b is None else f"{'?' if a is None else a} × {'?' if b is None else b}"
+            None if a is None and b is None else " × ".join(c or blank for c, blank in zip((a, b), blanks, strict=True))
             for a, b in zip(self.first.texts(one), self.second.texts(two), strict=True)
         ]
 

@@ -326,13 +326,23 @@ def cells_of(values: Any) -> list[Any] | NDArray[Any]:
         raise DataError(f"answers must be a sequence, one entry a respondent; got {type(values).__name__}") from None
 
 
-def columns_of(values: Any) -> tuple[Any, Any]:
-    """Two columns of answers, from a pair of sequences or an (n, 2) array."""
-    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 2:
-        return values[:, 0], values[:, 1]
-    if isinstance(values, tuple) and len(values) == 2:
-        return values
-    raise DataError("two questions to one person need two columns: a tuple (first, second) or an array of shape (n, 2)")
+def columns_of(values: Any, first: int = 1, second: int = 1) -> tuple[Any, Any]:
+    """The columns of two questions, of which each takes so many; several columns of one question are a tuple.
+
+    From a tuple of sequences, or from an array (n, columns).
+    """
+    size = first + second
+    columns = values if isinstance(values, tuple) else ()
+    if isinstance(values, np.ndarray) and values.ndim == 2:
+        columns = tuple(values.T)
+    if len(columns) != size:
+        told = {2: ("two", "(first, second)"), 3: ("three", "(first, second, third)")}
+        number, shape = told.get(size, (str(size), "(first, second, …)"))
+        raise DataError(
+            f"{number} questions to one person need {number} columns: a tuple {shape} or an array of shape (n, {size})"
+        )
+    one, two = columns[:first], columns[first:]
+    return one[0] if first == 1 else one, two[0] if second == 1 else two
 
 
 def key_of(cell: Any) -> Any:
