@@ -34,7 +34,7 @@ function language(texts, survey, speak) {
 }
 
 /** Opened by the respondent alone, and the same for everyone: it names a language and nothing else. */
-function threats(texts) {
+export function threats(texts) {
   const address = new URL("../threats", location.href);
   address.searchParams.set("lang", texts.language);
   return make("p", {}, make("a", { href: address.href, target: "_blank", rel: "noopener noreferrer" }, texts.say("welcome.threats")));

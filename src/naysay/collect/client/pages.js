@@ -2,7 +2,8 @@
 // anything leaves: all that will be sent, in words and byte for byte.
 
 import { button, make } from "./elements.js";
-import { allTogether, inWords, naming } from "./privacy.js";
+import { allTogether } from "./how.js";
+import { naming, sentence } from "./privacy.js";
 
 const FIRST = 3; // promises that are read without opening anything
 
@@ -22,15 +23,14 @@ export function welcome({ texts, survey, hash, memory, answers, resumed, start }
     make("div", { class: "actions" }, button(texts.say("welcome.start"), start, { class: "main" })),
     make("h2", {}, texts.say("welcome.promised")),
     make("ul", { class: "promises" }, ...promises.slice(0, FIRST)),
-    make("details", {}, make("summary", {}, texts.say("welcome.more")), make("ul", { class: "promises" }, ...promises.slice(FIRST))),
+    make("details", {}, make("summary", {}, texts.say("welcome.check")), make("ul", { class: "promises" }, ...promises.slice(FIRST))),
     some.length > 0 && make("h2", {}, texts.say("welcome.together")),
     some.length > 0 && make("p", {}, allTogether(some, texts)),
     make("h2", {}, texts.say("welcome.hash")),
     make("p", {}, make("code", { id: "hash", class: "bytes", dir: "ltr" }, hash)),
     make("p", { class: "hint" }, texts.say("welcome.hashWhy")),
     ...(survey.renewed ?? []).map((old) => make("p", { class: "hint" }, texts.say("welcome.renewed"), ": ", make("code", { class: "bytes", dir: "ltr" }, old))),
-    texts.plain(contact) && make("h2", {}, texts.say("welcome.contact")),
-    make("p", {}, texts.label(contact)),
+    texts.plain(contact) && make("p", {}, texts.label(contact)),
   );
 }
 
@@ -50,7 +50,6 @@ export function review(bytes, { texts, answers, edit, confirm, problems }) {
     // The blanks at the end are part of it: the text of this element is the message.
     make("pre", { id: "exact", class: "bytes", dir: "ltr", tabindex: "0", role: "region", "aria-labelledby": "exact-title" }, bytes),
     make("p", { class: "hint" }, texts.say("review.bytes", { bytes: texts.number(answers.survey.body_length) })),
-    make("h2", {}, texts.say("review.answers")),
     make("dl", { class: "told" }, ...rows),
     make("div", { class: "actions" }, send),
   );
@@ -77,9 +76,9 @@ function spoken(question, texts, answers) {
   const sent = answers.sent(question);
   if (sent === null) return [texts.say(answers.refused(question) ? "asked.refused" : "review.blank")];
   if (!question.private) return plain(question, texts, sent);
-  if (question.kind !== "select_multiple") return [inWords(question, texts, answers, sent.response)];
+  if (question.kind !== "select_multiple") return [sentence(question, texts, answers, sent.response)];
   return question.choices.map(
-    ({ name, label }) => `${texts.plain(label)} – ${inWords(question, texts, answers, sent[name].response)}`,
+    ({ name, label }) => `${texts.plain(label)} – ${naming(question, texts)(sent[name].response)}`,
   );
 }
 

@@ -1,26 +1,13 @@
-// One step of the survey: a question, or a group of questions that belong together, with the notes before it. Around a
-// question stand its words, what is wrong with the answer, and for private ones the level and what will be sent.
+// One step of the survey: a private question, or others that belong together, with the notes before it. Around a question
+// stand its words and what is wrong with the answer; what a private one has beside that is in private.js.
 
 import { problem } from "./checks.js";
+import { INPUTS } from "./device.js";
 import { button, make } from "./elements.js";
-import { byHand, calendar, chooseMany, chooseOne, grid, number, rank, scale, words } from "./inputs.js";
-import { explanation, levels, preview } from "./privacy.js";
+import { around } from "./private.js";
 
-/** The steps of a questionnaire: each a list of items, of which the last is no note (but for a note at the end). */
-export function stepsOf(items) {
-  const steps = [];
-  let notes = [];
-  for (const item of items) {
-    notes.push(item);
-    if (item.kind === "note") continue;
-    steps.push(notes);
-    notes = [];
-  }
-  return notes.length ? [...steps, notes] : steps;
-}
-
-/** A step on the page. Gives its element, and `check()`: whether all is well; what is not is said and shown. */
-export function step(items, page) {
+/** A step on the page. Gives its element, what stands after Next, and `check()`: whether all is well; what is not is said. */
+export function step({ items, within }, page) {
   const { texts, answers, survey } = page;
   const parts = [];
   const changed = () => {
@@ -33,14 +20,15 @@ export function step(items, page) {
   const inner = { ...page, changed };
   const heading = items.every(({ kind }) => kind === "note") && make("h1", { tabindex: "-1" }, texts.label(survey.questionnaire.title));
   const summary = make("div", { class: "summary", role: "alert", tabindex: "-1", hidden: true });
-  const element = make("div", { class: "step" }, summary, heading, ...items.map((item) => place(item, inner, 1, parts)));
+  const around = within.map(({ label }) => make("p", { class: "within" }, texts.label(label)));
+  const element = make("div", { class: "step" }, summary, ...around, heading, ...items.map((item) => place(item, inner, 1, parts)));
   changed();
   const check = () => {
     const complaints = parts.flatMap((part) => (part.complain ? complaint(part, page) : []));
     summarize(summary, complaints, texts);
     return complaints.length === 0;
   };
-  return { element, check };
+  return { element, check, aside: parts.flatMap(({ aside }) => aside ?? []) };
 }
 
 function place(item, page, depth, parts) {
@@ -85,21 +73,9 @@ function summarize(summary, complaints, texts) {
   if (complaints.length) summary.focus();
 }
 
-const INPUTS = {
-  select_one: chooseOne,
-  select_multiple: chooseMany,
-  integer: number,
-  decimal: number,
-  text: words,
-  date: calendar,
-  rating: scale,
-  grid,
-  ranking: rank,
-};
-
 /**
  * A question with everything around it. `page` has `texts`, `answers` and `changed()`, to be called whenever what will
- * be sent may be another. Gives the element, `refresh()` and `complain(message)`.
+ * be sent may be another. Gives the element, what stands `aside` after Next, `refresh()` and `complain(message)`.
  */
 function ask(question, page, heading) {
   const { texts, answers, truths } = page;
@@ -107,21 +83,19 @@ function ask(question, page, heading) {
   const frame = { title: `${id}-title`, hint: `${id}-hint`, error: `${id}-error`, input: `${id}-input` };
   const error = make("p", { id: frame.error, class: "error", hidden: true });
   const inputs = make("div", { class: "inputs" });
-  const seen = question.private ? preview(question, page) : null;
   const fill = () => {
-    const store = truths.store(question);
-    const type = question.private && store === answers ? byHand : INPUTS[question.kind];
-    const inner = { ...page, store };
-    inputs.replaceChildren(type(question, inner, frame), clear(question, inner, fill, inputs));
+    const inner = { ...page, store: truths.store(question) };
+    inputs.replaceChildren((hidden?.asks ?? ((...of) => INPUTS[question.kind](question, ...of)))(inner, frame));
   };
-  const before = answers.before(question);
-  const refused = answers.refused(question);
-  const fixed = before || refused;
-  if (fixed) inputs.append(make("p", { class: refused ? "warning" : "notice" }, texts.say(refused ? "asked.refused" : "asked.before")));
+  const again = () => (fill(), page.changed(), inputs.querySelector("input, button")?.focus());
+  const fixed = answers.before(question) || answers.refused(question);
+  const hidden = question.private && !fixed ? around(question, page, again) : null;
+  const away = clear(question, page, again);
+  if (fixed) inputs.append(notice(question, texts, answers));
   else fill();
-  let label = texts.label(question.label);
+  let label = title(question, texts);
   const retitle = () => {
-    const [old, renewed] = [label, texts.label(question.label)];
+    const [old, renewed] = [label, title(question, texts)];
     if (renewed.textContent === old.textContent) return;
     label = renewed;
     old.replaceWith(renewed);
@@ -132,13 +106,12 @@ function ask(question, page, heading) {
     mark(question, texts),
     make(heading, { id: frame.title, class: "asked", tabindex: "-1" }, label, need(question, texts)),
     texts.plain(question.hint) && make("p", { id: frame.hint, class: "hint" }, texts.label(question.hint)),
-    question.private && explanation(question, page),
-    question.private && !fixed && levels(question, page, () => (fill(), page.changed())),
+    hidden?.above,
     error,
     !fixed && answers.renewed(question) && make("p", { class: "notice" }, texts.say("asked.renewed")),
-    question.private && !fixed && make("p", { class: "yours" }, texts.say("asked.yours")),
     inputs,
-    seen?.element,
+    away.element,
+    hidden?.below,
   );
   const complain = (message) => {
     error.hidden = !message;
@@ -148,26 +121,36 @@ function ask(question, page, heading) {
       if (message) input.setAttribute("aria-invalid", "true");
       else input.removeAttribute("aria-invalid");
   };
-  return { item: question, element, complain, refresh: () => (retitle(), seen?.refresh()) };
+  const refresh = () => (retitle(), hidden?.refresh(), away.refresh());
+  return { item: question, element, aside: hidden?.aside, complain, refresh };
 }
 
-/** Plain or private, in words and not by color alone. */
+/** Why a private question is not asked on this device. */
+function notice(question, texts, answers) {
+  const before = answers.before(question);
+  return make("p", { class: before ? "notice" : "warning" }, texts.say(before ? "asked.before" : "asked.refused"));
+}
+
+/** What is asked; of a question without words its name, so that nobody answers nothing. */
+const title = (question, texts) => (texts.plain(question.label).trim() ? texts.label(question.label) : make("span", {}, question.name));
+
+/** How it is sent, in words and not by color alone. */
 function mark(question, texts) {
   const kind = question.private ? "private" : "plain";
-  return make("p", { class: `mark ${kind}` }, make("b", {}, texts.say(`asked.${kind}`)), ` · ${texts.say(`asked.${kind}Why`)}`);
+  return make("p", { class: `mark ${kind}` }, texts.say(`asked.${kind}`));
 }
 
 const need = (question, texts) =>
   make("small", { class: "need" }, ` ${texts.say(question.required ? "asked.required" : "asked.optional")}`);
 
-/** A way back to no answer, for inputs that have none of their own. */
-function clear(question, { texts, store, changed }, fill, inputs) {
-  if (question.required || ["text", "integer", "decimal", "date", "ranking"].includes(question.kind)) return "";
+/** A way back to no answer, for inputs that have none of their own; there only where there is something to take back. */
+function clear(question, { texts, truths, changed }, again) {
+  if (question.required || ["text", "integer", "decimal", "date", "ranking"].includes(question.kind)) return { element: null, refresh: () => {} };
   const empty = () => {
-    store.enter(question, null);
-    fill();
+    truths.store(question).enter(question, null);
+    again();
     changed();
-    inputs.querySelector("input")?.focus();
   };
-  return button(texts.say("asked.clear"), empty, { class: "quiet" });
+  const element = button(texts.say("asked.clear"), empty, { class: "quiet clear", hidden: true });
+  return { element, refresh: () => (element.hidden = truths.store(question).value(question) === null) };
 }

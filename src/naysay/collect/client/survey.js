@@ -7,14 +7,15 @@ import { button, make } from "./elements.js";
 import { show } from "./frame.js";
 import { Memory } from "./memory.js";
 import { review, welcome } from "./pages.js";
+import { naming } from "./privacy.js";
+import { step } from "./questions.js";
+import { hex } from "./randomize.js";
 import { receipt } from "./receipt.js";
 import { body, delivery } from "./sending.js";
+import { stepsOf } from "./steps.js";
 import { languages, preferred, Texts } from "./texts.js";
 import { flaw } from "./trust.js";
 import { Truths } from "./truths.js";
-import { naming } from "./privacy.js";
-import { step, stepsOf } from "./questions.js";
-import { hex } from "./randomize.js";
 
 const root = document.getElementById("page");
 const address = location.pathname.replace(/\/$/, "");
@@ -27,7 +28,7 @@ class Taking {
     this.memory = memory;
     this.answers = new Answers(survey, memory);
     this.truths = new Truths(this.answers, memory);
-    this.steps = stepsOf(survey.questionnaire.items);
+    this.steps = stepsOf(survey.questionnaire);
     this.resumed = Boolean(this.memory.tab.answers);
     this.place = -1; // −1 welcome, then the steps, then the review
   }
@@ -79,7 +80,7 @@ class Taking {
     return place;
   }
 
-  #asks = (place) => this.steps[place].some((item) => this.answers.asks(item));
+  #asks = (place) => this.steps[place].items.some((item) => this.answers.asks(item));
 
   /** Draws the page anew. What breaks is said: it must not stand there as it was. */
   #draw = (moved) => this.#drawn(moved).catch(() => failed("missing"));
@@ -100,11 +101,10 @@ class Taking {
   }
 
   async #step() {
-    const items = this.steps[this.place];
     const page = { ...this, changed: () => {} };
-    const { element, check } = step(items, page);
+    const { element, check, aside } = step(this.steps[this.place], page);
     const next = () => check() && this.#go(this.#beside(1));
-    element.append(this.#moves(button(this.texts.say("next"), next, { class: "main" })));
+    element.append(this.#moves(button(this.texts.say("next"), next, { class: "main" })), ...aside);
     return { content: element, progress: this.#progress() };
   }
 
@@ -112,7 +112,7 @@ class Taking {
     const { texts, answers, survey } = this;
     const bytes = body(survey, this.hash, this.memory.id, answers.content());
     const problems = answers.questions.filter((question) => problem(question, this));
-    const edit = (question) => this.#go(this.steps.findIndex((items) => questions(items).includes(question)));
+    const edit = (question) => this.#go(this.steps.findIndex(({ items, practice }) => !practice && questions(items).includes(question)));
     const content = review(bytes, { texts, answers, problems, edit, confirm: () => this.#confirm(bytes) });
     content.querySelector(".actions").prepend(...this.#back());
     return { content, progress: this.#progress() };
