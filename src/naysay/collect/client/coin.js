@@ -12,6 +12,7 @@ export const coin = {
   first: () => false,
   sentence: (_, { texts }) => texts.say("ways.coinDoes"),
   asks,
+  leaving: (_, { texts }) => texts.say("ways.left"),
 };
 
 function asks(question, page, frame) {

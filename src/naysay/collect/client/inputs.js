@@ -78,10 +78,11 @@ export function scale(question, { texts, store, changed }, frame) {
     make("span", { id: ends[0] }, texts.label(question.low_label)),
     make("span", { id: ends[1] }, texts.label(question.high_label)),
   );
-  return make("fieldset", described(frame), make("div", { class: "scale" }, ...options), labels);
+  return make("fieldset", described(frame), make("div", { class: points.length > 5 ? "scale long" : "scale" }, ...options), labels);
 }
 
 export function grid(question, { texts, store, changed }, frame) {
+  const wide = question.choices.length > 3 || question.choices.some(({ label }) => texts.plain(label).length > 16);
   const rows = question.rows.map((row, place) => {
     const options = question.choices.map((choice) => {
       const onchange = () => {
@@ -92,7 +93,7 @@ export function grid(question, { texts, store, changed }, frame) {
       const checked = store.value(question)?.[row.name] === choice.name;
       return option({ group: `${frame.input}-${place}`, checked, onchange }, texts.label(choice.label));
     });
-    return make("fieldset", { class: "line" }, make("legend", {}, texts.label(row.label)), make("div", { class: "sides" }, ...options));
+    return make("fieldset", { class: "line" }, make("legend", {}, texts.label(row.label)), make("div", { class: wide ? "sides long" : "sides" }, ...options));
   });
   return make("div", { role: "group", ...described(frame) }, ...rows);
 }

@@ -12,11 +12,9 @@ export function picture(question, { texts, answers }, way) {
   const words = make("div", { role: "status", class: "sent" });
   const options = make("div", {});
   const bytes = make("code", { class: "bytes", dir: "ltr" });
-  const rest = make("div", {},
-    make("p", { class: "hint" }, texts.say("picture.mind")),
-    make("details", { class: "exact" }, make("summary", {}, texts.say("picture.exact")), bytes),
-  );
-  const element = make("div", { class: "preview", role: "group", "aria-labelledby": title }, make("h3", { id: title }, texts.say("picture.title")), options, words, rest);
+  const exact = make("details", { class: "exact" }, make("summary", {}, texts.say("picture.exact")), bytes);
+  const hint = make("p", { class: "hint" }, texts.say(question.practice ? "practice.see" : "picture.mind"));
+  const element = make("div", { class: "preview", role: "group", "aria-labelledby": title }, make("h3", { id: title }, texts.say("picture.title")), options, words, hint, !question.practice && exact);
   const refresh = () => {
     const sent = answers.sent(question);
     bytes.textContent = fragment(question, answers);
@@ -33,7 +31,7 @@ export function picture(question, { texts, answers }, way) {
 function told(question, texts, answers, sent) {
   if (question.kind !== "select_multiple") return [sentence(question, texts, answers, sent.response)];
   const loud = answers.level(question).loud;
-  const lines = question.choices.map(({ name, label }) => texts.say("picture.line", { line: texts.plain(label), response: naming(question, texts)(sent[name].response) }));
+  const lines = question.choices.map(({ name, label }) => `${texts.plain(label)}: ${texts.quoted(naming(question, texts)(sent[name].response))}`);
   return [...lines, texts.say(loud ? "picture.loud" : "picture.lines")];
 }
 

@@ -17,11 +17,10 @@ export function step({ items, within }, page) {
     }
     page.changed();
   };
-  const inner = { ...page, changed };
+  const inner = { ...page, changed, within };
   const heading = items.every(({ kind }) => kind === "note") && make("h1", { tabindex: "-1" }, texts.label(survey.questionnaire.title));
   const summary = make("div", { class: "summary", role: "alert", tabindex: "-1", hidden: true });
-  const around = within.map(({ label }) => make("p", { class: "within" }, texts.label(label)));
-  const element = make("div", { class: "step" }, summary, ...around, heading, ...items.map((item) => place(item, inner, 1, parts)));
+  const element = make("div", { class: "step" }, summary, heading, ...items.map((item) => place(item, inner, 1, parts)));
   changed();
   const check = () => {
     const complaints = parts.flatMap((part) => (part.complain ? complaint(part, page) : []));
@@ -86,6 +85,7 @@ function ask(question, page, heading) {
   const fill = () => {
     const inner = { ...page, store: truths.store(question) };
     inputs.replaceChildren((hidden?.asks ?? ((...of) => INPUTS[question.kind](question, ...of)))(inner, frame));
+    if (question.right) inputs.append(checked(question, page, inputs));
   };
   const again = () => (fill(), page.changed(), inputs.querySelector("input, button")?.focus());
   const fixed = answers.before(question) || answers.refused(question);
@@ -103,15 +103,15 @@ function ask(question, page, heading) {
   const element = make(
     "section",
     { id, class: question.private ? "question private" : "question", tabindex: "-1", "aria-labelledby": frame.title },
-    mark(question, texts),
+    make("div", { class: "marks" }, mark(question, texts), page.within.map(({ label }) => make("p", { class: "within" }, texts.label(label)))),
     make(heading, { id: frame.title, class: "asked", tabindex: "-1" }, label, need(question, texts)),
     texts.plain(question.hint) && make("p", { id: frame.hint, class: "hint" }, texts.label(question.hint)),
     hidden?.above,
     error,
     !fixed && answers.renewed(question) && make("p", { class: "notice" }, texts.say("asked.renewed")),
     inputs,
-    away.element,
     hidden?.below,
+    away.element,
   );
   const complain = (message) => {
     error.hidden = !message;
@@ -123,6 +123,23 @@ function ask(question, page, heading) {
   };
   const refresh = () => (retitle(), hidden?.refresh(), away.refresh());
   return { item: question, element, aside: hidden?.aside, complain, refresh };
+}
+
+/** Says once a question of understanding is answered what is right; its answer is counted, and stays. */
+function checked(question, { texts, truths }, inputs) {
+  const said = make("p", { class: "notice", role: "status", hidden: true });
+  const tell = () => {
+    const value = truths.store(question).value(question);
+    if (value === null) return;
+    const { label } = question.choices.find(({ name }) => name === question.right);
+    const verdict = value === question.right ? texts.say("check.right") : texts.say("check.wrong", { answer: texts.quoted(texts.plain(label)) });
+    said.replaceChildren(`${verdict} `, texts.label(question.explanation));
+    said.hidden = false;
+    for (const input of inputs.querySelectorAll("input:not(:checked)")) input.disabled = true;
+  };
+  inputs.onchange = tell;
+  tell();
+  return said;
 }
 
 /** Why a private question is not asked on this device. */
@@ -137,15 +154,15 @@ const title = (question, texts) => (texts.plain(question.label).trim() ? texts.l
 /** How it is sent, in words and not by color alone. */
 function mark(question, texts) {
   const kind = question.private ? "private" : "plain";
-  return make("p", { class: `mark ${kind}` }, texts.say(`asked.${kind}`));
+  return make("p", { class: `mark ${kind}` }, texts.say(question.practice ? "practice.mark" : `asked.${kind}`));
 }
 
 const need = (question, texts) =>
-  make("small", { class: "need" }, ` ${texts.say(question.required ? "asked.required" : "asked.optional")}`);
+  !question.practice && make("small", { class: "need" }, ` ${texts.say(question.required ? "asked.required" : "asked.optional")}`);
 
 /** A way back to no answer, for inputs that have none of their own; there only where there is something to take back. */
 function clear(question, { texts, truths, changed }, again) {
-  if (question.required || ["text", "integer", "decimal", "date", "ranking"].includes(question.kind)) return { element: null, refresh: () => {} };
+  if (question.required || question.right || ["text", "integer", "decimal", "date", "ranking"].includes(question.kind)) return { element: null, refresh: () => {} };
   const empty = () => {
     truths.store(question).enter(question, null);
     again();

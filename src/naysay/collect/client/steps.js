@@ -28,4 +28,4 @@ export function stepsOf(questionnaire) {
 }
 
 /** Whether there is a practice question: unless the researcher left it out. */
-const practices = () => false;
+const practices = ({ practice = true }) => Boolean(practice);

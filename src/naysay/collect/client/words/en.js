@@ -13,7 +13,7 @@ export default {
     who: "Who asks",
     what: "What for",
     long: "How long",
-    minutes: "About {minutes} min, {questions} questions",
+    minutes: "About {time} (questions: {questions})",
     safe: "Our promise",
     safeWhy: "Your private answers never leave this device.",
     openWhy: "You see all that is sent before it is sent.",
@@ -32,7 +32,7 @@ export default {
 
   promises: {
     device: "Answers to private questions never leave this device. Chance changes them here, and only the result is sent.",
-    confirm: "None of your answers is sent before you have seen it and have said yes.",
+    confirm: "None of your answers is sent before you have seen it and have confirmed.",
     shown: "What is sent is exactly what you are shown, byte for byte.",
     once: "Chance draws once for each answer and each step of the control. If you go back, reload or change your mind, it does not draw again. What was not sent by the end of the day is drawn anew, and you are told.",
     kept: "This device never stores your private answers. What chance has drawn for them lies here locked, and so does what was sent. The server forgets the key within 26 hours. Then nobody can read it.",
@@ -95,6 +95,11 @@ export default {
     skip: "Skip",
   },
 
+  check: {
+    right: "That is right.",
+    wrong: "Not quite. The right answer is {answer}.",
+  },
+
   does: {
     strikes: "By chance, this device crosses out options that are not yours. It sends only those.",
     some: "By chance, this device crosses out one option that is not yours, or none, and sends only that.",
@@ -127,7 +132,6 @@ export default {
     remain: "Still possible: {options}.",
     one: "This tells your answer.",
     loud: "This tells a lot about your answer.",
-    line: "{line}: “{response}”",
     lines: "Each may be yours or chance's; nobody can tell.",
     still: "Still possible: {options}",
     others: "and {count} more",
