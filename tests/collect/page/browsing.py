@@ -92,9 +92,11 @@ class Respondent:
             at.locator(".levels input").nth(level).check()
         kind = "hand" if at.locator(".hand").count() else question.kind
         if isinstance(value, dict):
-            sides = list(value.values())
-            for line, side in enumerate(sides):
-                at.locator(".inputs .line").nth(line).locator("input").nth(("yes", "no").index(side)).check()
+            boxes, sides = at.locator(".inputs input"), list(value.values())
+            for place, side in enumerate(sides):
+                boxes.nth(place).set_checked(side == "yes")
+            if "yes" not in sides:
+                boxes.last.check()
         elif kind == "hand":
             at.locator(".inputs input").nth(value).check()
         elif kind in ("integer", "decimal", "text", "date"):

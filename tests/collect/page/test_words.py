@@ -46,12 +46,12 @@ def test_every_language_has_the_same_texts_with_the_same_gaps(words, language):
 @pytest.mark.parametrize("language", OTHERS)
 def test_nothing_is_left_in_english(words, language):
     same = {key for key, text in words["en"].items() if words[language][key] == text}
-    assert same <= {"asked.no"}
+    assert same <= {"asked.no", "picture.comma", "practice.winter"}
 
 
 def test_every_text_is_used(words):
     code = "\n".join(path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js"))
-    composed = {"asked.plainWhy", "asked.privateWhy"}
+    composed = {f"welcome.{line}" for line in ("who", "what", "long", "safe")} | {"ways.coin", "ways.device"}
     for key in words["en"]:
         last = key.rpartition(".")[2]
         assert f'"{key}"' in code or f'"{last}"' in code or key.startswith("promises.") or key in composed, key

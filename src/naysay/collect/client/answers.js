@@ -19,6 +19,7 @@ export const whole = ({ kind, choices }, value) => kind !== "select_multiple" ||
 export class Answers {
   #values = new Map();
   #levels = new Map();
+  #ways = new Map();
   #memory;
   #conditions;
 
@@ -55,6 +56,17 @@ export class Answers {
   choose(question, entry) {
     this.#values.delete(question);
     this.#levels.set(question, entry);
+  }
+
+  /** Asks in another way, at its own level; what was entered before is dropped. */
+  turn(question, way, entry) {
+    this.choose(question, entry);
+    this.#ways.set(question, way);
+  }
+
+  /** The name of the way that the respondent has turned to; null until then. */
+  way(question) {
+    return this.#ways.get(question) ?? null;
   }
 
   /** The design that draws the answer to a private question. */

@@ -4,7 +4,6 @@
 import { bin } from "./answers.js";
 import { button, make, option } from "./elements.js";
 import { naming } from "./privacy.js";
-import { categories } from "./randomize.js";
 
 export function chooseOne(question, { texts, store, changed }, frame) {
   const chosen = store.value(question);
@@ -38,25 +37,28 @@ function chooseAny(question, { texts, store, changed }, frame) {
   return make("fieldset", described(frame), make("p", { class: "hint" }, texts.say("asked.several")), ...options);
 }
 
-/** Yes or no for each choice: nothing ticked and nothing answered are not the same. */
+/** Which choices are true, or none of them: nothing ticked and nothing answered are not the same. */
 function chooseEach(question, { texts, store, changed }, frame) {
-  const given = { ...store.value(question) };
-  const rows = question.choices.map(({ name, label }, row) => {
-    const sides = ["yes", "no"].map((side) => {
-      const onchange = () => {
-        given[name] = side;
-        store.enter(question, { ...given });
-        changed();
-      };
-      return option({ group: `${frame.input}-${row}`, checked: given[name] === side, onchange }, texts.say(`asked.${side}`));
-    });
-    return make("fieldset", { class: "line" }, make("legend", {}, texts.label(label)), make("div", { class: "sides" }, ...sides));
-  });
-  return make("div", { role: "group", ...described(frame) }, ...rows);
+  const names = question.choices.map(({ name }) => name);
+  const given = store.value(question);
+  const ticked = new Set(names.filter((name) => given?.[name] === "yes"));
+  const none = tick(texts.say("asked.none"), Boolean(given) && !ticked.size, (on) => (ticked.clear(), enter(on)));
+  const boxes = question.choices.map(({ name, label }) =>
+    tick(texts.label(label), ticked.has(name), (on) => (ticked[on ? "add" : "delete"](name), enter(ticked.size > 0))),
+  );
+  function enter(answered) {
+    store.enter(question, answered ? Object.fromEntries(names.map((name) => [name, ticked.has(name) ? "yes" : "no"])) : null);
+    boxes.forEach((box, place) => (box.firstChild.checked = ticked.has(names[place])));
+    none.firstChild.checked = answered && !ticked.size;
+    changed();
+  }
+  return make("fieldset", described(frame), make("p", { class: "hint" }, texts.say("asked.several")), ...boxes, none);
 }
 
+const tick = (label, checked, change) => option({ type: "checkbox", checked, onchange: ({ target }) => change(target.checked) }, label);
+
 /** What a group of inputs is called, and what explains it. */
-const described = (frame) => ({
+export const described = (frame) => ({
   "aria-labelledby": frame.title,
   "aria-describedby": `${frame.hint} ${frame.error}`,
 });
@@ -76,10 +78,11 @@ export function scale(question, { texts, store, changed }, frame) {
     make("span", { id: ends[0] }, texts.label(question.low_label)),
     make("span", { id: ends[1] }, texts.label(question.high_label)),
   );
-  return make("fieldset", described(frame), make("div", { class: "scale" }, ...options), labels);
+  return make("fieldset", described(frame), make("div", { class: points.length > 5 ? "scale long" : "scale" }, ...options), labels);
 }
 
 export function grid(question, { texts, store, changed }, frame) {
+  const wide = question.choices.length > 3 || question.choices.some(({ label }) => texts.plain(label).length > 16);
   const rows = question.rows.map((row, place) => {
     const options = question.choices.map((choice) => {
       const onchange = () => {
@@ -90,7 +93,7 @@ export function grid(question, { texts, store, changed }, frame) {
       const checked = store.value(question)?.[row.name] === choice.name;
       return option({ group: `${frame.input}-${place}`, checked, onchange }, texts.label(choice.label));
     });
-    return make("fieldset", { class: "line" }, make("legend", {}, texts.label(row.label)), make("div", { class: "sides" }, ...options));
+    return make("fieldset", { class: "line" }, make("legend", {}, texts.label(row.label)), make("div", { class: wide ? "sides long" : "sides" }, ...options));
   });
   return make("div", { role: "group", ...described(frame) }, ...rows);
 }
@@ -103,7 +106,7 @@ export function number(question, { texts, store, changed }, frame) {
   const shown = () => {
     const value = store.value(question);
     const found = typeof value === "number" && question.private ? bin(question, value) : null;
-    range.replaceChildren(...(found ? [texts.say("privacy.range"), " ", texts.label(found.label, "b")] : []));
+    range.replaceChildren(...(found ? [texts.say("asked.range"), " ", texts.label(found.label, "b")] : []));
   };
   const oninput = (event) => {
     const typed = event.target.value.trim();
@@ -248,39 +251,3 @@ export function rank(question, { texts, store, changed }, frame) {
 
 /** The first button of a line that can be pressed. */
 const usable = (line) => line.querySelector("button:enabled");
-
-export function byHand(question, page, frame) {
-  const { texts, answers } = page;
-  const shown = answers.shown(question);
-  const names = shown ?? categories(answers.design(question)).map(String);
-  const named = naming(question, texts);
-  const [first, second] = names.map((name) => texts.quoted(named(name)));
-  const gaps = shown ? { first, second } : { yes: first, no: second };
-  const several = question.kind === "select_multiple";
-  const lines = several
-    ? question.choices.map(({ name, label }, row) => line(question, page, `${frame.input}-${row}`, names, name, label))
-    : [line(question, page, frame.input, names, null, null)];
-  return make(
-    "div",
-    { class: "hand", role: "group", ...described(frame) },
-    make("p", {}, texts.say(shown ? "hand.options" : "hand.coins", gaps), several ? ` ${texts.say("hand.line")}` : ""),
-    make("p", { class: "warning" }, texts.say(shown ? "hand.never" : "hand.warning")),
-    ...lines,
-  );
-}
-
-function line(question, { texts, answers, changed }, group, names, choice, label) {
-  const named = naming(question, texts);
-  const { level } = answers.level(question);
-  const said = () => (choice === null ? answers.value(question) : answers.value(question)?.[choice])?.response;
-  const options = names.map((name) => {
-    const onchange = () => {
-      const one = { level, response: name };
-      answers.enter(question, choice === null ? one : { ...answers.value(question), [choice]: one });
-      changed();
-    };
-    return option({ group, checked: said() === name, onchange }, named(name));
-  });
-  const legend = label ? texts.label(label) : texts.say("hand.say");
-  return make("fieldset", { class: label ? "line" : null }, make("legend", {}, legend), make("div", { class: label ? "sides" : null }, ...options));
-}

@@ -2,36 +2,64 @@
 // anything leaves: all that will be sent, in words and byte for byte.
 
 import { button, make } from "./elements.js";
-import { allTogether, inWords, naming } from "./privacy.js";
+import { allTogether } from "./how.js";
+import { naming, sentence } from "./privacy.js";
 
-const FIRST = 3; // promises that are read without opening anything
+// Seconds that a question takes, on average; of what has several parts, each part. A private one is read more slowly.
+const SECONDS = { note: 8, text: 25, date: 12, select_multiple: 12, grid: 6, ranking: 5, rating: 7 };
+const [OTHERWISE, PRIVATE, AROUND] = [8, 8, 60];
+
+/** How many minutes a survey takes. */
+export function minutes(items) {
+  const one = ({ kind, items: inner, rows, choices, private: hidden }) => {
+    if (inner) return sum(inner);
+    const parts = kind === "grid" ? rows.length : kind === "ranking" ? choices.length : 1;
+    return parts * (SECONDS[kind] ?? OTHERWISE) + (hidden ? PRIVATE : 0);
+  };
+  const sum = (all) => all.reduce((seconds, item) => seconds + one(item), 0);
+  return Math.ceil((AROUND + sum(items)) / 60);
+}
 
 export function welcome({ texts, survey, hash, memory, answers, resumed, start }) {
-  const { title, about, contact } = survey.questionnaire;
-  const promises = Object.keys(texts.words.promises).map((key) => make("li", {}, texts.say(`promises.${key}`)));
+  const { title, about, contact, items } = survey.questionnaire;
   const some = answers.questions.filter((question) => question.private);
+  const long = texts.say("welcome.minutes", { time: texts.duration(minutes(items)), questions: texts.number(answers.questions.length) });
+  const lines = {
+    who: texts.plain(contact) ? texts.label(contact) : make("bdi", {}, location.host),
+    what: texts.label(texts.plain(about) ? about : title),
+    long,
+    safe: texts.say(some.length ? "welcome.safeWhy" : "welcome.openWhy"),
+  };
   return make(
     "div",
     { class: "welcome" },
     make("h1", { tabindex: "-1" }, texts.label(title)),
-    make("p", { class: "about" }, texts.label(about)),
+    make("dl", { class: "lines" }, ...Object.entries(lines).map(([key, line]) => make("div", {}, make("dt", {}, texts.say(`welcome.${key}`)), make("dd", {}, line)))),
     !memory.lasting && make("p", { class: "warning" }, texts.say("welcome.forgetful")),
     survey.preview && make("p", { class: "warning" }, texts.say("welcome.preview")),
-    make("p", { class: "hint" }, texts.say("welcome.shared")),
     resumed && make("p", { class: "notice" }, texts.say("welcome.resumed")),
     make("div", { class: "actions" }, button(texts.say("welcome.start"), start, { class: "main" })),
-    make("h2", {}, texts.say("welcome.promised")),
-    make("ul", { class: "promises" }, ...promises.slice(0, FIRST)),
-    make("details", {}, make("summary", {}, texts.say("welcome.more")), make("ul", { class: "promises" }, ...promises.slice(FIRST))),
-    some.length > 0 && make("h2", {}, texts.say("welcome.together")),
-    some.length > 0 && make("p", {}, allTogether(some, texts)),
-    make("h2", {}, texts.say("welcome.hash")),
-    make("p", {}, make("code", { id: "hash", class: "bytes", dir: "ltr" }, hash)),
-    make("p", { class: "hint" }, texts.say("welcome.hashWhy")),
-    ...(survey.renewed ?? []).map((old) => make("p", { class: "hint" }, texts.say("welcome.renewed"), ": ", make("code", { class: "bytes", dir: "ltr" }, old))),
-    texts.plain(contact) && make("h2", {}, texts.say("welcome.contact")),
-    make("p", {}, texts.label(contact)),
+    make("p", { class: "hint" }, texts.say("welcome.shared")),
+    make("details", {}, make("summary", {}, texts.say("welcome.promised")), ...promises(texts, some)),
+    make("details", {}, make("summary", {}, texts.say("welcome.check")), ...fingerprint(texts, survey, hash)),
   );
+}
+
+function promises(texts, some) {
+  const lines = Object.keys(texts.words.promises).map((key) => make("li", {}, texts.say(`promises.${key}`)));
+  const together = [make("h2", {}, texts.say("welcome.together")), make("p", {}, some.length && allTogether(some, texts))];
+  return [make("ul", { class: "promises" }, ...lines), ...(some.length ? together : [])];
+}
+
+/** By which the survey is known, to those who compare. */
+function fingerprint(texts, survey, hash) {
+  const code = (text, id = null) => make("code", { id, class: "bytes", dir: "ltr" }, text);
+  return [
+    make("h2", {}, texts.say("welcome.hash")),
+    make("p", {}, code(hash, "hash")),
+    make("p", { class: "hint" }, texts.say("welcome.hashWhy")),
+    ...(survey.renewed ?? []).map((old) => make("p", { class: "hint" }, texts.say("welcome.renewed"), ": ", code(old))),
+  ];
 }
 
 /** The step that shows the message. `edit(question)` goes back to a question, `confirm()` sends. */
@@ -46,12 +74,15 @@ export function review(bytes, { texts, answers, edit, confirm, problems }) {
     make("h1", { tabindex: "-1" }, title),
     answers.survey.preview && make("p", { class: "warning" }, texts.say("welcome.preview")),
     make("p", {}, texts.say("review.lead")),
-    make("h2", { id: "exact-title" }, texts.say("review.exact")),
-    // The blanks at the end are part of it: the text of this element is the message.
-    make("pre", { id: "exact", class: "bytes", dir: "ltr", tabindex: "0", role: "region", "aria-labelledby": "exact-title" }, bytes),
-    make("p", { class: "hint" }, texts.say("review.bytes", { bytes: texts.number(answers.survey.body_length) })),
-    make("h2", {}, texts.say("review.answers")),
     make("dl", { class: "told" }, ...rows),
+    make(
+      "details",
+      { class: "exact" },
+      make("summary", { id: "exact-title" }, texts.say("review.exact")),
+      // The blanks at the end are part of it: the text of this element is the message.
+      make("pre", { id: "exact", class: "bytes", dir: "ltr", tabindex: "0", role: "region", "aria-labelledby": "exact-title" }, bytes),
+      make("p", { class: "hint" }, texts.say("review.bytes", { bytes: texts.number(answers.survey.body_length) })),
+    ),
     make("div", { class: "actions" }, send),
   );
 }
@@ -77,9 +108,9 @@ function spoken(question, texts, answers) {
   const sent = answers.sent(question);
   if (sent === null) return [texts.say(answers.refused(question) ? "asked.refused" : "review.blank")];
   if (!question.private) return plain(question, texts, sent);
-  if (question.kind !== "select_multiple") return [inWords(question, texts, answers, sent.response)];
+  if (question.kind !== "select_multiple") return [sentence(question, texts, answers, sent.response)];
   return question.choices.map(
-    ({ name, label }) => `${texts.plain(label)} – ${inWords(question, texts, answers, sent[name].response)}`,
+    ({ name, label }) => `${texts.plain(label)} – ${naming(question, texts)(sent[name].response)}`,
   );
 }
 

@@ -1,26 +1,13 @@
-// One step of the survey: a question, or a group of questions that belong together, with the notes before it. Around a
-// question stand its words, what is wrong with the answer, and for private ones the level and what will be sent.
+// One step of the survey: a private question, or others that belong together, with the notes before it. Around a question
+// stand its words and what is wrong with the answer; what a private one has beside that is in private.js.
 
 import { problem } from "./checks.js";
+import { INPUTS } from "./device.js";
 import { button, make } from "./elements.js";
-import { byHand, calendar, chooseMany, chooseOne, grid, number, rank, scale, words } from "./inputs.js";
-import { explanation, levels, preview } from "./privacy.js";
+import { around } from "./private.js";
 
-/** The steps of a questionnaire: each a list of items, of which the last is no note (but for a note at the end). */
-export function stepsOf(items) {
-  const steps = [];
-  let notes = [];
-  for (const item of items) {
-    notes.push(item);
-    if (item.kind === "note") continue;
-    steps.push(notes);
-    notes = [];
-  }
-  return notes.length ? [...steps, notes] : steps;
-}
-
-/** A step on the page. Gives its element, and `check()`: whether all is well; what is not is said and shown. */
-export function step(items, page) {
+/** A step on the page. Gives its element, what stands after Next, and `check()`: whether all is well; what is not is said. */
+export function step({ items, within }, page) {
   const { texts, answers, survey } = page;
   const parts = [];
   const changed = () => {
@@ -30,7 +17,7 @@ export function step(items, page) {
     }
     page.changed();
   };
-  const inner = { ...page, changed };
+  const inner = { ...page, changed, within };
   const heading = items.every(({ kind }) => kind === "note") && make("h1", { tabindex: "-1" }, texts.label(survey.questionnaire.title));
   const summary = make("div", { class: "summary", role: "alert", tabindex: "-1", hidden: true });
   const element = make("div", { class: "step" }, summary, heading, ...items.map((item) => place(item, inner, 1, parts)));
@@ -40,7 +27,7 @@ export function step(items, page) {
     summarize(summary, complaints, texts);
     return complaints.length === 0;
   };
-  return { element, check };
+  return { element, check, aside: parts.flatMap(({ aside }) => aside ?? []) };
 }
 
 function place(item, page, depth, parts) {
@@ -85,21 +72,9 @@ function summarize(summary, complaints, texts) {
   if (complaints.length) summary.focus();
 }
 
-const INPUTS = {
-  select_one: chooseOne,
-  select_multiple: chooseMany,
-  integer: number,
-  decimal: number,
-  text: words,
-  date: calendar,
-  rating: scale,
-  grid,
-  ranking: rank,
-};
-
 /**
  * A question with everything around it. `page` has `texts`, `answers` and `changed()`, to be called whenever what will
- * be sent may be another. Gives the element, `refresh()` and `complain(message)`.
+ * be sent may be another. Gives the element, what stands `aside` after Next, `refresh()` and `complain(message)`.
  */
 function ask(question, page, heading) {
   const { texts, answers, truths } = page;
@@ -107,21 +82,20 @@ function ask(question, page, heading) {
   const frame = { title: `${id}-title`, hint: `${id}-hint`, error: `${id}-error`, input: `${id}-input` };
   const error = make("p", { id: frame.error, class: "error", hidden: true });
   const inputs = make("div", { class: "inputs" });
-  const seen = question.private ? preview(question, page) : null;
   const fill = () => {
-    const store = truths.store(question);
-    const type = question.private && store === answers ? byHand : INPUTS[question.kind];
-    const inner = { ...page, store };
-    inputs.replaceChildren(type(question, inner, frame), clear(question, inner, fill, inputs));
+    const inner = { ...page, store: truths.store(question) };
+    inputs.replaceChildren((hidden?.asks ?? ((...of) => INPUTS[question.kind](question, ...of)))(inner, frame));
+    if (question.right) inputs.append(checked(question, page, inputs));
   };
-  const before = answers.before(question);
-  const refused = answers.refused(question);
-  const fixed = before || refused;
-  if (fixed) inputs.append(make("p", { class: refused ? "warning" : "notice" }, texts.say(refused ? "asked.refused" : "asked.before")));
+  const again = () => (fill(), page.changed(), inputs.querySelector("input, button")?.focus());
+  const fixed = answers.before(question) || answers.refused(question);
+  const hidden = question.private && !fixed ? around(question, page, again) : null;
+  const away = clear(question, page, again);
+  if (fixed) inputs.append(notice(question, texts, answers));
   else fill();
-  let label = texts.label(question.label);
+  let label = title(question, texts);
   const retitle = () => {
-    const [old, renewed] = [label, texts.label(question.label)];
+    const [old, renewed] = [label, title(question, texts)];
     if (renewed.textContent === old.textContent) return;
     label = renewed;
     old.replaceWith(renewed);
@@ -129,16 +103,15 @@ function ask(question, page, heading) {
   const element = make(
     "section",
     { id, class: question.private ? "question private" : "question", tabindex: "-1", "aria-labelledby": frame.title },
-    mark(question, texts),
+    make("div", { class: "marks" }, mark(question, texts), page.within.map(({ label }) => make("p", { class: "within" }, texts.label(label)))),
     make(heading, { id: frame.title, class: "asked", tabindex: "-1" }, label, need(question, texts)),
     texts.plain(question.hint) && make("p", { id: frame.hint, class: "hint" }, texts.label(question.hint)),
-    question.private && explanation(question, page),
-    question.private && !fixed && levels(question, page, () => (fill(), page.changed())),
+    hidden?.above,
     error,
     !fixed && answers.renewed(question) && make("p", { class: "notice" }, texts.say("asked.renewed")),
-    question.private && !fixed && make("p", { class: "yours" }, texts.say("asked.yours")),
     inputs,
-    seen?.element,
+    hidden?.below,
+    away.element,
   );
   const complain = (message) => {
     error.hidden = !message;
@@ -148,26 +121,53 @@ function ask(question, page, heading) {
       if (message) input.setAttribute("aria-invalid", "true");
       else input.removeAttribute("aria-invalid");
   };
-  return { item: question, element, complain, refresh: () => (retitle(), seen?.refresh()) };
+  const refresh = () => (retitle(), hidden?.refresh(), away.refresh());
+  return { item: question, element, aside: hidden?.aside, complain, refresh };
 }
 
-/** Plain or private, in words and not by color alone. */
+/** Says once a question of understanding is answered what is right; its answer is counted, and stays. */
+function checked(question, { texts, truths }, inputs) {
+  const said = make("p", { class: "notice", role: "status", hidden: true });
+  const tell = () => {
+    const value = truths.store(question).value(question);
+    if (value === null) return;
+    const { label } = question.choices.find(({ name }) => name === question.right);
+    const verdict = value === question.right ? texts.say("check.right") : texts.say("check.wrong", { answer: texts.quoted(texts.plain(label)) });
+    said.replaceChildren(`${verdict} `, texts.label(question.explanation));
+    said.hidden = false;
+    for (const input of inputs.querySelectorAll("input:not(:checked)")) input.disabled = true;
+  };
+  inputs.onchange = tell;
+  tell();
+  return said;
+}
+
+/** Why a private question is not asked on this device. */
+function notice(question, texts, answers) {
+  const before = answers.before(question);
+  return make("p", { class: before ? "notice" : "warning" }, texts.say(before ? "asked.before" : "asked.refused"));
+}
+
+/** What is asked; of a question without words its name, so that nobody answers nothing. */
+const title = (question, texts) => (texts.plain(question.label).trim() ? texts.label(question.label) : make("span", {}, question.name));
+
+/** How it is sent, in words and not by color alone. */
 function mark(question, texts) {
   const kind = question.private ? "private" : "plain";
-  return make("p", { class: `mark ${kind}` }, make("b", {}, texts.say(`asked.${kind}`)), ` · ${texts.say(`asked.${kind}Why`)}`);
+  return make("p", { class: `mark ${kind}` }, texts.say(question.practice ? "practice.mark" : `asked.${kind}`));
 }
 
 const need = (question, texts) =>
-  make("small", { class: "need" }, ` ${texts.say(question.required ? "asked.required" : "asked.optional")}`);
+  !question.practice && make("small", { class: "need" }, ` ${texts.say(question.required ? "asked.required" : "asked.optional")}`);
 
-/** A way back to no answer, for inputs that have none of their own. */
-function clear(question, { texts, store, changed }, fill, inputs) {
-  if (question.required || ["text", "integer", "decimal", "date", "ranking"].includes(question.kind)) return "";
+/** A way back to no answer, for inputs that have none of their own; there only where there is something to take back. */
+function clear(question, { texts, truths, changed }, again) {
+  if (question.required || question.right || ["text", "integer", "decimal", "date", "ranking"].includes(question.kind)) return { element: null, refresh: () => {} };
   const empty = () => {
-    store.enter(question, null);
-    fill();
+    truths.store(question).enter(question, null);
+    again();
     changed();
-    inputs.querySelector("input")?.focus();
   };
-  return button(texts.say("asked.clear"), empty, { class: "quiet" });
+  const element = button(texts.say("asked.clear"), empty, { class: "quiet clear", hidden: true });
+  return { element, refresh: () => (element.hidden = truths.store(question).value(question) === null) };
 }

@@ -7,14 +7,16 @@ import { button, make } from "./elements.js";
 import { show } from "./frame.js";
 import { Memory } from "./memory.js";
 import { review, welcome } from "./pages.js";
+import { Practice } from "./practice.js";
+import { naming } from "./privacy.js";
+import { step } from "./questions.js";
+import { hex } from "./randomize.js";
 import { receipt } from "./receipt.js";
 import { body, delivery } from "./sending.js";
-import { languages, preferred, Texts } from "./texts.js";
+import { stepsOf } from "./steps.js";
+import { languages, preferred, SPOKEN, Texts } from "./texts.js";
 import { flaw } from "./trust.js";
 import { Truths } from "./truths.js";
-import { naming } from "./privacy.js";
-import { step, stepsOf } from "./questions.js";
-import { hex } from "./randomize.js";
 
 const root = document.getElementById("page");
 const address = location.pathname.replace(/\/$/, "");
@@ -27,14 +29,15 @@ class Taking {
     this.memory = memory;
     this.answers = new Answers(survey, memory);
     this.truths = new Truths(this.answers, memory);
-    this.steps = stepsOf(survey.questionnaire.items);
+    this.steps = stepsOf(survey.questionnaire);
+    const practice = this.steps.find((step) => step.practice);
+    this.practice = practice && new Practice(survey.questionnaire.practice ?? true, practice.items[0]);
     this.resumed = Boolean(this.memory.tab.answers);
     this.place = -1; // −1 welcome, then the steps, then the review
   }
 
   async start() {
-    const offered = languages(this.survey.questionnaire);
-    this.texts = await this.#texts(this.memory.tab.language ?? preferred(offered, navigator.languages));
+    this.texts = await this.#texts(this.memory.tab.language ?? languages(this.survey.questionnaire)[0]);
     this.memory.watch(() => this.#draw(true));
     history.replaceState({ place: -1 }, "");
     addEventListener("popstate", (event) => this.#turn(event.state?.place ?? this.place));
@@ -79,7 +82,7 @@ class Taking {
     return place;
   }
 
-  #asks = (place) => this.steps[place].some((item) => this.answers.asks(item));
+  #asks = (place) => this.steps[place].items.some((item) => this.answers.asks(item));
 
   /** Draws the page anew. What breaks is said: it must not stand there as it was. */
   #draw = (moved) => this.#drawn(moved).catch(() => failed("missing"));
@@ -90,8 +93,8 @@ class Taking {
     if (memory.receipt || memory.body) this.truths.forget(); // what is sent is fixed
     const draw = memory.receipt ? this.#sent : memory.body ? this.#sending : place < 0 ? this.#welcome : place < steps.length ? this.#step : this.#review;
     const { content, progress, shown } = await draw.call(this);
-    const { texts, survey, hash } = this;
-    show(root, content, { texts, survey, hash, moved, progress, speak: (language) => this.speak(language) });
+    const { texts, survey } = this;
+    show(root, content, { texts, survey, moved, progress, speak: (language) => this.speak(language) });
     shown?.();
   }
 
@@ -100,11 +103,13 @@ class Taking {
   }
 
   async #step() {
-    const items = this.steps[this.place];
-    const page = { ...this, changed: () => {} };
-    const { element, check } = step(items, page);
-    const next = () => check() && this.#go(this.#beside(1));
-    element.append(this.#moves(button(this.texts.say("next"), next, { class: "main" })));
+    const { texts } = this;
+    const forward = button(texts.say("next"), () => check() && this.#go(this.#beside(1)), { class: "main" });
+    const at = this.steps[this.place];
+    const [asked, page] = at.practice ? practised(this.practice, this) : [at, this];
+    const changed = () => at.practice && (forward.textContent = texts.say(this.practice.value() ? "next" : "practice.skip"));
+    const { element, check, aside } = step(asked, { ...page, changed });
+    element.append(this.#moves(forward), ...aside);
     return { content: element, progress: this.#progress() };
   }
 
@@ -112,7 +117,7 @@ class Taking {
     const { texts, answers, survey } = this;
     const bytes = body(survey, this.hash, this.memory.id, answers.content());
     const problems = answers.questions.filter((question) => problem(question, this));
-    const edit = (question) => this.#go(this.steps.findIndex((items) => questions(items).includes(question)));
+    const edit = (question) => this.#go(this.steps.findIndex(({ items, practice }) => !practice && questions(items).includes(question)));
     const content = review(bytes, { texts, answers, problems, edit, confirm: () => this.#confirm(bytes) });
     content.querySelector(".actions").prepend(...this.#back());
     return { content, progress: this.#progress() };
@@ -156,10 +161,15 @@ class Taking {
 }
 
 async function failed(why, where = "") {
-  const texts = await Texts.in(preferred(languages({ languages: [] }), navigator.languages));
+  const texts = await Texts.in(preferred(SPOKEN, navigator.languages));
   const content = make("div", {}, make("h1", { tabindex: "-1" }, texts.say("failed.title")), make("p", { role: "alert" }, texts.say(`failed.${why}`)), make("p", { class: "hint" }, make("code", {}, where)));
   if (why === "missing") content.append(make("div", { class: "actions" }, button(texts.say("again"), open, { class: "main" })));
   show(root, content, { texts });
+}
+
+/** The practice question as a step, and the page on which it is asked. */
+function practised(practice, page) {
+  return [{ items: [practice.question(page.texts)], within: [] }, { ...page, answers: practice, truths: practice }];
 }
 
 /** The survey, of which nothing changes any more; null where it is none. */
@@ -172,7 +182,8 @@ function read(bytes) {
 }
 
 async function open() {
-  if (!isSecureContext || !crypto.subtle || !navigator.locks) return failed("insecure");
+  if (!isSecureContext) return failed("insecure", `https://${location.host}${location.pathname}`);
+  if (!globalThis.crypto?.subtle || !navigator.locks) return failed("old");
   const answer = await fetch(`${address}/survey.json`, { credentials: "omit", referrerPolicy: "no-referrer" }).catch(() => null);
   if (!answer?.ok) return failed(answer?.status === 410 ? "closed" : "missing");
   const bytes = await answer.arrayBuffer();

@@ -10,10 +10,13 @@ const base = (tag) => tag.toLowerCase().split("-")[0];
 /** The direction in which a language is written. */
 export const direction = (tag) => (RIGHT_TO_LEFT.has(base(tag)) ? "rtl" : "ltr");
 
-/** Languages that a respondent may choose: those of the survey, then those of the page alone. */
-export function languages(questionnaire) {
-  const own = questionnaire.languages.map(base);
-  return [...questionnaire.languages, ...Object.keys(NAMES).filter((tag) => !own.includes(tag))];
+/** The languages in which the page itself speaks. */
+export const SPOKEN = Object.keys(NAMES);
+
+/** Languages that a respondent may choose: those of the survey, the browser's first. */
+export function languages({ languages: own }, wished = navigator.languages) {
+  const first = preferred(own, wished);
+  return [first, ...own.filter((tag) => tag !== first)];
 }
 
 /** The first language of the browser that is on offer. Read on the device; never sent. */
@@ -66,6 +69,11 @@ export class Texts {
 
   number(value, digits = 2) {
     return new Intl.NumberFormat(this.locale, { maximumFractionDigits: digits }).format(value);
+  }
+
+  /** So many minutes, in words. */
+  duration(minutes) {
+    return new Intl.NumberFormat(this.locale, { style: "unit", unit: "minute", unitDisplay: "long" }).format(minutes);
   }
 
   /** A number that something is at most, rounded up. */

@@ -2,6 +2,8 @@
 // only answers.js, and what goes there from here are responses that chance has prepared. Nothing else leaves this store.
 
 import { bin, whole } from "./answers.js";
+import { offered } from "./measures.js";
+import { wayOf } from "./ways.js";
 
 export class Truths {
   #kept = new Map();
@@ -22,11 +24,17 @@ export class Truths {
     this.#answers.enter(question, this.#response(question));
   }
 
-  /** Takes another level. What is said by hand is not the true answer, which is nothing to say by hand. */
+  /** Takes another level of those that the device draws. */
   choose(question, entry) {
-    if (entry.by_hand) this.#kept.delete(question);
     this.#answers.choose(question, entry);
     if (this.#kept.has(question)) this.#answers.enter(question, this.#response(question));
+  }
+
+  /** Asks in another way. What is said by hand is not the true answer, and the true answer is nothing to say by hand. */
+  turn(question, way) {
+    const levels = offered(question);
+    this.#kept.delete(question);
+    this.#answers.turn(question, way.name, levels.find((entry) => entry.by_hand === way.byHand) ?? levels[0]);
   }
 
   /** Forgets all, once what is sent is fixed. */
@@ -36,7 +44,7 @@ export class Truths {
 
   /** Where the inputs of a question read and write: the true answer is kept here, all else there. */
   store(question) {
-    return question.private && !this.#answers.level(question).by_hand ? this : this.#answers;
+    return question.private && !wayOf(question, this.#answers).byHand ? this : this.#answers;
   }
 
   #response(question) {

@@ -1,0 +1,63 @@
+// "How private is this?": what was not said on the screen, in full sentences and numbers, for those who ask.
+
+import { make } from "./elements.js";
+import { together, up } from "./measures.js";
+import { drawing, drawn, hundred, naming, striking, struck } from "./privacy.js";
+import { categories, space } from "./randomize.js";
+
+/** Opened by the respondent alone. */
+export function how(question, { texts, answers }, link) {
+  const body = make("div", {});
+  const element = make("details", { class: "how" }, make("summary", {}, texts.say("how.ask")), body);
+  const refresh = () => {
+    const told = sentences(question, answers.level(question), texts);
+    body.replaceChildren(...told.map((each) => make("p", {}, each)), ...(link ? [link] : []));
+  };
+  return { element, refresh };
+}
+
+function sentences(question, entry, texts) {
+  const several = drawn(question).length > 1;
+  return [
+    example(question, entry, texts),
+    [...chances(entry, texts), texts.say("how.bits", { bits: texts.bound(entry.bits), all: texts.bound(Math.log2(entry.categories)) })].filter(Boolean).join(" "),
+    entry.loud && texts.say("how.loud", { odds: texts.number(fold(entry)) }),
+    question.kind === "select_multiple" && texts.say("how.each"),
+    entry.least !== 1 && texts.say("how.likely"),
+    several && texts.say("how.choosing"),
+    texts.say("how.mind"),
+    texts.say("how.blank"),
+  ].filter(Boolean);
+}
+
+/** What happens to a hundred people with one answer. */
+function example(question, entry, texts) {
+  const design = drawing(question, entry);
+  const all = categories(design).map(String);
+  const named = naming(question, texts);
+  const quoted = (name) => texts.quoted(named(name));
+  const about = (number) => texts.number(number, 0);
+  if (striking(design)) return texts.say("how.struck", { own: quoted(all[0]), other: quoted(all[1]), count: about(struck(design, 0, 1)) });
+  const { labels } = space(design);
+  const shares = labels.map((_, said) => hundred(design, 0, said));
+  const most = shares.indexOf(Math.max(...shares));
+  const gaps = { own: quoted(all[0]), response: quoted(labels[most]), count: about(shares[most]), rest: about(100 - Number(about(shares[most]))) };
+  return texts.say("how.swapped", gaps);
+}
+
+/** How far a reader's odds can grow: for every reader where that is finite, else for one who knew nothing. */
+const fold = ({ ratio, odds }) => up(ratio) ?? up(odds);
+
+/** How far a reader's odds can move. Only a finite ε bounds them for every reader. */
+function chances(entry, texts, equal = "how.oddsEqual") {
+  const [odds, epsilon] = [fold(entry), up(entry.epsilon)];
+  if (epsilon !== null) return [texts.say("how.odds", { odds: texts.number(odds), epsilon: texts.number(epsilon) })];
+  return [texts.say("how.certain"), odds !== null && texts.say(equal, { odds: texts.number(odds) })];
+}
+
+/** All private answers together. */
+export function allTogether(questions, texts) {
+  const sum = together(questions);
+  const told = [texts.say("how.adds"), ...chances(sum, texts, "how.oddsEach"), texts.say("how.bitsTogether", { bits: texts.bound(sum.bits) })];
+  return told.filter(Boolean).join(" ");
+}
