@@ -107,7 +107,8 @@ def test_ctrl_c_keeps_what_is_done(workers, monkeypatch):
     whole = replicate(SURVEY, PI, n=200, replicates=found.replicates, seed=2)
     if workers == 1:
         same(found, whole)
-    np.testing.assert_array_equal(found.runs["moments"].proportions[:5], whole.runs["moments"].proportions[:5])
+    first = slice(2)  # done before the workers start; of the others any may be ready when Ctrl-C comes
+    np.testing.assert_array_equal(found.runs["moments"].proportions[first], whole.runs["moments"].proportions[first])
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
