@@ -64,6 +64,7 @@ def test_tuples_are_grouped_however_wide_their_values(rows):
 
 def test_weights_by_name_and_by_number():
     keys = microdata.Keys(PEOPLE, ["gender"], weights="weight")
+    assert keys.weight(None) is None
     named = microdata.anonymity(keys, weights="weight")
     assert named.tolist() == [6.0, 2.0, 6.0, None, 6.0, 6.0]
     assert named.tolist() == microdata.anonymity(keys, weights=PEOPLE["weight"]).tolist()

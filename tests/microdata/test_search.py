@@ -381,3 +381,16 @@ def test_all_combinations_are_there_once(whole):
     every = {each for size in (1, 2, 3) for each in combinations(whole.keys.columns, size)}
     assert {each.keys for each in whole.combinations} == every
     assert len(whole.combinations) == len(every)
+
+
+def test_keys_whose_values_combine_in_more_ways_than_a_number_holds_are_counted_right():
+    rng = np.random.default_rng(0)
+    person = rng.integers(0, 2_000, 4_000)
+    table = {f"key {place}": rng.permutation(2_000)[person] for place in range(6)}
+    table["job"] = [
+        None if missing else int(job) for missing, job in zip(rng.random(4_000) < 0.3, person % 60, strict=True)
+    ]
+    keys = microdata.Keys(table, list(table))
+    assert np.prod([float(size) for size in keys.sizes]) > 2**64
+    (whole,) = microdata.search(keys, size=7, minutes=5).of(7)
+    assert whole.m.unique == (microdata.matches(keys) == 1).sum()

@@ -29,8 +29,8 @@ from naysay.microdata.matching.histogram import Histogram as Histogram
 from naysay.microdata.matching.histogram import attached as attached
 from naysay.microdata.matching.histogram import histogram as histogram
 from naysay.microdata.matching.matches import anonymity as anonymity
+from naysay.microdata.matching.matches import expected_matches as expected_matches
 from naysay.microdata.matching.matches import matches as matches
-from naysay.microdata.population.expected import expected_matches as expected_matches
 from naysay.microdata.population.informed import Informed as Informed
 from naysay.microdata.population.theta import Intrusion as Intrusion
 from naysay.microdata.population.theta import Theta as Theta

@@ -12,8 +12,8 @@ import numpy as np
 from naysay.errors import DataError
 from naysay.microdata.combinations.lattice import all_keys
 from naysay.microdata.combinations.search import SIGN, Search
-from naysay.microdata.risk.written import WIDTH, explained, grid, share
-from naysay.printing import Content, plain, text
+from naysay.microdata.risk.written import Printed, explained, grid, share
+from naysay.printing import Content, plain
 
 __all__ = ["Contribution", "Contributions", "contributions"]
 
@@ -41,7 +41,7 @@ class Contribution:
 
 
 @dataclass(frozen=True)
-class Contributions:
+class Contributions(Printed):
     """What the keys of a search add, the largest average first.
 
     Parameters
@@ -64,8 +64,7 @@ class Contributions:
 
     def to_dict(self) -> dict[str, Any]:
         """As one JSON object with stable names; undefined numbers are None."""
-        told: dict[str, Any] = plain(asdict(self))
-        return told
+        return dict(plain(asdict(self)))
 
     def content(self) -> list[Content]:
         """What each key adds, and what the columns mean."""
@@ -76,9 +75,6 @@ class Contributions:
             f" 0 to {self.size - 1} others picked at random.",
         )
         return [grid(title, ("key", "alone", "last", "averaged"), rows, width=48), explained(meaning)]
-
-    def __str__(self) -> str:
-        return text(self.content(), width=WIDTH)
 
 
 def contributions(found: Search, *, progress: Callable[[str, float], None] | None = None) -> Contributions:

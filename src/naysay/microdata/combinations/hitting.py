@@ -10,7 +10,6 @@ earlier choice has become idle, that is, where other choices tell apart all whom
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +20,7 @@ _SHORTEST = 256  # persons, the hardest to tell, by whom those are found who are
 
 
 def hitting_sets(
-    differs: NDArray[np.bool_],
-    group: Sequence[int],
-    *,
-    most: int,
-    progress: Callable[[float], None] | None = None,
+    differs: NDArray[np.bool_], group: Sequence[int], *, most: int, progress: Callable[[float], None] | None = None
 ) -> list[tuple[int, ...]]:
     """The smallest sets of groups of which one choice each tells everybody, fewest first; none within another.
 
@@ -50,10 +45,32 @@ def hitting_sets(
     if not needed.any(axis=1).all():
         return []
     tells = [int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little") for column in needed.T]
-    search = _Search(tells, [np.flatnonzero(person).tolist() for person in needed], list(group), most)
-    everybody = (1 << len(needed)) - 1
-    search.extend((), (), everybody, frozenset(), progress)
-    return _smallest(search.found)
+    told_by = [np.flatnonzero(person).tolist() for person in needed]
+    found: set[tuple[int, ...]] = set()
+
+    def extend(chosen: tuple[int, ...], alone: tuple[int, ...], left: int, barred: frozenset[int]) -> None:
+        """Complete some choices; `alone` is what each of them alone tells, `left` who is not told yet."""
+        if not left:
+            found.add(tuple(sorted(group[choice] for choice in chosen)))
+        if not left or len(chosen) == most:
+            return
+        used = {group[choice] for choice in chosen}
+        person = (left & -left).bit_length() - 1
+        options = [c for c in told_by[person] if c not in barred and group[c] not in used]
+        for done, choice in enumerate(options):
+            if progress is not None and not chosen:
+                progress(done / len(options))
+            others = tuple(own & ~tells[choice] for own in alone)
+            if all(others):
+                own = left & tells[choice]
+                extend((*chosen, choice), (*others, own), left & ~own, barred.union(options[:done]))
+
+    extend((), (), (1 << len(needed)) - 1, frozenset())
+    kept: list[tuple[int, ...]] = []
+    for candidate in sorted(found, key=lambda each: (len(each), each)):
+        if not any(set(candidate).issuperset(smaller) for smaller in kept):
+            kept.append(candidate)
+    return kept
 
 
 def _hardest(differs: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -68,49 +85,3 @@ def _hardest(differs: NDArray[np.bool_]) -> NDArray[np.bool_]:
             left &= ((packed & packed[place]) != packed[place]).any(axis=1)
             left[place] = True
     return np.asarray(rows[left])
-
-
-@dataclass
-class _Search:
-    """A search in depth: what each choice tells, and who is told by which choices."""
-
-    tells: list[int]
-    told_by: list[list[int]]
-    group: list[int]
-    most: int
-    found: list[tuple[int, ...]] = field(default_factory=list)
-
-    def extend(
-        self,
-        chosen: tuple[int, ...],
-        alone: tuple[int, ...],
-        left: int,
-        barred: frozenset[int],
-        progress: Callable[[float], None] | None = None,
-    ) -> None:
-        """Complete some choices; `alone` is what each of them alone tells, `left` who is not told yet."""
-        if not left:
-            self.found.append(tuple(sorted(self.group[choice] for choice in chosen)))
-            return
-        if len(chosen) == self.most:
-            return
-        used = {self.group[choice] for choice in chosen}
-        person = (left & -left).bit_length() - 1
-        options = [c for c in self.told_by[person] if c not in barred and self.group[c] not in used]
-        for done, choice in enumerate(options):
-            if progress is not None:
-                progress(done / len(options))
-            others = tuple(own & ~self.tells[choice] for own in alone)
-            if all(others):
-                own = left & self.tells[choice]
-                self.extend((*chosen, choice), (*others, own), left & ~own, barred.union(options[:done]))
-
-
-def _smallest(found: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Sets of which none lies within another."""
-    kept: list[tuple[int, ...]] = []
-    for candidate in sorted(set(found), key=lambda each: (len(each), each)):
-        own = set(candidate)
-        if not any(own.issuperset(smaller) for smaller in kept if len(smaller) < len(candidate)):
-            kept.append(candidate)
-    return kept

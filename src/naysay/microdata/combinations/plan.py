@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.combinations.finished import Finished
 from naysay.microdata.combinations.lattice import Places, Trial
+from naysay.microdata.keys.table import check_choice
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.histogram import MEASURES
 from naysay.microdata.matching.question import RULES
@@ -86,9 +86,8 @@ def check(keys: Keys, size: Any, rule: str, measure: str = "matches") -> None:
 
 def check_how(rule: str, measure: str = "matches") -> None:
     """Raise for a rule or a measure that there is not."""
-    for what, given, known in (("rule", rule, RULES), ("measure", measure, MEASURES)):
-        if given not in known:
-            raise DataError(f"{what} must be one of {_checks.shown(known)}; got {given!r}")
+    check_choice(rule, RULES, what="rule")
+    check_choice(measure, MEASURES, what="measure")
 
 
 def search_plan(keys: Keys, *, size: int = 3, rule: str = "worst") -> SearchPlan:

@@ -25,8 +25,8 @@ from naysay.microdata.combinations.search import SHOWN, SIGN, Search
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.panel.months import months_of
-from naysay.microdata.risk.written import DASH, WIDTH, grid
-from naysay.printing import Content, Sentence, text
+from naysay.microdata.risk.written import DASH, Printed, grid
+from naysay.printing import Content, Sentence
 
 __all__ = ["Recoding", "Recodings", "everywhere", "recodings"]
 
@@ -62,7 +62,7 @@ class Recoding:
 
 
 @dataclass(frozen=True)
-class Recodings:
+class Recodings(Printed):
     """Recodings of the keys of one quasi-identifier: those that buy most first, of equals those that keep most values.
 
     Parameters
@@ -135,9 +135,6 @@ class Recodings:
         columns = ("recoding", "values", "then", "m=1", "k=1", "bought")
         bought = f"Bought: respondents with {sign} = 1 now and not then, on these keys. No file is changed."
         return [grid(title, columns, self.cells(SHOWN), width=48), Sentence(bought)]
-
-    def __str__(self) -> str:
-        return text(self.content(), width=WIDTH)
 
 
 def recodings(
@@ -243,12 +240,14 @@ def _ways(keys: Keys, name: str, order: Sequence[Any] | None) -> Iterator[tuple[
 
     A missing value stays apart where it is a category: None, the last of the values, is neither number nor date.
     """
-    every = keys.variable(name).cells.values
-    values = [value for value in every if value is not None]
+    cells = keys.variable(name).cells
+    values = [value for value in cells.values if value is not None]
     if len(values) < 3:
         return
     numbers, months = _numbers(values), _months(values)
-    shares = _shares(keys, name, len(values))
+    held = np.bincount(keys.tuples.columns[keys.columns.index(name)], keys.tuples.count, cells.size + 1)[1:]
+    people = held @ cells.likely  # sets of candidates count in parts
+    shares = people[: len(values)] / (held.sum() - people[len(values) :].sum())
     if order is not None:
         known = {value: place for place, value in enumerate(order)}
         if absent := len(set(values) - set(known)):
@@ -257,17 +256,21 @@ def _ways(keys: Keys, name: str, order: Sequence[Any] | None) -> Iterator[tuple[
         ranks = np.array([known[value] for value in values], np.int64)
         ways: Iterable[tuple[str, Into]] = ((f"neighbors, {width} together", ranks // width) for width in (2, 3, 4))
     elif numbers is not None:
-        ends = {"highest": np.argsort(-numbers), "lowest": np.argsort(numbers)}
-        ways = chain(_bins(numbers), *(_end(end, places, shares) for end, places in ends.items()))
+        high, low = np.argsort(-numbers), np.argsort(numbers)
+        ways = chain(
+            _bins(numbers),
+            _together("the highest {} together", high, shares),
+            _together("the lowest {} together", low, shares),
+        )
     elif months is not None:
         ways = ((told, months // width) for width, told in _MONTHS)
     else:
-        ways = _together(len(values), "those below {} each together", lambda tail: np.flatnonzero(shares < tail))
+        ways = _together("those below {} each together", np.arange(len(values)), shares, each=True)
     for told, into in ways:
         dense = np.unique(into, return_inverse=True)[1].astype(np.int64)
         new = int(dense.max()) + 1
         if 1 < new < len(values):
-            yield told, np.append(dense, np.full(len(every) - len(values), new))
+            yield told, np.append(dense, np.full(len(cells.values) - len(values), new))
 
 
 def _numbers(values: Sequence[Any]) -> NDArray[np.float64] | None:
@@ -293,14 +296,6 @@ def _months(values: Sequence[Any]) -> Into | None:
         return None
 
 
-def _shares(keys: Keys, name: str, known: int) -> NDArray[np.float64]:
-    """The share of each known value among those who have the key, sets of candidates counting in parts."""
-    cells, place = keys.variable(name).cells, keys.columns.index(name)
-    held = np.bincount(keys.tuples.columns[place], keys.tuples.count, cells.size + 1)[1:]
-    people = held @ cells.likely
-    return np.asarray(people[:known] / (held.sum() - people[known:].sum()))
-
-
 def _bins(numbers: NDArray[np.float64]) -> list[tuple[str, Into]]:
     """Bins 1, 2, 5, 10 … wide, from the narrowest that takes any values together."""
     found = []
@@ -314,18 +309,18 @@ def _bins(numbers: NDArray[np.float64]) -> list[tuple[str, Into]]:
     return [found[each] for each in chosen.tolist()]
 
 
-def _end(name: str, order: NDArray[np.intp], shares: NDArray[np.float64]) -> Iterator[tuple[str, Into]]:
-    held = np.cumsum(shares[order])
-    return _together(len(order), f"the {name} {{}} together", lambda tail: order[held <= tail + 1e-12])
+def _together(
+    told: str, order: NDArray[np.intp], shares: NDArray[np.float64], *, each: bool = False
+) -> Iterator[tuple[str, Into]]:
+    """Some values as one, the first in an order up to each tail, for each tail that takes in more than the one before.
 
-
-def _together(values: int, told: str, some: Callable[[float], NDArray[np.intp]]) -> Iterator[tuple[str, Into]]:
-    """Some values as one, for each tail that takes in more of them than the one before."""
-    before = 1
+    The tail is what they hold together, or what each of them holds less than.
+    """
+    before, held = 1, np.cumsum(shares[order])
     for tail in _TAILS:
-        few = some(tail)
+        few = order[shares[order] < tail if each else held <= tail + 1e-12]
         if len(few) > before:
             before = len(few)
-            into = np.arange(values)
+            into = np.arange(len(order))
             into[few] = few[0]
             yield told.format(f"{tail:.0%}".replace("%", " %")), into

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from html import escape
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,8 @@ from naysay.microdata.combinations.plan import check, planned
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.bitmaps import adder
 from naysay.microdata.population.theta import sampling_fraction
-from naysay.microdata.risk.written import DASH, WIDTH, explained, grid, share, theta_cells
-from naysay.printing import Content, Heading, Note, Sentence, text
+from naysay.microdata.risk.written import DASH, Printed, explained, grid, share, theta_cells
+from naysay.printing import Content, Heading, Note, Sentence
 
 __all__ = ["LONGEST", "SHOWN", "SIGN", "Search", "search"]
 
@@ -40,7 +39,7 @@ _STOPPED = {"": "", "interrupted": "interrupted", "minutes": "its time was up", 
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class Search(Printed):
     """Combinations of key variables, the most dangerous first.
 
     Parameters
@@ -172,12 +171,6 @@ class Search:
         numbers = sorted(each.unique(self.measure) for each in done)
         counts = (len(done), numbers[0], numbers[len(numbers) // 2], numbers[-1])
         return [*(f"{value:,}" for value in counts), " + ".join(done[0].keys)]
-
-    def __str__(self) -> str:
-        return text(self.content(), width=WIDTH)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 def search(

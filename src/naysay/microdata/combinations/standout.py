@@ -209,31 +209,25 @@ def stand_out_of(
 
 
 def _choices(keys: Keys, own: int, rule: str) -> tuple[NDArray[np.bool_], list[int]]:
-    """Ways to know a respondent on one key, (distinct, choices): who is then told apart from them; and of which key."""
-    known = [_known_as(keys, place, own, rule) for place in range(len(keys.columns))]
-    choices = sum(len(each) for each in known)
-    if choices * keys.distinct > _ROOM:
+    """Ways to know a respondent on one key, (distinct, choices): who is then told apart from them; and of which key.
+
+    An intruder knows each of the candidates, the first, or that the value is one of them.
+    """
+    known: list[tuple[int, NDArray[np.int64]]] = []
+    for place, (variable, column) in enumerate(zip(keys.variables, keys.tuples.columns, strict=True)):
+        cells, cell = variable.cells, int(column[own])
+        candidates = cells.members[cells.starts[cell - 1] : cells.starts[cell]] if cell else cells.members[:0]
+        every = candidates[:1] if rule == "first" else candidates
+        known += [(place, each) for each in ([every] if rule == "intersect" and cell else every[:, None])]
+    if len(known) * keys.distinct > _ROOM:
         raise DataError(
-            f"{choices:,} candidates of one respondent are too many to take each as known among {keys.distinct:,}"
+            f"{len(known):,} candidates of one respondent are too many to take each as known among {keys.distinct:,}"
             " distinct tuples; coarsen the keys, or ask for rule='intersect' or 'first'"
         )
-    pairs = [(place, values) for place, each in enumerate(known) for values in each]
-    differs = np.zeros((keys.distinct, choices), bool)
-    for choice, (place, values) in enumerate(pairs):
-        cells = keys.variables[place].cells
-        held = np.zeros(cells.size + 1, bool)
-        held[0] = keys.variables[place].policy != "drop"  # who lacks the key matches, unless that leaves them out
-        held[1:] = cells.membership[:, values].sum(axis=1) > 0
+    differs = np.zeros((keys.distinct, len(known)), bool)
+    for choice, (place, values) in enumerate(known):
+        variable = keys.variables[place]
+        # who lacks the key matches, unless that leaves them out
+        held = np.append(variable.policy != "drop", variable.cells.membership[:, values].sum(axis=1) > 0)
         differs[:, choice] = ~held[keys.tuples.columns[place]]
-    return differs, [place for place, _ in pairs]
-
-
-def _known_as(keys: Keys, place: int, own: int, rule: str) -> list[NDArray[np.int64]]:
-    """What an intruder may know of a respondent on a key: each candidate, the first, or that it is one of them."""
-    cell, cells = int(keys.tuples.columns[place][own]), keys.variables[place].cells
-    if cell == 0:
-        return []
-    candidates = cells.members[cells.starts[cell - 1] : cells.starts[cell]]
-    if rule == "intersect":
-        return [candidates]
-    return np.split(candidates[:1] if rule == "first" else candidates, len(candidates) if rule == "worst" else 1)
+    return differs, [place for place, _ in known]

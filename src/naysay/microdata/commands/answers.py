@@ -27,7 +27,7 @@ class Answers:
     ----------
     risk : RiskTable
     tried : for each quasi-identifier, the scenarios that were asked for
-    keys : Keys
+    keys : Keys, optional
         All keys, under the first policy.
     stand_out : StandOut, optional
     row : int, optional
@@ -40,7 +40,7 @@ class Answers:
 
     risk: RiskTable
     tried: Sequence[Sequence[Identification]]
-    keys: Keys
+    keys: Keys | None = None
     stand_out: StandOut | None = None
     row: int | None = None
     own: Sequence[tuple[str, ...]] = ()

@@ -14,10 +14,11 @@ from typer import Argument, Option
 from naysay import _checks, files
 from naysay.console import output
 from naysay.console.commands import takes
-from naysay.console.options import Encoding, Force, Separator
+from naysay.console.options import Encoding, Force, Separator, column
 from naysay.errors import DataError
 from naysay.microdata import panel
 from naysay.microdata.commands import declared
+from naysay.microdata.commands.risk_options import Place, Text
 from naysay.responses import JOINER
 
 __all__ = ["app", "birthdays", "group", "merge"]
@@ -45,12 +46,10 @@ class WavesOptions:
         list[Path], Argument(metavar="FILE…", help="Waves and modules: CSV, Parquet, JSON lines, SPSS, Stata.")
     ]
     out: Annotated[Path, Option(metavar="FILE", help="The file to write, of the kind that its suffix says.")]
-    respondent: Annotated[str, Option(metavar="COLUMN", help="Who answered.")] = "respondent"
-    wave: Annotated[str, Option(metavar="COLUMN", help="In which month: 2009-03, 200903, or a date.")] = "wave"
-    months: Annotated[
-        str | None, Option(metavar="RECORD", help="The month of each FILE, where files do not hold it.")
-    ] = None
-    na: Annotated[str | None, Option(metavar="RECORD", help="Cells that mean missing, such as 'NA,-9'.")] = None
+    respondent: Annotated[str, column("Who answered.")] = "respondent"
+    wave: Annotated[str, column("In which month: 2009-03, 200903, or a date.")] = "wave"
+    months: Annotated[Text, Option(metavar="RECORD", help="The month of each FILE, where files do not hold it.")] = None
+    na: Annotated[Text, Option(metavar="RECORD", help="Cells that mean missing, such as 'NA,-9'.")] = None
     force: Force = False
     format_: Annotated[Literal["table", "json"], Option("--format", help="Of the counts that are printed.")] = "table"
     separator: Separator = ","
@@ -62,11 +61,9 @@ class MergeOptions(WavesOptions):
     """What is asked of ``naysay panel merge``."""
 
     background: Annotated[
-        str | None, Option(metavar="RECORD", help="Background variables; whoever answered nothing else is set aside.")
+        Text, Option(metavar="RECORD", help="Background variables; whoever answered nothing else is set aside.")
     ] = None
-    number: Annotated[
-        str | None, Option(metavar="COLUMN", help="Numbers of the waves; they must rise with the months.")
-    ] = None
+    number: Annotated[Text, column("Numbers of the waves; they must rise with the months.")] = None
 
 
 @app.command("merge")
@@ -103,16 +100,12 @@ def merge(options: MergeOptions) -> None:
 class BirthdayOptions(WavesOptions):
     """What is asked of ``naysay panel birthdays``."""
 
-    age: Annotated[str, Option(metavar="COLUMN", help="Age in completed years.")] = "age"
+    age: Annotated[str, column("Age in completed years.")] = "age"
     bounds: Annotated[bool, Option("--bounds", help="Use every age, as an intruder would, not only changes.")] = False
-    year_of_birth: Annotated[
-        str | None, Option(metavar="COLUMN", help="The year of birth, which tells more with --bounds.")
-    ] = None
-    beside: Annotated[
-        Path | None, Option(metavar="FILE", help="A file of respondents to which the month is added.")
-    ] = None
+    year_of_birth: Annotated[Text, column("The year of birth, which tells more with --bounds.")] = None
+    beside: Annotated[Place, Option(metavar="FILE", help="A file of respondents to which the month is added.")] = None
     contradictions: Annotated[
-        Path | None, Option(metavar="FILE", help="Write respondents whose ages contradict each other, wave by wave.")
+        Place, Option(metavar="FILE", help="Write respondents whose ages contradict each other, wave by wave.")
     ] = None
 
 

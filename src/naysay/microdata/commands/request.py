@@ -98,10 +98,11 @@ class Request:
                 output.note(f"{' + '.join(names)}:")
                 for line in str(microdata.explain(read[0].only(names), rule=options.rule)).splitlines():
                     output.note(f"  {line}")
-            found = self._measured(read, progress)
-            self._alone(found, found.keys, progress)
+            found, keys = self._measured(read, progress), read[0].only(self.every)
+            found.keys = keys
+            self._alone(found, keys, progress)
             if options.search is not None:
-                self._searched(found, found.keys, options.search, progress)
+                self._searched(found, keys, options.search, progress)
             return found
 
     def _read(self, table: Any, policy: str | dict[str, str], progress: Reporter) -> Keys:
@@ -140,7 +141,7 @@ class Request:
             [microdata.identification(row, name, attempt=chance) for name, chance in self.attempts.items()]
             for row in rows
         ]
-        return Answers(replace(tables[0], quasi_identifiers=rows), tried, read[0].only(self.every))
+        return Answers(replace(tables[0], quasi_identifiers=rows), tried)
 
     def _alone(self, found: Answers, keys: Keys, progress: Reporter) -> None:
         """On which keys people stand out: everybody, one respondent, or nobody where that is not asked."""

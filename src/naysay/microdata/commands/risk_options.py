@@ -8,12 +8,14 @@ from typing import Annotated, Literal
 
 from typer import Option
 
-from naysay.console.options import Codes, Encoding, File, Format, Separator
+from naysay.console.options import Codes, Encoding, File, Format, Separator, column
 
-__all__ = ["Options"]
+__all__ = ["Options", "Place", "Text"]
 
 Text = str | None
 Texts = list[str] | None
+Whole = int | None
+Place = Path | None
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class Options:
         Literal["worst", "intersect", "first"],
         Option(help="How uncertain keys match: by the worst candidate, any or the first."),
     ] = "worst"
-    weight: Annotated[Text, Option(metavar="COLUMN", help="Sampling weights: people behind each respondent.")] = None
-    sensitive: Annotated[Text, Option(metavar="COLUMN", help="Count its values among people alike on the keys.")] = None
+    weight: Annotated[Text, column("Sampling weights: people behind each respondent.")] = None
+    sensitive: Annotated[Text, column("Count its values among people alike on the keys.")] = None
     joined: Annotated[Texts, Option(metavar="KEY", help="A key whose cells list candidates: 'March;April'.")] = None
     either: Annotated[Texts, Option(metavar="KEY=A,B", help="A key with two candidates, from columns A and B.")] = None
     between: Annotated[Texts, Option(metavar="KEY=LOW,HIGH", help="A key known to lie between two columns.")] = None
@@ -60,27 +62,21 @@ class Options:
         ),
     ] = None
     stand_out: Annotated[
-        int | None,
+        Whole,
         Option(min=1, metavar="MOST", help="The fewest keys, up to MOST, on which people match nobody else."),
     ] = None
-    row: Annotated[int | None, Option(min=1, metavar="ROW", help="The same for one respondent, counted from 1.")] = None
-    search: Annotated[int | None, Option(metavar="Q", help="Count and rank every combination of up to Q keys.")] = None
+    row: Annotated[Whole, Option(min=1, metavar="ROW", help="The same for one respondent, counted from 1.")] = None
+    search: Annotated[Whole, Option(metavar="Q", help="Count and rank every combination of up to Q keys.")] = None
     measure: Annotated[
         Literal["matches", "anonymity"] | None,
         Option(help="What --search ranks by: m = 1 (matches, the default) or k = 1."),
     ] = None
     order: Annotated[Texts, Option(metavar="KEY=RECORD", help="A key's values in order, to join neighbors.")] = None
-    most: Annotated[int | None, Option(min=1, metavar="N", help="The most combinations that --search counts now.")] = (
-        None
-    )
+    most: Annotated[Whole, Option(min=1, metavar="N", help="The most combinations that --search counts now.")] = None
     minutes: Annotated[float | None, Option(metavar="MINUTES", help="Time that --search takes, at most.")] = None
-    resume: Annotated[Path | None, Option(metavar="FILE", help="Where --search keeps what is finished, to go on.")] = (
-        None
-    )
-    html: Annotated[Path | None, Option(metavar="FILE", help="Write a report for a review board, one page.")] = None
-    per_row: Annotated[Path | None, Option(metavar="FILE", help="Write each respondent's k and m, without keys.")] = (
-        None
-    )
+    resume: Annotated[Place, Option(metavar="FILE", help="Where --search keeps what is finished, to go on.")] = None
+    html: Annotated[Place, Option(metavar="FILE", help="Write a report for a review board, one page.")] = None
+    per_row: Annotated[Place, Option(metavar="FILE", help="Write each respondent's k and m, without keys.")] = None
     force: Annotated[bool, Option("--force", help="Overwrite FILE of --per-row if it exists.")] = False
     engine: Annotated[Literal["polars", "duckdb", "spark"], Option(help="Where the respondents are counted.")] = (
         "polars"

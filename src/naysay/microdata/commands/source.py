@@ -217,23 +217,19 @@ def _cells_of_lines(
     """
     try:
         rows = [json.loads(line) for line in path.read_text(encoding=encoding).splitlines() if line.strip()]
-        known = {name for row in rows for name in row}
+        if not set(names) <= {name for row in rows for name in row}:
+            return None
     except (ValueError, TypeError):
         return None
-    if not set(names) <= known:
-        return None
     found = {name: [row.get(name) for row in rows] for name in names}
-    if not any(map(_mixed, found.values())):
+    known = ([cell for cell in cells if cell is not None] for cells in found.values())
+    kinds = ({type(cell) if isinstance(cell, list | dict) else None for cell in cells} for cells in known)
+    if not any(dict in each or len(each) > 1 for each in kinds):
         return None
     return {
         name: [None if not isinstance(cell, list | dict) and str(cell) in na else cell for cell in cells]
         for name, cells in found.items()
     }
-
-
-def _mixed(cells: Sequence[Any]) -> bool:
-    kinds = {type(cell) if isinstance(cell, list | dict) else None for cell in cells if cell is not None}
-    return dict in kinds or len(kinds) > 1
 
 
 def _check_one_kind(path: Path, names: Sequence[str], *, encoding: str) -> None:

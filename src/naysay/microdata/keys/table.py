@@ -16,7 +16,7 @@ from naysay.errors import DataError
 from naysay.frames import is_frame
 from naysay.responses import cells_of
 
-__all__ = ["Table", "check_names", "engine_of", "first_row"]
+__all__ = ["Table", "check_choice", "check_names", "engine_of", "first_row"]
 
 
 def engine_of(data: Any) -> str | None:
@@ -44,6 +44,12 @@ def check_names(names: Sequence[str], known: Sequence[str], *, what: str = "colu
                 f" ({_checks.nearest(name, known)})",
                 column=str(name),
             )
+
+
+def check_choice(given: str, known: Sequence[str], *, what: str) -> None:
+    """Raise for what is not among a few known words."""
+    if given not in known:
+        raise DataError(f"{what} must be one of {_checks.shown(known)}; got {given!r}")
 
 
 @dataclass(frozen=True, eq=False)

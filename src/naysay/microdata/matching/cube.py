@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay.errors import DataError
-from naysay.microdata.keys.tuples import grouped
+from naysay.microdata.keys.tuples import grouped, packed
 from naysay.microdata.matching.question import Amounts, Pool, Questions
 
 __all__ = ["Cube", "combinations"]
@@ -85,13 +85,8 @@ class Cube:
 
     def _key(self, owner: NDArray[np.intp], columns: Sequence[NDArray[Any]], shape: Sequence[int]) -> NDArray[np.intp]:
         """Places in the flat array."""
-        key = np.zeros(len(owner), np.intp)
-        for place, size in zip(self.own, shape, strict=False):  # the last axis is the joint one
-            key *= size
-            key += columns[place].astype(np.intp, copy=False)
-        key *= shape[-1]
-        key += self.group[owner]
-        return key
+        # the last axis is the joint one
+        return packed([*(columns[place] for place in self.own), self.group[owner]], shape).astype(np.intp)
 
 
 def _transformed(array: Amounts, shape: list[int], axis: int, pool: Pool, place: int) -> Amounts:

@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.engines import AMOUNT, COUNT, Frame, Remote, digit
+from naysay.microdata.keys.table import check_choice
 from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.matching.join import Algebra, pattern_of, patterns_in, symbol
 from naysay.microdata.matching.matches import matches_of_tuples
-from naysay.microdata.matching.question import check_rule
+from naysay.microdata.matching.question import RULES
 
 __all__ = ["MEASURES", "Histogram", "attached", "histogram"]
 
@@ -57,8 +57,7 @@ def histogram(
     >>> microdata.histogram(keys, measure="anonymity")
     Histogram(sizes=array([1, 2]), respondents=array([2, 2]))
     """
-    if measure not in MEASURES:
-        raise DataError(f"measure must be one of {_checks.shown(MEASURES)}; got {measure!r}")
+    check_choice(measure, MEASURES, what="measure")
     if keys.remote is not None and algorithm == "join" and measure == "matches":
         found = matched_there(keys, keys.remote, rule, weighted=weights is not None)
         table = found.group_by(AMOUNT).agg(nw.col(COUNT).sum())
@@ -110,7 +109,7 @@ def attached(keys: Keys, *, rule: str = "worst", algorithm: str | None = None) -
 
 def matched_there(keys: Keys, remote: Remote, rule: str, *, weighted: bool) -> Frame:
     """M of each distinct tuple, computed by its engine: digits, respondents and the amount that matches."""
-    check_rule(rule)
+    check_choice(rule, RULES, what="rule")
     file = remote.file(weighted=weighted)
     for place, variable in enumerate(keys.variables):
         if variable.policy == "drop":

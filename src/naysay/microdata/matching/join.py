@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -184,24 +183,21 @@ class Join:
     pool: Pool
     progress: Callable[[float], None] | None = field(default=None, repr=False)
 
-    @cached_property
-    def _tally(self) -> pl.LazyFrame:
-        columns = {digit(p): column.astype(np.int64) for p, column in enumerate(self.pool.tuples.columns)}
-        return pl.DataFrame(columns | {AMOUNT: self.pool.amount}).lazy()
-
     def count(self, asked: Questions) -> Amounts:
         pool = self.pool
         algebra = Algebra.of(
             pool.cells, pool.uncertain, lambda table: nw.from_native(table.lazy()), by_value=pool.by_value
         )
         patterns, wanted = patterns_of(pool.tuples.columns), patterns_of(asked.symbols)
+        digits = {digit(p): column.astype(np.int64) for p, column in enumerate(pool.tuples.columns)}
+        file = pl.DataFrame(digits | {AMOUNT: pool.amount}).lazy()
         columns = {symbol(p): np.asarray(column, np.int64) for p, column in enumerate(asked.symbols)}
         questions = pl.DataFrame(columns | {"naysay_id": np.arange(len(asked))}).lazy()
         result = np.zeros(len(asked), pool.amount.dtype)
         step = max(1, _AT_ONCE // max(len(pool.tuples), 1))
         for start in range(0, len(wanted), step):
             found = algebra.matched(
-                nw.from_native(self._tally),
+                nw.from_native(file),
                 nw.from_native(questions),
                 identity=["naysay_id"],
                 patterns=patterns,

@@ -18,9 +18,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.cells import CellSet, expanded
+from naysay.microdata.keys.table import check_choice
 from naysay.microdata.keys.tuples import Tuples, grouped
 from naysay.microdata.keys.variables import Keys
 
@@ -149,17 +149,11 @@ class Counter(Protocol):
 
 def pool_of(keys: Keys, rule: str, weight: NDArray[np.float64] | None) -> Pool:
     """The tuples that are assessed under a rule."""
-    check_rule(rule)
+    check_choice(rule, RULES, what="rule")
     tuples, amount = keys.tuples, keys.tuples.count if weight is None else weight
     if not keys.kept.all():
         tuples, amount = tuples.take(keys.kept), amount[keys.kept]
     return feasible(Pool(tuples, amount, tuple(variable.cells for variable in keys.variables), rule))
-
-
-def check_rule(rule: str) -> None:
-    """Raise if there is no such rule."""
-    if rule not in RULES:
-        raise DataError(f"rule must be one of {_checks.shown(RULES)}; got {rule!r}")
 
 
 def feasible(pool: Pool) -> Pool:

@@ -13,7 +13,7 @@ from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys.table import first_row
 from naysay.microdata.panel.identifiers import beside
-from naysay.microdata.panel.months import month_texts
+from naysay.microdata.panel.months import each_once, month_texts
 from naysay.microdata.panel.waves import Waves
 from naysay.printing import Column, Content, Note, Sentence, Table, text
 
@@ -247,14 +247,14 @@ def _around(month: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.i
 
 
 def _lists(masks: NDArray[np.int64], start: NDArray[np.int64], wrong: NDArray[np.bool_]) -> pl.Series:
-    """The months of each mask, in the order of the calendar from a month on; each pair is listed once."""
+    """The months of each mask, in the order of the calendar from a month on."""
+
+    def months(pair: int) -> list[int] | None:
+        mask, first = divmod(pair, YEAR)
+        return [(first + step) % YEAR + 1 for step in range(YEAR) if mask >> (first + step) % YEAR & 1] or None
+
     known = (masks > 0) & (masks < EVERY) & ~wrong
-    pairs, places = np.unique(np.where(known, masks * YEAR + start, 0), return_inverse=True)
-    listed = [
-        [(first + step) % YEAR + 1 for step in range(YEAR) if mask >> (first + step) % YEAR & 1] or None
-        for mask, first in zip((pairs // YEAR).tolist(), (pairs % YEAR).tolist(), strict=True)
-    ]
-    return pl.Series(listed, dtype=pl.List(pl.Int64)).gather(places)
+    return each_once(np.where(known, masks * YEAR + start, 0), months, pl.List(pl.Int64))
 
 
 def _contradictions(waves: Waves, ages: _Ages, problem: NDArray[np.int64]) -> pl.DataFrame:

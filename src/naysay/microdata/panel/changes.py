@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,12 +16,14 @@ from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches
 from naysay.microdata.panel.columns import taken
 from naysay.microdata.panel.identifiers import beside
-from naysay.microdata.panel.months import month_texts
+from naysay.microdata.panel.months import each_once, month_texts
 from naysay.microdata.panel.waves import Waves
 
 __all__ = ["Dated", "Gain", "gain", "when_changed"]
 
 Which = Literal["first", "last"]
+Whole = NDArray[np.int64]
+_SPAN = 1_000_000  # more than there are months in all years of four digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,13 +118,25 @@ def when_changed(
     same = np.diff(codes) == 0
     differs = (cells != cells.shift(1)).slice(1).to_numpy()
     rows = np.flatnonzero(same & differs & _to(cells, to, variable)[1:])
-    owner = codes[rows]
+    n, owner = len(found.respondents), codes[rows]
     # owners rise, so the first of each differs from the one before it, and the last from the one behind it
-    ends = np.diff(owner, append=len(found.respondents)) if which == "last" else np.diff(owner, prepend=-1)
+    ends = np.diff(owner, append=n) if which == "last" else np.diff(owner, prepend=-1)
     chosen = rows[ends > 0]
-    dates = _intervals(len(found.respondents), codes[chosen], months[chosen], months[chosen + 1])
+    least = int(months.min(initial=_SPAN))
+    texts = month_texts(np.arange(least, months.max(initial=0) + 1)).to_list()
+
+    def within(old: int, new: int) -> list[str]:
+        return texts[old - least : new - least + 1]
+
+    def outside(first: int, last: int) -> list[str | None] | None:
+        return None if first == last else [*texts[: first - least + 1], *texts[last - least :], unchanged]
+
+    dates = _listed(n, codes[chosen], months[chosen], months[chosen + 1], within)
     if unchanged is not None and len(codes):
-        dates = _elsewhere(len(found.respondents), codes, months, dates, unchanged)
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))
+        ended = np.append(starts[1:], len(codes)) - 1
+        unseen = _listed(n, codes[starts], months[starts], months[ended], outside)
+        dates = pl.select(pl.coalesce(dates, unseen)).to_series()
     table = pl.DataFrame({respondent: found.respondents, name: dates})
     return Dated(table, name, len(chosen), len(rows), found.warnings)
 
@@ -142,33 +156,14 @@ def _to(cells: pl.Series, to: Any, variable: str) -> NDArray[np.bool_]:
     return cells.is_in(wanted).to_numpy()
 
 
-def _intervals(n: int, codes: NDArray[np.int64], old: NDArray[np.int64], new: NDArray[np.int64]) -> pl.Series:
-    """Lists of months for those who have an interval, null for the others."""
-    length = new - old + 1
-    owner = np.repeat(np.arange(len(codes)), length)
-    step = np.arange(len(owner)) - np.repeat(np.cumsum(length) - length, length)
-    rows = pl.DataFrame({"owner": owner, "month": month_texts(old[owner] + step)})
-    listed = rows.group_by("owner", maintain_order=True).agg("month")["month"]
+def _listed(
+    n: int, who: Whole, first: Whole, last: Whole, made: Callable[[int, int], Sequence[str | None] | None]
+) -> pl.Series:
+    """What is made of two months for some respondents, once for each pair; null for the others."""
+    lists = each_once(first * _SPAN + last, lambda pair: made(*divmod(pair, _SPAN)), pl.List(pl.String))
     places = np.full(n, -1)
-    places[codes] = np.arange(len(codes))
-    return taken(listed, places)
-
-
-def _elsewhere(n: int, codes: NDArray[np.int64], months: NDArray[np.int64], dates: pl.Series, label: str) -> pl.Series:
-    """For those without a date the months in which nobody saw them, up to their first wave and from their last on."""
-    starts = np.flatnonzero(np.diff(codes, prepend=-1))
-    first, last = months[starts], months[np.append(starts[1:], len(codes)) - 1]
-    least, width = int(months.min()), int(months.max()) - int(months.min()) + 1
-    pairs, places = np.unique((first - least) * width + (last - least), return_inverse=True)
-    every = month_texts(np.arange(least, least + width)).to_list()
-    sets = [
-        None if start == stop else [*every[: start + 1], *every[stop:], label]
-        for start, stop in zip((pairs // width).tolist(), (pairs % width).tolist(), strict=True)
-    ]
-    at = np.full(n, -1)
-    at[codes[starts]] = places
-    unseen = taken(pl.Series(sets, dtype=pl.List(pl.String)), at)
-    return pl.select(pl.coalesce(dates, unseen)).to_series()
+    places[who] = np.arange(len(who))
+    return taken(lists, places)
 
 
 @dataclass(frozen=True)

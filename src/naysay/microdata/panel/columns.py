@@ -106,14 +106,11 @@ def composite(table: Any, columns: Sequence[str], *, missing: Literal["any", "al
         raise DataError(f"a composite is missing where 'any' part is, or where 'all' are; got {missing!r}")
     source = Table.of(table)
     check_names(list(columns), source.names)
-    parts = pl.DataFrame({name: _text(column_of(source, name)) for name in columns})
+    cells = {name: column_of(source, name) for name in columns}
+    for name, own in cells.items():
+        whole = own.dtype.is_float() and bool((own == own.round(0)).all())  # 1.0 is written as 1
+        cells[name] = (own.cast(pl.Int64) if whole else own).cast(pl.String).str.replace_all(r"([\\|?])", r"\$1")
+    parts = pl.DataFrame(cells)
     joined = pl.concat_str(pl.col(columns).fill_null(_UNKNOWN), separator=_BETWEEN)
     gone = pl.any_horizontal if missing == "any" else pl.all_horizontal
     return parts.select(pl.when(~gone(pl.col(columns).is_null())).then(joined).alias("composite"))["composite"]
-
-
-def _text(cells: pl.Series) -> pl.Series:
-    """A part as text, 1.0 written as 1, in which the joining marks are escaped."""
-    if cells.dtype.is_float() and bool((cells == cells.round(0)).all()):
-        cells = cells.cast(pl.Int64)
-    return cells.cast(pl.String).str.replace_all(r"([\\|?])", r"\$1")

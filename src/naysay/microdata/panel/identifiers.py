@@ -10,7 +10,7 @@ from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys.table import Table, check_names, first_row
 from naysay.microdata.panel.columns import column_of
 
-__all__ = ["Named", "beside", "check", "doubts", "normal", "read", "row_of"]
+__all__ = ["Named", "beside", "everybody", "normal", "read", "row_of"]
 
 Named = Sequence[tuple[str, pl.Series]]
 """What messages call each file, and who answered in it."""
@@ -55,75 +55,63 @@ def _plain(cells: pl.Series, respondent: str) -> pl.Series:
     return cells.cast(pl.Int64)
 
 
-def check(named: Named, respondent: str) -> None:
-    """Raise where one respondent has surely two names, or the files name respondents in two ways."""
+def everybody(named: Named, respondent: str) -> tuple[pl.Series, tuple[StatisticalWarning, ...]]:
+    """Everybody, each once and sorted, and a warning of names that may be of one person.
+
+    Names may be of one person if they differ in capital letters or in marks between thousands alone.
+
+    Raises
+    ------
+    DataError
+        One respondent surely has two names, or the files name respondents in two ways.
+    """
     first, kind = named[0][0], named[0][1].dtype
     other = next((place for place, cells in named if cells.dtype != kind), None)
     if other is not None:
         one, two = ("texts", "numbers") if kind == pl.String else ("numbers", "texts")
         held = f"column {respondent!r} holds {one} in {first} and {two} in {other} (make them all texts)"
         raise DataError(f"{_ALIKE}; {held}", column=respondent)
-    if kind == pl.String:
-        _check_numbers(named, respondent)
+    every = pl.concat([cells for _, cells in named]).unique().sort()
+    if kind != pl.String:
+        return every, ()
+    _check_numbers(named, every.filter(every.str.contains(_NUMBER)), respondent)
+    marked = every.str.contains(_THOUSANDS)
+    plain = every.str.to_lowercase().zip_with(~marked, every.str.replace_all(r"[ .,'’]", ""))
+    number, pair = _alike(named, every, _number(plain))
+    warning = (
+        f"{number:,} respondents in column {respondent!r} differ from others only in capital letters or in marks"
+        f" between thousands, as those in {pair}; they count as different people (write them alike if they are not)"
+    )
+    return every, (StatisticalWarning(warning),) if number else ()
 
 
-def _check_numbers(named: Named, respondent: str) -> None:
+def _check_numbers(named: Named, numbers: pl.Series, respondent: str) -> None:
     """Raise where texts, as all cells of CSV files are, show that respondents changed their type between waves."""
-    everybody = _everybody(named)
-    numbers = everybody.filter(everybody.str.contains(_NUMBER))
-    if not len(numbers):
-        return
     number, pair = _alike(named, numbers, _number(numbers))
     if number:
         ways = "are one number written in two ways, such as 7, 07, +7 and 7.0 (write it alike)"
         raise DataError(f"{_ALIKE}; in column {respondent!r}, {pair} {ways}", column=respondent)
-    shares = [(place, float(cells.str.contains(_NUMBER).mean() or 0)) for place, cells in named]  # type: ignore[arg-type]
-    whole, none = ([place for place, share in shares if share == wanted] for wanted in (1, 0))
+    written = [(place, cells.str.contains(_NUMBER)) for place, cells in named]
+    whole = [place for place, cells in written if cells.all() and len(cells)]
+    none = [place for place, cells in written if not cells.any()]
     if whole and none:
         held = f"column {respondent!r} holds numbers in {whole[0]} and other texts in {none[0]}"
         advice = "write them alike, or put a letter before the numbers if both are meant"
         raise DataError(f"{_ALIKE}; {held} ({advice})", column=respondent)
 
 
-def doubts(named: Named, respondent: str) -> tuple[StatisticalWarning, ...]:
-    """Warn of names that differ in capital letters or marks between thousands alone: they may be of one person."""
-    if named[0][1].dtype != pl.String:
-        return ()
-    everybody = _everybody(named)
-    plain = pl.DataFrame({"text": everybody}).select(
-        pl.when(pl.col("text").str.contains(_THOUSANDS))
-        .then(pl.col("text").str.replace_all(r"[ .,'’]", ""))
-        .otherwise(pl.col("text").str.to_lowercase())
-    )
-    number, pair = _alike(named, everybody, _number(plain["text"]))
-    warning = (
-        f"{number:,} respondents in column {respondent!r} differ from others only in capital letters or in marks"
-        f" between thousands, as those in {pair}; they count as different people (write them alike if they are not)"
-    )
-    return (StatisticalWarning(warning),) if number else ()
-
-
-def _everybody(named: Named) -> pl.Series:
-    return pl.concat([cells for _, cells in named]).unique().sort()
-
-
 def _number(texts: pl.Series) -> pl.Series:
     """Texts, those that are numbers without leading zeros, a plus sign and .0."""
-    return pl.select(
-        pl.when(texts.str.contains(_NUMBER))
-        .then(texts.str.replace(r"\.0+$", "").str.replace(r"^(-?)\+?0*(\d)", "${1}${2}"))
-        .otherwise(texts)
-    ).to_series()
+    plain = texts.str.replace(r"\.0+$", "").str.replace(r"^(-?)\+?0*(\d)", "${1}${2}")
+    return plain.zip_with(texts.str.contains(_NUMBER), texts)
 
 
 def _alike(named: Named, texts: pl.Series, plain: pl.Series) -> tuple[int, str]:
     """How many texts have a plain form that others have too, and the first rows of two of them; never a name."""
     twice = pl.DataFrame({"text": texts, "plain": plain}).filter(plain.is_duplicated()).sort("plain", "text")["text"]
-    found = [
-        next(row_of(place, int((cells == text).arg_max() or 0)) for place, cells in named if (cells == text).any())
-        for text in twice[:2]
-    ]
-    return len(twice), " and ".join(found)
+    found = (((place, first_row(cells == text)) for place, cells in named) for text in twice[:2])
+    rows = (next(row_of(place, row) for place, row in each if row is not None) for each in found)
+    return len(twice), " and ".join(rows)
 
 
 def row_of(place: str, row: int) -> str:

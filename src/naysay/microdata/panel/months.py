@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from naysay.errors import DataError
 from naysay.microdata.keys.table import first_row
 
-__all__ = ["WAYS", "local", "month_text", "month_texts", "months_of", "one_month"]
+__all__ = ["WAYS", "each_once", "local", "month_text", "month_texts", "months_of", "one_month"]
 
 WAYS = "2009-03, 200903, or a date"
 _EARLIEST, _LATEST = 1_000, 9_999
@@ -74,6 +74,11 @@ def month_text(month: int) -> str:
 
 
 def month_texts(months: Sequence[int] | NDArray[np.int64]) -> pl.Series:
-    """Months as 2009-03, each text made once."""
-    distinct, places = np.unique(np.asarray(months, np.int64), return_inverse=True)
-    return pl.Series(map(month_text, distinct.tolist()), dtype=pl.String).gather(places)
+    """Months as 2009-03."""
+    return each_once(months, month_text, pl.String())
+
+
+def each_once(numbers: Sequence[int] | NDArray[np.int64], made: Callable[[int], Any], kind: pl.DataType) -> pl.Series:
+    """What is made of each number, once for each that differs."""
+    distinct, places = np.unique(np.asarray(numbers, np.int64), return_inverse=True)
+    return pl.Series(list(map(made, distinct.tolist())), dtype=kind).gather(places)

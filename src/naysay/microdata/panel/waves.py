@@ -91,13 +91,12 @@ class Waves:
         if not read:
             raise DataError("at least one wave is needed; got none")
         named = [(part.place, part.respondents) for part in read]
-        identifiers.check(named, respondent)
-        everybody = pl.concat([part.respondents for part in read]).unique().sort()
+        everybody, doubts = identifiers.everybody(named, respondent)
         code = pl.DataFrame({"who": everybody, "code": pl.int_range(len(everybody), eager=True)})
         who = (part.respondents.alias("who").to_frame() for part in read)
         codes = (each.join(code, on="who", how="left", maintain_order="left")["code"].to_numpy() for each in who)
         parts = tuple(replace(part, codes=own) for part, own in zip(read, codes, strict=True))
-        found = cls(parts, everybody, (respondent, wave), identifiers.doubts(named, respondent))
+        found = cls(parts, everybody, (respondent, wave), doubts)
         for part in parts:
             found.check_once([part])
         return found

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay.microdata.keys.variables import Keys, Progress
+from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches_of_tuples
 
 __all__ = ["Informed", "informed"]
@@ -47,7 +47,7 @@ class Informed:
         return max(self.exact, self.weighed)
 
 
-def informed(keys: Keys, m: NDArray[Any] | None = None, *, progress: Progress | None = None) -> Informed:
+def informed(keys: Keys, m: NDArray[Any] | None = None) -> Informed:
     """The success of an informed intruder, from below and from above.
 
     Parameters
@@ -55,8 +55,6 @@ def informed(keys: Keys, m: NDArray[Any] | None = None, *, progress: Progress | 
     keys : Keys
     m : (distinct,) int, optional
         Matches by the rule ``intersect``, where they are known: without uncertain cells all rules give the same.
-    progress : callable, optional
-        Called with the share of the work that is done, from 0 to 1.
 
     Examples
     --------
@@ -80,9 +78,9 @@ def informed(keys: Keys, m: NDArray[Any] | None = None, *, progress: Progress | 
     if exact == most:  # everybody is kept: m = k, and all four numbers are the same
         return Informed(exact, exact, exact)
     if m is None:
-        m = matches_of_tuples(keys, rule="intersect", progress=progress)
+        m = matches_of_tuples(keys, rule="intersect")
     inverse = np.zeros(keys.distinct)
     inverse[kept] = 1 / m[kept]
-    around = matches_of_tuples(keys, count * inverse, rule="intersect", progress=progress)
+    around = matches_of_tuples(keys, count * inverse, rule="intersect")
     weighed = float((count[kept] * inverse[kept] / around[kept]).sum()) / records
     return Informed(exact, weighed, most)

@@ -9,7 +9,6 @@ import numpy as np
 from naysay._checks import several
 from naysay.errors import DataError
 from naysay.microdata import Contributions, RiskTable, Search
-from naysay.microdata.population.sizes import Sizes
 from naysay.report import charts, labels
 from naysay.report.finish import Axis
 from naysay.report.lines import Line, lines
@@ -58,7 +57,15 @@ def alone(found: RiskTable, *, size: int = 640, room: int = 26) -> str:
     rows = found.quasi_identifiers
     names = [row.label for row in rows]
     sizes = {"k": [row.listwise.sizes for row in rows], "m": [row.matches.sizes for row in rows]}
-    bars = [_bars(sign, every, found.n) for sign, every in sizes.items()]
+    bars = []
+    for sign, every in sizes.items():
+        counts = np.array([(each.unique, each.below_5, each.below_10, each.records, found.n) for each in every])
+        parts = np.diff(counts, axis=1, prepend=0).tolist()
+        words = [
+            [f"{part:,} of {found.n:,} {kind}" for part, kind in zip(own, CLASSES.values(), strict=True)]
+            for own in parts
+        ]
+        bars.append(Bars(sign, counts / found.n, words))
     told = [
         f"{labels.full(name)}, {bar.sign}: {said}"
         for place, name in enumerate(names)
@@ -69,16 +76,6 @@ def alone(found: RiskTable, *, size: int = 640, room: int = 26) -> str:
     axis = Axis("share of the respondents", (0, 1), ".0%")
     title, description = "How many respondents are alone", "; ".join(told)
     return stacked_bars(names, bars, CLASSES, axis, title=title, description=description, size=size, room=room)
-
-
-def _bars(sign: str, every: list[Sizes], n: int) -> Bars:
-    """One bar for each quasi-identifier: from those who are alone to those who are left out."""
-    counts = np.array([(each.unique, each.below_5, each.below_10, each.records, n) for each in every])
-    told = [
-        [f"{part:,} of {n:,} {kind}" for part, kind in zip(parts, CLASSES.values(), strict=True)]
-        for parts in np.diff(counts, axis=1, prepend=0).tolist()
-    ]
-    return Bars(sign, counts / n, told)
 
 
 def growth(found: Search, *, size: int = 640) -> str:

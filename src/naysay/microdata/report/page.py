@@ -17,9 +17,8 @@ from naysay.microdata import (
     Search,
 )
 from naysay.microdata.report import charts, words
-from naysay.microdata.risk.measure import Measure
 from naysay.microdata.risk.written import DASH, grid, percent, spanned, theta_percent
-from naysay.printing import Chart, Content, Points, Sentence, Table, html
+from naysay.printing import Chart, Content, Points, Sentence, html
 from naysay.report import page
 from naysay.report.page import Section
 
@@ -93,6 +92,7 @@ def risk_html(
 def _intruder(found: RiskTable, identifications: Sequence[Sequence[Identification]]) -> list[Content]:
     rows = found.quasi_identifiers
     kinds = SCENARIOS.values()
+    intruders = [(each.name, each.motivation, each.means, each.target, words.INTRUDERS[each.name]) for each in kinds]
     success = [[row.label, *(spanned(each.success(row), each.most(row), percent) for each in kinds)] for row in rows]
     columns = (
         "scenario",
@@ -107,7 +107,7 @@ def _intruder(found: RiskTable, identifications: Sequence[Sequence[Identificatio
             " that person, correctly, and nothing else:"
         ),
         _list([row.label for row in rows]),
-        grid("Three kinds of intruder", columns, words.scenarios(), words=True),
+        grid("Three kinds of intruder", columns, intruders, words=True),
         grid("How often an attempt succeeds", ("quasi-identifier", *SCENARIOS), success),
         _text(
             f"{DASH}: too few people stand out, or nearly, for the number to mean anything. Two numbers are the least"
@@ -138,17 +138,9 @@ def _standing(found: RiskTable) -> list[Content]:
             " aside, and a gap may hide anything: people are alone only if nobody else can be the same."
         ),
         Chart(lambda size, room: charts.alone(found, size=size, room=room)),
-        *(_measured(found, kind) for kind in found.kinds),
+        *(found.table_of(kind, page=True) for kind in found.kinds),
         *([_list(found.reservations)] if found.reservations else []),
     ]
-
-
-def _measured(found: RiskTable, kind: type[Measure]) -> Table:
-    """The table of one measure, in the words of the page or, where it has none of its own, in those of the text."""
-    told = found.rows_of(kind)
-    title = kind.page_title or kind.title([each for _, each in told], policies=found.policies)
-    columns = ("quasi-identifier", *(kind.page_columns or kind.columns))
-    return grid(title, columns, ((name, *each.page_cells()) for name, each in told))
 
 
 def _gaps(found: RiskTable, keys: Keys | None) -> list[Content]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from naysay.microdata import SCENARIOS, QuasiIdentifier, Recodings, RiskTable, Search
+from naysay.microdata import QuasiIdentifier, Recodings, RiskTable, Search
 from naysay.microdata.risk.written import percent, spanned
 
-__all__ = ["GLOSSARY", "INTRUDERS", "LIMITS", "POLICIES", "RULES", "STAND", "added", "lead", "scenarios", "short"]
+__all__ = ["GLOSSARY", "INTRUDERS", "LIMITS", "POLICIES", "RULES", "STAND", "added", "lead", "short"]
 
 INTRUDERS = {
     "acquaintance": "On average over the people in the file, at least: the better of two ways to pick among the records"
@@ -147,8 +145,3 @@ def _of_recodings(told: Recodings, search: Search | None) -> list[str]:
         f"{text} Of all {len(search.combinations):,} combinations that were counted, {keys} would then be the worst:"
         f" {told.worst.unique(told.measure):,} people would {would} on it."
     ]
-
-
-def scenarios() -> Sequence[tuple[str, ...]]:
-    """The named intruders: what drives them, what they have, whom they look for, and what success is."""
-    return [(name, each.motivation, each.means, each.target, INTRUDERS[name]) for name, each in SCENARIOS.items()]

@@ -133,11 +133,16 @@ def diversity(keys: Keys, sensitive: str) -> Diversity:
     -----
     Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam (2007), l-diversity, ACM TKDD 1(1), 3.
     """
-    others = _others(keys, sensitive)
+    variable, others = keys.variable(sensitive), [name for name in keys.columns if name != sensitive]
+    if not others:
+        raise DataError(f"a quasi-identifier is needed beside the sensitive variable {sensitive!r}", column=sensitive)
+    if variable.policy != "wildcard":
+        told = f"missing cells of the sensitive variable {sensitive!r} tell nothing, so their policy must be 'wildcard'"
+        raise DataError(f"{told}; got {variable.policy!r}", column=sensitive)
     part = keys.only(others)
     _, group = keys.tuples.only([keys.columns.index(name) for name in others])
     code = keys.tuples.columns[keys.columns.index(sensitive)].astype(np.int64)
-    known = (code > 0) & (code <= len(keys.variable(sensitive).cells.values)) & part.complete[group]
+    known = (code > 0) & (code <= len(variable.cells.values)) & part.complete[group]
     values, effective = _of_groups(group[known], code[known], keys.tuples.count[known], len(part.tuples))
     alone = (values[group] == 1) & known & (part.tuples.count[group] > 1)
     # where the sensitive variable, taken as one more key, loses no match, it tells no two of them apart
@@ -152,18 +157,6 @@ def diversity(keys: Keys, sensitive: str) -> Diversity:
         int(keys.tuples.count[alone].sum()),
         int(keys.tuples.count[same & (code > 0) & (m > 1)].sum()),
     )
-
-
-def _others(keys: Keys, sensitive: str) -> list[str]:
-    """The quasi-identifier beside the sensitive variable, after checking both."""
-    variable = keys.variable(sensitive)
-    others = [name for name in keys.columns if name != sensitive]
-    if not others:
-        raise DataError(f"a quasi-identifier is needed beside the sensitive variable {sensitive!r}", column=sensitive)
-    if variable.policy != "wildcard":
-        told = f"missing cells of the sensitive variable {sensitive!r} tell nothing, so their policy must be 'wildcard'"
-        raise DataError(f"{told}; got {variable.policy!r}", column=sensitive)
-    return others
 
 
 def _of_groups(

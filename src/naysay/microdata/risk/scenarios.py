@@ -19,6 +19,7 @@ import numpy as np
 
 from naysay import _checks
 from naysay.errors import DataError
+from naysay.microdata.keys.table import check_choice
 from naysay.microdata.risk.table import QuasiIdentifier
 from naysay.printing import number
 
@@ -46,8 +47,7 @@ class Scenario:
     reading: str
 
     def __post_init__(self) -> None:
-        if self.reading not in _READINGS:
-            raise DataError(f"reading must be one of {_checks.shown(_READINGS)}; got {self.reading!r}")
+        check_choice(self.reading, [*_READINGS], what="reading")
 
     def success(self, row: QuasiIdentifier) -> float:
         """Pr(success | attempt) on a quasi-identifier; NaN where the file does not determine it."""

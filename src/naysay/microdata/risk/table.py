@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from html import escape
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -22,8 +21,8 @@ from naysay.microdata.population.weighted import Scale
 from naysay.microdata.risk.diversity import Diversity
 from naysay.microdata.risk.measure import Case, Measure
 from naysay.microdata.risk.uniqueness import Listwise, Matches, People
-from naysay.microdata.risk.written import DASH, WIDTH, explained, grid
-from naysay.printing import Content, Heading, Note, Table, text
+from naysay.microdata.risk.written import DASH, Printed, explained, grid
+from naysay.printing import Content, Heading, Note, Table
 
 __all__ = ["MEASURES", "QuasiIdentifier", "Records", "RiskTable", "risk_table"]
 
@@ -131,7 +130,7 @@ class QuasiIdentifier:
 
 
 @dataclass(frozen=True)
-class RiskTable:
+class RiskTable(Printed):
     """Tables 3 and 4 of the paper, for any list of quasi-identifiers.
 
     Parameters
@@ -191,15 +190,18 @@ class RiskTable:
         )
         return [
             Heading(title),
-            *map(self._table_of, self.kinds),
+            *map(self.table_of, self.kinds),
             explained([*meaning, theta]),
             *map(Note, self.reservations),
         ]
 
-    def _table_of(self, kind: type[Measure]) -> Table:
+    def table_of(self, kind: type[Measure], *, page: bool = False) -> Table:
+        """The table of one measure; on the page in its words, where the measure has words for it."""
         rows = self.rows_of(kind)
-        title = kind.title([each for _, each in rows], policies=self.policies)
-        return grid(title, ("quasi-identifier", *kind.columns), ((name, *each.cells()) for name, each in rows))
+        title, columns = (kind.page_title, kind.page_columns) if page else ("", ())
+        title = title or kind.title([each for _, each in rows], policies=self.policies)
+        cells = ((name, *(each.page_cells() if page else each.cells())) for name, each in rows)
+        return grid(title, ("quasi-identifier", *(columns or kind.columns)), cells)
 
     @property
     def policies(self) -> bool:
@@ -220,12 +222,6 @@ class RiskTable:
             if withheld:
                 told.append(f"θ on {sign} is withheld below {FEWEST} unique records or pairs: {'; '.join(withheld)}")
         return list(dict.fromkeys(told))
-
-    def __str__(self) -> str:
-        return text(self.content(), width=WIDTH)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 def risk_table(

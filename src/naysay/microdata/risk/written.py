@@ -4,20 +4,47 @@ from __future__ import annotations
 
 import math
 import textwrap
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from html import escape
 
 import numpy as np
 
 from naysay.microdata.population.theta import Theta
-from naysay.printing import Column, Points, Table
+from naysay.printing import Column, Content, Points, Table, text
 
-__all__ = ["DASH", "WIDTH", "amount", "explained", "percent", "share", "spanned", "theta_cells", "theta_percent"]
+__all__ = [
+    "DASH",
+    "WIDTH",
+    "Printed",
+    "amount",
+    "explained",
+    "percent",
+    "share",
+    "spanned",
+    "theta_cells",
+    "theta_percent",
+]
 
 DASH = "–"
 """The sign for a number that is withheld or undefined."""
 
 WIDTH = 130
 """Characters in a line of a table of risk."""
+
+
+class Printed(ABC):
+    """A result that is printed as its content."""
+
+    @abstractmethod
+    def content(self) -> list[Content]:
+        """What the result tells."""
+
+    def __str__(self) -> str:
+        return text(self.content(), width=WIDTH)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 def share(value: float) -> str:
