@@ -24,7 +24,7 @@ from naysay.design.tallying import Tallied
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Labels, Responses, Space
 
-__all__ = ["Answerable", "Design", "Truth", "check_channel", "check_design", "load", "read", "told_of"]
+__all__ = ["Answerable", "Design", "load", "read"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

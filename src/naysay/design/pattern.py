@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.design.base import Design, Truth
+from naysay.design.base import Design
+from naysay.design.chances import Truth
 from naysay.design.drawing import Source
 from naysay.design.exact import LIMIT, integer
 from naysay.errors import DesignError
 from naysay.responses import Codes, Labels
 
-__all__ = ["MANY", "Pattern"]
+__all__ = ["Pattern"]
 
 MANY = 256
 """A design of more categories than this is a `Pattern` where its columns are one; with fewer it stays a table."""

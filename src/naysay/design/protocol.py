@@ -20,21 +20,7 @@ from naysay import _checks
 from naysay.design.exact import LIMIT, integer
 from naysay.errors import DesignError
 
-__all__ = [
-    "Branch",
-    "Chance",
-    "Do",
-    "Fork",
-    "Protocol",
-    "Say",
-    "Step",
-    "probabilities",
-    "read",
-    "tree",
-    "way",
-    "words",
-    "written",
-]
+__all__ = ["Branch", "Chance", "Do", "Fork", "Protocol", "Say", "Step"]
 
 LOT = "with chance "  # how the outcome of a device of many sides is called
 
@@ -191,7 +177,7 @@ class Protocol:
     @property
     def complete(self) -> bool:
         """Whether every path ends in one response, so that the probabilities can be read from the steps."""
-        return not any(isinstance(step, Do) for step in _steps(self.first))
+        return not any(isinstance(step, Do) for step in steps(self.first))
 
     def form(self) -> dict[str, Any]:
         """The protocol as a JSON object."""
@@ -239,11 +225,11 @@ def _ends(step: Step, columns: dict[Any, int], share: Fraction) -> Iterator[tupl
             yield from _ends(branch.then, columns, share * (branch.chance or 0))
 
 
-def _steps(first: Step) -> Iterator[Step]:
+def steps(first: Step) -> Iterator[Step]:
     """All steps of a tree."""
     yield first
     for branch in first.branches if isinstance(first, Chance | Fork) else ():
-        yield from _steps(branch.then)
+        yield from steps(branch.then)
 
 
 def tree(first: Step) -> str:

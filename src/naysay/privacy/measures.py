@@ -41,7 +41,8 @@ def posterior(design: Answerable, responses: Any, prior: ArrayLike | None = None
     >>> posterior(designs.two_coins(), ["yes"], prior=(0.15, 0.85)).round(3)
     array([[0.346, 0.654]])
     """
-    joint = design.likelihood(responses) * prior_of(prior, design)
+    pi = prior_of(prior, design)
+    joint = design.likelihood(responses) * pi
     totals = joint.sum(axis=1, keepdims=True)
     if (totals == 0).any():
         row = int((totals[:, 0] == 0).argmax())

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.design import Answerable
+from naysay.design.base import check_design
 from naysay.design.respondents import positive
 from naysay.errors import DataError
 
@@ -78,6 +79,7 @@ class Population:
         DataError
             Categories that are not those of the design.
         """
+        check_design(design)
         own = {_checks.label(label): place for place, label in enumerate(self.categories)}
         asked = [_checks.label(label) for label in design.cells]
         strange = [label for label in own if label not in asked]
