@@ -134,7 +134,7 @@ def compact(table: Table) -> Table | Pattern:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class TwoOption(Table):
-    """A table that comes about where respondents are shown a few categories, and reject one that is false.
+    """The table of a survey that shows respondents a few categories, of which they reject a false one.
 
     It remembers how many were shown, so that the band of estimates over all ways of choosing can be computed.
     """

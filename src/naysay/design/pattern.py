@@ -106,6 +106,7 @@ class Pattern(Design):
         if not self.other:
             return truth.reshape(-1, 1)
         before, after = drawn // self.other, (drawn - self.own) // self.other + 1
+        # A draw from the truth's own run comes after `truth * other`, and its `after` is no larger than the truth.
         said = np.where(before < truth, before, np.maximum(after, truth))
         return np.asarray(said, dtype=np.int64).reshape(-1, 1)
 

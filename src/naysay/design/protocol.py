@@ -37,7 +37,7 @@ class Say:
 
 @dataclass(frozen=True)
 class Do:
-    """The end of a path in words, for responses too many to draw one by one."""
+    """The end of a path in words, where there are too many responses to draw one by one."""
 
     text: str
 
@@ -77,7 +77,7 @@ class Chance:
     branches : tuple of Branch
         With chances that sum to one.
     instruction : str
-        What respondents are told of it all, where that is not the device and one sentence a branch.
+        What respondents are told, where the device and one sentence for each branch would not do.
     """
 
     device: str
@@ -106,8 +106,8 @@ class Fork:
     branches : tuple of Branch
         With members that are all categories together.
     instruction : str
-        What respondents are told of it, where that is not the question and one sentence a branch: of cheaters nobody
-        speaks to them.
+        What respondents are told, where the question and one sentence for each branch would not do: nobody tells them
+        what cheaters say.
     """
 
     question: str
@@ -138,7 +138,7 @@ Step = Say | Do | Chance | Fork
 
 @dataclass(frozen=True)
 class Protocol:
-    """What respondents are told to do, on what that rests, and who proposed it.
+    """What respondents are told to do, what that assumes, and who proposed it.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class Several(Answerable):
 
     several: ClassVar[bool] = True
     unknown: ClassVar[str]
-    """What another name is not."""
+    """What an error says of any other name."""
     needed: ClassVar[str]
     """What must come with the answers."""
     alike: ClassVar[str]

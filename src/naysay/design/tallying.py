@@ -140,6 +140,7 @@ class Tallied(ABC):
                 raise DataError("name the column that holds the answers: design.tally(frame, 'income')")
         if isinstance(said, Mapping):
             said, count = list(said), list(said.values())
+            # Pairs of answers are handed on as two columns.
             said = tuple(map(list, zip(*said, strict=True))) if self.space.answers > 1 and said else said
         elif said is None and count is not None:
             said = Responses(self.space.listing(), self.space)

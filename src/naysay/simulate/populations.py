@@ -68,6 +68,7 @@ class Population:
         exact = self.proportions * n
         whole = np.floor(exact + 1e-9).astype(np.int64)
         missing = n - int(whole.sum())
+        # The sort is stable, so that ties go to the first categories, and a file is the same on every machine.
         whole[np.argsort(whole - exact, kind="stable")[:missing]] += 1
         return whole
 
