@@ -229,8 +229,8 @@ print(len(seen))"""  # once unwatched: what is loaded or kept on first use is no
 
 
 def of(root: Path) -> dict[str, str]:
-    """The environment in which the package of a checkout is the one that is imported."""
-    return os.environ | {"PYTHONPATH": str(root / "src")}
+    """The environment in which the package of a checkout is the one that is imported, compiled as users have it."""
+    return os.environ | {"PYTHONPATH": str(root / "src"), "PYTHONDONTWRITEBYTECODE": ""}
 
 
 def seconds(words: list[str], root: Path, runs: int = 7) -> float:

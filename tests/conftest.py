@@ -13,6 +13,12 @@ NOT_FAST = {
 """Folders, files and single tests, as they are named from the root of the repository."""
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Do not even import what the quick round leaves out as a whole: browsers, engines and servers load slowly."""
+    quick = "not long" in config.option.markexpr
+    return True if quick and collection_path.relative_to(ROOT).as_posix() in NOT_FAST else None
+
+
 def pytest_collection_modifyitems(items):
     for item in items:
         place = item.path.relative_to(ROOT)

@@ -1,6 +1,9 @@
 import importlib
 import io
+import random
 import re
+import sys
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -8,7 +11,7 @@ from rich.console import Console
 from naysay import printing
 from naysay.printing import Bar, Chart, Column, Facts, Heading, Marked, Note, Points, Sentence, Table
 from naysay.printing.extra import ExtraMissing
-from naysay.printing.html import PHONE, WIDE
+from naysay.printing.html import PHONE, WIDE, notebook
 
 TABLE = Table(
     (Column("<name>", words=True), Column("truth", role="truth"), Column("holds", role="holds")),
@@ -88,6 +91,29 @@ def test_html_needs_its_library(monkeypatch):
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(ExtraMissing, match=r"naysay\[plots\]"):
         printing.html([Note("x")])
+
+
+CELLS = ("a", "", "日本", "é", "–", "0.12", "∞", " x", "y ", "long " * 5, "w" * 45, "[bold]", "\u202dab", "a\nb", "🙂")
+
+
+def test_tables_are_laid_out_as_rich_does():
+    text = sys.modules["naysay.printing.text"]  # whose name is that of its function
+    rng, quick = random.Random(1), 0
+    for _ in range(500):
+        columns = tuple(Column(rng.choice(CELLS), words=rng.random() < 0.4) for _ in range(rng.randint(1, 5)))
+        columns = tuple(replace(each, width=rng.choice((None, 12, 40))) if each.words else each for each in columns)
+        rows = tuple(tuple(rng.choice(CELLS) for _ in columns) for _ in range(rng.randint(0, 5)))
+        table, width, out = Table(columns, rows), rng.choice((40, 80, 120)), io.StringIO()
+        Console(file=out, width=width, color_system=None, legacy_windows=False).print(text._grid(table))
+        assert text._table(table, width) == [line.rstrip() for line in out.getvalue().splitlines()]
+        quick += text._aligned(table, width) is not None
+    assert 50 < quick < 450
+
+
+def test_a_notebook_without_jinja_shows_text(monkeypatch):
+    assert notebook(EVERY[:1]) == "<h3>On &lt;top&gt;</h3>\n"
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert notebook(EVERY[:1]) == "<pre>On &lt;top&gt;</pre>"
 
 
 def test_only_content_is_told():

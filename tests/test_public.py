@@ -5,6 +5,7 @@ import importlib
 import pytest
 
 import naysay
+from naysay import design, estimate, privacy, report, simulate
 
 MODULES = ("design", "designs", "estimate", "planning", "privacy", "simulate")
 
@@ -64,3 +65,34 @@ def test_every_public_name_is_documented(module):
         value = getattr(found, name)
         if callable(value):
             assert value.__doc__, f"{module}.{name}"
+
+
+NEED_A_DESIGN = {
+    "skewed": simulate.skewed,
+    "tied": lambda given: simulate.tied(given, hiding=["yes"]),
+    "population": lambda given: simulate.equal(2).of(given),
+    "leverage": estimate.leverage,
+    "default": estimate.default,
+    "suitable": estimate.suitable,
+    "posterior": lambda given: privacy.posterior(given, ["yes"]),
+    "gain": lambda given: privacy.gain(given, ["yes"]),
+    "channels_about": lambda given: privacy.channels_about(given, [[1, 0], [0, 1]]),
+    "protocols": design.protocols,
+    "flowchart": report.flowchart,
+    "posterior chart": lambda given: report.posterior(given, "yes"),
+}
+NEED_AN_ESTIMATE = {
+    "noncompliance_band": estimate.noncompliance_band,
+    "probability_band": estimate.probability_band,
+    "differences": lambda given: estimate.differences({"f": given, "m": given}),
+    "estimate_html": report.estimate_html,
+    "estimate_section": report.estimate_section,
+}
+
+
+@pytest.mark.parametrize("given", ["warner(p=0.7)", None, 3], ids=repr)
+@pytest.mark.parametrize("call", [*NEED_A_DESIGN, *NEED_AN_ESTIMATE])
+def test_what_is_no_design_or_estimate_is_named(call, given):
+    kind = type(given).__name__
+    with pytest.raises(naysay.NaysayError, match=rf"(design|an estimate).*; got {kind}$"):
+        (NEED_A_DESIGN | NEED_AN_ESTIMATE)[call](given)

@@ -12,20 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay.errors import DataError, DesignError
 
-__all__ = [
-    "amounts",
-    "categories",
-    "confidence",
-    "is_missing",
-    "label",
-    "nearest",
-    "probability_vector",
-    "read_only",
-    "several",
-    "shown",
-    "whole",
-]
-
 
 def categories(labels: Iterable[Any], *, least: int = 2, what: str = "categories") -> tuple[Any, ...]:
     """The labels as a tuple, after checking that there are enough, none empty and none twice."""

@@ -110,7 +110,7 @@ def test_the_table_can_be_read(found):
     bias = found.summary("moments").bias
     shown = f"{bias.values[0]:.4f} ±{bias.errors[0]:.4f}".replace("±0", "±")
     assert any(shown in line for line in lines)
-    assert "<pre>" in found._repr_html_()
+    assert "<table" in found._repr_html_()
     assert repr(found) == "<400 surveys of 200: maximum_likelihood, moments (seed 9)>"
 
 

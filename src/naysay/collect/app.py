@@ -7,7 +7,6 @@ import contextlib
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from fastapi.responses import JSONResponse, Response
 from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 
+import naysay
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.refusals import CLOSED, Refusal
 from naysay.collect.server import schemas
@@ -109,7 +109,7 @@ def create_app(
     app = FastAPI(
         title="naysay",
         summary="Surveys in which the true answer never leaves the respondent's device.",
-        version=version("naysay"),
+        version=naysay.__version__,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

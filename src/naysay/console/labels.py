@@ -12,8 +12,6 @@ from naysay.console.options import record_text
 from naysay.design import Answerable
 from naysay.errors import DataError
 
-__all__ = ["with_labels"]
-
 _BINARY = {"0", "1"}  # codes of which 1 means yes wherever 0 means no
 
 

@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-__all__ = ["Place", "group_of"]
-
 PACKAGE = Path(__file__).parents[1]
 
 

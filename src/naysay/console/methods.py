@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Literal
 
 from naysay.estimate import ESTIMATORS, METHODS
 
-__all__ = ["EstimatorName", "IntervalName", "TriedInterval", "estimators"]
-
 if TYPE_CHECKING:
     EstimatorName = str
     IntervalName = str

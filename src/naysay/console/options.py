@@ -14,28 +14,6 @@ from naysay.design import Answerable, load, read
 from naysay.errors import DesignError
 from naysay.printing.numbers import csv_text
 
-__all__ = [
-    "DATA_FILE",
-    "Categories",
-    "Codes",
-    "Confidence",
-    "Count",
-    "DesignText",
-    "Encoding",
-    "File",
-    "Force",
-    "Format",
-    "Html",
-    "Separator",
-    "Target",
-    "column",
-    "design_of",
-    "design_option",
-    "record",
-    "record_text",
-    "share",
-]
-
 DATA_FILE = typer.Argument(metavar="FILE", help="CSV, Parquet, JSON lines, SPSS or Stata, by suffix.")
 File = Annotated[Path, DATA_FILE]
 design_option = typer.Option(

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # every command starts here, and not every one shows a table
     from rich.table import Table
 
-__all__ = ["complain", "encodable", "json_text", "note", "result", "say", "show"]
-
 _WIDTH = 120
 
 

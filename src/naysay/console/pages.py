@@ -8,8 +8,6 @@ from pathlib import Path
 from naysay.errors import DataError, NaysayError
 from naysay.printing.extra import ExtraMissing, need
 
-__all__ = ["check", "drawable", "write"]
-
 
 def check(path: Path | None) -> None:
     """Raise, before any work is done, if a page could not be drawn or written there."""

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from naysay import _checks, simulate
 from naysay.errors import DataError
 
-__all__ = ["Preferences", "labeled", "listed", "numbers", "preferences_of"]
-
 Preferences = Annotated[
     str | None,
     typer.Option(

@@ -15,7 +15,6 @@ from naysay.estimate import Estimate, Intervals
 from naysay.printing import Column, Content, Marked, Sentence, Table
 from naysay.report.page import holds
 from naysay.responses import JOINER
-from naysay.tally import Tally
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     from naysay.collect.storage import Replies
@@ -95,17 +94,13 @@ class Results:
 
 def estimated(question: Question, replies: Replies) -> Result:
     """The estimate of a question; the estimator sees what was sent, and nothing else."""
-    fit = estimate.stratified(question.design, _tally(question, replies))
-    _ = fit.comparison  # here, while there is a progress bar to look at
-    return Result(question, fit, fit.intervals())
-
-
-def _tally(question: Question, replies: Replies) -> Tally:
-    """What was sent to one question, with the categories as people read them in place of their names."""
     level = replies.level_of(question.name)
-    said = [
+    levels = None if level is None else replies.frame[level].to_list()
+    said = [  # with the categories as people read them in place of their names
         None if text is None else {question.names[name] for name in text.split(JOINER)}
         for text in replies.frame[question.name].to_list()
     ]
-    levels = None if level is None else replies.frame[level].to_list()
-    return replace(question.design.tally(said, level=levels), question=question.title)
+    tally = replace(question.design.tally(said, level=levels), question=question.title)
+    fit = estimate.stratified(question.design, tally)
+    _ = fit.comparison  # here, while there is a progress bar to look at
+    return Result(question, fit, fit.intervals())

@@ -2,51 +2,36 @@
 
 `Design` is one channel, `Levels` an offer of several, `Samples` several put to samples of their own; ``a * b`` is two
 questions to one person (`Product`, or `Crossed` where they have levels or samples). Families of designs are functions
-in `naysay.designs`.
+in `naysay.designs`. A module's ``__all__`` is what it adds here.
 """
 
-from naysay.design.algebra import Both, Mixture, Product, Then, mix
-from naysay.design.base import Answerable, Design, load, read
-from naysay.design.channels import Table, TwoOption
-from naysay.design.crossed import Crossed
-from naysay.design.devices import draw_lots
-from naysay.design.drawing import RULES, ByteSource
-from naysay.design.pattern import Pattern
-from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step
-from naysay.design.several import Levels
-from naysay.design.shares import Share
-from naysay.design.stacked import Samples
-from naysay.design.steps import protocols
-from naysay.design.subsets import Subset, WeightedSubset
+# ruff: noqa: F403, PLE0604 (the modules' own lists)
+from naysay.design.algebra import *
+from naysay.design.algebra import __all__ as _algebra
+from naysay.design.base import *
+from naysay.design.base import __all__ as _base
+from naysay.design.channels import *
+from naysay.design.channels import __all__ as _channels
+from naysay.design.crossed import *
+from naysay.design.crossed import __all__ as _crossed
+from naysay.design.devices import *
+from naysay.design.devices import __all__ as _devices
+from naysay.design.drawing import *
+from naysay.design.drawing import __all__ as _drawing
+from naysay.design.pattern import *
+from naysay.design.pattern import __all__ as _pattern
+from naysay.design.protocol import *
+from naysay.design.protocol import __all__ as _protocol
+from naysay.design.several import *
+from naysay.design.several import __all__ as _several
+from naysay.design.shares import *
+from naysay.design.shares import __all__ as _shares
+from naysay.design.stacked import *
+from naysay.design.stacked import __all__ as _stacked
+from naysay.design.steps import *
+from naysay.design.steps import __all__ as _steps
+from naysay.design.subsets import *
+from naysay.design.subsets import __all__ as _subsets
 
-__all__ = [
-    "RULES",
-    "Answerable",
-    "Both",
-    "Branch",
-    "ByteSource",
-    "Chance",
-    "Crossed",
-    "Design",
-    "Do",
-    "Fork",
-    "Levels",
-    "Mixture",
-    "Pattern",
-    "Product",
-    "Protocol",
-    "Samples",
-    "Say",
-    "Share",
-    "Step",
-    "Subset",
-    "Table",
-    "Then",
-    "TwoOption",
-    "WeightedSubset",
-    "draw_lots",
-    "load",
-    "mix",
-    "protocols",
-    "read",
-]
+__all__ = [*_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_pattern, *_protocol]
+__all__ += [*_several, *_shares, *_stacked, *_steps, *_subsets]

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.design.base import Answerable, Design, Truth, check_channel
+from naysay.design.base import Answerable, Design, check_channel
+from naysay.design.chances import Truth
 from naysay.design.drawing import Source
 from naysay.design.exact import LIMIT, as_fraction, integer, rounded
 from naysay.errors import DesignError

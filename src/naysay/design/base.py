@@ -24,7 +24,7 @@ from naysay.design.tallying import Tallied
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Labels, Responses, Space
 
-__all__ = ["Answerable", "Design", "Truth", "check_channel", "check_design", "load", "read", "told_of"]
+__all__ = ["Answerable", "Design", "load", "read"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -42,9 +42,9 @@ class Answerable(Tallied):
     notes : tuple of str
         What a reader must know beside the numbers.
     protocol : Protocol, optional
-        What a respondent does to answer, on what that rests, and who proposed it.
+        What a respondent does to answer, what that assumes, and who proposed it.
     alternatives : tuple of design
-        The same design with a probability that is not known for certain at either end of its range.
+        The same design at both ends of the range of a probability that is not known for certain.
     """
 
     categories: tuple[Any, ...]
@@ -80,7 +80,7 @@ class Answerable(Tallied):
 
     @property
     def parts(self) -> dict[Any, Design]:
-        """The channels by name, of which each answer comes through one; ``{None: channel}`` where there is one only."""
+        """The channels by name. Each answer comes through one of them; a single design is ``{None: channel}``."""
         return {name: self.channel(name) for name in self.levels}
 
     @property
@@ -124,7 +124,7 @@ class Answerable(Tallied):
 
     @property
     def finer(self) -> bool:
-        """Whether the cells are other than the categories, or something is estimated beside them."""
+        """Whether its cells differ from the categories, or something else is estimated beside them."""
         return self.cells != self.categories or bool(self.nuisance)
 
     def proportions_of(self, cells: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -162,7 +162,7 @@ class Answerable(Tallied):
         """P(response | category) for each response, (n, t); a row of ones where it is missing."""
 
     def __eq__(self, other: object) -> bool:
-        """Whether both draw the same answers with the same chances, however they are called."""
+        """Whether both draw the same answers with the same chances, whatever their names are."""
         return self is other or (isinstance(other, Answerable) and unnamed(self.form()) == unnamed(other.form()))
 
     def __hash__(self) -> int:

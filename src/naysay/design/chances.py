@@ -40,14 +40,14 @@ class Chances(ABC):
 
     @property
     def exchangeable(self) -> bool:
-        """Whether one response stands for all: its probability depends only on its being compatible with the truth."""
+        """Whether one response stands for all: its probability depends only on whether the truth allows it."""
         return False
 
     one_pattern: ClassVar[bool] = False
-    """Whether P is αI + β11ᵀ and stored so, with (α, β) as `even_mean`: nothing of t × t needs to be made."""
+    """Whether P is αI + β11ᵀ and stored as α and β (see `even_mean`), so that no array of t × t is needed."""
 
     tabular: ClassVar[bool] = False
-    """Whether the chances of all responses, labels each, are kept as integers."""
+    """Whether every response is a label, and the chances of all responses are kept as integers."""
 
     @cached_property
     def expected_statistic(self) -> NDArray[np.float64]:
@@ -79,7 +79,7 @@ class Chances(ABC):
 
     @property
     def typical_codes(self) -> Codes:
-        """Responses among which the most revealing one is: all, or one that stands for all."""
+        """Responses that include the most revealing one: all of them, or one that stands for all."""
         listing = self.space.size <= 5_000 or not self.exchangeable
         return self.space.listing() if listing else self.draw(np.zeros(1, dtype=np.int64), ByteSource(bytes))  # zeros
 
@@ -102,13 +102,13 @@ class Chances(ABC):
 
     @property
     def listed(self) -> bool:
-        """Whether sums over responses go through all of them; more than these are too slow to list."""
+        """Whether sums over responses go through all of them; where there are more, a closed form is quicker."""
         return self.space.listable and self.space.size <= _FEW
 
     def second_moments(self) -> NDArray[np.float64] | None:
         """E[T Tᵀ | X = j] of the linear statistic T for each category j, (t, d, d).
 
-        None where there are too many responses to list and no closed form does without, or where it is too large.
+        None where it would be too large, or where there are too many responses to list and there is no closed form.
         """
         if self.space.dimension**2 * len(self.categories) > _ENTRIES:
             return None
@@ -127,7 +127,7 @@ class Chances(ABC):
         Raises
         ------
         DesignError
-            Where there are too many responses to list, and no closed form does without.
+            Where there are too many responses to list, and there is no closed form.
         """
         if self.exchangeable and (prior == prior[0]).all():
             row = self.rows(self.typical_codes[:1])

@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.design import protocol
-from naysay.design.base import Design, Truth, told_of
+from naysay.design.base import Design, told_of
+from naysay.design.chances import Truth
 from naysay.design.drawing import Source
 from naysay.design.exact import LIMIT, flag, integer
 from naysay.design.pattern import MANY, Pattern
 from naysay.errors import DesignError
 from naysay.responses import Codes, Labels
 
-__all__ = ["Table", "TwoOption", "compact"]
+__all__ = ["Table", "TwoOption"]
 
 _TABLE = (
     "Draw u below the denominator. In the column of the true category add up the weights from the first row on; the "
@@ -133,7 +134,7 @@ def compact(table: Table) -> Table | Pattern:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class TwoOption(Table):
-    """A table that comes about where respondents are shown a few categories, and reject one that is false.
+    """The table of a survey that shows respondents a few categories, of which they reject a false one.
 
     It remembers how many were shown, so that the band of estimates over all ways of choosing can be computed.
     """

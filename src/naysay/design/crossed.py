@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.design.algebra import Product, crossed_labels
-from naysay.design.base import Answerable, Design, Truth
+from naysay.design.base import Answerable, Design
+from naysay.design.chances import Truth
 from naysay.design.drawing import Source, source_of
 from naysay.design.shares import Share
 from naysay.errors import DataError, DesignError

@@ -22,7 +22,7 @@ def draw_lots(*branches: tuple[Any, Step], again: bool = False) -> Chance:
     *branches : (probability, Step)
         Probabilities are read as written and sum to one; those of 0 are left out.
     again : bool
-        Whether the device was used before on the way here.
+        Whether the respondent has used the device before on this path.
 
     Raises
     ------

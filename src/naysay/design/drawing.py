@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from naysay.errors import DataError
 
-__all__ = ["RULES", "ByteSource", "GeneratorSource", "Source", "source_of", "system"]
+__all__ = ["RULES", "ByteSource"]
 
 RULES = {
     "integer": (

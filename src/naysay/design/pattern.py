@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.design.base import Design, Truth
+from naysay.design.base import Design
+from naysay.design.chances import Truth
 from naysay.design.drawing import Source
 from naysay.design.exact import LIMIT, integer
 from naysay.errors import DesignError
 from naysay.responses import Codes, Labels
 
-__all__ = ["MANY", "Pattern"]
+__all__ = ["Pattern"]
 
 MANY = 256
 """A design of more categories than this is a `Pattern` where its columns are one; with fewer it stays a table."""
@@ -105,6 +106,7 @@ class Pattern(Design):
         if not self.other:
             return truth.reshape(-1, 1)
         before, after = drawn // self.other, (drawn - self.own) // self.other + 1
+        # A draw from the truth's own run comes after `truth * other`, and its `after` is no larger than the truth.
         said = np.where(before < truth, before, np.maximum(after, truth))
         return np.asarray(said, dtype=np.int64).reshape(-1, 1)
 

@@ -20,21 +20,7 @@ from naysay import _checks
 from naysay.design.exact import LIMIT, integer
 from naysay.errors import DesignError
 
-__all__ = [
-    "Branch",
-    "Chance",
-    "Do",
-    "Fork",
-    "Protocol",
-    "Say",
-    "Step",
-    "probabilities",
-    "read",
-    "tree",
-    "way",
-    "words",
-    "written",
-]
+__all__ = ["Branch", "Chance", "Do", "Fork", "Protocol", "Say", "Step"]
 
 LOT = "with chance "  # how the outcome of a device of many sides is called
 
@@ -51,7 +37,7 @@ class Say:
 
 @dataclass(frozen=True)
 class Do:
-    """The end of a path in words, for responses too many to draw one by one."""
+    """The end of a path in words, where there are too many responses to draw one by one."""
 
     text: str
 
@@ -91,7 +77,7 @@ class Chance:
     branches : tuple of Branch
         With chances that sum to one.
     instruction : str
-        What respondents are told of it all, where that is not the device and one sentence a branch.
+        What respondents are told, where the device and one sentence for each branch would not do.
     """
 
     device: str
@@ -120,8 +106,8 @@ class Fork:
     branches : tuple of Branch
         With members that are all categories together.
     instruction : str
-        What respondents are told of it, where that is not the question and one sentence a branch: of cheaters nobody
-        speaks to them.
+        What respondents are told, where the question and one sentence for each branch would not do: nobody tells them
+        what cheaters say.
     """
 
     question: str
@@ -152,7 +138,7 @@ Step = Say | Do | Chance | Fork
 
 @dataclass(frozen=True)
 class Protocol:
-    """What respondents are told to do, on what that rests, and who proposed it.
+    """What respondents are told to do, what that assumes, and who proposed it.
 
     Parameters
     ----------
@@ -191,7 +177,7 @@ class Protocol:
     @property
     def complete(self) -> bool:
         """Whether every path ends in one response, so that the probabilities can be read from the steps."""
-        return not any(isinstance(step, Do) for step in _steps(self.first))
+        return not any(isinstance(step, Do) for step in steps(self.first))
 
     def form(self) -> dict[str, Any]:
         """The protocol as a JSON object."""
@@ -239,11 +225,11 @@ def _ends(step: Step, columns: dict[Any, int], share: Fraction) -> Iterator[tupl
             yield from _ends(branch.then, columns, share * (branch.chance or 0))
 
 
-def _steps(first: Step) -> Iterator[Step]:
+def steps(first: Step) -> Iterator[Step]:
     """All steps of a tree."""
     yield first
     for branch in first.branches if isinstance(first, Chance | Fork) else ():
-        yield from _steps(branch.then)
+        yield from steps(branch.then)
 
 
 def tree(first: Step) -> str:

@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design.base import Answerable
-from naysay.design.several import Levels
-from naysay.design.stacked import Samples
+from naysay.design.base import Answerable, check_design
 from naysay.errors import DataError
 
 __all__ = ["choice", "lies", "number", "place_of", "positive", "share"]
@@ -44,10 +42,11 @@ def choice(design: Answerable, preferences: ArrayLike | None = None) -> Floats:
     array([[0.25, 0.25, 0.25],
            [0.75, 0.75, 0.75]])
     """
+    check_design(design)
     levels, t = len(design.levels), len(design.cells)
     if preferences is None:
         return np.full((levels, t), 1 / levels)
-    if not isinstance(design, Levels | Samples):
+    if not design.several:
         raise DataError(f"{design.name or design.kind} offers no levels; leave preferences out")
     given = np.asarray(preferences)
     if given.ndim < 2:
@@ -57,7 +56,7 @@ def choice(design: Answerable, preferences: ArrayLike | None = None) -> Floats:
             f"preferences must be {levels} probabilities, one a level, or {levels} rows (levels) and {t} columns "
             f"(categories); got an array of shape {given.shape}"
         )
-    if isinstance(design, Samples):
+    if design.assigned_by != "respondent":
         raise DataError("people are put into samples by chance, whatever their cell; give one share for each sample")
     for category, column in zip(design.categories, given.T, strict=True):
         _checks.probability_vector(column, levels, what=f"preferences of {_checks.label(category)!r}")

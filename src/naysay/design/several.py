@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
-from naysay.design.base import Answerable, Design, Truth, check_channel, told_of
+from naysay.design.base import Answerable, Design, check_channel, told_of
+from naysay.design.chances import Truth
 from naysay.design.drawing import Source, source_of
 from naysay.design.exact import labels_of, rounded
 from naysay.errors import AnswerError, DataError, DesignError
 from naysay.responses import AtLevels, Codes, Pair, Responses, cells_of, shared_space
 
-__all__ = ["Levels", "Several"]
+__all__ = ["Levels"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -36,10 +37,8 @@ class Several(Answerable):
     designs: tuple[Design, ...]
 
     several: ClassVar[bool] = True
-    noun: ClassVar[str]
-    """What one of the names is: a level, a sample."""
     unknown: ClassVar[str]
-    """What another name is not."""
+    """What an error says of any other name."""
     needed: ClassVar[str]
     """What must come with the answers."""
     alike: ClassVar[str]
@@ -58,10 +57,8 @@ class Several(Answerable):
     @classmethod
     def _named(cls, offer: Mapping[Any, Answerable], names: tuple[Any, ...], **fields: Any) -> Self:
         designs = tuple(check_channel(design, f"{cls.noun} {name!r}") for name, design in offer.items())
-        common: dict[str, Any] = {
-            "categories": designs[0].categories,
-            "space": shared_space(tuple(each.space for each in designs)),
-        }
+        space = shared_space(tuple(each.space for each in designs))
+        common: dict[str, Any] = {"categories": designs[0].categories, "space": space}
         return cls(names=names, designs=designs, **(common | fields))
 
     @classmethod
@@ -127,9 +124,8 @@ class Several(Answerable):
             if found is None:
                 found = self.names[0] if missing[row] and _checks.is_missing(cell) else self._found(cell)
             if found is None:
-                problem = (
-                    f"is {str(cell)[:80]!r}, which is {self.unknown}; the {self.noun}s are {_checks.shown(self.names)}"
-                )
+                known_names = f"the {self.noun}s are {_checks.shown(self.names)}"
+                problem = f"is {str(cell)[:80]!r}, which is {self.unknown}; {known_names}"
                 if _checks.is_missing(cell):
                     problem = f"is empty; say which {self.noun} it is"
                 raise AnswerError(problem, row=row, total=size, value=cell, about=self.noun)
@@ -164,8 +160,9 @@ class Several(Answerable):
     def _drawn_names(self, n: int, chances: ArrayLike | None, source: Source, *, what: str) -> NDArray[Any]:
         weights = [1] * len(self.names)
         if chances is not None:
-            shares = _checks.probability_vector(chances, len(self.names), what=what)
-            weights = rounded([Fraction(share) for share in shares.tolist()])
+            weights = rounded(
+                list(map(Fraction, _checks.probability_vector(chances, len(weights), what=what).tolist()))
+            )
         places = np.searchsorted(np.cumsum(weights), source.below(sum(weights), n), side="right")
         return np.array(self.names, dtype=self._name_type)[places]
 

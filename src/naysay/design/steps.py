@@ -11,14 +11,14 @@ import numpy as np
 
 from naysay import _checks
 from naysay.design.algebra import Both, Mixture, Product, Then
-from naysay.design.base import Answerable, Design
+from naysay.design.base import Answerable, Design, check_design
 from naysay.design.channels import Table, TwoOption
 from naysay.design.devices import draw_lots
 from naysay.design.protocol import Branch, Chance, Do, Fork, Protocol, Say, Step, words
 from naysay.design.several import Several
 from naysay.design.subsets import Subset, WeightedSubset
 
-__all__ = ["parts", "protocols"]
+__all__ = ["protocols"]
 
 _MOST = 12  # ways out of one step, beyond which they are told in words
 _ENDS = 36  # ends of all its ways
@@ -58,6 +58,7 @@ def protocols(design: Answerable) -> tuple[tuple[str, Protocol], ...]:
     │  └─ card 5 (1/5): say “well”
     └─ well: say “well”
     """
+    check_design(design)
     if design.protocol is None and isinstance(design, Several):
         named = zip(design.names, design.designs, strict=True)
         each = [("" if name is None else f"{design.noun} {_checks.label(name)}", part) for name, part in named]

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.design.base import Design, Truth
+from naysay.design.base import Design
+from naysay.design.chances import Truth
 from naysay.design.drawing import Source
 from naysay.design.exact import LIMIT, flag, integer
 from naysay.errors import DesignError
 from naysay.responses import WORD, Codes, Subsets
 
-__all__ = ["Subset", "WeightedSubset", "symmetric_sums"]
+__all__ = ["Subset", "WeightedSubset"]
 
 _SET = "The response is the set of discarded categories; as text, in the order of the categories, joined by ';'."
 

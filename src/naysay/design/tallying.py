@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,19 @@ from naysay.tally.counting import group_order, in_group, whole
 
 __all__ = ["Tallied"]
 
+Columns = str | Sequence[str] | None
+
 _NO_FRAME = (Responses, Mapping, Sequence, np.ndarray, type(None))
+
+
+class Beside(TypedDict, total=False):
+    """What may be said beside the answers, as columns or by their names; see `Tallied.tally`."""
+
+    level: Any
+    sample: Any
+    weights: Any
+    sampling: Sampling | None
+    count: Any
 
 
 class Tallied(ABC):
@@ -28,6 +40,8 @@ class Tallied(ABC):
     space: Space
     kind: ClassVar[str]
     """Name of the JSON form."""
+    noun: ClassVar[str] = "level"
+    """What tells its designs apart: a level, a sample."""
 
     @property
     @abstractmethod
@@ -48,47 +62,20 @@ class Tallied(ABC):
 
     @overload
     def tally(
-        self,
-        said: Any = None,
-        column: str | Sequence[str] | None = None,
-        *,
-        level: Any = None,
-        sample: Any = None,
-        weights: Any = None,
-        sampling: Sampling | None = None,
-        count: Any = None,
-        by: None = None,
+        self, said: Any = None, column: Columns = None, *, by: None = None, **beside: Unpack[Beside]
     ) -> Tally: ...
     @overload
     def tally(
-        self,
-        said: Any = None,
-        column: str | Sequence[str] | None = None,
-        *,
-        level: Any = None,
-        sample: Any = None,
-        weights: Any = None,
-        sampling: Sampling | None = None,
-        count: Any = None,
-        by: ArrayLike,
+        self, said: Any = None, column: Columns = None, *, by: ArrayLike, **beside: Unpack[Beside]
     ) -> dict[Any, Tally]: ...
     @overload
     def tally(
-        self,
-        said: Any = None,
-        column: str | Sequence[str] | None = None,
-        *,
-        level: Any = None,
-        sample: Any = None,
-        weights: Any = None,
-        sampling: Sampling | None = None,
-        count: Any = None,
-        by: ArrayLike | None,
+        self, said: Any = None, column: Columns = None, *, by: ArrayLike | None, **beside: Unpack[Beside]
     ) -> Tally | dict[Any, Tally]: ...
     def tally(
         self,
         said: Any = None,
-        column: str | Sequence[str] | None = None,
+        column: Columns = None,
         *,
         level: Any = None,
         sample: Any = None,
@@ -153,6 +140,7 @@ class Tallied(ABC):
                 raise DataError("name the column that holds the answers: design.tally(frame, 'income')")
         if isinstance(said, Mapping):
             said, count = list(said), list(said.values())
+            # Pairs of answers are handed on as two columns.
             said = tuple(map(list, zip(*said, strict=True))) if self.space.answers > 1 and said else said
         elif said is None and count is not None:
             said = Responses(self.space.listing(), self.space)
@@ -179,11 +167,12 @@ class Tallied(ABC):
 
     def _given(self, level: Any, sample: Any) -> Any:
         """What tells the designs of this one apart, under the name that it has here."""
-        given, other = (sample, level) if self.kind == "samples" else (level, sample)
+        named = {"level": level, "sample": sample}
+        given = named.pop(self.noun)
+        ((wrong, other),) = named.items()
         if other is not None:
-            right, wrong = ("sample", "level") if self.kind == "samples" else ("level", "sample")
             raise DataError(
-                f"{self.name or 'this design'} has no {wrong}s; leave `{wrong}` out (or was {right}= meant?)"
+                f"{self.name or 'this design'} has no {wrong}s; leave `{wrong}` out (or was {self.noun}= meant?)"
             )
         return given
 

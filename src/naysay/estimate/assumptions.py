@@ -68,6 +68,13 @@ def _randomizes(design: Channel) -> bool:
     return bool((design.rows(design.space.listing()).max(axis=0) < 1).any())
 
 
+def check_estimate(fit: object) -> None:
+    """Raise unless the value is an estimate."""
+    if not isinstance(fit, Estimate):
+        told = "an estimate is needed first, such as estimate.moments(design, tally)"
+        raise DataError(f"{told}; got {type(fit).__name__}")
+
+
 def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str = "anyone") -> Floats:
     """The range of each estimate, (t, 2), if up to a share of the respondents did not comply with the protocol.
 
@@ -111,6 +118,7 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str =
     array([[0.1111, 0.2222],
            [0.7778, 0.8889]])
     """
+    check_estimate(fit)
     if not 0 <= share < 1:
         raise DataError(f"the share of those who do not comply must lie in [0, 1); got {share!r}")
     if noncompliers not in NONCOMPLIERS:
@@ -206,6 +214,7 @@ def probability_band(fit: Estimate, *, designs: Sequence[Answerable] = ()) -> Fl
     array([[0.7222, 0.7609],
            [0.2391, 0.2778]])
     """
+    check_estimate(fit)
     ends = (*fit.design.alternatives, *designs)
     if not ends:
         return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from naysay.design import Answerable
+from naysay.design.base import check_design
 from naysay.errors import DataError
 from naysay.estimate.findings import FINDINGS
 from naysay.estimate.information import KINDS
@@ -175,6 +176,7 @@ ESTIMATORS = cast("dict[str, Estimator]", MAKERS)
 
 def default(design: Answerable) -> Estimator:
     """The estimator of a design where none is named: maximum likelihood; for levels stratified."""
+    check_design(design)
     return next(each for each in ESTIMATORS.values() if design.assigned_by in each.default_for)
 
 
@@ -189,6 +191,7 @@ def suitable(design: Answerable, target: str = "population") -> tuple[Estimator,
     >>> [each.name for each in suitable(designs.negative_levels(("a", "b", "c")))]
     ['stratified', 'stratified_equal', 'stratified_variance', 'pooled']
     """
+    check_design(design)
     fitting = [each for each in ESTIMATORS.values() if each.refusal(design, target) is None]
     narrow = [each for each in fitting if each.assigned_by == _OFFER]
     return tuple(sorted(narrow or fitting, key=lambda each: design.assigned_by not in each.default_for))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from naysay.errors import DataError
 from naysay.estimate import fitting
+from naysay.estimate.assumptions import check_estimate
 from naysay.estimate.information import evidence, maximize
 from naysay.estimate.linear import Floats, rank_of, tangent
 from naysay.estimate.result import Estimate, reliable_errors
@@ -134,6 +135,8 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ...) -> Differ
     names = list(fits)
     if len(names) < 2:
         raise DataError(f"differences need two groups or more; got {len(names)}")
+    for fit in fits.values():
+        check_estimate(fit)
     named = [name for name in names if name is not None]
     first = (named or names)[0] if reference is ... else reference
     if first not in fits:

@@ -188,6 +188,11 @@ def _bootstrapped(
 def _redrawn(part: Part, proportions: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Evidence of a level as it would be if its people were drawn from the pooled proportions."""
     design: Any = part.design
+    if design.space.size <= 5_000:  # counts at once: the same law, and the numbers that were printed before
+        rows = design.matrix
+        counts = rng.multinomial(part.n, rows @ proportions / (rows @ proportions).sum())
+        seen = counts > 0
+        return rows[seen], counts[seen].astype(float)
     truth = rng.choice(len(proportions), size=part.n, p=proportions / proportions.sum())
     again = Part.of(design, design.draw(truth, GeneratorSource(rng)), count=np.ones(part.n, dtype=np.int64))
     return design.rows(again.codes), again.weight

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from naysay.design import Answerable, Design
+from naysay.design.base import check_design
 from naysay.estimate.linear import linear_map
 
 __all__ = ["leverage"]
@@ -45,6 +46,7 @@ def leverage(design: Answerable, *, share: float = 0.01) -> float:
     >>> round(leverage(designs.negative(("a", "b", "c", "d", "e"))), 4)
     0.04
     """
+    check_design(design)
     return share * max(_reach(design.channel(level)) for level in design.levels)
 
 

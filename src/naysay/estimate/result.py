@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from naysay.estimate.named import Named
 from naysay.estimate.protocol import MAKERS, Finding, Intervals, Maker, Options
 from naysay.printing import text
 from naysay.printing.content import Content
+from naysay.printing.html import notebook
 from naysay.tally import Tally
 
 __all__ = [
@@ -339,7 +339,7 @@ class Estimate:
         return text(self.sections())
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return notebook(self.sections())
 
     def __repr__(self) -> str:
         shares = ", ".join(f"{value:.3f}" for value in self.proportions[:8])

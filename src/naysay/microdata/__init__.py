@@ -4,6 +4,6 @@ The public names and their modules stand in ``__init__.pyi``. No room has the na
 function once imported.
 """
 
-from naysay._lazy import stubbed
+from naysay._lazy import loader
 
-__getattr__, __dir__, __all__ = stubbed(__name__, __file__)
+__getattr__, __dir__, __all__ = loader(__name__, __file__)

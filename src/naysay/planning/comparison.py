@@ -33,11 +33,11 @@ def compare(
     liars: Liars | None = None,
     **assumed: Any,
 ) -> Comparison:
-    """Precision against privacy of several designs, one of them perhaps a family over its parameter.
+    """Precision against privacy of several designs, or of one family over its parameter.
 
-    With `liars`, the direct question is the first of them, and errors are root mean squares: lying biases by what is
-    hidden, and no number of respondents takes that away. The randomized design has the larger variance and, if it is
-    trusted, no bias, so from some number of respondents on it errs less.
+    With `liars`, the direct question is the first of them, and errors are root mean squares: lying hides a part of the
+    people, and no number of respondents takes this bias away. The randomized design has the larger variance and, if it
+    is trusted, no bias, so from some number of respondents on it errs less.
 
     Parameters
     ----------

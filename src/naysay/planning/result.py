@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,6 +9,8 @@ from typing import Any
 from naysay import _checks
 from naysay.design.respondents import share
 from naysay.printing import Column, Points, Table, text
+from naysay.printing.html import notebook
+from naysay.printing.numbers import csv_text
 
 __all__ = ["Comparison", "Liars", "Option"]
 
@@ -126,14 +126,10 @@ class Comparison:
 
     def to_csv(self) -> str:
         """One line for each design, numbers not rounded."""
-        out = io.StringIO()
         told = [option.to_dict() for option in self.options]
         for row in told:
             row["fewest_possible"], row["most_possible"] = row.pop("still_possible")
-        table = csv.DictWriter(out, fieldnames=list(told[0]), lineterminator="\n")
-        table.writeheader()
-        table.writerows(told)
-        return out.getvalue().rstrip("\n")
+        return csv_text([list(told[0]), *(list(row.values()) for row in told)])
 
     def sections(self) -> tuple[Points, Table, Points]:
         """What is assumed, a row for each design, and what a reader of the numbers must know."""
@@ -192,6 +188,9 @@ class Comparison:
 
     def __str__(self) -> str:
         return text(self.sections())
+
+    def _repr_html_(self) -> str:
+        return notebook(self.sections())
 
 
 def _written(value: float, form: str = ".3g") -> str:

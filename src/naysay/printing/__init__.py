@@ -4,26 +4,11 @@ A result holds numbers and knows no console and no page. It tells its content in
 `html` turn these into lines and into HTML, and know no result. `plain` turns numbers into what JSON can hold.
 """
 
-from naysay.printing.content import Bar, Chart, Column, Content, Facts, Heading, Marked, Note, Points, Sentence, Table
+from naysay.printing.content import *  # noqa: F403
+from naysay.printing.content import __all__ as _content
 from naysay.printing.html import html
 from naysay.printing.numbers import number, plain
 from naysay.printing.text import show, text
 
-__all__ = [
-    "Bar",
-    "Chart",
-    "Column",
-    "Content",
-    "Facts",
-    "Heading",
-    "Marked",
-    "Note",
-    "Points",
-    "Sentence",
-    "Table",
-    "html",
-    "number",
-    "plain",
-    "show",
-    "text",
-]
+__all__ = ["html", "number", "plain", "show", "text"]
+__all__ += [*_content]  # noqa: PLE0604 (a list of texts)

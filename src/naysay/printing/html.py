@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from html import escape
 from types import ModuleType
 from typing import Any
 
 from naysay.printing.content import Bar, Content, Table
-from naysay.printing.extra import need
+from naysay.printing.extra import ExtraMissing, need
+from naysay.printing.text import text
 
-__all__ = ["PHONE", "WIDE", "html", "template"]
+__all__ = ["PHONE", "WIDE", "html", "notebook", "template"]
 
 WIDE, PHONE = (760, 26), (340, 17)
 """Pixels and letters in a line of labels, for which charts are drawn: on a wide screen, and on a phone."""
@@ -41,6 +43,21 @@ def html(content: Iterable[Content]) -> str:
     """
     runs = [(kind.__name__, list(parts)) for kind, parts in itertools.groupby(content, type)]
     return template("naysay.printing", "content.html", runs=runs, kinds=_kinds, wide=WIDE, phone=PHONE)
+
+
+def notebook(content: Sequence[Content]) -> str:
+    """The content as a notebook shows it: as HTML, or as lines of text where Jinja2 is not installed.
+
+    Examples
+    --------
+    >>> from naysay.printing import Sentence
+    >>> notebook([Sentence("1 < 2")]).strip()
+    '<p>1 &lt; 2</p>'
+    """
+    try:
+        return html(content)
+    except ExtraMissing:  # Jupyter brings Jinja2 along; the kernel of another notebook may lack it
+        return f"<pre>{escape(text(content))}</pre>"
 
 
 def template(package: str, name: str, **values: Any) -> str:

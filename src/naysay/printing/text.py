@@ -85,12 +85,37 @@ def _lines(part: Content, width: int) -> list[str]:
 
 
 def _table(part: Table, width: int) -> list[str]:
-    from rich.console import Console
+    lines = _aligned(part, width)
+    if lines is None:
+        from rich.console import Console
 
-    out = io.StringIO()
-    Console(file=out, width=width, color_system=None, legacy_windows=False).print(_grid(part))
-    lines = [line.rstrip() for line in out.getvalue().splitlines()]
-    return [part.caption, *lines] if part.caption else lines
+        out = io.StringIO()
+        Console(file=out, width=width, color_system=None, legacy_windows=False).print(_grid(part))
+        lines = out.getvalue().splitlines()
+    return [*([part.caption] if part.caption else []), *(line.rstrip() for line in lines)]
+
+
+def _aligned(part: Table, width: int) -> list[str] | None:
+    """The lines of a table in which nothing has to be folded; None where rich must lay it out.
+
+    Rich takes 0.2 ms a cell: 12 seconds for 10,000 categories.
+    """
+    from rich.cells import cell_len
+
+    rows = [tuple(column.name for column in part.columns), *(tuple(map(str, row)) for row in part.rows)]
+    if not all(cell.isprintable() for row in rows for cell in row):  # a line break, or a mark of the direction
+        return None
+    widths = [max(map(cell_len, cells)) for cells in zip(*rows, strict=True)]
+    wide = any(own > (column.width or own) for own, column in zip(widths, part.columns, strict=True))
+    if wide or sum(widths) + 2 * (len(widths) - 1) > width:
+        return None
+    lines = []
+    for row in rows:
+        cells = [cell if column.words else cell.rstrip() for cell, column in zip(row, part.columns, strict=True)]
+        blanks = [" " * (own - cell_len(cell)) for own, cell in zip(widths, cells, strict=True)]
+        placed = zip(cells, blanks, part.columns, strict=True)
+        lines.append("  ".join(cell + blank if column.words else blank + cell for cell, blank, column in placed))
+    return lines
 
 
 def _grid(table: Table) -> Grid:
@@ -104,9 +129,9 @@ def _grid(table: Table) -> Grid:
             least = min(
                 _LEAST, column.width or _LEAST, max((cell_len(str(row[place])) for row in table.rows), default=0)
             )
-            grid.add_column(column.name, overflow="fold", min_width=least, max_width=column.width)
+            grid.add_column(Text(column.name), overflow="fold", min_width=least, max_width=column.width)
         else:
-            grid.add_column(column.name, justify="right", no_wrap=True)
+            grid.add_column(Text(column.name), justify="right", no_wrap=True)
     for row in table.rows:
         roles = (getattr(cell, "role", column.role) for cell, column in zip(row, table.columns, strict=True))
         # Text, for what users wrote is no markup

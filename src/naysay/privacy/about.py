@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.design import Answerable, Design, Share, Table
+from naysay.design.base import check_design
 from naysay.design.exact import table_weights
 from naysay.errors import DesignError
 from naysay.responses import Labels
@@ -56,6 +57,7 @@ def channels_about(
     array([[0.7 , 0.83],
            [0.3 , 0.17]])
     """
+    check_design(design, told="privacy is a property of a design", error=DesignError)
     told: dict[Any, Design] = {}
     for name, channel in design.parts.items():
         space = channel.space

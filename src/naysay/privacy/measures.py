@@ -41,7 +41,8 @@ def posterior(design: Answerable, responses: Any, prior: ArrayLike | None = None
     >>> posterior(designs.two_coins(), ["yes"], prior=(0.15, 0.85)).round(3)
     array([[0.346, 0.654]])
     """
-    joint = design.likelihood(responses) * prior_of(prior, design)
+    pi = prior_of(prior, design)
+    joint = design.likelihood(responses) * pi
     totals = joint.sum(axis=1, keepdims=True)
     if (totals == 0).any():
         row = int((totals[:, 0] == 0).argmax())
@@ -82,7 +83,8 @@ def odds(design: Design, prior: ArrayLike | None = None) -> NDArray[np.float64]:
     """Posterior odds over prior odds of each category, for each response, (responses, t).
 
     P(y | j) / P(y | not j), the second averaged over the other categories by the prior: 0 where the answer rules the
-    category out, ∞ where it proves it. Where responses are too many to list, of one that stands for all.
+    category out, ∞ where it proves it. Where there are too many responses to list: one row, of a
+    response that stands for all.
 
     Parameters
     ----------
@@ -140,7 +142,7 @@ def vulnerability(design: Design, prior: ArrayLike | None = None) -> tuple[float
     DataError
         A prior that is no vector of t probabilities.
     DesignError
-        Responses too many to list, where no closed form does without.
+        Where there are too many responses to list, and there is no closed form.
 
     Examples
     --------

@@ -54,6 +54,7 @@ def each_level(measure: Callable[..., Any]) -> Callable[..., Any]:
 
 def prior_of(prior: ArrayLike | None, design: Answerable) -> NDArray[np.float64]:
     """What is known before an answer, (t,): by default every category is as likely."""
+    check_design(design, told=_OF_DESIGNS, error=DesignError)
     t = len(design.categories)
     return np.full(t, 1 / t) if prior is None else _checks.probability_vector(prior, t, what="the prior")
 

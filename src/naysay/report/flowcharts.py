@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from naysay.design import Answerable, Chance, Do, Fork, Protocol, Say, Step, protocols
+from naysay.design.protocol import steps
 from naysay.report import labels
 from naysay.report.finish import FONT
 from naysay.report.inks import INKS, ink
@@ -50,15 +50,15 @@ def flowchart(design: Answerable, *, title: str | None = None, size: int = 640) 
     >>> svg[:4], svg.count("1/2"), "Toss a coin" in svg
     ('<svg', 8, True)
     """
-    name = labels.full(title or design.name or design.kind)
     told = protocols(design)
+    name = labels.full(title or design.name or design.kind)
     drawn: list[str] = []
     top, width = 0.0, 0.0
     for heading, protocol in told:
         part = _part(heading, protocol, size)
         drawn.append(f'<g transform="translate(0,{_number(top)})">{part.svg}</g>')
         top, width = top + part.height + _PARTS, max(width, part.width)
-    legend = _legend({type(step) for _, protocol in told for step in _steps(protocol.first)})
+    legend = _legend({type(step) for _, protocol in told for step in steps(protocol.first)})
     drawn.append(f'<g transform="translate(0,{_number(top)})">{legend.svg}</g>')
     height = top + legend.height if legend.svg else top - _PARTS
     return _image(name, _described(told), "".join(drawn), max(width, legend.width), height)
@@ -68,12 +68,6 @@ class _Drawn(NamedTuple):
     svg: str
     width: float
     height: float
-
-
-def _steps(first: Step) -> Iterator[Step]:
-    yield first
-    for branch in first.branches if isinstance(first, Chance | Fork) else ():
-        yield from _steps(branch.then)
 
 
 def _described(told: tuple[tuple[str, Protocol], ...]) -> str:

@@ -14,6 +14,7 @@ from naysay import printing, privacy
 from naysay.errors import DataError
 from naysay.estimate import Estimate, Intervals, Options
 from naysay.estimate import printing as estimates
+from naysay.estimate.assumptions import check_estimate
 from naysay.estimate.findings import decimals_of, shown
 from naysay.estimate.intervals import nuisance_intervals
 from naysay.estimate.result import is_pooled, reliable_errors, reliable_nuisance
@@ -128,6 +129,7 @@ def estimate_html(
     >>> page.startswith("<!doctype html>"), "16.0" in page
     (True, True)
     """
+    check_estimate(fit)
     heading = title or fit.tally.question or "Estimate"
     section = estimate_section(
         fit, truth=truth, heading="The estimate", confidence=confidence, noncompliance=noncompliance
@@ -175,6 +177,7 @@ def estimate_section(
     >>> section.heading, "15.0" in section.body
     ('Theft', True)
     """
+    check_estimate(fit)
     true = None if truth is None else np.asarray(truth, dtype=float)
     if true is not None and true.shape != fit.proportions.shape:
         raise DataError(
@@ -182,11 +185,13 @@ def estimate_section(
         )
     found = fit.intervals(confidence)
     title = heading or fit.tally.question or "Estimate"
+    rests = tuple(map(_sentence, estimates.checks(fit, Options(noncompliance=noncompliance))))
+    checked: list[Content] = [Heading("What the estimate rests on"), Points(rests, small=True)] if rests else []
     content = [
         _shares(fit, found, true, title),
         *_numbers(fit, found, true),
         *_convergence(fit, title),
-        *_checks(fit, noncompliance),
+        *checked,
         *_privacy(fit),
         *(Note(text) for text in estimates.reservations(fit, found)),
         _facts(fit, found),
@@ -283,11 +288,6 @@ def _convergence(fit: Estimate, title: str) -> list[Content]:
         return []
     draw = functools.partial(charts.convergence, fit.path, fit.categories, title=f"{title}: convergence")
     return [Heading("Convergence"), Chart(lambda size, _: draw(size=min(size, 640)))]
-
-
-def _checks(fit: Estimate, noncompliance: float) -> list[Content]:
-    lines = tuple(_sentence(line) for line in estimates.checks(fit, Options(noncompliance=noncompliance)))
-    return [Heading("What the estimate rests on"), Points(lines, small=True)] if lines else []
 
 
 def _sentence(text: str) -> str:

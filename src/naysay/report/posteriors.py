@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from naysay import privacy
 from naysay.design import Answerable
+from naysay.design.base import check_design
 from naysay.report import charts, labels
 
 __all__ = ["posterior"]
@@ -59,6 +60,7 @@ def posterior(
     >>> "yes: after 34.62%" in svg, "no: before 85.00%" in svg
     (True, True)
     """
+    check_design(design)
     channel = design.channel(level)
     several = channel.space.answers > 1
     said = channel.encode(tuple([answer] for answer in response) if several else [response])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.design import Levels
+from naysay.design.base import check_design
 from naysay.design.respondents import choice, lies, place_of, share
 from naysay.errors import DataError
 
@@ -108,6 +109,7 @@ def skewed(design: Levels, *, toward: str = "private", ratio: float = 2.0) -> Fl
     >>> skewed(designs.negative_levels(("a", "b", "c", "d"))).round(3)
     array([0.571, 0.286, 0.143])
     """
+    check_design(design)
     if toward not in ("private", "open"):
         raise DataError(f"preferences are skewed toward 'private' or 'open'; got {toward!r}")
     if not 1 <= ratio < np.inf:
@@ -135,8 +137,7 @@ def tied(design: Levels, *, hiding: Sequence[Any], share_of: float = 1.0) -> Flo
     array([[0.5, 0.5, 1. ],
            [0.5, 0.5, 0. ]])
     """
-    amount = share(share_of, what="the share that hides")
-    result = choice(design)
+    result, amount = choice(design), share(share_of, what="the share that hides")
     for category in hiding:
         place = place_of(category, design.categories)
         result[:, place] *= 1 - amount

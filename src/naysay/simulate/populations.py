@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.design import Answerable
+from naysay.design.base import check_design
 from naysay.design.respondents import positive
 from naysay.errors import DataError
 
@@ -67,6 +68,7 @@ class Population:
         exact = self.proportions * n
         whole = np.floor(exact + 1e-9).astype(np.int64)
         missing = n - int(whole.sum())
+        # The sort is stable, so that ties go to the first categories, and a file is the same on every machine.
         whole[np.argsort(whole - exact, kind="stable")[:missing]] += 1
         return whole
 
@@ -78,6 +80,7 @@ class Population:
         DataError
             Categories that are not those of the design.
         """
+        check_design(design)
         own = {_checks.label(label): place for place, label in enumerate(self.categories)}
         asked = [_checks.label(label) for label in design.cells]
         strange = [label for label in own if label not in asked]

@@ -77,7 +77,7 @@ def replicate(
     preferences : (levels,) or (levels, t) float, optional
         How often each level is chosen, by everybody or by category (see `skewed` and `tied`); equally by default.
     behavior : Behavior
-        Who lies, answers at random, or not at all.
+        How many people lie, answer at random, or give no answer.
     target : {"population", "file"}
         With "file" the same people are asked every time, and only the randomization varies.
     interval : {"score", "agresti_coull", "wald", "profile", "bootstrap"}, optional

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import html
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +14,8 @@ from naysay import _checks
 from naysay.design.respondents import place_of
 from naysay.errors import DataError
 from naysay.printing import Column, Points, Table, plain, text
+from naysay.printing.html import notebook
+from naysay.printing.numbers import csv_text
 from naysay.simulate.survey import Survey
 
 __all__ = ["MEASURES", "Measure", "Runs", "Simulation", "Summary"]
@@ -218,18 +217,16 @@ class Simulation:
 
     def to_csv(self) -> str:
         """One line for each estimator and category, numbers not rounded."""
-        out = io.StringIO()
-        table = csv.writer(out, lineterminator="\n")
         names = [name for measure in MEASURES for name in (measure, f"{measure}_monte_carlo_error")]
-        table.writerow(["estimator", "category", "truth", *names, "replicates", "used", "n", "seed"])
+        rows: list[list[Any]] = [["estimator", "category", "truth", *names, "replicates", "used", "n", "seed"]]
         for summary in self.summaries:
             told = [getattr(summary, measure) for measure in MEASURES]
             for row, category in enumerate(self.categories):
                 cells = [array[row] for each in told for array in (each.values, each.errors)]
                 shown = ["" if np.isnan(cell) else float(cell) for cell in (self.truth[row], *cells)]
                 ends = [self.replicates, summary.used, self.survey.n, self.seed]
-                table.writerow([summary.estimator, _checks.label(category), *shown, *ends])
-        return out.getvalue().rstrip("\n")
+                rows.append([summary.estimator, _checks.label(category), *shown, *ends])
+        return csv_text(rows)
 
     def sections(self) -> tuple[Points, *tuple[Table, ...], Points]:
         """What was simulated, a table for each estimator, and what a reader of the numbers must know."""
@@ -278,7 +275,7 @@ class Simulation:
         return text(self.sections())
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return notebook(self.sections())
 
     def __repr__(self) -> str:
         return f"<{self.replicates} surveys of {self.survey.n}: {', '.join(self.runs)} (seed {self.seed})>"
@@ -301,6 +298,7 @@ def _summary(name: str, run: Runs, truth: Floats) -> Summary:
     low, high = np.moveaxis(run.bounds[usable], 2, 0)
     # A bound that is the truth holds it, whatever rounding made of the last digit.
     holds = np.where(np.isnan(low) | np.isnan(high), np.nan, (low <= truth + 1e-12) & (truth - 1e-12 <= high))
+    covered = _mean(holds).values
     return Summary(
         estimator=name,
         used=len(estimates),
@@ -308,7 +306,7 @@ def _summary(name: str, run: Runs, truth: Floats) -> Summary:
         standard_deviation=_spread(estimates),
         rmse=_root_mean_square(misses),
         mean_standard_error=_mean(run.standard_errors[usable]),
-        coverage=_share(holds),
+        coverage=Measure(covered, np.sqrt(covered * (1 - covered) / np.isfinite(holds).sum(axis=0))),
         width=_mean(high - low),
         interval_methods=run.methods,
     )
@@ -323,11 +321,6 @@ def _mean(values: Floats) -> Measure:
         mean = filled.sum(axis=0) / number
         spread = (np.where(known, values - mean, 0.0) ** 2).sum(axis=0) / (number - 1)
         return Measure(mean, np.sqrt(spread / number))
-
-
-def _share(holds: Floats) -> Measure:
-    found = _mean(holds).values
-    return Measure(found, np.sqrt(found * (1 - found) / np.isfinite(holds).sum(axis=0)))
 
 
 def _spread(estimates: Floats) -> Measure:

@@ -228,7 +228,10 @@ def fetch(url: str, *, hash: str | None = None, transport: httpx2.AsyncBaseTrans
     ...     fetch(f"{server}/s/sample")
     <Survey: sample, 21 questions>
     """
-    link = _link(url)
+    parts = urlsplit(url.strip())
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise DataError(f"a survey's link begins with http:// or https://; got {url!r}")
+    link = f"{parts.scheme}://{parts.netloc}{parts.path.removesuffix('/survey.json').rstrip('/')}"
     content = waited(_fetched(link, transport))
     published = Published.read(content, client=Client({}))
     if hash is not None and published.hash != hash.strip().lower():
@@ -240,14 +243,6 @@ def fetch(url: str, *, hash: str | None = None, transport: httpx2.AsyncBaseTrans
     if wrong is not None:
         raise DataError(f"the survey at {link}/survey.json must not be answered: {wrong}")
     return Survey(link, published)
-
-
-def _link(url: str) -> str:
-    parts = urlsplit(url.strip())
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise DataError(f"a survey's link begins with http:// or https://; got {url!r}")
-    path = parts.path.removesuffix("/survey.json").rstrip("/")
-    return f"{parts.scheme}://{parts.netloc}{path}"
 
 
 async def _fetched(link: str, transport: httpx2.AsyncBaseTransport | None) -> bytes:

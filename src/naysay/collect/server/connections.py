@@ -88,7 +88,7 @@ class Connection(H11Protocol):
 
 
 def room() -> int:
-    """How many connections this process can hold; so many more may wait to be accepted.
+    """How many connections this process can hold; as many again may wait to be accepted.
 
     The limit on open files is raised as far as that is allowed. Without files asyncio could not accept, and would log
     every attempt, thousands in a second.

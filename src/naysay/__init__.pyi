@@ -1,0 +1,18 @@
+from naysay import design as design
+from naysay import designs as designs
+from naysay import estimate as estimate
+from naysay import microdata as microdata
+from naysay import planning as planning
+from naysay import privacy as privacy
+from naysay import simulate as simulate
+from naysay.design import Design as Design
+from naysay.errors import AnswerError as AnswerError
+from naysay.errors import DataError as DataError
+from naysay.errors import DesignError as DesignError
+from naysay.errors import NaysayError as NaysayError
+from naysay.errors import NotEstimable as NotEstimable
+from naysay.errors import StatisticalWarning as StatisticalWarning
+from naysay.responses import Responses as Responses
+from naysay.tally import Tally as Tally
+
+__version__: str

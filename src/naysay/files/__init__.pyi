@@ -1,0 +1,9 @@
+from naysay.files.casts import as_booleans as as_booleans
+from naysay.files.casts import as_numbers as as_numbers
+from naysay.files.casts import as_text as as_text
+from naysay.files.casts import check_columns as check_columns
+from naysay.files.kinds import kind as kind
+from naysay.files.kinds import readable as readable
+from naysay.files.reading import scan as scan
+from naysay.files.reading import value_labels as value_labels
+from naysay.files.writing import write as write
