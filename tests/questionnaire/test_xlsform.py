@@ -582,11 +582,11 @@ def test_a_sink_without_words_in_the_language_is_told_of_at_its_column(form):
 def test_a_design_beside_sinks_is_told_of_at_its_own_column(form):
     rows = [
         "select_one size | size | Size? | negative | huge | None",
-        "select_one yn | x | Cheated? | crosswise(prevalence=1/4) | |",
+        "select_one yn | x | Cheated? | kuk(p=(1/4, 3/4)) | |",
     ]
     found = problems(form, *rows, header=f"{SINKS}::English (en)", severity="warning")
     assert [(each.place.row, each.place.column) for each in found] == [(3, "bind::naysay_design")] * 2
-    assert ["same" in found[0].message, "different" in found[1].message] == [True, True]
+    assert ["red" in found[0].message, "black" in found[1].message] == [True, True]
 
 
 def merged(path, *ranges):

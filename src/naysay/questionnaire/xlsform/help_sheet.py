@@ -20,6 +20,12 @@ bind::naysay_design | Makes a question private: how its answer is randomized on 
 bind::naysay_levels | Levels that respondents choose from, and whether they may toss a coin instead. | 1..3, coin
 bind::naysay_sink | Choices that are never ruled out, because that would say too much. | zero_to_two
 bind::naysay_sink_label::English (en) | What stands in their place among the responses. | Nothing is ruled out
+bind::naysay_mode | Who carries the design out: respondents (hand) or their device. First the usual one. | hand, device
+bind::naysay_innocuous::English (en) | The innocuous question beside it, such as of crosswise. | Was your mother born in March?
+bind::naysay_first_label::English (en) | Words of the first of two responses, where they are no choices. | The same
+bind::naysay_second_label::English (en) | Words of the second. | Different
+bind::naysay_right | Makes a select_one a check of understanding: the choice that is right. | nobody
+bind::naysay_explanation::English (en) | What is said after it. | Nobody sees your answer: it stays on your device.
 bind::naysay_bins | Where the bins of a private number end; a list of choices before it names them. | 20, 40, 60
 bind::naysay_range | Ends of a plain number. | 0..24
 bind::naysay_max_length | How many characters a text may have. | 500

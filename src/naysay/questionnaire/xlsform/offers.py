@@ -8,11 +8,12 @@ from itertools import pairwise
 from typing import Any
 
 from naysay import _checks, designs
-from naysay.design import Answerable, Design, read
+from naysay.design import Answerable, read
 from naysay.errors import DesignError
+from naysay.questionnaire.by_hand import by_hand_design
 from naysay.questionnaire.kinds.base import Private
 
-__all__ = ["COIN", "bins_of", "by_hand_design", "private_of", "written_private"]
+__all__ = ["COIN", "bins_of", "private_of", "written_private"]
 
 COIN = "coin"
 """What the level is called that respondents draw themselves."""
@@ -151,19 +152,6 @@ def _range(text: str, known: list[str]) -> list[str]:
         order = "levels run from the most private to the most open"
         raise DesignError(f"{order}; got {text!r} (write {high}..{low})")
     return known[floor : ceiling + 1]
-
-
-def by_hand_design(names: Sequence[str]) -> Design:
-    """The design that respondents draw themselves, with a coin.
-
-    They are shown two options and name one that is not true of them. With two categories, they toss two coins.
-
-    Examples
-    --------
-    >>> by_hand_design(("yes", "no"))
-    <two_coins(): 2 categories>
-    """
-    return designs.two_coins(categories=names) if len(names) == 2 else designs.two_option(names, shown=2)
 
 
 def _with_sink(names: tuple[str, ...], design: str, levels: str, sink: str, words: Mapping[str, str]) -> dict[str, Any]:

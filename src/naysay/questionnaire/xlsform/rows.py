@@ -14,6 +14,7 @@ from naysay.questionnaire.items import KINDS
 from naysay.questionnaire.kinds.base import Question
 from naysay.questionnaire.kinds.choices import SelectOne
 from naysay.questionnaire.problems import Place, Problem, Severity
+from naysay.questionnaire.xlsform.carried import carried_out
 from naysay.questionnaire.xlsform.columns import Columns
 from naysay.questionnaire.xlsform.offers import private_of, sink_words
 
@@ -50,10 +51,16 @@ _FIELDS = {
     "name": "name", "label": "label", "hint": "hint", "relevant": "relevant", "constraint": "constraint",
     "constraint.expression": "constraint", "constraint.message": "constraint_message", "required": "required",
     "kind": "type", "private": "naysay_design", "private.by_hand": "naysay_levels",
+    "private.modes": "naysay_mode", "private.innocuous": "naysay_innocuous",
 }  # fmt: skip
 _NAMED = {"name": "name", "label": "label"}
-_WORDS = ("naysay_sink_label", "naysay_sink")  # what has words for responses, or asks for some; else the design does
-_PRIVACY = ("naysay_design", "naysay_levels", "naysay_sink")
+_WORDS = (
+    "naysay_first_label",
+    "naysay_sink_label",
+    "naysay_sink",
+)  # what has words for responses, or asks for some; else the design does
+_PRIVACY = ("naysay_design", "naysay_levels", "naysay_sink", "naysay_mode")
+_DESIGN = _PRIVACY[:3]
 
 
 @dataclass
@@ -219,13 +226,19 @@ class Row:
             way_out = "write where they end into bind::naysay_bins, such as 20,40,60"
             self.problem(column, "a private number needs bins", way_out, "a design is about categories")
         elif names:
-            cells = {name.removeprefix("naysay_"): self.text(name) for name in _PRIVACY}
+            cells = {name.removeprefix("naysay_"): self.text(name) for name in _DESIGN}
             words = self.label("naysay_sink_label") or sink_words(self.languages)
             try:
-                return {"private": private_of(kind.categories_of(names), **cells, words=words)}
+                private = private_of(kind.categories_of(names), **cells, words=words)
+                return {"private": carried_out(private, self.languages, mode=self.text("naysay_mode"), **self._told())}
             except (DesignError, DataError) as error:
                 self.problem(column, str(error))
         return {}
+
+    def _told(self) -> dict[str, dict[str, str]]:
+        """The words with which a design is carried out."""
+        columns = {"innocuous": "naysay_innocuous", "first": "naysay_first_label", "second": "naysay_second_label"}
+        return {name: self.label(column) for name, column in columns.items()}
 
     def grid(self, head: dict[str, Any], members: Sequence[Row]) -> dict[str, Any] | None:
         """A grid, from the rows of a group that share a list; this row begins the group."""

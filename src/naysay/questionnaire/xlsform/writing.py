@@ -11,6 +11,7 @@ from naysay.questionnaire.expressions.parsing import write_expression
 from naysay.questionnaire.items import Group, Item
 from naysay.questionnaire.kinds.base import Asked, Bin, Cells, Choice, Label, Question
 from naysay.questionnaire.questionnaire import TEXTS, Questionnaire
+from naysay.questionnaire.xlsform.carried import written_carried
 from naysay.questionnaire.xlsform.columns import SURVEY, own, translated
 from naysay.questionnaire.xlsform.help_sheet import HELP
 from naysay.questionnaire.xlsform.offers import written_private
@@ -144,8 +145,8 @@ def _asked(question: Question) -> Cells:
         cells["constraint"] = write_expression(question.constraint.expression)
         cells["constraint_message"] = question.constraint.message
     if question.privacy is not None:
-        cells |= written_private(question.privacy)
-        cells["sink_label"] = next(iter(question.privacy.responses.values()), {})
+        cells |= written_private(question.privacy) | written_carried(question.privacy)
+        cells["sink_label"] = {} if cells.get("first_label") else next(iter(question.privacy.responses.values()), {})
     return cells
 
 
