@@ -330,8 +330,8 @@ def test_a_grid_without_rows_and_a_group_in_a_grid(form):
         ("relevance", "error", "says it already"),
         ("remark", "warning", "is not used"),
         ("hnt", "warning", "did you mean 'hint'"),
-        ("bind::naysay_desing", "error", "would be plain"),
-        ("naysay_colour", "error", "would be plain"),
+        ("bind::naysay_desing", "error", "would be sent as they are"),
+        ("naysay_colour", "error", "would be sent as they are"),
     ],
 )
 def test_columns_that_cannot_be_used_are_named(form, column, severity, told):

@@ -16,8 +16,8 @@ from naysay.questionnaire.items import KINDS, Group, Note, item_of
 from naysay.questionnaire.problems import Place, Problem, QuestionnaireError, located
 from naysay.questionnaire.questionnaire import Questionnaire
 from naysay.questionnaire.rules.checker import check
+from naysay.questionnaire.xlsform.drafts import Draft
 from naysay.questionnaire.xlsform.reading import read_xlsform
-from naysay.questionnaire.xlsform.rows import Draft
 from naysay.questionnaire.xlsform.sheets import content_of
 
 __all__ = ["Examined", "examine", "load", "of_form"]

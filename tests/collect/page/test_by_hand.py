@@ -1,4 +1,4 @@
-"""How people carry a design out themselves: page and checker read the same from its integers, and it gives its chances."""
+"""How people carry a design out themselves: page and checker read the same from its integers."""
 
 import itertools
 import json

@@ -51,6 +51,7 @@ def carried_out(
     languages: Sequence[str],
     *,
     mode: str = "",
+    several: bool = False,
     innocuous: Label | None = None,
     first: Label | None = None,
     second: Label | None = None,
@@ -65,6 +66,8 @@ def carried_out(
     mode : str
         ``hand, device``; the first is what the page begins with. By default by hand where there is an innocuous
         question, with the device for those who prefer it.
+    several : bool
+        Whether the question has several answers; one innocuous question cannot protect them.
     innocuous, first, second : {language: text}, optional
         The innocuous question and the words of the two responses. Where they are not given and naysay knows good ones,
         it takes them: a mother's birthday for a prevalence of so many twelfths.
@@ -84,7 +87,8 @@ def carried_out(
     """
     modes = _modes(mode)
     offer = read(form["design"])
-    asked = innocuous or (_birthday(offer, languages) if modes != ["device"] and _assumes_prevalence(offer) else {})
+    asks = modes != ["device"] and not several and _assumes_prevalence(offer)
+    asked = innocuous or (_birthday(offer, languages) if asks else {})
     modes = modes or (["hand", "device"] if asked else ["device"])
     words = _default_words(offer, languages)
     named = zip(_labels(offer), (first, second), strict=False)
@@ -143,8 +147,14 @@ def _birthday(offer: Answerable, languages: Sequence[str]) -> Label:
 
 def _prevalence(offer: Answerable) -> Fraction:
     """That of the innocuous question: how often its yes makes others say the first response."""
-    (a, b), (c, _) = offer.channel().integers(offer.space.listing()).tolist()
-    return Fraction(b, b + c) if _way(offer) == "unrelated" else Fraction(a if _way(offer) == "crosswise" else b, a + c)
+    way, ((a, b), (c, _)) = _way(offer), _columns(offer)
+    return Fraction(b, b + c) if way == "unrelated" else Fraction(a if way == "crosswise" else b, a + c)
+
+
+def _columns(offer: Answerable) -> Any:
+    """The weights of both responses, for members and for others; ((0, 0), (1, 1)) where there are none to read."""
+    weights = offer.channel().integers(offer.space.listing()) if _way(offer) else None
+    return ((0, 0), (1, 1)) if weights is None else weights.tolist()
 
 
 def _spoken(known: Mapping[str, Any], languages: Sequence[str]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from naysay import _checks
@@ -16,9 +16,11 @@ from naysay.questionnaire.kinds.choices import SelectOne
 from naysay.questionnaire.problems import Place, Problem, Severity
 from naysay.questionnaire.xlsform.carried import carried_out
 from naysay.questionnaire.xlsform.columns import Columns
+from naysay.questionnaire.xlsform.drafts import Draft, Lists
+from naysay.questionnaire.xlsform.learning import CHECK, check_of
 from naysay.questionnaire.xlsform.offers import private_of, sink_words
 
-__all__ = ["GROUP_ENDS", "GROUP_STARTS", "REPEAT_ENDS", "REPEAT_STARTS", "Draft", "Row", "Workbook"]
+__all__ = ["GROUP_ENDS", "GROUP_STARTS", "REPEAT_ENDS", "REPEAT_STARTS", "Row", "Workbook"]
 
 GROUP_STARTS, GROUP_ENDS = {"begin_group", "begin group"}, {"end_group", "end group"}
 REPEAT_STARTS, REPEAT_ENDS = {"begin_repeat", "begin repeat"}, {"end_repeat", "end repeat"}
@@ -63,28 +65,6 @@ _PRIVACY = ("naysay_design", "naysay_levels", "naysay_sink", "naysay_mode")
 _DESIGN = _PRIVACY[:3]
 
 
-@dataclass
-class Draft:
-    """A questionnaire as it was written, before it is checked.
-
-    Parameters
-    ----------
-    form : object
-        The canonical form, as far as it could be read.
-    problems : list of Problem
-        What could not.
-    places : {path: Place}
-        Where the parts of the form stand in the sheets.
-    omitted : set of str
-        Names of questions that are there but could not be read.
-    """
-
-    form: dict[str, Any]
-    problems: list[Problem] = field(default_factory=list)
-    places: dict[str, Place] = field(default_factory=dict)
-    omitted: set[str] = field(default_factory=set)
-
-
 @dataclass(frozen=True)
 class Workbook:
     """What all rows of the survey sheet share; what cannot be read becomes a problem, and the rest goes on.
@@ -99,7 +79,7 @@ class Workbook:
 
     draft: Draft
     columns: Mapping[str, Columns]
-    lists: Mapping[str, Sequence[tuple[int, Mapping[str, str]]]]
+    lists: Lists
 
 
 class Row:
@@ -160,6 +140,10 @@ class Row:
             return None
         if text.lower() == "note":
             return {"kind": "note", **self.head()}
+        if text.lower() == CHECK:
+            own = check_of(self.languages)
+            head = self.head()
+            return own | head | {"label": own["label"] | head["label"], "required": self.required()}
         found = _kind_asked(text)
         if found is None:
             message = f"type {text!r} is not asked here" if text else "a row must have a type"
@@ -216,6 +200,9 @@ class Row:
         if kind.categories_in != "bins" and self.text("naysay_bins"):
             self.problem("naysay_bins", f"a {item['kind']} has no bins", "bins are for integer and decimal")
         column = next((name for name in _PRIVACY if self.text(name)), None)
+        if column is None and self.label("naysay_innocuous"):
+            message = "an innocuous question stands beside a private one"
+            self.problem(_DESIGN[0], message, "write the design, such as crosswise(prevalence=1/4)")
         if column is None:
             return {}
         names = [each["name"] for each in item.get(kind.categories_in, ())]
@@ -229,13 +216,19 @@ class Row:
             cells = {name.removeprefix("naysay_"): self.text(name) for name in _DESIGN}
             words = self.label("naysay_sink_label") or sink_words(self.languages)
             try:
-                private = private_of(kind.categories_of(names), **cells, words=words)
-                return {"private": carried_out(private, self.languages, mode=self.text("naysay_mode"), **self._told())}
+                categories = kind.categories_of(names)
+                private = private_of(categories, **cells, words=words)
+                told = {
+                    "mode": self.text("naysay_mode"),
+                    "several": kind.categories_of(("a",)) != ("a",),
+                    **self._told(),
+                }
+                return {"private": carried_out(private, self.languages, **told)}
             except (DesignError, DataError) as error:
                 self.problem(column, str(error))
         return {}
 
-    def _told(self) -> dict[str, dict[str, str]]:
+    def _told(self) -> dict[str, Any]:
         """The words with which a design is carried out."""
         columns = {"innocuous": "naysay_innocuous", "first": "naysay_first_label", "second": "naysay_second_label"}
         return {name: self.label(column) for name, column in columns.items()}
