@@ -80,6 +80,7 @@ def survey():
         beside("cheated", designs.crosswise(prevalence=0.25), "Was your mother born in spring?"),
         beside("stolen", designs.unrelated_question(p="2/3", prevalence=0.25), "Was your father born in spring?"),
         SelectOne(name="understood", label=ASK, choices=choices("a", "b"), right="a", explanation=ASK),
+        SelectOne(name="often", label=ASK, choices=choices(*ABCD), private=Private(**private_of(ABCD, levels="1..2", sink="a"))),
     )  # fmt: skip
     asked = Questionnaire(name="vectors", title={"en": "Vectors"}, languages=("en",), items=items)
     return Published.of(asked, client=Client({"survey.html": b"<!doctype html>"})).form
@@ -275,6 +276,11 @@ VECTORS = [
     ("a practice question with a name", WHOLE, (["questionnaire", "practice"], {**PRACTICE, "name": "smoking"})),
     ("a practice question with two choices", WHOLE,
      (["questionnaire", "practice"], {**PRACTICE, "choices": PRACTICE["choices"][:2]})),
+    # a sink beside levels
+    ("a mask that names another sink", "items[17]",
+     (at(17, "private", "design", "design", "levels", 0, "design", "first", "responses", 0), "x")),
+    ("a mask that is none", f"{PRIVACY}.often",
+     (at(17, "private", "design", "design", "levels", 1, "design", "first", "columns", 0), [6, 0, 0, 0])),
     # numbers, and what depends on them
     ("one bin", "items[8]", (at(8, "bins"), [{"name": "few", "label": {"en": "few"}, "below": None}])),
     ("bins that end", "items[8]", (at(8, "bins", 1, "below"), 9)),

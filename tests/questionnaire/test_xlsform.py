@@ -166,11 +166,27 @@ def test_groups_of_rows_with_one_list_are_a_grid(form, old):
             (),
             "negative_sink(sinks={'small': 'sink_small', 'large': 'sink_large'})",
         ),
+        (
+            "negative | 1..2 | small",
+            ("1", "2"),
+            (),
+            "levels(1=negative_sink(sinks={'small': 'sink'}, discards=1), "
+            "2=negative_sink(sinks={'small': 'sink'}, discards=2))",
+        ),
+        (
+            "negative | 2 | small, huge",
+            ("2",),
+            (),
+            "levels(2=negative_sink(sinks={'small': 'sink_small', 'huge': 'sink_huge'}, discards=2))",
+        ),
     ],
 )
-def test_privacy_in_columns(form, cells, levels, by_hand, name):
+def test_privacy_in_columns(form, tmp_path, cells, levels, by_hand, name):
     header = "type | name | label::English (en) | bind::naysay_design | bind::naysay_levels | bind::naysay_sink"
-    private = one(form, f"select_one size | a | A | {cells}", header=header).private
+    examined = form(survey(f"select_one size | a | A | {cells}", header=header))
+    (private,) = (question.private for question in examined.questionnaire.questions)
+    write_xlsform(examined.questionnaire, tmp_path / "again.xlsx")
+    assert load(tmp_path / "again.xlsx") == examined.questionnaire
     assert (private.levels, private.by_hand, private.offer.name) == (levels, by_hand, name)
     assert all(response in private.offer.space.labels for response in private.responses)
 
@@ -293,6 +309,12 @@ def test_cells_that_cannot_be_read_are_named(form, header, cell, told):
 def test_extra_cells_are_checked(form, row, header, column, told):
     found = problems(form, row, header=f"type | name | label::English (en) | {header}")
     assert any(told in str(each) and (each.place.row, each.place.column) == (2, column) for each in found), found
+
+
+def test_a_sink_and_the_coin_exclude_each_other(form):
+    header = "type | name | label::English (en) | bind::naysay_levels | bind::naysay_sink"
+    [found] = problems(form, "select_one size | a | A | 1..2, coin | small", header=header)
+    assert "it may be the sink (leave 'coin' out of the levels)" in found.message
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def words(walk: Walk) -> Iterator[Problem]:
     for path, question, private in offers(walk):
         known = {*question.categories, *YES_NO, *private.responses}
         spaces = [channel.space for _, channel in private.channels]
-        labels = [str(label) for space in spaces if space.one_label for label in space.labels]
+        labels = [str(label) for space in spaces if space.one_label or space.sets for label in space.labels]
         for label in dict.fromkeys(labels):
             if label not in known:
                 message = f"the response {label!r} has no words of its own, and is shown as it is written"
