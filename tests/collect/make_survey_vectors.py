@@ -56,6 +56,7 @@ def survey():
     """Every kind of private question: items 4 to 12; plain ones before and after."""
     offer = {"1": designs.negative(ABCD), "2": designs.negative(ABCD, discards=2)}
     coins = designs.levels({"device": designs.warner(p=0.7), "coin": designs.two_coins()})
+    both = Private(**private_of(ABCD, levels="1..2", sink="a"))
     bins = tuple(Bin(name=name, label={"en": name}, below=below) for name, below in (("few", 5), ("many", None)))
     items = (
         Note(name="hello", label={"en": "Hello"}),
@@ -80,7 +81,7 @@ def survey():
         beside("cheated", designs.crosswise(prevalence=0.25), "Was your mother born in spring?"),
         beside("stolen", designs.unrelated_question(p="2/3", prevalence=0.25), "Was your father born in spring?"),
         SelectOne(name="understood", label=ASK, choices=choices("a", "b"), right="a", explanation=ASK),
-        SelectOne(name="often", label=ASK, choices=choices(*ABCD), private=Private(**private_of(ABCD, levels="1..2", sink="a"))),
+        SelectOne(name="often", label=ASK, choices=choices(*ABCD), private=both),
     )  # fmt: skip
     asked = Questionnaire(name="vectors", title={"en": "Vectors"}, languages=("en",), items=items)
     return Published.of(asked, client=Client({"survey.html": b"<!doctype html>"})).form
