@@ -46,10 +46,17 @@ def one(name, design, *by_hand):
     return SelectOne(name=name, label={"en": name}, choices=choices(*names), private=private(design, *by_hand))
 
 
+def beside(name, design, innocuous):
+    """A question that people answer by hand, with an innocuous one beside it."""
+    how = private(design, modes=("hand", "device"), innocuous={"en": innocuous})
+    return SelectOne(name=name, label={"en": name}, choices=choices("yes", "no"), private=how)
+
+
 def survey():
     """Every kind of private question: items 4 to 12; plain ones before and after."""
     offer = {"1": designs.negative(ABCD), "2": designs.negative(ABCD, discards=2)}
     coins = designs.levels({"device": designs.warner(p=0.7), "coin": designs.two_coins()})
+    both = Private(**private_of(ABCD, levels="1..2", sink="a"))
     bins = tuple(Bin(name=name, label={"en": name}, below=below) for name, below in (("few", 5), ("many", None)))
     items = (
         Note(name="hello", label={"en": "Hello"}),
@@ -71,6 +78,10 @@ def survey():
             relevant=parse_expression("sent(${smoking}) = 'yes'"),
             items=(Text(name="remarks", label={"en": "Remarks?"}),),
         ),
+        beside("cheated", designs.crosswise(prevalence=0.25), "Was your mother born in spring?"),
+        beside("stolen", designs.unrelated_question(p="2/3", prevalence=0.25), "Was your father born in spring?"),
+        SelectOne(name="understood", label=ASK, choices=choices("a", "b"), right="a", explanation=ASK),
+        SelectOne(name="often", label=ASK, choices=choices(*ABCD), private=both),
     )  # fmt: skip
     asked = Questionnaire(name="vectors", title={"en": "Vectors"}, languages=("en",), items=items)
     return Published.of(asked, client=Client({"survey.html": b"<!doctype html>"})).form
@@ -104,6 +115,7 @@ K_ARY = Pattern.of(ABCD, *odds_within(1, others=3))
 """Warner's design, and k-ary randomized response, as the patterns that they are."""
 SUBSET = {"kind": "subset", "categories": [*ABCD], "discards": 1, "truthful": True}
 BIG = 2**53
+PRACTICE = {"label": ASK, "choices": [{"name": name, "label": {"en": name}} for name in ABCD]}
 ITEMS, WHOLE = ["questionnaire", "items", "+"], "questionnaire"
 PRIVACY = "privacy"
 
@@ -237,6 +249,39 @@ VECTORS = [
     ("a pair that is not equally likely", "items[5]", (level(2, "design", "columns", 0), [0, 2, 1, 0])),
     ("coins of other chances", "items[6]", (design(6, "levels", 1, "design", "columns"), [[4, 0], [1, 3]])),
     ("coins that say the opposite", "items[6]", (design(6, "levels", 1, "design", "columns"), [[1, 3], [3, 1]])),
+    # who carries a design out
+    ("an innocuous question in the words of another", "questionnaire.items",
+     (at(15, "private", "innocuous", "en"), "Was  your mother born in Spring")),
+    ("an innocuous question that is asked, too", "questionnaire.items", (at(15, "private", "innocuous", "en"), "age")),
+    ("no innocuous question", "items[14]", (at(14, "private", "innocuous"),)),
+    ("an innocuous question that the device answers", "items[14]", (at(14, "private", "modes"), ["device"])),
+    ("an innocuous question that repeats an answer", "items[14]",
+     (at(14, "private", "innocuous", "en"), "Are you ${smoking}?")),
+    ("a mode that there is not", "items[14]", (at(14, "private", "modes"), ["hand", "interviewer"])),
+    ("no mode", "items[14]", (at(14, "private", "modes"), [])),
+    ("a mode twice", "items[14]", (at(14, "private", "modes"), ["hand", "hand"])),
+    ("modes in a text", "items[14]", (at(14, "private", "modes"), "hand")),
+    ("a mode by hand among levels", "items[6]", (at(6, "private", "modes"), ["hand", "device"])),
+    ("by hand what people cannot do", "items[4]", (at(4, "private", "modes"), ["hand"])),
+    ("a die that has no such sides", "items[15]", (design(15, "denominator"), 40),
+     (design(15, "columns"), [[31, 9], [3, 37]])),
+    ("one innocuous question for several choices", "items[7]", (at(7, "private", "innocuous"), {"en": "Born?"}),
+     (at(7, "private", "modes"), ["hand"])),
+    ("a right choice that there is not", "items[16]", (at(16, "right"), "c")),
+    ("an explanation of nothing", "items[16]", (at(16, "right"),)),
+    ("a right answer to a private question", "items[4]", (at(4, "right"), "yes")),
+    ("no practice question", None, (["questionnaire", "practice"], False)),
+    ("a practice question of the survey's own", None, (["questionnaire", "practice"], PRACTICE)),
+    ("a practice question that repeats an answer", WHOLE,
+     (["questionnaire", "practice"], {**PRACTICE, "label": {"en": "Why ${smoking}?"}})),
+    ("a practice question with a name", WHOLE, (["questionnaire", "practice"], {**PRACTICE, "name": "smoking"})),
+    ("a practice question with two choices", WHOLE,
+     (["questionnaire", "practice"], {**PRACTICE, "choices": PRACTICE["choices"][:2]})),
+    # a sink beside levels
+    ("a mask that names another sink", "items[17]",
+     (at(17, "private", "design", "design", "levels", 0, "design", "first", "responses", 0), "x")),
+    ("a mask that is none", f"{PRIVACY}.often",
+     (at(17, "private", "design", "design", "levels", 1, "design", "first", "columns", 0), [6, 0, 0, 0])),
     # numbers, and what depends on them
     ("one bin", "items[8]", (at(8, "bins"), [{"name": "few", "label": {"en": "few"}, "below": None}])),
     ("bins that end", "items[8]", (at(8, "bins", 1, "below"), 9)),

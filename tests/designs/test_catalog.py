@@ -135,7 +135,7 @@ def test_compositions_are_shown_as_they_are_written():
     shown = {name: parameters for name, parameters, _ in designs.catalog()}
     assert shown["mix"] == "(weight, design), …"
     assert shown["levels"] == "name=design, …"
-    assert shown["negative_sink"] == "sinks, members=None, others=None"
+    assert shown["negative_sink"] == "sinks, discards=1, members=None, others=None"
 
 
 def test_a_text_in_place_of_labels_is_told_apart():

@@ -63,6 +63,8 @@ BATTERY: dict[str, Case] = {
     "two_option, preferences": Case(designs.two_option(ABCD, preferences=THETA), NO_BOUND),
     "negative_sink": Case(designs.negative_sink(ABCD, sinks="a"), NO_BOUND),
     "negative_sink, two": Case(designs.negative_sink(ABCDE, sinks={"a": "x", "c": "y"}, members=0.05), NO_BOUND),
+    "negative_sink, sets": Case(designs.negative_sink(ABCDE, sinks={"a": "x"}, discards=2), NO_BOUND),
+    "negative_sink, two in sets": Case(designs.negative_sink(ABCDE, sinks={"a": "x", "d": "y"}, discards=3), NO_BOUND),
     "warner": Case(designs.warner(p=0.7), math.log(7 / 3)),
     "warner, below one half": Case(designs.warner(p="1/5"), math.log(4)),
     "two_coins": Case(designs.two_coins(), math.log(3)),

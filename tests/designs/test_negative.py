@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from naysay import designs, estimate, privacy
+from naysay import Design, designs, estimate, privacy
 from naysay.designs.negative import is_uniform
 from naysay.errors import DesignError
 
@@ -206,6 +206,60 @@ def test_a_sink_stands_in_for_its_category(sinks, members, others):
 def test_sinks_say_what_does_not_fit(options, message):
     with pytest.raises(DesignError, match=message):
         designs.negative_sink(ABCD, **options)
+
+
+@pytest.mark.parametrize("sinks", ["a", {"c": "x"}, {"a": "x", "e": "y"}, {"a": "x", "b": "y", "c": "z"}])
+def test_one_label_of_a_set_with_a_sink_is_the_answer_that_was_published(sinks):
+    """For one discard the mask gives the design of Esponda, Huerta & Guerrero (2016), entry by entry."""
+    single = designs.negative_sink(ABCDE, sinks=sinks)
+    level = designs.negative_levels(ABCDE, sinks=sinks).channel(1)
+    assert level.space.labels == single.space.labels
+    assert level.matrix == pytest.approx(single.matrix, abs=1e-15)
+
+
+@pytest.mark.parametrize("sinks", [{"a": "x"}, {"a": "x", "d": "y"}])
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_a_set_names_a_sink_half_as_often_if_its_category_is_true(sinks, k):
+    """P(S | j) from its definition: the k-sets without one's own label, or half the time without an ordinary one."""
+    design = designs.negative_levels(ABCDE, sinks=sinks).channel(k)
+    labels = [sinks.get(each, each) for each in ABCDE]
+    sets = [frozenset(text.split(";")) for text in design.space.texts(design.space.listing())]
+    ordinary, each = [label for label in labels if label in ABCDE], Fraction(1, math.comb(4, k))
+    for row, said in enumerate(sets):
+        for j, (true, own) in enumerate(zip(ABCDE, labels, strict=True)):
+            alone = each * (own not in said)
+            borrowed = sum(each * (label not in said) for label in ordinary) / len(ordinary)
+            wanted = (alone + borrowed) / 2 if true in sinks else alone
+            assert design.matrix[row, j] == pytest.approx(float(wanted), abs=1e-15)
+    named = design.expected_statistic
+    for place, true in enumerate(ABCDE):
+        others = np.delete(named[place], place)
+        assert named[place, place] == pytest.approx(others[0] / 2 if true in sinks else 0)
+
+
+def test_levels_with_a_sink_leave_two_categories_at_least():
+    choice = designs.negative_levels(ABCDE, sinks="b")
+    assert choice.levels == (1, 2, 3)
+    assert [privacy.still_possible(choice.channel(k)) for k in choice.levels] == [(4, 5), (3, 4), (2, 3)]
+    assert choice.channel(2) == designs.negative_sink(ABCDE, sinks="b", discards=2)
+    assert designs.parse(choice.name, categories=ABCDE) == choice
+    assert Design.from_json(choice.to_json()) == choice
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: designs.negative_levels(ABCDE, most=4, sinks="a"), "most must be a whole number from 1 to 3; got 4"),
+        (lambda: designs.negative_levels(ABCDE, sinks={}), "name one category at least"),
+        (lambda: designs.negative_levels(ABC, sinks={"a": "x", "b": "y"}), "two categories at least must not be sinks"),
+        (lambda: designs.negative_levels(ABCDE, sinks={"a": "b"}), "must differ"),
+        (lambda: designs.negative_sink(ABCDE, sinks="a", discards=4), "discards must be a whole number from 1 to 3"),
+        (lambda: designs.negative_sink(ABCDE, sinks="a", discards=2, others=0.2), "leave them out"),
+    ],
+)
+def test_a_sink_beside_levels_says_what_does_not_fit(make, message):
+    with pytest.raises(DesignError, match=message):
+        make()
 
 
 def test_levels_run_from_the_most_private_to_the_truth():

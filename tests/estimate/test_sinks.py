@@ -19,6 +19,21 @@ def test_a_sink_costs_what_a_binomial_share_of_its_odds_costs(members, others):
         assert sink.variance_ratio == pytest.approx(share * (1 - share) / (a - b) ** 2 / (16 * 0.2 * 0.8))
 
 
+@pytest.mark.parametrize("t", [4, 5, 7])
+def test_a_sink_costs_the_same_reasoning_at_every_level(t):
+    """At level k members name the sink with a = k/(2(t-1)), others with b = 2a: π = (λ - b)/(a - b)."""
+    labels = tuple("abcdefg"[:t])
+    offer = designs.negative_levels(labels, sinks={"c": "x"})
+    found = sinks(offer)
+    assert [(sink.level, sink.category, sink.response) for sink in found] == [(k, "c", "x") for k in range(1, t - 1)]
+    for sink in found:
+        b = sink.level / (t - 1)
+        share = b / 2 / t + b * (t - 1) / t
+        plain = b * (t - 1) / t  # how often a category is named in negative(discards=k)
+        ratio = share * (1 - share) / (b / 2) ** 2 / (plain * (1 - plain) / b**2)
+        assert (sink.odds, sink.variance_ratio) == (pytest.approx(0.5), pytest.approx(ratio))
+
+
 def test_sinks_are_told_by_their_structure():
     labels = tuple("abcd")
     rows = [
@@ -28,7 +43,10 @@ def test_sinks_are_told_by_their_structure():
         ["5/18", "1/3", "1/3", 0],
     ]
     written_out = designs.custom(rows, categories=labels, responses=("none", "b", "c", "d"))
-    assert sinks(written_out) == sinks(designs.negative_sink(labels, sinks={"a": "none"}))
+    ((*names, odds, ratio, level),) = sinks(written_out)
+    ((*same, half, cost, none),) = sinks(designs.negative_sink(labels, sinks={"a": "none"}))
+    assert (names, level) == (same, none) == (["a", "none"], None)
+    assert (odds, ratio) == (pytest.approx(half), pytest.approx(cost))
     others = [
         designs.negative(labels),
         designs.negative(labels, discards=2),

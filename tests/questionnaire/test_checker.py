@@ -16,7 +16,7 @@ ABC = ("a", "b", "c")
 
 
 def text(words="Words"):
-    return {"en": words}
+    return words if isinstance(words, dict) else {"en": words}
 
 
 def choice(name, words=None):
@@ -25,6 +25,17 @@ def choice(name, words=None):
 
 def private(design, by_hand=(), responses=None):
     return {"design": json.loads(design.to_json()), "by_hand": list(by_hand), "responses": responses or {}}
+
+
+SAME = {"same": {"en": "The same"}, "different": {"en": "Different"}}
+RANGED = {"prevalence": 0.25, "between": (0.23, 0.27)}
+
+
+def beside(name="q", design=None, modes=("hand", "device"), innocuous="Born in spring?", **fields):
+    """A crosswise question that people answer by hand."""
+    how = private(design or designs.crosswise(**RANGED), responses=SAME)
+    how |= {"modes": list(modes), "innocuous": text(innocuous)} if innocuous else {"modes": list(modes)}
+    return select(name, ("yes", "no"), private=how, **fields)
 
 
 def select(name="q", names=ABC, **fields):
@@ -212,6 +223,22 @@ RULES_AND_BREACHES = [
         "items[0].bins[0].below",
         [number(bins=bins(None, 2, None), private=private(designs.negative(("b0", "b1", "b2"))))],
     ),
+    ("modes", "items[0].private.modes", [beside(modes=())]),
+    ("modes", "items[0].private.modes", [beside(modes=("hand", "hand"))]),
+    ("modes", "items[0].private.modes", [beside(modes=("hand",), innocuous="")]),
+    ("modes", "items[0].private.modes", [beside(design=designs.warner(p=0.7), innocuous="")]),
+    ("modes", "items[0].private.modes", [beside(design=designs.unrelated_question(p=0.7, **RANGED))]),
+    ("modes", "items[0].private.modes", [select(private=private(COIN3) | {"modes": ["hand"]})]),
+    ("innocuous", "items[0].private.innocuous", [{**beside(), "kind": "select_multiple"}]),
+    ("innocuous", "items[0].private.innocuous", [beside(modes=("device",))]),
+    ("innocuous", "items[1].private.innocuous", [beside(), beside("other", innocuous="born in  spring")]),
+    ("innocuous", "items[1].private.innocuous", [number("plain", label=text("Born in spring")), beside()]),
+    ("languages", "items[0].private.innocuous.en", [beside(innocuous={"de": "Im Frühling geboren?"})]),
+    ("piping", "items[1].private.innocuous.en", [SECRET, beside(innocuous="${secret}")]),
+    ("understanding", "items[0].right", [select(right="d")]),
+    ("understanding", "items[0].right", [select(right="a", private=SECRET["private"])]),
+    ("understanding", "items[0].explanation", [select(explanation=text())]),
+    ("form", "items[0].private.modes[0]", [beside(modes=("interviewer",))]),
     ("form", "items[0].name", [number("1st")]),
     ("form", "items[0]", [{"name": "q", "label": text()}]),
     ("form", "items[0].length", [number(length=3)]),
@@ -223,6 +250,8 @@ RULES_AND_BREACHES = [
     ("form", "items[0].name", [{"kind": "group", "name": "no spaces", "label": text(), "items": [number()]}]),
 ]
 WARNINGS = [
+    ("modes", "items[0].private.modes", [beside(modes=("device",), innocuous="")]),
+    ("innocuous", "items[0].private.innocuous", [beside(design=designs.crosswise(prevalence=0.25))]),
     ("words", "items[0].private.responses", [select(private=private(designs.negative_sink(ABC, sinks={"a": "sink"})))]),
     ("languages", "items[0].label.fr", [number(label={"en": "A", "fr": "B"})]),
     ("wording", "items[0].label.en", [number(label=text("<script>alert(1)</script>"))]),
@@ -330,6 +359,11 @@ def _of(rule, items):
         [{**select(), "kind": "select_multiple", "private": TWO}],
         [number(bins=bins(1, 2, None), private=private(designs.negative(("b0", "b1", "b2"))))],
         [select(choices=NONE, private=private(designs.k_ary(ABC, epsilon=1)))],
+        [beside(), beside("other", innocuous="Was your mother born in spring?")],
+        [beside(design=designs.unrelated_question(p="1/3", **RANGED))],
+        [select(names=("yes", "no"), private=TWO | {"modes": ["device", "hand"]})],
+        [select(private=private(designs.two_option(ABC)) | {"modes": ["hand"]})],
+        [select(right="b", explanation=text())],
     ],
 )
 def test_what_is_fine_passes(items):
@@ -353,6 +387,10 @@ def test_the_sample_passes_without_a_word():
         ({"items": None}, "items"),
         ({"version": 2}, "version"),
         ({"colour": "red"}, "colour"),
+        ({"practice": {"label": text(), "choices": [choice("a"), choice("b")]}}, "practice.choices"),
+        ({"practice": {"label": {}, "choices": [choice(each) for each in ABC]}}, "practice.label.en"),
+        ({"practice": {"label": text("${q}"), "choices": [choice(each) for each in ABC]}}, "practice.label.en"),
+        ({"practice": {"label": text(), "choices": [choice("a b")]}}, "practice.choices[0].name"),
     ],
 )
 def test_the_head_is_checked_and_the_rest_too(head, path):

@@ -166,11 +166,27 @@ def test_groups_of_rows_with_one_list_are_a_grid(form, old):
             (),
             "negative_sink(sinks={'small': 'sink_small', 'large': 'sink_large'})",
         ),
+        (
+            "negative | 1..2 | small",
+            ("1", "2"),
+            (),
+            "levels(1=negative_sink(sinks={'small': 'sink'}, discards=1), "
+            "2=negative_sink(sinks={'small': 'sink'}, discards=2))",
+        ),
+        (
+            "negative | 2 | small, huge",
+            ("2",),
+            (),
+            "levels(2=negative_sink(sinks={'small': 'sink_small', 'huge': 'sink_huge'}, discards=2))",
+        ),
     ],
 )
-def test_privacy_in_columns(form, cells, levels, by_hand, name):
+def test_privacy_in_columns(form, tmp_path, cells, levels, by_hand, name):
     header = "type | name | label::English (en) | bind::naysay_design | bind::naysay_levels | bind::naysay_sink"
-    private = one(form, f"select_one size | a | A | {cells}", header=header).private
+    examined = form(survey(f"select_one size | a | A | {cells}", header=header))
+    (private,) = (question.private for question in examined.questionnaire.questions)
+    write_xlsform(examined.questionnaire, tmp_path / "again.xlsx")
+    assert load(tmp_path / "again.xlsx") == examined.questionnaire
     assert (private.levels, private.by_hand, private.offer.name) == (levels, by_hand, name)
     assert all(response in private.offer.space.labels for response in private.responses)
 
@@ -295,6 +311,12 @@ def test_extra_cells_are_checked(form, row, header, column, told):
     assert any(told in str(each) and (each.place.row, each.place.column) == (2, column) for each in found), found
 
 
+def test_a_sink_and_the_coin_exclude_each_other(form):
+    header = "type | name | label::English (en) | bind::naysay_levels | bind::naysay_sink"
+    [found] = problems(form, "select_one size | a | A | 1..2, coin | small", header=header)
+    assert "it may be the sink (leave 'coin' out of the levels)" in found.message
+
+
 @pytest.mark.parametrize(
     ("row", "told"),
     [
@@ -330,8 +352,8 @@ def test_a_grid_without_rows_and_a_group_in_a_grid(form):
         ("relevance", "error", "says it already"),
         ("remark", "warning", "is not used"),
         ("hnt", "warning", "did you mean 'hint'"),
-        ("bind::naysay_desing", "error", "would be plain"),
-        ("naysay_colour", "error", "would be plain"),
+        ("bind::naysay_desing", "error", "would be sent as they are"),
+        ("naysay_colour", "error", "would be sent as they are"),
     ],
 )
 def test_columns_that_cannot_be_used_are_named(form, column, severity, told):
@@ -582,11 +604,11 @@ def test_a_sink_without_words_in_the_language_is_told_of_at_its_column(form):
 def test_a_design_beside_sinks_is_told_of_at_its_own_column(form):
     rows = [
         "select_one size | size | Size? | negative | huge | None",
-        "select_one yn | x | Cheated? | crosswise(prevalence=1/4) | |",
+        "select_one yn | x | Cheated? | kuk(p=(1/4, 3/4)) | |",
     ]
     found = problems(form, *rows, header=f"{SINKS}::English (en)", severity="warning")
     assert [(each.place.row, each.place.column) for each in found] == [(3, "bind::naysay_design")] * 2
-    assert ["same" in found[0].message, "different" in found[1].message] == [True, True]
+    assert ["red" in found[0].message, "black" in found[1].message] == [True, True]
 
 
 def merged(path, *ranges):

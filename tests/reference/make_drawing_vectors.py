@@ -46,6 +46,7 @@ def offers():
     yield designs.k_ary([f"c{number:03}" for number in range(1, 258)], epsilon=6), 6
     yield Pattern.of(ABCDE, own=7, other=3, name="pattern"), 12
     yield Pattern.of(ABCDE, own=0, other=2**50, name="negative pattern"), 12
+    yield designs.negative_levels(ABCDE, sinks={"a": "none"}), 6
 
 
 def vectors(design, truths, chance):

@@ -188,6 +188,7 @@ def _sinks(design: Design) -> list[str]:
     """For each category that a sink replaces: the odds of naming it, and what it costs in variance."""
     try:
         return [
+            f"{'' if sink.level is None else f'level {sink.level}: '}"
             f"sink {str(sink.response)!r} for {str(sink.category)!r}: odds a/b = {sink.odds:.4g}; the variance of its "
             f"estimate is {sink.variance_ratio:.4g} times that of negative() at equal shares"
             for sink in sinks(design)

@@ -105,7 +105,7 @@ def command(asked: Options) -> None:
     weights are the numbers themselves, and user-missing values are missing.
 
     With --survey the answers come from the survey's database, and the designs from the questionnaire as it was
-    published; --by is then a plain question.
+    published; --by is then a direct question.
 
     \b
     Examples:

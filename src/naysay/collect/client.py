@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from naysay.collect.bundle import bundle
 from naysay.errors import DataError
 from naysay.questionnaire import canonical
 
@@ -16,6 +17,8 @@ __all__ = ["FOLDER", "TYPES", "Client"]
 
 FOLDER = Path(__file__).parent / "client"
 """Where naysay's own client is."""
+
+_ENTRY = "survey.js"
 
 TYPES = {
     ".js": "text/javascript; charset=utf-8",
@@ -46,17 +49,22 @@ class Client:
 
     @classmethod
     def of(cls, folder: Path) -> Client:
-        """The files of a folder.
+        """The files of a folder; ``survey.js`` and all that it imports are one file (see `naysay.collect.bundle`).
 
         Raises
         ------
         DataError
-            Where there is no page in the folder.
+            Where there is no page in the folder, or its modules cannot be made one.
         """
         found = sorted(path for path in folder.rglob("*") if path.suffix in TYPES and path.is_file())
         files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
         if "survey.html" not in files:
             raise DataError(f"a client is a folder with survey.html; there is none in {str(folder)!r}")
+        if _ENTRY in files:
+            modules = {name: content.decode() for name, content in files.items() if name.endswith(".js")}
+            joined, parts = bundle(modules, _ENTRY)
+            files = {name: content for name, content in files.items() if name not in parts}
+            files[_ENTRY] = joined.encode()
         return cls(files)
 
     @cached_property

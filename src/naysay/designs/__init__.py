@@ -15,6 +15,8 @@ from naysay.designs.innocuous import *  # noqa: F403
 from naysay.designs.innocuous import __all__ as _innocuous
 from naysay.designs.negative import *  # noqa: F403
 from naysay.designs.negative import __all__ as _negative
+from naysay.designs.negative_offers import *  # noqa: F403
+from naysay.designs.negative_offers import __all__ as _offers
 from naysay.designs.randomized import *  # noqa: F403
 from naysay.designs.randomized import __all__ as _randomized
 from naysay.designs.stacked import *  # noqa: F403
@@ -23,4 +25,4 @@ from naysay.designs.variants import *  # noqa: F403
 from naysay.designs.variants import __all__ as _variants
 
 __all__ = ["ASSUMPTIONS", "FAMILIES", "SOURCES", "catalog", "mix", "parse"]
-__all__ += [*_general, *_negative, *_randomized, *_innocuous, *_variants, *_stacked, *_cheating]  # noqa: PLE0604 (lists of texts)
+__all__ += [*_general, *_negative, *_offers, *_randomized, *_innocuous, *_variants, *_stacked, *_cheating]  # noqa: PLE0604 (lists of texts)

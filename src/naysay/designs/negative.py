@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from naysay import _checks
-from naysay.design import Design, Do, Levels, Pattern, Protocol, Subset, Table, TwoOption, WeightedSubset
+from naysay.design import Design, Do, Pattern, Protocol, Subset, Table, TwoOption, WeightedSubset
 from naysay.design.exact import LIMIT, as_fraction, rounded, table_weights
 from naysay.designs._family import call, family, of_pattern, of_probabilities, of_weights
 from naysay.errors import DesignError
 from naysay.responses import Labels
 
-__all__ = ["gaussian_negative", "negative", "negative_levels", "negative_matrix", "negative_sink", "two_option"]
+__all__ = ["gaussian_negative", "negative", "negative_matrix", "two_option"]
 
 _REJECT = "look at {} of the categories, drawn by lot, and reject one that is not yours; if several are not, draw lots"
 
@@ -53,7 +53,7 @@ def negative(categories: Sequence[Any], *, discards: int = 1, weights: Sequence[
     array([[0.   , 0.   , 0.333, 0.333],
            [0.   , 0.333, 0.   , 0.333]])
     """
-    labels = _at_least_three(categories)
+    labels = at_least_three(categories)
     discards = _checked_discards(labels, discards)
     shown = None if discards == 1 else discards
     given = None if weights is None else np.asarray(weights).tolist()
@@ -106,7 +106,7 @@ def negative_matrix(matrix: Any, *, categories: Sequence[Any]) -> Design:
     >>> negative_matrix([[0, 0.4, 0.5], [0.7, 0, 0.5], [0.3, 0.6, 0]], categories=("a", "b", "c")).denominator
     10
     """
-    labels = _at_least_three(categories)
+    labels = at_least_three(categories)
     design = of_probabilities(matrix, labels, name="negative_matrix()")
     on_diagonal = np.flatnonzero(np.diagonal(design.weights))
     if len(on_diagonal):
@@ -145,7 +145,7 @@ def gaussian_negative(categories: Sequence[Any], *, sigma: float) -> Design:
     >>> gaussian_negative(("1", "2", "3", "4"), sigma=1).matrix[:, 0].round(3)
     array([0.   , 0.806, 0.18 , 0.015])
     """
-    labels = _at_least_three(categories)
+    labels = at_least_three(categories)
     if (exact := as_fraction(sigma, what="sigma")) <= 0:
         raise DesignError(f"sigma must be positive; got {sigma!r}")
     distance = np.subtract.outer(np.arange(len(labels)), np.arange(len(labels))) ** 2
@@ -195,7 +195,7 @@ def two_option(categories: Sequence[Any], *, shown: int = 2, preferences: Any = 
     >>> two_option(("a", "b", "c", "d")).matrix[0].round(4)
     array([0.    , 0.3333, 0.3333, 0.3333])
     """
-    labels = _at_least_three(categories)
+    labels = at_least_three(categories)
     t = len(labels)
     shown = _checks.whole(shown, 2, t - 1, what="shown")
     name = call("two_option", shown=None if shown == 2 else shown)
@@ -230,119 +230,7 @@ def _preferences(preferences: Any, t: int) -> list[list[Fraction]]:
     return theta
 
 
-@family("Esponda, Huerta & Guerrero (2016)")
-def negative_sink(
-    categories: Sequence[Any], *, sinks: Mapping[Any, Any] | Any, members: Any = None, others: Any = None
-) -> Design:
-    """A negative survey in which a category that would reveal something when ruled out cannot be named.
-
-    "How many partners have you not had: 0-2" says a lot. A dummy, the sink, stands in its place among the responses:
-    members of the category name it with probability a (``members``), others with b (``others``); the remaining chance
-    is spread evenly over the false categories. The estimate of the category rests on a ≠ b, and naming the sink
-    changes the odds of being a member by a/b only.
-
-    Parameters
-    ----------
-    categories : (t,) sequence of label
-        At least three.
-    sinks : {category: label}, or category
-        The categories that may not be named, each with the label of its sink.
-    members : probability, optional
-        a, one half of b by default.
-    others : probability, optional
-        b, 1/(t-1) by default.
-
-    Raises
-    ------
-    DesignError
-        Fewer than three categories, a sink for none of them, a = b, or chances that do not fit beside the categories
-        that can still be named, of which two are needed.
-
-    References
-    ----------
-    Esponda, Huerta & Guerrero (2016), "Negative Surveys", on the sink.
-
-    Examples
-    --------
-    >>> design = negative_sink(("0-2", "3-5", "6+"), sinks={"0-2": "none of these"})
-    >>> np.asarray(design.responses)
-    array(['none of these', '3-5', '6+'], dtype='<U13')
-    >>> design.matrix[0]
-    array([0.25, 0.5 , 0.5 ])
-    """
-    labels = _at_least_three(categories)
-    chosen = dict(sinks) if isinstance(sinks, Mapping) else {sinks: f"not {sinks}: cannot say"}
-    for label in chosen:
-        if label not in labels:
-            raise DesignError(f"a sink replaces one of the categories; got {label!r}, {_checks.nearest(label, labels)}")
-    b = Fraction(1, len(labels) - 1) if others is None else as_fraction(others, what="others")
-    a = b / 2 if members is None else as_fraction(members, what="members")
-    ordinary = len(labels) - len(chosen)
-    if a == b:
-        raise DesignError("members and others must name the sink with different chances, or nothing is learned of it")
-    if not 0 <= a <= 1 or not 0 < b <= 1 or a + (len(chosen) - 1) * b > 1 or len(chosen) * b > 1 or ordinary < 2:
-        raise DesignError(
-            f"the chances of the sinks must fit beside {ordinary} categories that can still be named (at least two); "
-            f"got members={float(a):g}, others={float(b):g} for {len(chosen)} sinks"
-        )
-    columns = []
-    for true in labels:
-        named = {label: a if label == true else b for label in chosen}
-        false = [label for label in labels if label not in chosen and label != true]
-        evenly = dict.fromkeys(false, (1 - sum(named.values(), Fraction(0))) / len(false))
-        columns.append([(named | evenly).get(label, Fraction(0)) for label in labels])
-    reported = tuple(chosen.get(label, label) for label in labels)
-    note = (
-        f"a member names her sink with probability {float(a):.3g}, others name it with {float(b):.3g}: "
-        f"the sink changes the odds of membership by {float(a / b):.3g}"
-    )
-    name = call("negative_sink", sinks=chosen, members=members, others=others)
-    return of_probabilities(list(zip(*columns, strict=True)), labels, reported, name=name, notes=(note,))
-
-
-@family("Esponda, Huerta & Guerrero (2016)")
-def negative_levels(categories: Sequence[Any], *, least: int = 1, most: int | None = None) -> Levels:
-    """The offer in which each respondent chooses how many categories to discard.
-
-    Level k is ``negative(discards=k)``; more discards say more. Level t - 1 leaves one category: it is a direct
-    answer, and says so.
-
-    Parameters
-    ----------
-    categories : (t,) sequence of label
-        At least three.
-    least, most : int
-        The levels on offer, from the most private, 1, to the most open, t - 1, by default.
-
-    Raises
-    ------
-    DesignError
-        Fewer than three categories, or levels outside 1 to t - 1.
-
-    References
-    ----------
-    Esponda, Huerta & Guerrero (2016), "Individual Defined Privacy".
-
-    Examples
-    --------
-    >>> choice = negative_levels(("a", "b", "c", "d"))
-    >>> choice.levels, choice.channel(3).notes
-    ((1, 2, 3), ('this reveals your answer',))
-    """
-    labels = _at_least_three(categories)
-    t = len(labels)
-    top = t - 1 if most is None else most
-    least = _checks.whole(least, 1, t - 1, what="least")
-    top = _checks.whole(top, least, t - 1, what="most")
-    offer: dict[Any, Design] = {}
-    for k in range(least, top + 1):
-        notes = ("this reveals your answer",) if k == t - 1 else ()
-        offer[k] = Subset.of(labels, k, name=call("negative", discards=k), notes=notes)
-    name = call("negative_levels", least=None if least == 1 else least, most=None if top == t - 1 else top)
-    return Levels.of(offer, name=name)
-
-
-def _at_least_three(categories: Sequence[Any]) -> tuple[Any, ...]:
+def at_least_three(categories: Sequence[Any]) -> tuple[Any, ...]:
     labels = _checks.categories(categories)
     if len(labels) < 3:
         raise DesignError(

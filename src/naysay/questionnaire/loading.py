@@ -16,8 +16,8 @@ from naysay.questionnaire.items import KINDS, Group, Note, item_of
 from naysay.questionnaire.problems import Place, Problem, QuestionnaireError, located
 from naysay.questionnaire.questionnaire import Questionnaire
 from naysay.questionnaire.rules.checker import check
+from naysay.questionnaire.xlsform.drafts import Draft
 from naysay.questionnaire.xlsform.reading import read_xlsform
-from naysay.questionnaire.xlsform.rows import Draft
 from naysay.questionnaire.xlsform.sheets import content_of
 
 __all__ = ["Examined", "examine", "load", "of_form"]
@@ -237,7 +237,13 @@ class _Reader:
 
 def _of_validation(error: ValidationError, path: str = "") -> list[Problem]:
     """The problems that keep an object from being part of a questionnaire."""
-    members = {*KINDS, Note.flavor(), Group.flavor(), *_NODES}  # pydantic names the member of a union that it tried
+    members = {
+        *KINDS,
+        Note.flavor(),
+        Group.flavor(),
+        *_NODES,
+        *_PRACTICE,
+    }  # pydantic names the member of a union that it tried
     found = []
     for each in error.errors(include_url=False, include_context=False):
         steps = [step for step in each["loc"] if step not in members]
@@ -273,4 +279,5 @@ def _worded(kind: str, told: str, value: Any, field: str, *, coded: bool, whole:
 
 
 _CODED = {"choices", "bins", "rows"}  # what is named there may be a number
+_PRACTICE = {"bool", "Practice"}
 _NODES = {"value", "answer", "sent", "apply"}  # of expressions

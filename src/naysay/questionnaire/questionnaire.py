@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from naysay.questionnaire.items import Group, Item
-from naysay.questionnaire.kinds.base import Label, Model, Question
+from naysay.questionnaire.kinds.base import Label, Model, Practice, Question
 
 __all__ = ["TEXTS", "Questionnaire", "canonical", "schema"]
 
@@ -29,6 +29,11 @@ def canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
+def _is_default(practice: Any) -> bool:
+    """Whether the practice question is the page's own; then nothing is written, as before there was one."""
+    return practice is True
+
+
 class Questionnaire(Model):
     """What respondents are asked, in every language, and how private each answer is.
 
@@ -42,6 +47,9 @@ class Questionnaire(Model):
         BCP 47 tags; every label has a text in each, the first is the default.
     items : tuple of questions, notes and groups
         In the order in which they are asked.
+    practice : bool or Practice
+        Whether a harmless question comes before the first private one, to try a private answer: the page's own
+        ("In which season were you born?"), or another. Nothing of it is sent.
 
     Examples
     --------
@@ -61,6 +69,7 @@ class Questionnaire(Model):
     thanks: Label = Field(default_factory=dict)
     languages: tuple[Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")], ...]
     items: tuple[Item, ...]
+    practice: bool | Practice = Field(True, exclude_if=_is_default)
 
     @property
     def questions(self) -> tuple[Question, ...]:

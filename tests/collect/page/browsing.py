@@ -43,13 +43,22 @@ ANSWERS = {
 """What a respondent answers to the sample survey."""
 
 
+ASKED = (
+    "[...document.querySelectorAll('.step .question')].filter((one) => one.offsetParent).map((one) => one.id.slice(2))"
+)
+PREVIEWS = """Object.fromEntries([...document.querySelectorAll('.question:has(.exact)')]
+    .map((one) => [one.id.slice(2), one.querySelector('.bytes').textContent]))"""
+NOTICES = """Object.fromEntries([...document.querySelectorAll('.question :is(.warning, .notice):not([hidden])')]
+    .map((one) => [one.closest('section').id.slice(2), one.textContent]))"""
+
+
 class Respondent:
     """Somebody who takes a survey in a browser, by what is on the page."""
 
     def __init__(self, page, address):
         self.page, self.address = page, address
         self.questions = {question.name: question for question in sample().questions}
-        self.requests, self.problems = [], []
+        self.requests, self.problems, self.noticed = [], [], {}
         page.on("request", self._request)
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("console", lambda said: said.type in ("error", "warning") and self.problems.append(said.text))
@@ -63,16 +72,22 @@ class Respondent:
         return self
 
     def start(self):
-        self.open()
-        return self.move(".welcome .actions .main")
+        """Begin, and skip the practice question where it is the first that is asked."""
+        self.open().move(".welcome .actions .main")
+        return self.move() if self.at("practice").count() else self
+
+    def back_to(self, name):
+        """Back, screen by screen, to the one on which a question is asked."""
+        while name not in self.asked():
+            self.move(":is(.step, .review) > .actions .back")
+        return self
 
     def move(self, button=".step > .actions .main"):
         """Press a button, and wait until the next step is there."""
         old = self.page.locator("main > *").last.element_handle()
         self.page.locator(button).click()
-        self.page.wait_for_function(
-            "old => !old.isConnected || document.querySelector('.summary:not([hidden])')", arg=old
-        )
+        left = "old => !old.isConnected || document.querySelector('.summary:not([hidden])')"
+        self.page.wait_for_function(left, arg=old, polling=10)  # tabs in the background draw no frames
         return self
 
     def at(self, name):
@@ -80,7 +95,7 @@ class Respondent:
 
     def asked(self):
         """Names of the questions that this step asks."""
-        return [each.get_attribute("id")[2:] for each in self.page.locator(".step .question:visible").all()]
+        return self.page.evaluate(ASKED)
 
     def taken(self, name):
         """Whether an answer can be entered: not where it has left the device, or would be a second draw."""
@@ -88,7 +103,9 @@ class Respondent:
 
     def answer(self, name, value, *, level=None):
         question, at = self.questions[name], self.at(name)
-        if level is not None:
+        if level == "coin":
+            self.page.locator(".way").click()
+        elif level is not None:
             at.locator(".levels input").nth(level).check()
         kind = "hand" if at.locator(".hand").count() else question.kind
         if isinstance(value, dict):
@@ -131,13 +148,22 @@ class Respondent:
 
     def to_review(self, answers=ANSWERS, *, levels=None):
         """Through all steps, from the one at hand to the review."""
-        while not self.page.locator("#confirm").count():
-            self.fill(answers, levels=levels).move()
+        self.through(answers, levels=levels)
         return self
 
+    def through(self, answers, *, levels=None):
+        """The same; gives what will be sent for each question that shows it. `noticed` is what is said of questions."""
+        found, self.noticed = {}, {}
+        while not self.page.locator("#confirm").count():
+            self.noticed |= self.page.evaluate(NOTICES)
+            self.fill(answers, levels=levels)
+            found |= self.previews()
+            self.move()
+        return found
+
     def previews(self):
-        """What will be sent for each question of this step, as it is shown beneath it."""
-        return {name: self.at(name).locator(".preview .bytes").text_content() for name in self.asked()}
+        """What will be sent for each private question of this step, as it is shown beneath it, byte for byte."""
+        return self.page.evaluate(PREVIEWS)
 
     def shown(self):
         """The message as the review shows it."""
@@ -145,7 +171,7 @@ class Respondent:
 
     def confirm(self):
         self.page.locator("#confirm").click()
-        self.page.locator("#receipt").wait_for()
+        self.page.locator(".receipt").wait_for()
         return self
 
     def bodies(self):

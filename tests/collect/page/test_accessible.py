@@ -4,7 +4,7 @@ import json
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browsing import ANSWERS
+from browsing import ANSWERS, privates, serve
 
 from naysay.questionnaire import sample
 
@@ -20,7 +20,12 @@ LOOKS = {
         "viewport": {"width": 1280, "height": 900},
     },
     "right to left, dark": {**PHONE, "color_scheme": "dark", "locale": "ar"},
-    "in Spanish, with less motion": {**PHONE, "locale": "es-ES", "reduced_motion": "reduce"},
+    "in Spanish, with less motion, in the colors of the system": {
+        **PHONE,
+        "locale": "es-ES",
+        "reduced_motion": "reduce",
+        "forced_colors": "active",
+    },
 }
 
 
@@ -40,7 +45,11 @@ def test_no_step_offends_against_wcag(respond, look):
         if "age" in respondent.asked():
             page.locator(".step > .actions .main").click()
             assert offences(page) == []
+        if "practice" in respondent.asked():
+            page.locator(".question input").first.check()
         respondent.fill(ANSWERS)
+        for closed in page.locator(".step details").all():
+            closed.locator("summary").click()
         assert offences(page) == []
         titles.append(page.title())
         respondent.move()
@@ -51,13 +60,15 @@ def test_no_step_offends_against_wcag(respond, look):
     page.locator(".sending .main:enabled").wait_for()
     assert offences(page) == []
     titles.append(page.title())
-    page.locator("#receipt").wait_for()
+    page.locator(".receipt").wait_for()
     assert offences(page) == []
     assert len(set(titles)) == len(titles)
 
 
 def test_the_coin_mode_offends_neither(respond):
-    respondent = respond("private").start().answer("income", 0, level=3).answer("taxes", 0, level=1)
+    respondent = respond("private").start().answer("income", 0, level="coin")
+    assert offences(respondent.page) == []
+    respondent.move().move().answer("taxes", 0, level="coin")
     assert offences(respondent.page) == []
 
 
@@ -125,45 +136,54 @@ def test_the_whole_survey_is_taken_with_the_keyboard_alone(respond):
     assert {name for name, value in answers.items() if value is None} <= {"news_other", "clear", "children"}
     tab_to("#confirm")
     press("Enter")
-    page.locator("#receipt").wait_for()
+    page.locator(".receipt").wait_for()
+
+
+WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+SMALL = """[...document.querySelectorAll(
+        'button, select, a, summary, .option label, .step-option, input:not([type=radio], [type=checkbox])')]
+    .filter((each) => each.offsetParent && !each.closest('.summary'))
+    .map((each) => [each.outerHTML.slice(0, 80), each.getBoundingClientRect()])
+    .filter(([, box]) => box.width < 43.9 || box.height < 43.9).map(([html]) => html)"""
+ALIKE = """[...document.querySelectorAll('.scale, .sides, .steps')].every((each) =>
+    new Set([...each.children].map((one) => Math.round(one.getBoundingClientRect().width))).size === 1
+    && new Set([...each.children].map((one) => Math.round(one.getBoundingClientRect().height))).size === 1)"""
 
 
 @pytest.mark.parametrize("locale", ["en-US", "de-DE", "ar"])
-def test_at_200_percent_on_a_small_screen_nothing_scrolls_sideways(respond, locale):
+def test_on_a_small_screen_nothing_scrolls_sideways_steps_are_alike_and_all_is_large_enough(respond, locale):
+    """320 pixels are 200 % on a small phone. What can be pressed measures 44 pixels."""
     respondent = respond(viewport={"width": 320, "height": 640}, locale=locale).open()
     page = respondent.page
-    wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
-    assert not page.evaluate(wide)
+
+    def fits():
+        return [page.evaluate(each) for each in (WIDE, SMALL, ALIKE)] == [False, [], True]
+
+    assert fits()
     respondent.move(".welcome .actions .main")
     while not page.locator("#confirm").count():
         respondent.fill(ANSWERS)
-        assert not page.evaluate(wide), respondent.asked()
+        assert fits(), respondent.asked()
         respondent.move()
-    assert not page.evaluate(wide)
+    assert fits()
     respondent.confirm()
-    assert not page.evaluate(wide)
+    assert fits()
     page.evaluate("document.body.append(Object.assign(document.createElement('p'), {textContent: 'x'.repeat(500)}))")
     page.evaluate("document.body.lastChild.style.whiteSpace = 'nowrap'")
-    assert page.evaluate(wide)
+    assert page.evaluate(WIDE)
 
 
-def test_everything_to_press_is_at_least_44_pixels_high_and_wide(respond):
-    respondent = respond(**PHONE).open()
+def test_with_text_at_200_percent_nothing_scrolls_sideways(respond):
+    respondent = respond("private", locale="de-DE", **PHONE).open()
     page = respondent.page
-    small = """() => [...document.querySelectorAll(
-            'button, select, a, .option label, input:not([type=radio], [type=checkbox])')]
-        .filter((each) => each.offsetParent && !each.closest('.summary'))
-        .map((each) => [each.outerHTML.slice(0, 80), each.getBoundingClientRect()])
-        .filter(([, box]) => box.width < 44 || box.height < 44).map(([html]) => html)"""
-    assert page.evaluate(small) == []
+    page.evaluate("document.documentElement.style.fontSize = '34px'")
+    assert not page.evaluate(WIDE)
     respondent.move(".welcome .actions .main")
     while not page.locator("#confirm").count():
         respondent.fill(ANSWERS)
-        assert page.evaluate(small) == []
+        assert not page.evaluate(WIDE), respondent.asked()
         respondent.move()
-    assert page.evaluate(small) == []
-    respondent.confirm()
-    assert page.evaluate(small) == []
+    assert not page.evaluate(WIDE)
 
 
 def test_ranking_works_with_buttons_and_says_where_things_are(respond):
@@ -193,19 +213,29 @@ def test_the_language_is_chosen_by_the_respondent_and_answers_stay(respond):
     page.locator("html[lang=de][dir=ltr]").wait_for()
     page.reload()
     page.locator("html[lang=de]").wait_for()
-    assert page.get_by_text("Ihre offenen Antworten sind noch da.").count() == 1
+    assert page.get_by_text("Ihre übrigen Antworten sind noch da.").count() == 1
+
+
+def test_only_the_languages_of_the_survey_are_offered_the_browsers_first(respond, served, tmp_path):
+    one = privates().model_copy(update={"name": "one", "languages": ("de",)})
+    with serve([one], tmp_path) as server:
+        alone = respond("one", on=server, locale="es-ES").open().page
+        assert alone.locator("html").get_attribute("lang") == "de"
+        assert alone.locator("#language").count() == 0
+    offered = respond(locale="es-ES").open().page.locator("#language option")
+    assert [each.get_attribute("value") for each in offered.all()] == ["es", "en", "de", "ar"]
 
 
 def test_texts_that_a_survey_lacks_in_a_language_are_marked_with_theirs(respond):
     respondent = respond(locale="es-ES")
-    respondent.page.route("**/survey.json", in_english_alone)
+    respondent.page.route("**/survey.json", with_texts_in_english_alone)
     respondent.open()
     heading = respondent.page.locator("h1 span")
     assert (heading.get_attribute("lang"), heading.get_attribute("dir")) == ("en", "ltr")
     assert respondent.page.locator("html").get_attribute("lang") == "es"
 
 
-def in_english_alone(route):
+def with_texts_in_english_alone(route):
     given = route.fetch()
     content = given.json()
     languages = set(content["questionnaire"]["languages"])
@@ -218,12 +248,13 @@ def in_english_alone(route):
             return {name: kept(each) for name, each in value.items() if not texts or name == "en"}
         return value
 
-    content["questionnaire"] = kept(content["questionnaire"]) | {"languages": ["en"]}
+    content["questionnaire"] = kept(content["questionnaire"])
     route.fulfill(json=content, headers={"naysay-key": given.headers["naysay-key"]})
 
 
 def test_the_message_on_a_receipt_runs_from_left_to_right_below_arabic(respond):
-    page = respond("private", locale="ar", **PHONE).start().answer("income", "to_3000").to_review({}).confirm().page
+    page = respond("private", locale="ar", **PHONE).start().to_review({}).confirm().page
+    page.locator(".receipt summary").click()
     brace, name = page.evaluate("""() => {
         const text = document.querySelector("#receipt").firstChild, start = text.data.indexOf("{");
         return [start, start + 2].map((at) => {

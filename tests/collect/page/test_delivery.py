@@ -42,7 +42,7 @@ def test_a_failure_is_not_yet_sent_and_a_later_try_sends_the_same_bytes(ready, f
     not_yet(ready)
     ready.page.unroute("**/answers")
     ready.page.get_by_role("button", name="Try again now").click()
-    ready.page.locator("#receipt").wait_for()
+    ready.page.locator(".receipt").wait_for()
     assert ready.bodies() == [shown, shown]
 
 
@@ -50,7 +50,7 @@ def test_it_tries_again_by_itself(ready):
     ready.page.route("**/answers", answering(503), times=1)
     ready.page.locator("#confirm").click()
     not_yet(ready)
-    ready.page.locator("#receipt").wait_for()
+    ready.page.locator(".receipt").wait_for()
     assert len(set(ready.bodies())) == 1
 
 
@@ -63,7 +63,7 @@ def test_a_reload_goes_on_with_the_same_bytes(ready):
     not_yet(ready)
     ready.page.unroute("**/answers")
     ready.page.get_by_role("button", name="Try again now").click()
-    ready.page.locator("#receipt").wait_for()
+    ready.page.locator(".receipt").wait_for()
     assert set(ready.bodies()) == {shown}
 
 
@@ -78,7 +78,7 @@ def test_an_answer_that_got_lost_on_the_way_back_is_stored_once(ready, served):
     ready.page.locator("#confirm").click()
     not_yet(ready)
     ready.page.get_by_role("button", name="Try again now").click()
-    ready.page.locator("#receipt").wait_for()
+    ready.page.locator(".receipt").wait_for()
     assert {each.name: each.replies for each in served.store.surveys()}["private"] == before + 1
 
 
@@ -100,11 +100,11 @@ def test_no_refusal_draws_a_second_response(ready):
     ready.page.locator("#confirm").wait_for()
     assert ready.shown() == shown
     ready.move(".review .back")
-    fixed = ready.page.locator(".question .notice")
-    assert fixed.count() == len(ready.asked())
-    assert "has left your device once already" in fixed.first.text_content()
-    assert not ready.page.locator(".levels input, .inputs input").count()
-    ready.start().to_review({}).confirm()  # private answers are not asked for again, they are there
+    assert not ready.page.locator(".levels input, .inputs input, .way, .clear").count()
+    ready.start().to_review({})  # private answers are not asked for again, they are there
+    assert len(ready.noticed) == 8
+    assert all("has left your device once already" in told for told in ready.noticed.values())
+    ready.confirm()
     assert ready.bodies() == [shown, shown]
 
 
@@ -115,7 +115,7 @@ def test_a_private_answer_that_was_blank_can_be_given_after_a_refusal(respond):
     respondent.page.route("**/answers", answering(422), times=1)
     respondent.page.locator("#confirm").click()
     respondent.page.get_by_role("button", name="Look at the answers again").click()
-    respondent.move(".review .back").answer("smoking", "no").move()
+    respondent.back_to("smoking").answer("smoking", "no").to_review({})
     after = json.loads(respondent.shown())["answers"]
     assert before.pop("smoking") is None
     assert after.pop("smoking") is not None
@@ -167,7 +167,7 @@ def test_a_browser_that_stores_nothing_is_told_and_can_answer(respond):
         "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('no', 'SecurityError'); }})"
     )
     respondent.open()
-    assert "does not let the page remember anything" in respondent.page.locator(".warning").text_content()
+    assert "does not let the page keep notes" in respondent.page.locator(".warning").text_content()
     respondent.start().to_review(ANSWERS).confirm()
     assert len(respondent.bodies()) == 1
 
@@ -176,8 +176,28 @@ def test_a_connection_without_protection_is_refused(respond):
     respondent = respond("private")
     respondent.page.add_init_script("Object.defineProperty(window, 'isSecureContext', {value: false})")
     respondent.open()
-    assert "begins with https" in respondent.page.locator("main").text_content()
+    told = respondent.page.locator("main").text_content()
+    assert "not safe" in told
+    assert respondent.address.replace("http:", "https:") in told  # the address that would work
     assert not any("survey.json" in request.url for request in respondent.requests)
+
+
+@pytest.mark.parametrize("missing", ["delete Crypto.prototype.subtle", "delete Navigator.prototype.locks"])
+def test_a_browser_that_cannot_draw_safely_is_told_so(respond, missing):
+    respondent = respond("private")
+    respondent.page.add_init_script(missing)
+    respondent.open()
+    assert "Please try a newer browser." in respondent.page.locator("main").text_content()
+    assert not any("survey.json" in request.url for request in respondent.requests)
+
+
+def test_without_javascript_a_plain_sentence_says_what_is_needed(respond):
+    page = respond("private", java_script_enabled=False).page
+    page.goto(respond("private").address)
+    told = page.locator("noscript p").all_text_contents()
+    assert told[0] == "This page changes your answers by chance on your own device. That needs JavaScript."
+    assert [each.get_attribute("lang") for each in page.locator("noscript p").all()] == [None, "de", "es", "ar"]
+    assert page.locator("noscript p").first.is_visible()
 
 
 def test_no_server_can_make_a_survey_a_preview_afterwards(ready):
@@ -185,7 +205,7 @@ def test_no_server_can_make_a_survey_a_preview_afterwards(ready):
     body = json.dumps({"stored": False, "day": "2026-11-20"})
     ready.page.route("**/answers", lambda route: route.fulfill(status=201, content_type="application/json", body=body))
     ready.page.locator("#confirm").click()
-    ready.page.get_by_text("cannot store answers at the moment").wait_for()
+    ready.page.get_by_text("cannot store answers right now").wait_for()
     assert not ready.page.get_by_role("button", name="Start again").count()
 
 

@@ -10,8 +10,13 @@ from browsing import remembered
 def by_hand(respond):
     """Somebody who has chosen the coin for income: two of five options are drawn for her."""
     respondent = respond("private").start()
-    respondent.at("income").locator(".levels input").last.check()
+    turn(respondent)
     return respondent
+
+
+def turn(respondent):
+    """To the coin, or from it."""
+    respondent.page.locator(".way").click()
 
 
 def test_only_two_options_are_shown_and_the_answer_is_asked_for_nowhere(by_hand):
@@ -29,8 +34,8 @@ def test_what_she_says_is_what_is_sent(by_hand):
     label = by_hand.at("income").locator(".inputs .option label").nth(1).text_content()
     choices = {choice.name: choice.label["en"] for choice in by_hand.questions["income"].choices}
     assert choices[said["response"]] == label
-    assert f"“{label}”" not in by_hand.at("income").locator(".preview [role=status]").text_content()
-    assert fragment in by_hand.move().shown()
+    assert by_hand.at("income").locator(".preview [role=status]").text_content() == f"Sent: not “{label}”."
+    assert fragment in by_hand.to_review({}).shown()
 
 
 def test_the_options_are_drawn_once(by_hand):
@@ -38,11 +43,10 @@ def test_the_options_are_drawn_once(by_hand):
         return by_hand.at("income").locator(".inputs .option label").all_text_contents()
 
     first = options()
-    by_hand.at("income").locator(".levels input").first.check()
-    by_hand.at("income").locator(".levels input").last.check()
+    turn(by_hand)
+    turn(by_hand)
     assert options() == first
-    by_hand.start()
-    by_hand.at("income").locator(".levels input").last.check()
+    turn(by_hand.start())
     assert options() == first
 
 
@@ -58,25 +62,34 @@ def test_the_device_knows_the_options_and_not_what_became_of_them(by_hand, serve
 
 
 def test_an_answer_to_the_device_is_dropped_when_the_coin_takes_over_and_the_other_way_round(respond):
-    respondent = respond("private").start().answer("taxes", "yes")
-    respondent.at("taxes").locator(".levels input").last.check()
+    respondent = respond("private").start().move().move().answer("taxes", "yes")
+    turn(respondent)
     assert respondent.previews()["taxes"] == '"taxes":null'
     respondent.answer("taxes", 0)
     assert respondent.previews()["taxes"] == '"taxes":{"level":"coin","response":"yes"}'
-    respondent.at("taxes").locator(".levels input").first.check()
+    turn(respondent)
     assert respondent.previews()["taxes"] == '"taxes":null'
     assert not respondent.at("taxes").locator(".inputs input:checked").count()
 
 
+def test_what_the_device_will_know_is_said_once_when_the_coin_is_left(by_hand):
+    said = by_hand.at("income").locator("> .notice")
+    assert not said.is_visible()
+    turn(by_hand)
+    assert said.text_content().startswith("You now enter your true answer. This device knows it until it is sent")
+    turn(by_hand)
+    assert not said.is_visible()
+
+
 def test_two_coins_are_explained(respond):
-    respondent = respond("private").start()
-    respondent.at("taxes").locator(".levels input").last.check()
+    respondent = respond("private").start().move().move()
+    turn(respondent)
     text = respondent.at("taxes").locator(".hand").text_content()
-    assert "whatever your true answer is, say “Yes” on heads and “No” on tails" in text
+    assert "Then say “Yes” on heads and “No” on tails, whatever is true." in text
+    assert respondent.at("taxes").locator(".levels").count() == 0
 
 
 def test_a_survey_answered_by_hand_is_stored(respond, served):
     respondent = respond("private").start()
-    respondent.answer("income", 0, level=3).answer("taxes", 1, level=1)
-    respondent.move().confirm()
+    respondent.to_review({"income": 0, "taxes": 1}, levels={"income": "coin", "taxes": "coin"}).confirm()
     assert respondent.page.get_by_text("Your answers were stored on").count() == 1

@@ -148,11 +148,11 @@ ALL = set(ANSWERS) & {"income", "smoking", "taxes", "partners", "drugs", "rent",
 def test_another_survey_or_design_is_told_nothing_and_the_respondent_is_told_why(sent, liar, change, those):
     respondent, first = sent
     tell(liar, change)
-    respondent.start()
-    assert respondent.page.locator(".question .warning", has_text=REFUSED).count() == len(those)
-    assert not respondent.page.locator(".inputs input, .levels input").count()
     again = {name.removesuffix("_2"): answer for name, answer in send_again(respondent, liar).items()}
     assert again == {**first, **dict.fromkeys(those)}
+    refusals = {name.removesuffix("_2") for name, told in respondent.noticed.items() if REFUSED in told}
+    assert refusals == those
+    assert len(respondent.noticed) == len(again)  # nothing is asked
     assert respondent.page.locator(".review dd", has_text=REFUSED).count() == len(those)
 
 
@@ -162,7 +162,8 @@ def test_the_refusal_is_told_in_every_language(respond, liar, language):
 
     respondent = respond("private", on=liar, locale=language).start()
     tell(liar, reordered)
-    told = respondent.start().page.locator(".question .warning").first.text_content()
+    respondent.start().to_review({})
+    (told,) = respondent.noticed.values()
     assert f'refused: "{told}"' in (FOLDER / "words" / f"{language[:2]}.js").read_text(encoding="utf-8")
 
 
@@ -183,18 +184,18 @@ def test_the_rest_of_a_changed_survey_can_be_answered(respond, liar):
 
 
 def test_what_was_drawn_and_not_sent_is_used_by_a_changed_survey(respond, liar):
-    respondent = respond("private", on=liar).start().fill(ANSWERS)
-    before = respondent.previews()
+    respondent = respond("private", on=liar).start()
+    before = respondent.through(ANSWERS)
     for change in (spaced, relabeled, under_another_name):
         tell(liar, change)
-        assert respondent.start().fill(ANSWERS).previews() == before
+        assert respondent.start().through(ANSWERS) == before
 
 
 def test_two_tabs_with_two_versions_share_one_draw(respond, liar):
-    first = respond("private", on=liar).start().fill(ANSWERS)
+    first = respond("private", on=liar).start()
+    drawn = first.through(ANSWERS)
     tell(liar, spaced)
-    second = respond("private", on=liar, within=first.page.context).start().fill(ANSWERS)
-    assert second.previews() == first.previews()
+    assert respond("private", on=liar, within=first.page.context).start().through(ANSWERS) == drawn
 
 
 def test_of_one_question_under_two_names_the_second_is_refused(respond, liar):
@@ -203,9 +204,9 @@ def test_of_one_question_under_two_names_the_second_is_refused(respond, liar):
         items.append(json.loads(json.dumps(items[0])) | {"name": "income_2"})
 
     tell(liar, twice)
-    respondent = respond("private", on=liar).start()
-    assert respondent.page.locator(".question .warning", has_text=REFUSED).count() == 1
-    assert respondent.at("income_2").locator(".warning").count() == 1
+    respondent = respond("private", on=liar).start().to_review({})
+    assert list(respondent.noticed) == ["income_2"]
+    assert REFUSED in respondent.noticed["income_2"]
 
 
 def test_after_the_receipt_is_deleted_another_survey_is_told_nothing(respond, liar):
@@ -222,21 +223,19 @@ def test_a_server_that_changes_its_key_after_a_refusal_is_told_nothing_more(sent
     """What was sent cannot be read any more on the device; that it was sent can."""
     respondent, first = sent
     liar._app.state.service.keys = Keys()
-    respondent.start()
-    assert respondent.page.locator(".question .warning", has_text=REFUSED).count() == len(first)
     assert set(send_again(respondent, liar).values()) == {None}
+    assert [REFUSED in told for told in respondent.noticed.values()] == [True] * len(first)
 
 
 def test_a_server_that_cannot_be_asked_for_a_key_has_lost_none(respond, liar):
-    respondent = respond("private", on=liar).start().fill(ANSWERS)
-    before = respondent.previews()
+    respondent = respond("private", on=liar).start()
+    before = respondent.through(ANSWERS)
     respondent.page.route("**/key", lambda route: route.abort(), times=1)
     respondent.page.goto(respondent.address)
     respondent.page.get_by_text("The survey could not be loaded.").wait_for()
     respondent.page.get_by_role("button", name="Try again").click()
     respondent.page.locator(".welcome").wait_for()
-    respondent.move(".welcome .actions .main")
-    assert respondent.fill(ANSWERS).previews() == before
+    assert respondent.move(".welcome .actions .main").through(ANSWERS) == before
 
 
 def test_without_a_key_the_page_draws_nothing(respond, liar):
@@ -278,16 +277,13 @@ def restarting(tmp_path):
 
 
 def test_after_a_restart_of_the_server_chance_draws_anew_and_says_so(respond, restarting):
-    respondent = respond("private", on=restarting()).start().fill(ANSWERS)
+    respondent = respond("private", on=restarting()).start().answer("income", ANSWERS["income"])
     server = restarting()
-    respondent.start()
-    assert respondent.page.locator(".question .notice", has_text=RENEWED).count() == len(
-        ANSWERS.keys() & set(respondent.asked())
-    )
-    drawn = respondent.fill(ANSWERS).previews()
-    assert respondent.start().fill(ANSWERS).previews() == drawn
-    assert not respondent.page.locator(".question .notice", has_text=RENEWED).count()  # this time it could be read
-    respondent.move().confirm()
+    drawn = respondent.start().through(ANSWERS)
+    assert [RENEWED in told for told in respondent.noticed.values()] == [True] * len(drawn)
+    assert respondent.start().through(ANSWERS) == drawn
+    assert not respondent.noticed  # this time it could be read
+    respondent.confirm()
     assert remembered(respondent, server.keys)[0]["surveys"]["/private"] == {"confirmed": True, "answered": True}
 
 
@@ -322,6 +318,6 @@ def test_a_message_that_waits_outlives_the_server(respond, restarting):
     respondent.page.get_by_role("heading", name="Not yet sent").wait_for()
     server = restarting()
     respondent.page.goto(respondent.address)
-    respondent.page.locator("#receipt").wait_for()
+    respondent.page.locator(".receipt").wait_for()
     assert set(respondent.bodies()) == {shown}
     assert [json.loads(answers) for _, answers in server.store.replies("private").rows] == [told(shown)]

@@ -11,64 +11,70 @@ OTHER |= {"drugs": {"cannabis": "no", "cocaine": "yes", "sedatives": "yes"}, "pa
 
 @pytest.fixture
 def answered(respond):
-    """Somebody who has answered all private questions, and what would be sent."""
-    respondent = respond("private").start().fill(ANSWERS)
-    return respondent, respondent.previews()
+    """Somebody who has answered all private questions and is at the review, and what would be sent."""
+    respondent = respond("private").start()
+    return respondent, respondent.through(ANSWERS)
 
 
 def test_people_get_draws_of_their_own(respond):
-    drawn = {json.dumps(respond("private").start().fill(ANSWERS).previews()) for _ in range(3)}
+    drawn = {json.dumps(respond("private").start().through(ANSWERS)) for _ in range(3)}
     assert len(drawn) == 3
 
 
 def test_going_back_and_forth_draws_nothing_new(answered):
     respondent, before = answered
-    respondent.move().move(".review .back")
-    assert respondent.previews() == before
+    assert respondent.back_to("income").through({}) == before
     respondent.page.go_back()
+    respondent.page.locator("#q-party").wait_for()
+    assert respondent.previews() == {"party": before["party"]}
+    respondent.page.go_forward()
     respondent.page.locator("#confirm").wait_for()
-    respondent.page.go_back()
-    respondent.page.locator("#q-income").wait_for()
-    assert respondent.previews() == before
 
 
 def test_changing_ones_mind_and_back_gives_what_was_there(answered):
     respondent, before = answered
-    between = respondent.fill(OTHER).previews()
+    between = respondent.back_to("income").through(OTHER)
     assert between != before
-    assert respondent.fill(ANSWERS).previews() == before
-    assert respondent.fill(OTHER).previews() == between
+    assert respondent.back_to("income").through(ANSWERS) == before
+    assert respondent.back_to("income").through(OTHER) == between
 
 
 def test_trying_other_levels_draws_once_for_each(answered):
+    """A level that is changed after the answer gives what was drawn for it at first."""
     respondent, before = answered
-    at_level_2 = respondent.answer("income", ANSWERS["income"], level=1).previews()["income"]
-    assert '"level":"2"' in at_level_2
-    respondent.answer("income", ANSWERS["income"], level=0)
-    assert respondent.previews() == before
-    assert respondent.answer("income", ANSWERS["income"], level=1).previews()["income"] == at_level_2
+    at_income = {"income": before["income"]}
+    at_level_2 = respondent.back_to("income").answer("income", ANSWERS["income"], level=1).previews()
+    assert '"level":"2"' in at_level_2["income"]
+    levels = respondent.at("income").locator(".levels input")
+    levels.nth(0).check()
+    assert respondent.previews() == at_income
+    levels.nth(1).check()
+    assert respondent.previews() == at_level_2
+    respondent.answer("income", "to_5000").answer("income", ANSWERS["income"], level=0)
+    assert respondent.previews() == at_income
 
 
 def test_clearing_and_answering_again_gives_what_was_there(answered):
     respondent, before = answered
-    respondent.at("income").get_by_text("Clear this answer").click()
-    assert respondent.previews()["income"] == '"income":null'
+    clear = respondent.back_to("income").at("income").get_by_role("button", name="Clear")
+    clear.click()
+    assert respondent.previews() == {"income": '"income":null'}
+    assert not clear.is_visible()  # nothing is left to clear
+    assert not respondent.at("income").locator(".preview").is_visible()
     respondent.answer("income", ANSWERS["income"])
-    assert respondent.previews() == before
+    assert respondent.previews() == {"income": before["income"]}
 
 
 def test_reloading_forgets_the_answers_and_not_the_draws(answered):
     respondent, before = answered
     respondent.start()
-    assert all(fragment.endswith("null") for fragment in respondent.previews().values())
-    assert not respondent.page.locator(".inputs input:checked").count()
-    assert respondent.fill(ANSWERS).previews() == before
+    assert all(fragment.endswith("null") for fragment in respondent.through({}).values())
+    assert respondent.back_to("income").through(ANSWERS) == before
 
 
 def test_a_second_tab_draws_nothing_new(answered, respond):
     respondent, before = answered
-    second = respond("private", within=respondent.page.context).start().fill(ANSWERS)
-    assert second.previews() == before
+    assert respond("private", within=respondent.page.context).start().through(ANSWERS) == before
 
 
 def test_two_tabs_at_once_draw_one_table(respond):
@@ -79,24 +85,24 @@ def test_two_tabs_at_once_draw_one_table(respond):
     for each in (first, second):
         each.page.evaluate("setTimeout(() => document.querySelector('.welcome .main').click(), 0)")
     for each in (first, second):
-        each.page.locator("#q-income").wait_for()
-    assert first.fill(ANSWERS).previews() == second.fill(ANSWERS).previews()
+        each.page.locator("#q-practice").wait_for()
+    drawn = second.through(ANSWERS)
+    first.page.bring_to_front()
+    assert first.through(ANSWERS) == drawn
 
 
 def test_a_double_click_sends_once(answered, served):
     respondent, _ = answered
-    respondent.move()
     before = {each.name: each.replies for each in served.store.surveys()}["private"]
     respondent.page.locator("#confirm").dblclick()
-    respondent.page.locator("#receipt").wait_for()
+    respondent.page.locator(".receipt").wait_for()
     assert [request.method for request in respondent.requests].count("POST") == 1
     assert {each.name: each.replies for each in served.store.surveys()}["private"] == before + 1
 
 
 def test_once_a_tab_has_confirmed_all_tabs_send_its_message(answered, respond):
     respondent, _ = answered
-    second = respond("private", within=respondent.page.context).start().fill(OTHER).move()
-    respondent.move()
+    second = respond("private", within=respondent.page.context).start().to_review(OTHER)
     respondent.page.context.route("**/answers", lambda route: route.abort())
     respondent.page.locator("#confirm").click()
     respondent.page.get_by_text("Not yet sent").first.wait_for()
@@ -106,7 +112,7 @@ def test_once_a_tab_has_confirmed_all_tabs_send_its_message(answered, respond):
 
 def test_after_sending_there_is_no_second_submission_from_this_device(answered, respond):
     respondent, _ = answered
-    respondent.move().confirm()
+    respondent.confirm()
     respondent.open()
     assert respondent.page.locator("#receipt").count() == 1
     assert respond("private", within=respondent.page.context).open().page.locator("#receipt").count() == 1

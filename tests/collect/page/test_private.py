@@ -72,6 +72,12 @@ def visitor(respond, gated):
     return respondent.start()
 
 
+def past_practice(respondent):
+    """Past the practice question, which stands before the first private one."""
+    assert respondent.asked() == ["practice"]
+    return respondent.move()
+
+
 def answers(respondent: Respondent):
     return json.loads(respondent.shown())["answers"]
 
@@ -84,15 +90,15 @@ def test_what_is_not_asked_is_null(visitor):
 
 
 def test_a_required_private_question_is_asked_for(visitor):
-    visitor.answer("gate", "yes").move().move()
+    past_practice(visitor.answer("gate", "yes").move()).move()
     assert "Please answer this question." in visitor.page.locator(".summary").text_content()
     visitor.answer("secret", "b").move()
     assert visitor.asked() == ["after"]
 
 
 def test_going_back_through_the_gate_takes_the_answers_back(visitor):
-    visitor.answer("gate", "yes").move().answer("secret", "b").move()
-    visitor.move(".back").move(".back").answer("gate", "no").move()
+    past_practice(visitor.answer("gate", "yes").move()).answer("secret", "b").move()
+    visitor.back_to("gate").answer("gate", "no").move()
     assert set(answers(visitor).values()) == {"no", None}
 
 
@@ -132,20 +138,26 @@ def test_choices_that_are_named_by_numbers(respond, tmp_path):
     assert row["secret"] in set(sides) - {"1"}
 
 
-def test_every_item_or_none(visitor):
-    visitor.answer("gate", "yes").move().answer("secret", "a").move().move()
-    visitor.at("several").locator(".line").first.locator("input").first.check()
-    visitor.page.locator(".step > .actions .main").click()
-    assert "Please answer every line, or none." in visitor.page.locator(".summary").text_content()
+def test_nothing_ticked_is_no_answer_and_none_of_these_is_one(visitor):
+    past_practice(visitor.answer("gate", "yes").move()).answer("secret", "a").move().move()
+    boxes = visitor.at("several").locator(".inputs input")
+    for place, picture in ((0, True), (2, True), (2, False), (1, True), (1, False)):
+        boxes.nth(place).set_checked(picture)
+        assert visitor.at("several").locator(".preview").is_visible() == picture
+    boxes.nth(0).check()
+    boxes.nth(2).check()  # none of these
+    assert [box.is_checked() for box in boxes.all()] == [False, False, True]
+    visitor.move().move()
+    assert answers(visitor)["several"].keys() == {"x", "y"}
 
 
 def test_a_number_stays_and_its_range_goes(visitor):
-    visitor.answer("gate", "yes").move().answer("secret", "a").move().move().move()
+    past_practice(visitor.answer("gate", "yes").move()).answer("secret", "a").move().move().move()
     visitor.answer("number", 7)
     assert visitor.at("number").locator(".range").text_content().endswith("some")
     words = visitor.at("number").locator(".preview [role=status]").text_content()
-    assert words == "From this answer alone, only “some” stays possible. It tells your answer."
-    assert "Your answer itself can be told" in visitor.at("number").text_content()
+    assert words == "Sent: “some”. This tells your answer."
+    assert visitor.at("number").locator(".sentence").text_content().endswith("can show your true answer.")
     for wrong in ("1.5", "many"):
         visitor.answer("number", wrong)
         visitor.page.locator(".step > .actions .main").click()
@@ -155,61 +167,122 @@ def test_a_number_stays_and_its_range_goes(visitor):
     visitor.confirm()
 
 
-def test_the_words_beneath_an_answer_name_what_stays_possible(respond):
-    respondent = respond("private").start().answer("income", ANSWERS["income"], level=2)
-    sent = json.loads("{" + respondent.previews()["income"] + "}")["income"]
-    ruled_out = sent["response"].split(";")
-    words = respondent.at("income").locator(".preview [role=status]").text_content()
-    for choice in respondent.questions["income"].choices:
-        assert (f"“{choice.label['en']}”" in words) == (choice.name not in ruled_out)
-    assert words.endswith(
-        "stay possible. They need not be equally likely: if one is common, or your other answers hint at it, "
-        "a reader may guess it."
+@pytest.fixture
+def screens(respond):
+    """Somebody before the private questions of the sample survey, in English, and a way to each."""
+
+    class Screens:
+        def __init__(self):
+            self.respondent = respond("private").start()
+
+        def to(self, name, value=None, **how):
+            while name not in self.respondent.asked():
+                self.respondent.move()
+            if value is not None:
+                self.respondent.answer(name, value, **how)
+            return self.respondent.at(name)
+
+    return Screens()
+
+
+def test_the_picture_is_made_of_the_options_and_crosses_what_is_struck_out(screens):
+    income = screens.to("income", ANSWERS["income"], level=2)
+    ruled_out = json.loads("{" + screens.respondent.previews()["income"] + "}")["income"]["response"].split(";")
+    choices = {choice.name: choice.label["en"] for choice in screens.respondent.questions["income"].choices}
+    assert income.locator(".chips li").all_text_contents() == list(choices.values())
+    assert set(income.locator(".chips .out").all_text_contents()) == {choices[name] for name in ruled_out}
+    words = ", ".join(f"not “{choices[name]}”" for name in choices if name in ruled_out)
+    assert income.locator(".preview [role=status]").text_content() == f"Sent: {words}."
+    stays = income.locator(".preview [role=img]").get_attribute("aria-label")
+    assert all((label in stays) == (name not in ruled_out) for name, label in choices.items())
+
+
+def test_back_from_the_picture_to_the_options(screens):
+    """Another answer makes another picture in place; the first gives the first again."""
+    seen = []
+    for value in ("to_2000", "to_5000", "to_2000"):
+        screens.to("income", value)
+        seen.append(screens.respondent.at("income").locator(".chips .out").all_text_contents())
+        assert screens.respondent.at("income").locator(".inputs input:checked").count() == 1
+    assert seen[0] == seen[2]
+    crossed = {choice.label["en"]: choice.name for choice in screens.respondent.questions["income"].choices}
+    assert "to_2000" not in [crossed[label] for label in seen[0]]
+
+
+def test_each_level_is_drawn_and_told_in_six_words_and_the_most_private_is_chosen(screens):
+    levels = screens.to("income").locator(".levels")
+    steps = levels.locator("input")
+    assert [each.is_checked() for each in steps.all()] == [True, False, False]
+    told = [each.get_attribute("aria-label") for each in steps.all()]
+    assert told == [f"{count} of 5 crossed out" for count in (1, 2, 3)]
+    drawn = [step.locator(".gone").count() for step in levels.locator(".step-option").all()]
+    assert drawn == [1, 2, 3]
+    for place, words in enumerate(told):
+        steps.nth(place).check()
+        assert levels.locator(".step-words").text_content() == words
+
+
+ODDS = (
+    "What is sent rules out some options for certain. "
+    "For a reader who knew nothing, the odds for an option grow at most"
+)
+
+
+def test_numbers_stand_behind_how_private_is_this_for_the_level_that_is_chosen(screens):
+    income = screens.to("income")
+    how = income.page.locator(".how")
+    assert not how.locator("p").first.is_visible()
+    how.locator("summary").click()
+    told = how.text_content()
+    assert (
+        "Think of 100 people who all choose “Below 1,000”. “1,000 to 1,999” is crossed out for about 25 of them."
+        in told
     )
+    assert f"{ODDS} 1.34-fold. A reader who knew more can learn more. That is 0.33 bits of 2.33 on average" in told
+    assert "The setting is sent, too." in told
+    for place, numbers in (
+        (1, ("50 of them", "2-fold", "0.74 bits of 2.33")),
+        (2, ("75 of them", "4-fold", "1.33 bits")),
+    ):
+        income.locator(".levels input").nth(place).check()
+        assert all(number in how.text_content() for number in numbers)
+    assert how.get_attribute("open") is not None
 
 
-def test_each_level_is_told_in_words_and_numbers_and_the_most_private_is_chosen(respond):
-    levels = respond("private").start().at("income").locator(".levels")
-    told = levels.locator(".level b").all_text_contents()
-    assert told[:3] == [f"{left} of 5 options stay possible" for left in (4, 3, 2)]
-    assert told[3] == "With a coin of your own: 4 of 5 options stay possible"
-    assert [each.is_checked() for each in levels.locator("input").all()] == [True, False, False, False]
-    numbers = levels.locator(".figures").all_text_contents()
-    assert numbers[:3] == [
-        "Odds at most 1.34-fold; 0.33 bits of 2.33.",
-        "Odds at most 2-fold; 0.74 bits of 2.33.",
-        "Odds at most 4-fold; 1.33 bits of 2.33.",
-    ]
-    assert numbers[3].endswith(f"it never learns your answer. {numbers[0]}")
-    note = levels.locator(".hint").text_content()
-    assert note.startswith("Some options are ruled out for certain. All numbers are for a reader to whom")
-    assert "The most private level that this device draws is chosen already." in note
-    assert "choosing it may itself tell something" in note
+def test_where_odds_are_bounded_for_every_reader_it_says_so(screens):
+    screens.to("smoking")
+    told = screens.respondent.page.locator(".how").text_content()
+    assert "Whatever a reader knew before: the odds for an option grow at most 2.34-fold (ε = 0.85)." in told
+    assert "That is 0.12 bits of 1" in told
+    assert "About 70 of them send “Yes”. The other 30 send something else." in told
+    screens.to("taxes")
+    told = screens.respondent.page.locator(".how").text_content()
+    assert "at most 3-fold (ε = 1.1). That is 0.19 bits of 1 on average" in told
 
 
-def test_where_odds_are_bounded_for_every_reader_it_says_so(respond):
-    respondent = respond("private").start()
-    levels = respondent.at("taxes").locator(".levels")
-    assert levels.locator("b").first.text_content() == "Both options stay possible"
-    assert levels.locator(".figures").first.text_content() == "Odds at most 3-fold (ε = 1.1); 0.19 bits of 1."
-    assert "whatever a reader knew before" in levels.locator(".hint").text_content()
-    only = respondent.at("smoking").locator(".figures").text_content()
-    assert "the odds for any option grow at most 2.34-fold (ε = 0.85). It tells 0.12 bits of 1" in only
+def test_a_yes_that_may_be_of_chance_is_said_to_be(screens):
+    smoking = screens.to("smoking", "no")
+    said = json.loads("{" + screens.respondent.previews()["smoking"] + "}")["smoking"]["response"]
+    words = smoking.locator(".preview [role=status]").text_content()
+    assert words == f"Sent: “{said.title()}”. It may be yours or chance's; nobody can tell."
+    assert smoking.locator(".chips .said").text_content() == said.title()
+    assert smoking.locator(".chips .out").count() == 0
 
 
-def test_what_holds_for_every_line_is_said_once(respond):
-    respondent = respond("private").start().answer("drugs", ANSWERS["drugs"])
-    said = respondent.at("drugs").locator(".preview [role=status] p").all_text_contents()
+def test_what_holds_for_every_line_is_said_once(screens):
+    drugs = screens.to("drugs", ANSWERS["drugs"])
+    said = drugs.locator(".preview [role=status] p").all_text_contents()
     assert len(said) == 4
-    assert [line.endswith("all options stay possible.") for line in said[:3]] == [True, True, True]
-    assert said[3].startswith("They need not be equally likely")
+    assert [line.rpartition(": ")[2] in ("“Yes”", "“No”") for line in said] == [True, True, True, False]
+    assert said[3] == "Each may be yours or chance's; nobody can tell."
 
 
 def test_another_tab_that_has_sent_ends_this_one(respond):
-    first = respond("private").start().fill(ANSWERS)
-    second = respond("private", within=first.page.context).start().fill(ANSWERS)
-    first.move().confirm()
-    second.page.locator("#receipt").wait_for()
+    first = respond("private").start().to_review({"smoking": "no"})
+    second = respond("private", within=first.page.context).start().answer("income", "to_3000")
+    first.page.bring_to_front()
+    first.confirm()
+    second.page.locator(".receipt").wait_for()
     assert not second.problems or not any("Error" in each and "header" not in each for each in second.problems)
 
 
@@ -230,20 +303,18 @@ def several_ways(tmp_path_factory):
 
 def test_what_is_promised_at_most_is_rounded_up(respond, several_ways):
     visitor = respond("ways", on=several_ways).open()
-    assert (
-        "From one answer alone: if all options were equally likely before"
-        in visitor.page.locator("main").text_content()
-    )
+    assert "From one answer, for a reader who knew nothing" in visitor.page.locator("main").text_content()
     visitor.start()
-    assert "at most 2.34-fold" in visitor.at("one").text_content()  # 7/3
+    assert visitor.asked() == ["one"]
+    assert "at most 2.34-fold" in visitor.page.locator(".how").text_content()  # 7/3
 
 
 def test_only_a_design_that_names_what_is_not_true_is_said_to_strike_out(respond, several_ways):
     visitor = respond("ways", on=several_ways).start().move()
     for name in ("near", "other"):
-        told = visitor.at(name).locator(".explanation").text_content()
-        assert "strikes out" not in told
-        assert "may send another answer than yours" in told
+        told = visitor.at(name).locator(".sentence").text_content()
+        assert "crosses out" not in told
+        assert "this device may change your answer" in told
         if name == "near":
             visitor.move()
-    assert "strikes out" in respond("private").start().at("income").locator(".explanation").text_content()
+    assert "crosses out" in respond("private").start().at("income").locator(".sentence").text_content()

@@ -45,11 +45,11 @@ def answered_and_deleted(device, server, profile):
     time it is deleted is in no file anyway.
     """
     address = server.page("private")
-    drawn = device(address).start().fill(TRUTHS).previews()
-    respondent = device(address).start().fill(TRUTHS)
-    assert respondent.previews() == drawn
+    drawn = device(address).start().through(TRUTHS)
+    respondent = device(address).start()
+    assert respondent.through(TRUTHS) == drawn
     _, before = remembered(respondent, server.keys)
-    body = respondent.move().shown()
+    body = respondent.shown()
     respondent.confirm()
     respondent = device(address).open()
     assert body in respondent.page.locator("#receipt").text_content()

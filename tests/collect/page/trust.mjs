@@ -6,6 +6,7 @@ const module = await import(pathToFileURL(process.argv[3]));
 const exact = (pair) => pair.map(String); // JSON has no integers beyond 2⁵³
 
 const TASKS = {
+  ways: (cases) => cases.map(({ design, innocuous }) => module.wayByHand(design, innocuous)),
   flaw: (surveys) => surveys.map((survey) => module.flaw(survey)),
   measures: (designs) =>
     designs.map((design) => {

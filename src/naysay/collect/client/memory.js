@@ -5,6 +5,7 @@
 // For each private question and level the table of responses to *all* categories is drawn at once. Answering looks up.
 // So nothing that a respondent does gives a second draw, and what is stored is the same for every truth.
 
+import { letters } from "./letters.js";
 import { categories, channel, draw, hex, hexadecimal, shown } from "./randomize.js";
 import { Sealer } from "./sealing.js";
 
@@ -239,8 +240,6 @@ async function marks(questions) {
   }
   return found;
 }
-
-const letters = (text) => text.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{N}]|\p{Default_Ignorable_Code_Point}/gu, "");
 
 const digest = async (text) => hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 

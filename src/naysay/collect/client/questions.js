@@ -90,7 +90,7 @@ function ask(question, page, heading) {
   const again = () => (fill(), page.changed(), inputs.querySelector("input, button")?.focus());
   const fixed = answers.before(question) || answers.refused(question);
   const hidden = question.private && !fixed ? around(question, page, again) : null;
-  const away = clear(question, page, again);
+  const away = fixed ? { element: null, refresh: () => {} } : clear(question, page, again);
   if (fixed) inputs.append(notice(question, texts, answers));
   else fill();
   let label = title(question, texts);

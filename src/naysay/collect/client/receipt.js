@@ -47,7 +47,12 @@ export function receipt(page) {
     "div",
     {},
     make("p", {}, texts.say("receipt.keep")),
-    make("pre", { id: "receipt", class: "bytes", dir: "auto", tabindex: "0", role: "region", "aria-label": texts.say("receipt.heading") }, text),
+    make(
+      "details",
+      {},
+      make("summary", {}, texts.say("receipt.show")),
+      make("pre", { id: "receipt", class: "bytes", dir: "auto", tabindex: "0", role: "region", "aria-label": texts.say("receipt.heading") }, text),
+    ),
     make("div", { class: "actions" }, ...actions),
     make("p", { class: "hint" }, texts.say("receipt.done")),
   );

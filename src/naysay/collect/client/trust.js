@@ -2,14 +2,16 @@
 // answer, its designs can be drawn, and what it states of privacy is no better than what its integers give. Whatever
 // cannot be read is refused, too. tests/collect/survey_vectors.json holds this and the server to the same verdicts.
 
+import { letters } from "./letters.js";
 import { quotient, offered, together } from "./measures.js";
-import { channel, chances, products, space } from "./randomize.js";
+import { channel, products } from "./randomize.js";
+import { modes, wayByHand } from "./by_hand.js";
 
 const LIMIT = 2 ** 53;
 const HASH = /^[0-9a-f]{64}$/;
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const CODE = /^-?[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
-const WHOLE = "naysay version name title about contact thanks languages items";
+const WHOLE = "naysay version name title about contact thanks languages items practice";
 const FIELDS = {
   note: "",
   group: "items",
@@ -18,7 +20,7 @@ const FIELDS = {
   rating: "low high low_label high_label",
   grid: "rows choices",
   ranking: "choices",
-  select_one: "choices private",
+  select_one: "choices private right explanation",
   select_multiple: "choices private",
   integer: "low high bins private",
   decimal: "low high bins private",
@@ -42,6 +44,8 @@ export function flaw(survey) {
     must(survey.naysay === "survey" && survey.version === 1 && Number.isSafeInteger(survey.body_length));
     asked(survey.questionnaire, at);
     const questions = walked(survey.questionnaire.items).map(([item]) => item);
+    at.path = "questionnaire.items";
+    apart(questions.filter(({ kind }) => kind !== "note" && kind !== "group"));
     at.path = "renewed";
     must((survey.renewed ?? []).every((old) => typeof old === "string" && HASH.test(old)));
     stated(survey, questions.filter((question) => question.private), at);
@@ -73,6 +77,7 @@ function asked(questionnaire, at) {
   const { title, about = {}, contact = {}, thanks = {}, languages } = questionnaire;
   must(languages.length && languages.every((tag) => typeof tag === "string" && Intl.getCanonicalLocales(tag)));
   says([title, about, contact, thanks], new Map());
+  practiced(questionnaire.practice ?? true);
   const [items, before] = [walked(questionnaire.items), new Map()];
   const columns = new Set(["day", ...items.flatMap(([{ name, private: how }]) => (how?.design?.design?.levels ? [`${name}_level`] : []))]);
   distinct(items.map(([{ name }]) => name));
@@ -87,8 +92,21 @@ function asked(questionnaire, at) {
   }
 }
 
+/** A question that is never sent: it repeats nothing, and holds nothing but words. */
+function practiced(practice) {
+  if (typeof practice === "boolean") return;
+  only(practice, "label choices");
+  whole(practice.choices.length, 3, 6);
+  distinct(practice.choices.map(({ name }) => name));
+  for (const part of practice.choices) {
+    named(part.name, CODE);
+    only(part, "name label");
+  }
+  says([practice.label, ...practice.choices.map(({ label }) => label)], new Map());
+}
+
 function one(item, before) {
-  const { kind, name, label, hint = {}, relevant, constraint, private: how } = item;
+  const { kind, name, label, hint = {}, relevant, constraint, private: how, right, explanation = {} } = item;
   among(FIELDS, kind);
   only(item, `kind name label hint relevant ${kind === "note" || kind === "group" ? "" : "required constraint"} ${FIELDS[kind]}`);
   named(name, NAME);
@@ -102,7 +120,8 @@ function one(item, before) {
       only(part, list === item.bins ? "name label below" : "name label");
     }
   }
-  const told = [item.low_label ?? {}, item.high_label ?? {}, constraint?.message ?? {}, ...Object.values(how?.responses ?? {})];
+  must(right === undefined ? !Object.keys(explanation).length : !how && item.choices.some((choice) => choice.name === right));
+  const told = [item.low_label ?? {}, item.high_label ?? {}, constraint?.message ?? {}, explanation, how?.innocuous ?? {}, ...Object.values(how?.responses ?? {})];
   says([label, hint, ...told, ...parts.flat().map((part) => part.label)], before);
 }
 
@@ -131,7 +150,7 @@ function condition(node, before, own) {
 
 /** A private question: nothing is decided by its true answer, and each level can be drawn. */
 function hidden({ kind, choices, bins, low, high, constraint, private: how }) {
-  only(how, "design by_hand responses");
+  only(how, "design by_hand responses modes innocuous");
   must(!constraint && (low ?? null) === null && (high ?? null) === null);
   const names = kind === "select_multiple" ? ["yes", "no"] : (bins ?? choices).map(({ name }) => name);
   must(names.length > 1 && !Object.keys(how.responses).some((name) => names.includes(name)));
@@ -151,7 +170,28 @@ function hidden({ kind, choices, bins, low, high, constraint, private: how }) {
   const called = levels.map(({ level }) => String(level));
   distinct(called);
   must(how.by_hand.every((level) => called.includes(level)));
-  for (const level of how.by_hand) tossed(channel(design, level), names);
+  for (const level of how.by_hand) must(wayByHand(channel(design, level), false));
+  carried(how, levels.length ? null : design, kind);
+}
+
+/** Who carries the design out. People are told how only where what they are told gives its chances. */
+function carried({ innocuous = {}, ...how }, design, kind) {
+  const named = modes({ private: how });
+  must(named.length && named.every((mode) => mode === "hand" || mode === "device"));
+  distinct(named);
+  const beside = Object.keys(innocuous).length > 0;
+  must(!beside || (named.includes("hand") && kind !== "select_multiple"));
+  must(!named.includes("hand") || (design && wayByHand(design, beside)));
+}
+
+/** An innocuous question protects one answer, and is asked nowhere else: two responses would tell more than one. */
+function apart(questions) {
+  const seen = new Set(questions.flatMap(({ label }) => Object.values(label).map(letters)));
+  for (const { private: how } of questions) {
+    const own = new Set(Object.values(how?.innocuous ?? {}).map(letters).filter(Boolean));
+    for (const text of own) must(!seen.has(text));
+    for (const text of own) seen.add(text);
+  }
 }
 
 function ascending(ends) {
@@ -204,15 +244,6 @@ const DRAWN = {
   },
   then: ({ first, second }, names) => drawn(second, JSON.parse(drawn(first, names))), // sets are no JSON
 };
-
-/** What people are told to do with a coin gives just these chances: two coins, or one of two options that are shown. */
-function tossed(design, names) {
-  const { whole, at } = chances(design);
-  const [parts, mine, other] = names.length === 2 ? [4n, 3n, 1n] : [BigInt(names.length - 1), 0n, 1n];
-  must(names.length === 2 || (design.kind === "two_option" && design.shown === 2));
-  same(space(design), { labels: names, set: 0 });
-  names.forEach((_, x) => names.forEach((_, y) => must(at(x, y) * parts === whole * (x === y ? mine : other))));
-}
 
 /** What the survey states is held against its integers: it may promise less than they give, and never more. */
 function stated({ privacy, together: sum }, questions, at) {

@@ -46,7 +46,7 @@ def new(
 ) -> None:
     """Write an example to begin with.
 
-    Every kind of question, plain and private, in four languages. A sheet of the workbook says what each column is for.
+    Every kind of question, direct and private, in four languages. A sheet of the workbook says what each column is for.
 
     \b
     Examples:

@@ -10,7 +10,6 @@ import datetime
 import hashlib
 import os
 import sqlite3
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 from naysay.design.form import unnamed
 from naysay.errors import DataError
 from naysay.questionnaire import Question, Questionnaire, canonical
+from naysay.questionnaire.by_hand import letters
 
 __all__ = ["Mark", "Memory", "marks"]
 
@@ -195,7 +195,7 @@ def marks(questionnaire: Questionnaire) -> list[Mark]:
     for question in questionnaire.questions:
         if question.privacy is None:
             continue
-        texts = tuple(_digest(_letters(text)) for text in question.label.values())
+        texts = tuple(_digest(letters(text)) for text in question.label.values())
         twin = next((seen[text] for text in texts if text in seen), None)
         if twin is not None:
             told = f"{question.name} asks in the same words as {twin}, and would be a second draw for one question"
@@ -219,15 +219,6 @@ def _bare(node: Any) -> Any:
     if isinstance(node, dict):
         return {name: _bare(part) for name, part in node.items() if name != "yes_no"}
     return [_bare(part) for part in node] if isinstance(node, list) else node
-
-
-_UNSEEN = "\u115f\u1160\u3164\uffa0"  # letters that fill a place, and show nothing
-
-
-def _letters(text: str) -> str:
-    """Letters and digits that are seen, so that a blank more or less makes no new question."""
-    plain = unicodedata.normalize("NFKC", text).lower()
-    return "".join(each for each in plain if unicodedata.category(each)[0] in "LN" and each not in _UNSEEN)
 
 
 def _digest(content: str | bytes) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime
 import json
+import operator
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -26,8 +27,10 @@ __all__ = [
     "Code",
     "Constraint",
     "Label",
+    "Mode",
     "Model",
     "Name",
+    "Practice",
     "Private",
     "Question",
     "Row",
@@ -98,6 +101,31 @@ class Constraint(Model):
     message: Label = {}
 
 
+class Practice(Model):
+    """A harmless question on which respondents try a private answer; nothing of it is ever sent.
+
+    Parameters
+    ----------
+    label : {language: text}
+        What is asked.
+    choices : tuple of Choice
+        Three or more.
+
+    Examples
+    --------
+    >>> meals = tuple(Choice(name=name, label={"en": name}) for name in ("breakfast", "lunch", "dinner"))
+    >>> len(Practice(label={"en": "Which meal do you like best?"}, choices=meals).choices)
+    3
+    """
+
+    label: Label
+    choices: tuple[Choice, ...]
+
+
+Mode = Literal["hand", "device"]
+"""Who carries a design out: respondents themselves, who enter the response; or their device, which they tell."""
+
+
 class Private(Model):
     """That an answer leaves the device only as a response drawn under `design`.
 
@@ -110,6 +138,10 @@ class Private(Model):
         Levels that respondents draw themselves: they enter the response, and the device never learns the answer.
     responses : {response: {language: text}}
         What respondents read for responses that are no choice, such as a sink.
+    modes : tuple of "hand" and "device"
+        Who carries the design out; the first is what the page begins with. What is sent does not tell them apart.
+    innocuous : {language: text}
+        The innocuous question beside this one, of designs that have one, such as the crosswise model.
 
     Examples
     --------
@@ -123,6 +155,8 @@ class Private(Model):
     design: dict[str, Any]
     by_hand: tuple[str, ...] = ()
     responses: dict[str, Label] = {}
+    modes: tuple[Mode, ...] = Field(("device",), exclude_if=("device",).__eq__)
+    innocuous: Label = Field({}, exclude_if=operator.not_)
 
     @cached_property
     def offer(self) -> Answerable:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
 from naysay import _checks
 from naysay.errors import DataError
@@ -13,6 +15,8 @@ from naysay.questionnaire.kinds.base import (
     YES_NO,
     Cells,
     Choice,
+    Code,
+    Label,
     Private,
     Question,
     Row,
@@ -58,6 +62,14 @@ def _listed(cell: Any) -> Any:
 class SelectOne(_Choosing):
     """One of several choices.
 
+    Parameters
+    ----------
+    right : str, optional
+        The name of the choice that is right: the question then checks whether respondents have understood. Its answer
+        is plain, is counted as any other, and cannot be taken back: the page then says what is right.
+    explanation : {language: text}
+        What the page says then.
+
     Examples
     --------
     >>> sizes = tuple(Choice(name=name, label={"en": name}) for name in ("small", "large"))
@@ -68,11 +80,14 @@ class SelectOne(_Choosing):
     kind: Literal["select_one"] = "select_one"
     choices: tuple[Choice, ...]
     private: Private | None = None
+    right: Code | None = Field(None, exclude_if=operator.not_)
+    explanation: Label = Field({}, exclude_if=operator.not_)
 
     stored: ClassVar[type] = str
     types: ClassVar[tuple[str, ...]] = ("select_one", "select one")
     listed: ClassVar[bool] = True
     categories_in: ClassVar[str] = "choices"
+    fields: ClassVar[Mapping[str, str]] = {"right": "naysay_right", "explanation": "naysay_explanation"}
 
     def complaint(self, value: Any) -> str | None:
         known = isinstance(value, str) and value in self.names
@@ -92,7 +107,26 @@ class SelectOne(_Choosing):
     def of_row(cls, row: Row) -> dict[str, Any]:
         found = super().of_row(row)
         rating = likert(row, found["choices"]) if "likert" in row.text("appearance").lower() else None
-        return rating or found
+        own = {"right": row.text("naysay_right"), "explanation": row.label("naysay_explanation")}
+        return rating or found | {name: told for name, told in own.items() if told}
+
+    def written(self, sheets: Sheets) -> list[Cells]:
+        (row,) = super().written(sheets)
+        return [row | {"right": self.right or "", "explanation": self.explanation}]
+
+    def flaws(self, path: str) -> Iterator[Problem]:
+        yield from super().flaws(path)
+        known = _checks.shown(self.names)
+        if self.right is None and self.explanation:
+            message, way_out = "an explanation must belong to a choice that is right", "name the choice in right"
+            yield Problem("understanding", message, "", way_out, path=f"{path}.explanation")
+        elif self.right is not None and self.private is not None:
+            message = "a question that checks what respondents have understood must not be private"
+            reason = "it is counted answer by answer"
+            yield Problem("understanding", message, reason, "take the design or right away", path=f"{path}.right")
+        elif self.right is not None and self.right not in self.names:
+            message = f"the right choice must be one of {known}; got {self.right!r}"
+            yield Problem("understanding", message, "", "write its name", path=f"{path}.right")
 
 
 class SelectMultiple(_Choosing):

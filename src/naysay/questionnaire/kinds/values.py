@@ -110,7 +110,7 @@ class _Number(Question):
         """Bins of a private number that do not go up, or do not cover all numbers."""
         if self.private is None:
             if self.bins:
-                message = "bins of a plain number are not used"
+                message = "bins of a direct number are not used"
                 yield Problem("bins", message, "its answer is sent as it is", "leave them out", "warning", path=path)
             return
         if len(self.bins) < 2:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from naysay.questionnaire.problems import Problem
 from naysay.questionnaire.questionnaire import Questionnaire
-from naysay.questionnaire.rules import logic, privacy, texts
+from naysay.questionnaire.rules import carried_out, logic, privacy, texts
 from naysay.questionnaire.rules.walk import Walk, piped
 
 __all__ = ["RULES", "check"]
@@ -16,7 +16,8 @@ Rule = Callable[[Walk], Iterator[Problem]]
 RULES: tuple[Rule, ...] = (
     texts.names, texts.languages, texts.wording, texts.scales, texts.piping,
     logic.conditions, logic.behind_sent, logic.constraints,
-    privacy.designs_fit, privacy.levels, privacy.words, privacy.by_hand, privacy.categories,
+    privacy.designs_fit, privacy.levels, privacy.words, privacy.categories,
+    carried_out.by_hand, carried_out.modes, carried_out.innocuous,
 )  # fmt: skip
 """What is checked; each yields problems with their path."""
 

@@ -15,7 +15,7 @@ from naysay.questionnaire.rules.walk import Entry, Walk, expressions, nodes
 __all__ = ["behind_sent", "conditions", "constraints"]
 
 _MANY = 200  # questions; the nearest of more takes long to find
-_ASK_ALL = "ask everybody, or branch on a plain answer"
+_ASK_ALL = "ask everybody, or branch on a direct answer"
 
 
 def conditions(walk: Walk) -> Iterator[Problem]:
@@ -71,7 +71,7 @@ def _plain(asked: Question, asking: Item, path: str) -> Iterator[Problem]:
 
 def _sent(asked: Question, path: str) -> Iterator[Problem]:
     if asked.privacy is None:
-        message = f"sent() is of a private question; ${{{asked.name}}} is plain"
+        message = f"sent() is of a private question; ${{{asked.name}}} is direct"
         yield Problem("references", message, "its answer is sent as it is", f"write ${{{asked.name}}}", path=path)
     elif asked.parts:
         message = f"sent() must not be of the select multiple ${{{asked.name}}}"
@@ -95,7 +95,7 @@ def behind_sent(walk: Walk) -> Iterator[Problem]:
 
 
 def _behind_sent(name: str, private: str, path: str) -> Problem:
-    message = f"the plain question {name!r} is asked after some responses to ${{{private}}} only"
+    message = f"the direct question {name!r} is asked after some responses to ${{{private}}} only"
     reason = (
         f"its answers are sent as they are; they tell who gave a true response to ${{{private}}}, and who a random one"
     )

@@ -15,9 +15,8 @@ from naysay.questionnaire.kinds.base import YES_NO, Private, Question
 from naysay.questionnaire.problems import Problem
 from naysay.questionnaire.rules.meanings import complement, none_of_them, refusal
 from naysay.questionnaire.rules.walk import Walk
-from naysay.questionnaire.xlsform.offers import by_hand_design
 
-__all__ = ["MOST_ODDS", "by_hand", "categories", "designs_fit", "levels", "words"]
+__all__ = ["MOST_ODDS", "categories", "designs_fit", "levels", "offers", "words"]
 
 MOST_ODDS = 20
 """Odds between two categories to which one answer may change them unmentioned.
@@ -28,7 +27,7 @@ More is a warning to the author, and a sentence on the page, which has the numbe
 _MOST_EPSILON = round(math.log(MOST_ODDS), 1)  # 3, rounded: authors write k_ary(epsilon=3), whose odds are 20.09
 
 
-def _offers(walk: Walk) -> Iterator[tuple[str, Question, Private]]:
+def offers(walk: Walk) -> Iterator[tuple[str, Question, Private]]:
     """Private questions whose design can be read and is about their categories."""
     for entry, question in walk.questions():
         if question.privacy is not None and not list(_unfit(entry.path, question, question.privacy)):
@@ -70,7 +69,7 @@ def _unfit(path: str, question: Question, private: Private) -> Iterator[Problem]
 
 def levels(walk: Walk) -> Iterator[Problem]:
     """A level that reveals the answer, or nearly, says so, one that tells nothing too; the most private come first."""
-    for at, _, private in _offers(walk):
+    for at, _, private in offers(walk):
         path = f"{at}.private.design"
         for level, channel in private.channels:
             yield from _told(channel, "the design" if level is None else f"level {level!r}", path)
@@ -83,10 +82,10 @@ def levels(walk: Walk) -> Iterator[Problem]:
 
 def words(walk: Walk) -> Iterator[Problem]:
     """A response that is no choice has words of its own."""
-    for path, question, private in _offers(walk):
+    for path, question, private in offers(walk):
         known = {*question.categories, *YES_NO, *private.responses}
         spaces = [channel.space for _, channel in private.channels]
-        labels = [str(label) for space in spaces if space.one_label for label in space.labels]
+        labels = [str(label) for space in spaces if space.one_label or space.sets for label in space.labels]
         for label in dict.fromkeys(labels):
             if label not in known:
                 message = f"the response {label!r} has no words of its own, and is shown as it is written"
@@ -119,33 +118,9 @@ def _told(design: Design, called: str, path: str) -> Iterator[Problem]:
         yield Problem("designs", message, reason, "take a design that tells something", path=path)
 
 
-def by_hand(walk: Walk) -> Iterator[Problem]:
-    """A level drawn by hand is on offer, and can be drawn with a coin."""
-    for at, _, private in _offers(walk):
-        path, by_name = f"{at}.private.by_hand", dict(private.channels)
-        for level in private.by_hand:
-            if level not in by_name:
-                hint = _checks.nearest(level, [each for each in by_name if each is not None])
-                message = f"a level drawn by hand must be on offer; there is no level {level!r}"
-                yield Problem("by_hand", message, "", hint, path=path)
-            elif not _by_coin(by_name[level]):
-                message = f"level {level!r} must be one that people can draw with a coin"
-                reason = "the page shows two options of which one is named, or tells respondents to toss two coins"
-                way_out = "take two_option(shown=2), for two categories two_coins()"
-                yield Problem("by_hand", message, reason, way_out, path=path)
-
-
-def _by_coin(design: Design) -> bool:
-    wanted = by_hand_design(design.categories)
-    if len(design.categories) > 2:  # people are shown two options: the same table of chances by other means is no coin
-        return design == wanted
-    same_space = design.space == wanted.space and design.space.listable
-    return same_space and bool((design.matrix == wanted.matrix).all())
-
-
 def categories(walk: Walk) -> Iterator[Problem]:
     """No "none of the above" where two options are shown; a sink where ruling a category out betrays something."""
-    for path, question, private in _offers(walk):
+    for path, question, private in offers(walk):
         if len(question.categories) < 3:
             continue
         channels = [channel for _, channel in private.channels]

@@ -16,6 +16,7 @@ __all__ = ["languages", "names", "piping", "scales", "wording"]
 
 _MARKUP = re.compile(r"<[A-Za-z/!][^<>]*>")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_LEAST, _MOST = 3, 6  # choices of a practice question
 _OF_OBJECTS = frozenset(
     ["constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf"]
 )
@@ -124,6 +125,10 @@ def _piped(asked: Entry | None, name: str, entry: Entry, path: str) -> Iterator[
 
 def scales(walk: Walk) -> Iterator[Problem]:
     """What each kind of question asks of itself, such as enough choices and ranges that run upwards."""
+    if walk.practice is not None and not _LEAST <= len(walk.practice) <= _MOST:
+        message = f"a practice question must have {_LEAST} to {_MOST} choices; got {len(walk.practice)}"
+        reason = "it shows that some options are struck out, and others stay"
+        yield Problem("choices", message, reason, "such as the four seasons", path="practice.choices")
     for entry in walk.entries:
         if isinstance(entry.item, Question):
             yield from entry.item.flaws(entry.path)

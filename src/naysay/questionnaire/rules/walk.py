@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from naysay.questionnaire.expressions.nodes import Apply, Expression
 from naysay.questionnaire.items import Group, Item
-from naysay.questionnaire.kinds.base import Constraint, Label, Question
+from naysay.questionnaire.kinds.base import Constraint, Label, Practice, Question
 from naysay.questionnaire.questionnaire import TEXTS, Questionnaire
 
 __all__ = ["Entry", "Shown", "Walk", "expressions", "nodes", "piped"]
@@ -80,6 +80,8 @@ class Walk:
 
     def __init__(self, questionnaire: Questionnaire) -> None:
         self.languages = questionnaire.languages
+        practice = questionnaire.practice
+        self.practice = practice.choices if isinstance(practice, Practice) else None
         self.entries: list[Entry] = []
         _enter(questionnaire.items, "items", self.entries)
         self.by_name = {entry.item.name: entry for entry in self.entries}
@@ -108,6 +110,10 @@ def _texts(questionnaire: Questionnaire) -> Iterator[Shown]:
     yield Shown("title", questionnaire.title, True, "a title")
     for name in TEXTS:
         yield Shown(name, getattr(questionnaire, name), False, name)
+    if isinstance(questionnaire.practice, Practice):
+        yield Shown("practice.label", questionnaire.practice.label, True, "the practice question")
+        for place, each in enumerate(questionnaire.practice.choices):
+            yield Shown(f"practice.choices[{place}].label", each.label, True, "a label")
 
 
 def _within(entry: Entry) -> Iterator[Shown]:
@@ -122,6 +128,8 @@ def _within(entry: Entry) -> Iterator[Shown]:
             yield Shown(f"{path}.{name}[{place}].label", each.label, True, "a label", entry)
     for response, label in ({} if item.privacy is None else item.privacy.responses).items():
         yield Shown(f"{path}.private.responses.{response}", label, True, "words", entry)
+    if item.privacy is not None:
+        yield Shown(f"{path}.private.innocuous", item.privacy.innocuous, False, "the innocuous question", entry)
 
 
 def piped(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A questionnaire with every kind of question, plain and private, in four languages."""
+"""A questionnaire with every kind of question, direct and private, in four languages."""
 
 from __future__ import annotations
 

@@ -21,13 +21,16 @@ SURVEY = (
 )  # fmt: skip
 """The columns of the survey sheet that every XLSForm may have, in the order in which they are written."""
 
-_TEXTS = ("form_title", *(f"naysay_{name}" for name in TEXTS))
-_PRIVACY = {"naysay_design": False, "naysay_levels": False, "naysay_sink": False, "naysay_sink_label": True}
+_TEXTS = ("form_title", *(f"naysay_{name}" for name in TEXTS), "naysay_practice_label")
+_PRIVACY = {
+    "naysay_design": False, "naysay_levels": False, "naysay_sink": False, "naysay_sink_label": True,
+    "naysay_mode": False, "naysay_innocuous": True, "naysay_first_label": True, "naysay_second_label": True,
+}  # fmt: skip
 _TRANSLATED = {"label", "hint", "constraint_message", *_TEXTS}
 _KNOWN = {
     "survey": SURVEY,
     "choices": ("list_name", "name", "label"),
-    "settings": ("form_id", "default_language", "version", *_TEXTS),
+    "settings": ("form_id", "default_language", "version", "naysay_practice", *_TEXTS),
 }
 _ALIASES = {
     "relevance": "relevant", "bind::relevant": "relevant", "bind::required": "required", "caption": "label",
@@ -178,7 +181,7 @@ def _unused(found: Columns, header: str, base: str) -> None:
     """A column that is not understood: a warning, unless it was meant to make answers private."""
     hint = _checks.nearest(base, sorted(_known(found.sheet)))
     if "naysay" in header.lower():
-        message, reason = f"there is no column {header!r}", "answers that were to be private would be plain"
+        message, reason = f"there is no column {header!r}", "answers that were to be private would be sent as they are"
         _problem(found, header, message, reason, hint)
     else:
         hint = hint if hint.startswith("did") else "leave it out, or keep it for yourself"

@@ -8,11 +8,12 @@ from itertools import pairwise
 from typing import Any
 
 from naysay import _checks, designs
-from naysay.design import Answerable, Design, read
+from naysay.design import Answerable, read
 from naysay.errors import DesignError
+from naysay.questionnaire.by_hand import by_hand_design
 from naysay.questionnaire.kinds.base import Private
 
-__all__ = ["COIN", "bins_of", "by_hand_design", "private_of", "written_private"]
+__all__ = ["COIN", "bins_of", "private_of", "written_private"]
 
 COIN = "coin"
 """What the level is called that respondents draw themselves."""
@@ -153,28 +154,21 @@ def _range(text: str, known: list[str]) -> list[str]:
     return known[floor : ceiling + 1]
 
 
-def by_hand_design(names: Sequence[str]) -> Design:
-    """The design that respondents draw themselves, with a coin.
-
-    They are shown two options and name one that is not true of them. With two categories, they toss two coins.
-
-    Examples
-    --------
-    >>> by_hand_design(("yes", "no"))
-    <two_coins(): 2 categories>
-    """
-    return designs.two_coins(categories=names) if len(names) == 2 else designs.two_option(names, shown=2)
-
-
 def _with_sink(names: tuple[str, ...], design: str, levels: str, sink: str, words: Mapping[str, str]) -> dict[str, Any]:
-    if design.replace("()", "").strip() not in ("", "negative", "negative_sink") or levels.strip():
+    chosen = [each.strip() for each in levels.split(",") if each.strip()]
+    if design.replace("()", "").strip() not in ("", "negative", "negative_sink", "negative_levels"):
+        raise DesignError(f"a sink goes with the design negative; got {design} (leave the design or the sink out)")
+    if COIN in chosen:
         raise DesignError(
-            "a sink goes with the design negative and one answer; got "
-            f"{design or 'no design'}{f' with levels {levels}' if levels else ''} (leave the levels out)"
+            "a sink and the coin exclude each other: of the two options that are shown one is ruled out, and it may be "
+            f"the sink (leave {COIN!r} out of the levels)"
         )
     kept = [each.strip() for each in sink.split(",") if each.strip()]
     labels = {name: "sink" if len(kept) == 1 else f"sink_{name}" for name in kept}
-    made = designs.negative_sink(names, sinks=labels)
+    offered = bool(chosen) or "levels" in design
+    made: Answerable = designs.negative_sink(names, sinks=labels)
+    if offered:
+        made = designs.levels(_on_offer(designs.negative_levels(names, sinks=labels), chosen))
     return _form(made, responses={label: dict(words) for label in labels.values()})
 
 
@@ -220,7 +214,9 @@ def _candidates(private: Private, names: tuple[str, ...]) -> list[dict[str, str]
     coin = f", {COIN}" if private.by_hand else ""
     levels = [level for level in private.levels if level not in private.by_hand]
     if levels:
-        found.append({"design": "negative", "levels": f"{levels[0]}..{levels[-1]}{coin}"})
+        ends = f"{levels[0]}..{levels[-1]}"
+        found = [{**cells, "levels": ends} for cells in found]
+        found.append({"design": "negative", "levels": f"{ends}{coin}"})
         found.append({"design": offer.channel(offer.levels[0]).name, "levels": COIN})
     return [*found, {"design": offer.name, "levels": coin.removeprefix(", ")}, {"design": "", "levels": COIN}]
 

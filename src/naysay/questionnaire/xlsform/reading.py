@@ -11,7 +11,9 @@ from typing import Any
 from naysay.questionnaire.problems import Place, Problem, Severity
 from naysay.questionnaire.questionnaire import TEXTS
 from naysay.questionnaire.xlsform.columns import Columns, columns_of, own, tag_of
-from naysay.questionnaire.xlsform.rows import GROUP_ENDS, GROUP_STARTS, REPEAT_ENDS, REPEAT_STARTS, Draft, Row, Workbook
+from naysay.questionnaire.xlsform.drafts import Draft
+from naysay.questionnaire.xlsform.learning import CHECK, practice
+from naysay.questionnaire.xlsform.rows import GROUP_ENDS, GROUP_STARTS, REPEAT_ENDS, REPEAT_STARTS, Row, Workbook
 from naysay.questionnaire.xlsform.sheets import Sheet, read_sheets
 
 __all__ = ["read_xlsform"]
@@ -49,6 +51,7 @@ def read_xlsform(path: str | Path) -> Draft:
     draft.problems += [problem for each in columns.values() for problem in each.problems]
     _settings(draft, columns["settings"], number, settings, stem=Path(path).stem)
     workbook = Workbook(draft, columns, _lists(draft, columns["choices"], sheets["choices"]))
+    draft.form |= practice(draft, columns, workbook.lists, number, settings)
     if not sheets["survey"].rows:
         message = "the sheet 'survey' must hold the questions, a row each"
         way_out = "naysay questionnaire new writes an example"
@@ -253,9 +256,14 @@ def _workbook(sheets: Mapping[str, Sheet], columns: Columns) -> dict[str, Any]:
         kept = [header for header in sheet.columns if header not in dropped]
         numbered = dict(sheet.rows)
         rows = [numbered.get(number, {}) for number in range(2, max(numbered, default=1) + 1)]
-        book[name] = [{header: _SENT.sub(r"\1", row[header]) for header in kept if header in row} for row in rows]
+        book[name] = [{header: _theirs(row[header]) for header in kept if header in row} for row in rows]
         book[f"{name}_header"] = [dict.fromkeys(kept)]
     return book
+
+
+def _theirs(cell: str) -> str:
+    """A cell in the words of pyxform: sent() and the check of understanding are ours; the type today needs no label."""
+    return "today" if cell.strip().lower() == CHECK else _SENT.sub(r"\1", cell)
 
 
 def _told(text: str, severity: Severity) -> Problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from naysay import _checks
@@ -14,10 +14,13 @@ from naysay.questionnaire.items import KINDS
 from naysay.questionnaire.kinds.base import Question
 from naysay.questionnaire.kinds.choices import SelectOne
 from naysay.questionnaire.problems import Place, Problem, Severity
+from naysay.questionnaire.xlsform.carried import carried_out
 from naysay.questionnaire.xlsform.columns import Columns
+from naysay.questionnaire.xlsform.drafts import Draft, Lists
+from naysay.questionnaire.xlsform.learning import CHECK, check_of
 from naysay.questionnaire.xlsform.offers import private_of, sink_words
 
-__all__ = ["GROUP_ENDS", "GROUP_STARTS", "REPEAT_ENDS", "REPEAT_STARTS", "Draft", "Row", "Workbook"]
+__all__ = ["GROUP_ENDS", "GROUP_STARTS", "REPEAT_ENDS", "REPEAT_STARTS", "Row", "Workbook"]
 
 GROUP_STARTS, GROUP_ENDS = {"begin_group", "begin group"}, {"end_group", "end group"}
 REPEAT_STARTS, REPEAT_ENDS = {"begin_repeat", "begin repeat"}, {"end_repeat", "end repeat"}
@@ -50,32 +53,16 @@ _FIELDS = {
     "name": "name", "label": "label", "hint": "hint", "relevant": "relevant", "constraint": "constraint",
     "constraint.expression": "constraint", "constraint.message": "constraint_message", "required": "required",
     "kind": "type", "private": "naysay_design", "private.by_hand": "naysay_levels",
+    "private.modes": "naysay_mode", "private.innocuous": "naysay_innocuous",
 }  # fmt: skip
 _NAMED = {"name": "name", "label": "label"}
-_WORDS = ("naysay_sink_label", "naysay_sink")  # what has words for responses, or asks for some; else the design does
-_PRIVACY = ("naysay_design", "naysay_levels", "naysay_sink")
-
-
-@dataclass
-class Draft:
-    """A questionnaire as it was written, before it is checked.
-
-    Parameters
-    ----------
-    form : object
-        The canonical form, as far as it could be read.
-    problems : list of Problem
-        What could not.
-    places : {path: Place}
-        Where the parts of the form stand in the sheets.
-    omitted : set of str
-        Names of questions that are there but could not be read.
-    """
-
-    form: dict[str, Any]
-    problems: list[Problem] = field(default_factory=list)
-    places: dict[str, Place] = field(default_factory=dict)
-    omitted: set[str] = field(default_factory=set)
+_WORDS = (
+    "naysay_first_label",
+    "naysay_sink_label",
+    "naysay_sink",
+)  # what has words for responses, or asks for some; else the design does
+_PRIVACY = ("naysay_design", "naysay_levels", "naysay_sink", "naysay_mode")
+_DESIGN = _PRIVACY[:3]
 
 
 @dataclass(frozen=True)
@@ -92,7 +79,7 @@ class Workbook:
 
     draft: Draft
     columns: Mapping[str, Columns]
-    lists: Mapping[str, Sequence[tuple[int, Mapping[str, str]]]]
+    lists: Lists
 
 
 class Row:
@@ -153,6 +140,10 @@ class Row:
             return None
         if text.lower() == "note":
             return {"kind": "note", **self.head()}
+        if text.lower() == CHECK:
+            own = check_of(self.languages)
+            head = self.head()
+            return own | head | {"label": own["label"] | head["label"], "required": self.required()}
         found = _kind_asked(text)
         if found is None:
             message = f"type {text!r} is not asked here" if text else "a row must have a type"
@@ -209,6 +200,9 @@ class Row:
         if kind.categories_in != "bins" and self.text("naysay_bins"):
             self.problem("naysay_bins", f"a {item['kind']} has no bins", "bins are for integer and decimal")
         column = next((name for name in _PRIVACY if self.text(name)), None)
+        if column is None and self.label("naysay_innocuous"):
+            message = "an innocuous question stands beside a private one"
+            self.problem(_DESIGN[0], message, "write the design, such as crosswise(prevalence=1/4)")
         if column is None:
             return {}
         names = [each["name"] for each in item.get(kind.categories_in, ())]
@@ -219,13 +213,25 @@ class Row:
             way_out = "write where they end into bind::naysay_bins, such as 20,40,60"
             self.problem(column, "a private number needs bins", way_out, "a design is about categories")
         elif names:
-            cells = {name.removeprefix("naysay_"): self.text(name) for name in _PRIVACY}
+            cells = {name.removeprefix("naysay_"): self.text(name) for name in _DESIGN}
             words = self.label("naysay_sink_label") or sink_words(self.languages)
             try:
-                return {"private": private_of(kind.categories_of(names), **cells, words=words)}
+                categories = kind.categories_of(names)
+                private = private_of(categories, **cells, words=words)
+                told = {
+                    "mode": self.text("naysay_mode"),
+                    "several": kind.categories_of(("a",)) != ("a",),
+                    **self._told(),
+                }
+                return {"private": carried_out(private, self.languages, **told)}
             except (DesignError, DataError) as error:
                 self.problem(column, str(error))
         return {}
+
+    def _told(self) -> dict[str, Any]:
+        """The words with which a design is carried out."""
+        columns = {"innocuous": "naysay_innocuous", "first": "naysay_first_label", "second": "naysay_second_label"}
+        return {name: self.label(column) for name, column in columns.items()}
 
     def grid(self, head: dict[str, Any], members: Sequence[Row]) -> dict[str, Any] | None:
         """A grid, from the rows of a group that share a list; this row begins the group."""

@@ -11,8 +11,10 @@ from naysay.questionnaire.expressions.parsing import write_expression
 from naysay.questionnaire.items import Group, Item
 from naysay.questionnaire.kinds.base import Asked, Bin, Cells, Choice, Label, Question
 from naysay.questionnaire.questionnaire import TEXTS, Questionnaire
+from naysay.questionnaire.xlsform.carried import written_carried
 from naysay.questionnaire.xlsform.columns import SURVEY, own, translated
 from naysay.questionnaire.xlsform.help_sheet import HELP
+from naysay.questionnaire.xlsform.learning import written_practice
 from naysay.questionnaire.xlsform.offers import written_private
 
 __all__ = ["write_xlsform"]
@@ -114,13 +116,17 @@ class _Writer:
     def sheets(self) -> dict[str, list[list[Any]]]:
         """Header and rows of each sheet."""
         form = self.questionnaire
+        practiced = written_practice(form, self)
         choices = [
             {"list_name": listed, "name": name, "label": label}
             for listed, pairs in self.known.items()
             for name, label in pairs
         ]
         settings = {"form_id": form.name, "default_language": _language(form.languages[0])}
-        for column, text in {"form_title": form.title, **{f"naysay_{n}": getattr(form, n) for n in TEXTS}}.items():
+        texts = {"form_title": form.title, **{f"naysay_{n}": getattr(form, n) for n in TEXTS}}
+        texts["naysay_practice_label"] = practiced.pop("naysay_practice_label", {})
+        settings |= practiced
+        for column, text in texts.items():
             settings |= {f"{column}::{_language(language)}": words for language, words in text.items()}
         return {
             "survey": _table(self.rows, (*SURVEY, *own()), form.languages),
@@ -144,8 +150,8 @@ def _asked(question: Question) -> Cells:
         cells["constraint"] = write_expression(question.constraint.expression)
         cells["constraint_message"] = question.constraint.message
     if question.privacy is not None:
-        cells |= written_private(question.privacy)
-        cells["sink_label"] = next(iter(question.privacy.responses.values()), {})
+        cells |= written_private(question.privacy) | written_carried(question.privacy)
+        cells["sink_label"] = {} if cells.get("first_label") else next(iter(question.privacy.responses.values()), {})
     return cells
 
 

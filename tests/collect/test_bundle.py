@@ -1,0 +1,54 @@
+"""The page's modules as one file."""
+
+import re
+
+import pytest
+
+from naysay.collect import Client
+from naysay.collect.bundle import bundle
+from naysay.collect.client import FOLDER
+from naysay.errors import DataError
+
+
+@pytest.fixture(scope="module")
+def modules():
+    return {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.js")}
+
+
+def test_every_module_of_the_page_is_in_it_once(modules):
+    code, parts = bundle(modules, "survey.js")
+    assert sorted(parts) == sorted(modules)
+    assert parts[-1] == "survey.js"
+    for name in modules:
+        for declared in re.findall(r"^(?:async )?function (\w+)\(", modules[name], re.MULTILINE):
+            assert f"function {declared}(" in code, name
+    assert len(code) < sum(map(len, modules.values()))
+
+
+def test_a_client_serves_it_instead_of_its_modules():
+    files = Client.of(FOLDER).files
+    scripts = {name for name in files if name.endswith(".js")}
+    assert scripts == {"survey.js", *(f"words/{tag}.js" for tag in ("en", "de", "es", "ar"))}
+
+
+def test_no_code_is_looked_for_by_another_address(modules):
+    code, _ = bundle(modules, "survey.js")
+    assert re.findall(r"\bimport\b[^;]{0,20}", code) == ["import(`./words/${spoken}.js`)"[:26]]
+
+
+@pytest.mark.parametrize(
+    ("modules", "said"),
+    [
+        ({}, "the module 'a.js' is missing; it is imported by the page"),
+        ({"a.js": 'import { b } from "./b.js";\n'}, "the module 'b.js' is missing; it is imported by a.js"),
+        (
+            {"a.js": 'import { b } from "./b.js";\n', "b.js": 'import { a } from "./a.js";\nexport const b = a;'},
+            "the module 'a.js' imports itself by way of others; it is imported by b.js",
+        ),
+        ({"a.js": 'import b from "./b.js";'}, "must import and export as naysay's own do; got 'import b from"),
+        ({"a.js": "export default 1;"}, "got 'export default 1;'"),
+    ],
+)
+def test_what_cannot_be_made_one_is_said(modules, said):
+    with pytest.raises(DataError, match=re.escape(said)):
+        bundle(modules, "a.js")
