@@ -13,8 +13,6 @@ from naysay import _checks
 from naysay.design.drawing import ByteSource, Source
 from naysay.responses import Codes, Responses, Space
 
-__all__ = ["Chances", "Truth"]
-
 Truth = NDArray[np.int64]
 
 _FEW = 20_000  # responses that are listed for a sum; beyond them a closed form is quicker

@@ -13,18 +13,6 @@ from numpy.typing import NDArray
 
 from naysay.errors import DesignError
 
-__all__ = [
-    "LIMIT",
-    "as_fraction",
-    "flag",
-    "integer",
-    "labels_of",
-    "odds_within",
-    "rounded",
-    "table_weights",
-    "whole_weights",
-]
-
 LIMIT = 2**53
 """Largest denominator: integers up to here are exact in every language's floating point."""
 

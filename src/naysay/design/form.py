@@ -12,8 +12,6 @@ from naysay.design.exact import labels_of
 from naysay.errors import DesignError
 from naysay.tally.tally import register_reader
 
-__all__ = ["KINDS", "TOLD", "VERSION", "formed", "of_node", "of_text", "text_of", "unnamed"]
-
 VERSION = 1
 
 KINDS: dict[str, Any] = {}

@@ -16,8 +16,6 @@ from naysay import _checks
 from naysay.design.base import Answerable, check_design
 from naysay.errors import DataError
 
-__all__ = ["choice", "lies", "number", "place_of", "positive", "share"]
-
 Floats = NDArray[np.float64]
 
 

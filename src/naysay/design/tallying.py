@@ -16,8 +16,6 @@ from naysay.sampling import Sampling
 from naysay.tally import Channel, Tally
 from naysay.tally.counting import group_order, in_group, whole
 
-__all__ = ["Tallied"]
-
 Columns = str | Sequence[str] | None
 
 _NO_FRAME = (Responses, Mapping, Sequence, np.ndarray, type(None))

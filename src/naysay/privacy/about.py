@@ -15,7 +15,7 @@ from naysay.design.exact import table_weights
 from naysay.errors import DesignError
 from naysay.responses import Labels
 
-__all__ = ["channels_about", "channels_if"]
+__all__ = ["channels_about"]
 
 _EVEN = 0.5  # a nuisance share of which nothing is known
 _NOTHING = 1e-12  # a share below this is none

@@ -19,19 +19,8 @@ from naysay.design.drawing import GeneratorSource
 from naysay.errors import DesignError
 from naysay.privacy.about import channels_if
 
-__all__ = [
-    "Statement",
-    "about_categories",
-    "choosing",
-    "each_level",
-    "entropy",
-    "epsilon",
-    "information",
-    "lines",
-    "prior_of",
-    "statement",
-    "still_possible",
-]
+__all__ = ["Statement", "about_categories", "choosing", "epsilon", "information", "lines", "statement"]
+__all__ += ["still_possible"]
 
 _OF_DESIGNS = "privacy is a property of a design"
 _DRAWS = 200_000  # Monte Carlo draws for the information of designs too large to list

@@ -15,25 +15,14 @@ space       a report is                                    T(response)         d
 =========== ============================================== =================== =======================
 """
 
-from naysay.responses.numbers import Numbers
-from naysay.responses.sets import JOINER, WORD, Bits, Subsets
-from naysay.responses.several import AtLevels, Margins, Pair, shared_space
-from naysay.responses.spaces import Codes, Labels, Responses, Space, cells_of, columns_of
+# ruff: noqa: F403, PLE0604 (the modules' own lists)
+from naysay.responses.numbers import *
+from naysay.responses.numbers import __all__ as _numbers
+from naysay.responses.sets import *
+from naysay.responses.sets import __all__ as _sets
+from naysay.responses.several import *
+from naysay.responses.several import __all__ as _several
+from naysay.responses.spaces import *
+from naysay.responses.spaces import __all__ as _spaces
 
-__all__ = [
-    "JOINER",
-    "WORD",
-    "AtLevels",
-    "Bits",
-    "Codes",
-    "Labels",
-    "Margins",
-    "Numbers",
-    "Pair",
-    "Responses",
-    "Space",
-    "Subsets",
-    "cells_of",
-    "columns_of",
-    "shared_space",
-]
+__all__ = [*_numbers, *_sets, *_several, *_spaces]

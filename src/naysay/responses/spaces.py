@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.errors import AnswerError, DataError, DesignError
 
-__all__ = ["LISTABLE", "MISSING", "Codes", "Labels", "Responses", "Space"]
+__all__ = ["Codes", "Labels", "Responses", "Space", "cells_of", "columns_of"]
 
 Codes = NDArray[np.int64]
 MISSING = -1
