@@ -300,11 +300,37 @@ class Tally:
     @property
     def sampled(self) -> Sampled:
         """How the people behind the distinct answers were sampled: independently, where nothing is told."""
+        return self.drawn()
+
+    def drawn(self, *, by_part: bool = False, kish: bool = False) -> Sampled:
+        """How they were sampled, where independent people are read in another way than as one sample.
+
+        Parameters
+        ----------
+        by_part : bool
+            They are a sample of their own in each part, of a fixed size.
+        kish : bool
+            Weights leave fewer of them; see `Units.independent`.
+        """
         if self.complex is not None:
             return self.complex
-        return Units.independent(
-            *(np.concatenate([getattr(part, name) for part in self.parts]) for name in _ARRAYS[1:])
-        )
+        count, weight, squared = (np.concatenate([getattr(part, name) for part in self.parts]) for name in _ARRAYS[1:])
+        stratum = np.repeat(np.arange(len(self.parts)), [len(part.codes) for part in self.parts]) if by_part else None
+        return Units.independent(count, weight, squared, stratum=stratum, kish=kish)
+
+    @property
+    def apart(self) -> list[tuple[Part, Sampled]]:
+        """The parts that were answered under, each with how its people were sampled."""
+        ends = np.cumsum([len(part.codes) for part in self.parts])
+        found = []
+        for part, end in zip(self.parts, ends.tolist(), strict=True):
+            own = (
+                Units.independent(part.count, part.weight, part.weight_squared)
+                if self.complex is None
+                else self.complex.take(np.arange(end - len(part.codes), end))
+            )
+            found.append((part, own))
+        return [(part, own) for part, own in found if part.n]
 
     @cached_property
     def by_level(self) -> dict[Any, Part]:
