@@ -102,6 +102,33 @@ def test_a_census_of_several_samples_keeps_it_too():
     assert census.standard_errors[0] ** 2 == pytest.approx(expected, rel=0.02)
 
 
+def test_direct_answers_equal_a_peer():
+    """Mean, standard error, interval, finite population, domains and raking: samplics 0.6.1, run on these 60 people."""
+    i = np.arange(60)
+    stratum, sex = i // 20, np.where(i * 5 % 3 == 0, "f", "m")
+    said = np.where((i * i + 3 * i) % 7 < 3, "yes", "no")
+    drawn = {"weights": 10.0 + i * 7 % 11, "strata": stratum, "clusters": i // 5}
+    direct = designs.direct(("yes", "no"))
+
+    def fit(**more):
+        return estimate.moments(direct, direct.tally(said, sampling=Sampling(**drawn, **more)))
+
+    assert fit().proportions[0] == pytest.approx(0.29189789123196447, rel=1e-12)
+    assert fit().standard_errors[0] == pytest.approx(0.030650196216212414, rel=1e-12)
+    assert fit().interval(method="wald")[0] == pytest.approx([0.2225623303202891, 0.36123345214363983], rel=1e-9)
+    finite = fit(fpc=np.array([0.4, 0.25, 0.1])[stratum])
+    assert finite.standard_errors[0] == pytest.approx(0.025893716655926092, rel=1e-12)
+    domains = direct.tally(said, sampling=Sampling(**drawn), by=sex)
+    shares = {"f": (0.247557003257329, 0.09390591467656809), "m": (0.3148148148148148, 0.06718235265685184)}
+    for name, (share, error) in shares.items():
+        found = estimate.moments(direct, domains[name])
+        assert (found.proportions[0], found.standard_errors[0]) == pytest.approx((share, error), rel=1e-12)
+    region = np.where(i % 4 < 2, "e", "w")
+    totals = [(sex, {"f": 300, "m": 600}), (region, {"e": 500, "w": 400})]
+    raked = Sampling(weights=drawn["weights"], totals=totals).rows(60).weight
+    assert raked[:3] == pytest.approx([11.04428319, 19.32857551, 11.49302042], rel=1e-8)
+
+
 def clustered(rng, design, *, strata=4, clusters=15, size=12, spread=0.5):
     """A stratified sample of clusters whose shares differ: answers, and the columns of the sample."""
     t, rows = len(design.categories), strata * clusters
