@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from naysay import designs, estimate
+from naysay.errors import DataError
 from naysay.estimate.influence import deviations
 from naysay.sampling import Sampling
 
@@ -187,6 +188,44 @@ def test_results_tell_their_sample():
     assert "sandwich, linearized for the sample" in str(fit)
     assert fit.to_dict()["sampling"] == "60 clusters in 4 strata"
     assert fit.to_dict()["degrees_of_freedom"] == 56
+
+
+def levelled(rng, *, tied):
+    """Answers of clusters at levels; with `tied` who belongs to "a" chooses the most private one."""
+    shares = rng.dirichlet(np.full(4, 2.5), 40)
+    truth = np.array(LEVELS.categories)[(rng.random((40, 10, 1)) > np.cumsum(shares, axis=1)[:, None, :-1]).sum(axis=2)]
+    level = np.where((truth == "a") & tied, 1, rng.integers(1, 3, 40)[:, None]).ravel()  # a cluster agrees on a level
+    said = LEVELS.randomize(truth.ravel(), level=level, rng=rng)
+    return said, {"weights": np.repeat(rng.uniform(1, 2, 40), 10), "clusters": np.repeat(np.arange(40), 10)}
+
+
+def test_the_level_is_tested_under_weights_and_clusters():
+    said = answers(LEVELS, 900, seed=7)
+    simple = estimate.independence_test(LEVELS, LEVELS.tally(said))
+    people = Sampling(weights=np.ones(900), clusters=np.arange(900))
+    for same in (LEVELS.tally(said, weights=np.ones(900)), LEVELS.tally(said, sampling=people)):
+        found = estimate.independence_test(LEVELS, same)
+        assert found.degrees_of_freedom == simple.degrees_of_freedom
+        assert found.p_value == pytest.approx(simple.p_value, abs=0.03)
+    said, columns = levelled(np.random.default_rng(3), tied=True)
+    told = estimate.independence_test(LEVELS, LEVELS.tally(said, sampling=Sampling(**columns)))
+    assert told.p_value < 0.01
+    assert "Rao–Scott F(" in str(told)
+    with pytest.raises(DataError, match="score test only"):
+        estimate.independence_test(LEVELS, LEVELS.tally(said, weights=columns["weights"]), reference="bootstrap")
+
+
+@pytest.mark.slow
+def test_the_test_of_levels_keeps_its_size_in_clusters():
+    rng = np.random.default_rng(1607)
+    rejected = {"clusters": 0, "people": 0}
+    for _ in range(400):
+        said, columns = levelled(rng, tied=False)
+        tallies = LEVELS.tally(said, sampling=Sampling(**columns)), LEVELS.tally(said, weights=columns["weights"])
+        for name, tally in zip(rejected, tallies, strict=True):
+            rejected[name] += estimate.independence_test(LEVELS, tally).p_value < 0.05
+    assert rejected["clusters"] < 400 * (0.05 + 4 * np.sqrt(0.05 * 0.95 / 400))
+    assert rejected["people"] > rejected["clusters"]
 
 
 def drawn_again(rng, design, cell):
