@@ -13,6 +13,7 @@ from naysay.errors import NaysayError as NaysayError
 from naysay.errors import NotEstimable as NotEstimable
 from naysay.errors import StatisticalWarning as StatisticalWarning
 from naysay.responses import Responses as Responses
+from naysay.sampling import Sampling as Sampling
 from naysay.tally import Tally as Tally
 
 __version__: str

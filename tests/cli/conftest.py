@@ -94,6 +94,8 @@ def survey(tmp_path, questionnaires):
     cheating = designs.cheating_detection(p=("1/4", "3/4"))
     said = cheating.randomize(rng.choice(cheating.cells, 400, p=(0.2, 0.7, 0.1)), rng=rng)
     pl.DataFrame({"doping": said.texts(), "sample": said.level}, strict=False).write_csv(tmp_path / "samples.csv")
+    schools = {"school": np.arange(400) // 20, "region": np.repeat(["north", "south"], 200), "schools": 60}
+    pl.DataFrame(answers | schools).write_csv(tmp_path / "school.csv")
     panel(rng).write_csv(tmp_path / "panel.csv")
     waves(tmp_path)
     for path in questionnaires:

@@ -100,9 +100,9 @@ def test_the_expected_information_is_the_mean_of_the_observed_one(seed):
 
 def test_evidence_scales_weights_to_the_number_of_answers():
     tally = WARNER.tally(["yes", "no", "yes"], weights=[2, 4, 6])
-    _, weights, squared = evidence(tally)
+    _, weights, sampled = evidence(tally)
     assert weights.sum() == pytest.approx(3)
-    assert squared.sum() == pytest.approx((4 + 16 + 36) / 16)
+    assert sampled.squared.sum() == pytest.approx((4 + 16 + 36) / 16)
 
 
 @pytest.mark.parametrize(("kind", "words"), KINDS.items())

@@ -20,6 +20,7 @@ from naysay.estimate.linear import Indicators
 from naysay.estimate.profile import likelihood_profile, mean_profile, simplex_profile
 from naysay.estimate.score import score_bounds
 from naysay.responses.spaces import MISSING
+from naysay.sampling import Units
 from naysay.tally import Part, Tally
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -271,7 +272,9 @@ def test_a_variance_is_worth_what_its_own_spread_says():
     """For normal values the sample variance has n degrees of freedom, give or take chance."""
     values = np.random.default_rng(0).normal(size=(40_000, 1))
     ones = np.ones(40_000)
-    assert degrees_of_freedom(Indicators(values, ones, ones, ones))[0] == pytest.approx(40_000, rel=0.05)
+    assert degrees_of_freedom(Indicators(values, ones, ones, ones, Units.independent(ones, ones, ones)))[
+        0
+    ] == pytest.approx(40_000, rel=0.05)
 
 
 def test_the_profile_of_a_binomial_share_is_its_likelihood_ratio_interval():

@@ -15,6 +15,7 @@ from naysay.console import options, output
 from naysay.console.commands import takes
 from naysay.console.labels import with_labels
 from naysay.console.methods import EstimatorName, IntervalName, estimators
+from naysay.console.sampling import SamplingOptions, prepared
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.estimate import Estimate, printing
@@ -36,7 +37,7 @@ _CSV_LEVELS = [f"{each}{end}" for each in ("stratified", "pooled", "difference")
 
 
 @dataclass(frozen=True)
-class Options:
+class Estimated:
     """What is estimated from what, and how it is told, as it is written on the command line."""
 
     file: Annotated[Path | None, options.DATA_FILE] = None
@@ -54,7 +55,6 @@ class Options:
     level: Annotated[str | None, options.column("The level that each respondent chose.")] = None
     sample: Annotated[str | None, options.column("The sample that each respondent was in, for several samples.")] = None
     count: options.Count = None
-    weight: Annotated[str | None, options.column("Survey weights.")] = None
     by: Annotated[str | None, options.column("Groups, each estimated by itself, with their differences.")] = None
     estimator: Annotated[EstimatorName | None, typer.Option(metavar="METHOD", help=estimators())] = None
     target: Annotated[
@@ -95,6 +95,11 @@ class Options:
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
+@dataclass(frozen=True)
+class Options(SamplingOptions, Estimated):
+    """All options: of the estimate, then of the sample that it comes from."""
+
+
 @takes(Options)
 def command(asked: Options) -> None:
     """Estimate the population from what people answered.
@@ -119,6 +124,8 @@ def command(asked: Options) -> None:
           --design design.json --estimator moments --interval wald
       naysay estimate samples.csv --response doping --sample sample \\
           --design "cheating_detection(p=(1/4, 3/4))"
+      naysay estimate school.csv --response doping --design "warner(p=0.7)" \\
+          --weight weight --strata region --cluster school --fpc schools
       naysay estimate sets.parquet --design design.json \\
           --response low --response middle --response high --response none
       naysay estimate --survey sample --response income --by area
@@ -139,15 +146,17 @@ def command(asked: Options) -> None:
 def _of_file(asked: Options, file: Path, response: Sequence[str], design: Answerable) -> Fits:
     """The estimates from a file of answers."""
     _check_roles(asked, design, response)
-    amounts = list(asked.named("count", "weight").values())
+    amounts = list(asked.named("count", "weight", "fpc").values())
     frame = files.scan(file, separator=asked.separator, encoding=asked.encoding, codes=asked.codes or amounts)
+    sampling = asked.sampling(frame)
     with files.readable(file), with_labels(design, file, response, encoding=asked.encoding, codes=asked.codes):
         said = design.tally(
-            _prepared(asked, frame, response, sets=len(response) > design.space.answers),
+            prepared(_prepared(asked, frame, response, sets=len(response) > design.space.answers), sampling),
             response[0] if len(response) == 1 else response,
             level=asked.level,
             sample=asked.sample,
-            weights=asked.weight,
+            weights=asked.weight if sampling is None else None,
+            sampling=sampling,
             count=asked.count,
             by=asked.by,
         )
@@ -171,7 +180,7 @@ def _say_survey(asked: Options, survey: str) -> None:
 
     if asked.file is not None:
         raise DataError(f"answers come from a FILE or from a --survey; got both, {str(asked.file)!r} and a survey")
-    for option in asked.named("design", "categories", "level", "sample", "count", "weight"):
+    for option in asked.named("design", "categories", "level", "sample", "count", "weight", "strata", "cluster", "fpc"):
         raise DataError(f"leave --{option} out: the published questionnaire says it")
     if asked.response and len(asked.response) > 1:
         raise DataError("give one --response, or none to estimate every private question in turn")
@@ -201,7 +210,7 @@ def _say_survey(asked: Options, survey: str) -> None:
 
 def _check_roles(asked: Options, design: Answerable, response: Sequence[str]) -> None:
     """Raise unless the columns are those that the design needs, each named once."""
-    named = [*response, *asked.named("level", "sample", "count", "weight").values()]
+    named = [*response, *asked.named("level", "sample", "count", "weight", "strata", "cluster", "fpc").values()]
     twice = next((name for place, name in enumerate(named) if name in named[:place]), None)
     if twice is not None:
         raise DataError(f"column {twice!r} is named twice; each column has one role", column=twice)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from naysay.errors import DataError
 from naysay.estimate import fitting
 from naysay.estimate.assumptions import check_estimate
+from naysay.estimate.influence import deviations
 from naysay.estimate.information import evidence, maximize
 from naysay.estimate.linear import Floats, rank_of, tangent
 from naysay.estimate.result import Estimate, reliable_errors
@@ -49,6 +50,11 @@ class Differences:
     degrees_of_freedom : int
     p_value : float
         By χ²; NaN where it cannot be computed.
+    joint : (G t, G t) float, optional
+        Covariance of all groups' proportions, where they share the units of a complex sample.
+    denominator : float
+        Degrees of freedom of the covariances: those of a complex sample, else infinite. The test is then referred to
+        F(df, denominator - df + 1), and intervals to t.
     """
 
     reference: Any
@@ -61,10 +67,14 @@ class Differences:
     statistic: float
     degrees_of_freedom: int
     p_value: float
+    joint: Floats | None = None
+    denominator: float = math.inf
 
     @cached_property
     def standard_errors(self) -> Floats:
         """Of the differences, (G - 1, t)."""
+        if self.joint is not None:
+            return np.asarray(np.sqrt(np.diagonal(self.covariance)).reshape(self.difference.shape))
         variances = np.diagonal(self.covariances, axis1=1, axis2=2)
         return np.asarray(np.sqrt(variances[1:] + variances[0]))
 
@@ -84,24 +94,27 @@ class Differences:
                 f"{size:,} rows and columns ({8e-9 * size**2:,.1f} GB); use .covariances, (groups, categories, "
                 "categories): two differences have that of the reference in common"
             )
-        return _together(self.covariances)
+        return _together(self.covariances) if self.joint is None else _contrasted(self.joint, len(self.categories))
 
     def interval(self, confidence: float = 0.95) -> Floats:
-        """Normal intervals of the differences, (G - 1, t, 2)."""
-        half = scipy.stats.norm.ppf(0.5 + confidence / 2) * self.standard_errors
+        """Normal intervals of the differences, (G - 1, t, 2); those of t for complex samples."""
+        half = scipy.stats.t(self.denominator).ppf(0.5 + confidence / 2) * self.standard_errors
         return np.stack([self.difference - half, self.difference + half], axis=-1)
 
     def __str__(self) -> str:
         if math.isnan(self.p_value):
             return "equality of the groups: no test (the differences have no covariance to invert)"
         value = "< 0.001" if self.p_value < 0.001 else f"= {self.p_value:.3f}"
-        return f"equality of the groups: {self.test} = {self.statistic:.2f} on {self.degrees_of_freedom} df, p {value}"
+        other = self.denominator - self.degrees_of_freedom + 1
+        df = f"{self.degrees_of_freedom}" + (f" and {other:.0f}" if math.isfinite(other) else "")
+        return f"equality of the groups: {self.test} = {self.statistic:.2f} on {df} df, p {value}"
 
 
 def differences(fits: Mapping[Any, Estimate], *, reference: Any = ...) -> Differences:
     """The differences between groups that were estimated one by one.
 
-    Groups are taken as independent, so that variances add. All groups are tested for equal proportions: maximum
+    Groups are taken as independent, so that variances add, but for groups of one complex sample, which share its units:
+    their covariance is that of the sample. All groups are tested for equal proportions: maximum
     likelihood under one design by the likelihood ratio of one set of proportions against one a group, or by the score
     statistic where an estimate is at the boundary or a group is small (the ratio would not follow χ² there); everything
     else (moments, levels, several samples, survey weights, a file) by Wald's test on the differences themselves.
@@ -149,8 +162,15 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ...) -> Differ
     proportions = np.array([fit.proportions for fit in ordered])
     covariances = np.array([fit.covariance for fit in ordered])
     reliable = np.isfinite([reliable_errors(fit) for fit in ordered])
-    test, statistic, df = _equality(ordered, proportions, covariances)
-    p_value = float(scipy.stats.chi2.sf(statistic, df)) if df > 0 and math.isfinite(statistic) else math.nan
+    complex_ = [fit.tally.complex for fit in ordered if fit.tally.complex is not None]
+    denominator = min((each.degrees_of_freedom for each in complex_), default=math.inf)
+    joint = _joint(ordered) if len(complex_) == len(ordered) else None
+    if joint is None:
+        test, statistic, df = _equality(ordered, proportions, covariances)
+    else:
+        contrasts = _contrasted(joint, len(categories))
+        test, (statistic, df) = "Wald", _quadratic((proportions[1:] - proportions[0]).ravel(), contrasts)
+    p_value = _p_value(statistic, df, denominator)
     return Differences(
         reference=first,
         groups=tuple(others),
@@ -162,7 +182,40 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ...) -> Differ
         statistic=statistic,
         degrees_of_freedom=df,
         p_value=p_value,
+        joint=joint,
+        denominator=denominator,
     )
+
+
+def _joint(fits: list[Estimate]) -> Floats | None:
+    """Covariance (G t, G t) of groups that share the units of one sample; None where they do not."""
+    first: Any = fits[0].tally.complex
+    t = len(fits[0].categories)
+    if len(fits) * t > _MOST or not all(first.shares_plan(fit.tally.complex) for fit in fits):
+        return None
+    moved = np.hstack([deviations(fit) for fit in fits])
+    covariance = moved.T @ moved
+    for place, fit in enumerate(fits):  # with what the randomization adds in each
+        here = slice(place * t, (place + 1) * t)
+        covariance[here, here] = fit.covariance
+    return np.asarray(covariance)
+
+
+def _contrasted(joint: Floats, t: int) -> Floats:
+    """Covariance of the differences of all groups from the first, ((G - 1) t, (G - 1) t)."""
+    groups = len(joint) // t
+    contrast = np.hstack([-np.tile(np.eye(t), (groups - 1, 1)), np.eye((groups - 1) * t)])
+    return np.asarray(contrast @ joint @ contrast.T)
+
+
+def _p_value(statistic: float, df: int, denominator: float) -> float:
+    """By χ², or by F where the covariance has few degrees of freedom (Korn & Graubard 1990)."""
+    if df <= 0 or not math.isfinite(statistic) or denominator - df + 1 <= 0:
+        return math.nan
+    if math.isinf(denominator):
+        return float(scipy.stats.chi2.sf(statistic, df))
+    rest = denominator - df + 1
+    return float(scipy.stats.f.sf(statistic * rest / (denominator * df), df, rest))
 
 
 def _together(covariances: Floats) -> Floats:
@@ -210,7 +263,13 @@ def _wald(proportions: Floats, covariances: Floats) -> tuple[float, int]:
         return float(np.einsum("gi,gij,gj->", at - centre, precision, at - centre)), (groups - 1) * (t - 1)
     if (groups - 1) * t > _FEW:
         return math.nan, 0
-    covariance, difference = _together(covariances), (proportions[1:] - proportions[0]).ravel()
+    return _quadratic((proportions[1:] - proportions[0]).ravel(), _together(covariances))
+
+
+def _quadratic(difference: Floats, covariance: Floats) -> tuple[float, int]:
+    """Wald's statistic of differences in their covariance, and its rank."""
+    if not np.isfinite(covariance).all():
+        return math.nan, 0
     df = int(np.linalg.matrix_rank(covariance, tol=1e-12))
     return float(difference @ np.linalg.pinv(covariance, rcond=1e-10, hermitian=True) @ difference), df
 

@@ -21,11 +21,13 @@ from naysay.design import Answerable
 from naysay.design.base import check_design
 from naysay.errors import DataError, NaysayError, StatisticalWarning
 from naysay.estimate.linear import Floats, tangent
+from naysay.sampling import Sampled
 from naysay.tally import Tally
 
 __all__ = [
     "KINDS",
     "TARGETS",
+    "Evidence",
     "Maximum",
     "alike",
     "answered_under",
@@ -57,21 +59,23 @@ KINDS = {
 """What standard errors of likelihood estimates may rest on, and how it is called."""
 
 
-def evidence(tally: Tally) -> tuple[Floats, Floats, Floats]:
-    """Likelihood rows of all distinct answers, with the sums of their weights and of the squared weights.
+Evidence = tuple[Floats, Floats, Sampled]
+"""Likelihood rows (distinct, t), their weights (distinct,), and how the people were sampled."""
+
+
+def evidence(tally: Tally) -> Evidence:
+    """Likelihood rows of all distinct answers, with the sums of their weights, and how the people were sampled.
 
     Weights are scaled to sum to the number of respondents, so that nothing depends on their unit; answers without
     weight are left out.
     """
     parts = [part for part in tally.parts if part.n]
     weight = np.concatenate([part.weight for part in parts]).astype(float)
-    squared = np.concatenate([part.weight_squared for part in parts]).astype(float)
     scale = tally.n / weight.sum()
     heavy = weight > 0
     rows = np.vstack([part.design.rows(part.codes) for part in parts])
-    if not heavy.all():
-        rows, weight, squared = rows[heavy], weight[heavy], squared[heavy]
-    return rows, weight * scale, squared * scale**2
+    rows = rows if heavy.all() else rows[heavy]
+    return rows, weight[heavy] * scale, tally.drawn(kish=True).take(heavy).scaled(scale)
 
 
 @dataclass(frozen=True)
@@ -262,9 +266,10 @@ def _least_distance(directions: Floats, bounds: Floats) -> Floats:
     return np.asarray(-residual[:-1] / residual[-1])
 
 
-def standard_error_kind(kind: str, *, weighted: bool, target: str) -> str:
+def standard_error_kind(kind: str, tally: Tally, target: str) -> str:
     """The kind in words, as it is printed beside the numbers."""
-    words = KINDS[kind] + (", linearized for the weights" if weighted else "")
+    by = "linearized for the weights" if tally.complex is None else tally.complex.by
+    words = KINDS[kind] + (f", {by}" if tally.weighted else "")
     return words + (", randomization only" if target == "file" else "")
 
 
@@ -303,7 +308,7 @@ def inverse(curvature: Floats) -> Floats:
 def likelihood_covariance(
     rows: Floats,
     weights: Floats,
-    squared: Floats,
+    sampled: Sampled,
     maximum: Maximum,
     *,
     kind: str = "observed",
@@ -311,7 +316,8 @@ def likelihood_covariance(
 ) -> Floats:
     """The covariance (t, t) of a likelihood estimate; NaN for proportions that are not determined.
 
-    With I the information and J = Σ w² s sᵀ of the scores s: I⁻¹, J⁻¹ or I⁻¹JI⁻¹, on the directions that keep Σπ = 1.
+    With I the information and J the covariance of the sum of the scores s, Σ w² s sᵀ for independent people: I⁻¹,
+    J⁻¹ or I⁻¹JI⁻¹, on the directions that keep Σπ = 1.
     """
     pi = maximum.proportions
     scores = rows / (rows @ pi)[:, None] - 1
@@ -320,8 +326,7 @@ def likelihood_covariance(
         bread = inverse(scores.T @ (scores * weights[:, None]))
     covariance = np.array(bread)
     if kind == "sandwich":
-        n = weights.sum() ** 2 / squared.sum()
-        covariance = bread @ (scores.T @ (scores * squared[:, None])) @ bread * (n / max(n - 1, 1))
+        covariance = sampled.covariance(scores @ bread)
     open_ = maximum.open
     covariance[open_, :] = np.nan
     covariance[:, open_] = np.nan

@@ -75,8 +75,10 @@ class Request(NamedTuple):
 
     @property
     def z(self) -> float:
-        """The normal quantile of the confidence, two-sided: 1.96 for 0.95."""
-        return float(scipy.stats.norm.ppf(0.5 + self.confidence / 2))
+        """The quantile of the confidence, two-sided: 1.96 for 0.95; for complex samples that of t."""
+        complex_ = self.fit.tally.complex
+        law = scipy.stats.norm if complex_ is None else scipy.stats.t(complex_.degrees_of_freedom)
+        return float(law.ppf(0.5 + self.confidence / 2))
 
 
 @dataclass(frozen=True)
@@ -259,11 +261,11 @@ def _profile(ask: Request) -> Floats:
     saturated = len(fit.tally.parts) == 1 and design.tabular and design.space.size == len(fit.categories)
     if fit.indicators is not None or (saturated and not _undetermined(fit)):
         return _mean_profile(ask)
-    rows, weights, squared = evidence(fit.tally)
-    quantile = _quantile(ask, efficient_indicators(rows, weights, squared, certified(fit)))
+    rows, weights, sampled = evidence(fit.tally)
+    quantile = _quantile(ask, efficient_indicators(rows, weights, sampled, certified(fit)))
     if fit.target == "file" or fit.tally.weighted:  # by how much the variance exceeds that of the model (Rao & Scott)
         quantile = quantile * _ratio(
-            np.diagonal(fit.covariance), np.diagonal(likelihood_covariance(rows, weights, squared, certified(fit)))
+            np.diagonal(fit.covariance), np.diagonal(likelihood_covariance(rows, weights, sampled, certified(fit)))
         )
     listable = all(part.design.space.listable for part in fit.tally.parts if part.n)
     if not (listable and not _proving(fit) and not _undetermined(fit)):
@@ -311,7 +313,10 @@ def _mean_profile(ask: Request) -> Floats:
 
 def _quantile(ask: Request, terms: Indicators) -> Floats:
     """What the likelihood ratio is referred to, (t,): F(1, df) rather than χ², for variances that few answers make."""
-    return np.asarray(scipy.stats.f.ppf(ask.confidence, 1, degrees_of_freedom(terms)))
+    df = degrees_of_freedom(terms)
+    if ask.fit.tally.complex is not None:
+        df = np.minimum(df, ask.fit.tally.complex.degrees_of_freedom)
+    return np.asarray(scipy.stats.f.ppf(ask.confidence, 1, df))
 
 
 def degrees_of_freedom(terms: Indicators) -> Floats:

@@ -17,7 +17,7 @@ from naysay.errors import DataError, NotEstimable
 from naysay.estimate.independence import check_levels, score_test
 from naysay.estimate.information import answered_under, checked_target, evidence, information, inverse, warnings_of
 from naysay.estimate.likelihood import certified, maximum_likelihood
-from naysay.estimate.linear import Floats, Indicators, part_indicators
+from naysay.estimate.linear import Floats, Indicators
 from naysay.estimate.moments import moments
 from naysay.estimate.result import Comparison, Estimate, is_pooled, is_stratified
 from naysay.tally import Part, Tally
@@ -83,16 +83,20 @@ def _combined(design: Answerable, tally: Tally, weights: str, target: str) -> Es
     parts = [part for part in tally.parts if part.n > (weights == "variance")]
     if not parts:
         raise DataError("variance weights need a level with at least two answers; use weights='proportional'")
-    terms = [part_indicators(part) for part in parts]
+    terms = [Indicators.of(part, own) for part, own in tally.apart if part.n > (weights == "variance")]
     z, told = np.full(len(parts), 1 / len(parts)), list[str]()
     if weights == "variance":
         z, told = _inverse_variances(parts, terms)
     independent = (
         f"{weights} weights estimate the population only if the choice of level is independent of the category"
     )
-    used = [(share, term, term.covariance("population")) for share, term in zip(z, terms, strict=True) if share > 0]
-    proportions = np.sum([share * term.mean for share, term, _ in used], axis=0)
-    covariance = np.sum([share**2 * cov for share, _, cov in used], axis=0)
+    used = [(share, term) for share, term in zip(z, terms, strict=True) if share > 0]
+    proportions = np.sum([share * term.mean for share, term in used], axis=0)
+    covariance = np.sum([share**2 * term.covariance("population") for share, term in used], axis=0)
+    if tally.complex is not None:  # units hold people of several levels
+        found = np.sum([share * term.sampled.deviations(term.influence) for share, term in used], axis=0)
+        kept = [share**2 * term.randomization(term.sampled.kept) for share, term in used]
+        covariance = found.T @ found + np.sum(kept, axis=0)
     if target == "file":  # who answers at which level is random; what drawing the people adds comes off once
         covariance = covariance - (np.diag(proportions) - np.outer(proportions, proportions)) / tally.n
     return Estimate(
@@ -102,11 +106,15 @@ def _combined(design: Answerable, tally: Tally, weights: str, target: str) -> Es
         target=target,
         proportions=proportions,
         covariance=covariance,
-        standard_error_kind="moments within levels, n - 1" if target == "population" else "moments, randomization only",
+        standard_error_kind=f"moments{_error_kind(tally) if target == 'population' else ', randomization only'}",
         warnings=warnings_of([*_levels_told(design, tally), *told, independent]),
         made_by=f"stratified_{weights}",
         level_weights={part.level: share for part, share in zip(parts, z.tolist(), strict=True)},
     )
+
+
+def _error_kind(tally: Tally) -> str:
+    return " within levels, n - 1" if tally.complex is None else f", {tally.complex.by}"
 
 
 def _inverse_variances(parts: list[Part], terms: list[Indicators]) -> tuple[Floats, list[str]]:
@@ -190,15 +198,23 @@ def difference_errors(apart: Estimate, together: Estimate) -> Floats:
     bread[:, certified(together).open] = np.nan
     first, total, squares = np.zeros((3, len(pi)))
     heavy = mass = 0.0
-    for part in (part for part in tally.parts if part.n):  # level by level, so that memory stays that of one
-        piece, used = part_indicators(part), part.weight > 0
+    moved: Any = 0.0
+    kept: Any = 0.0
+    for part, sampled in tally.apart:  # level by level, so that memory stays that of one
+        piece, used = Indicators.of(part, sampled), part.weight > 0
         own = part.design.rows(part.codes)
         influence = _influence(apart, part.level, piece) - (own / (own @ pi)[:, None]) @ bread
+        if tally.complex is not None:  # both estimate the same of each person: what differs is randomization
+            influence = np.where(used[:, None], influence, 0.0) / tally.weight
+            moved, kept = moved + sampled.deviations(influence), kept + sampled.kept @ influence**2
+            continue
         influence, weight, squared = influence[used], part.weight[used], part.weight_squared[used]
         first += weight @ influence
         total += squared @ influence
         squares += squared @ influence**2
         mass, heavy = mass + weight.sum(), heavy + squared.sum()
+    if tally.complex is not None:
+        return np.asarray(np.sqrt((moved**2).sum(axis=0) + kept))
     mean = first / mass
     centred = np.maximum(squares - 2 * mean * total + mean**2 * heavy, 0.0)
     return np.asarray(np.sqrt(centred * tally.n / (tally.n - 1)) / mass)

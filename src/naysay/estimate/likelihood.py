@@ -16,6 +16,7 @@ from naysay.estimate import samples
 from naysay.estimate.even import EvenEstimate
 from naysay.estimate.information import (
     KINDS,
+    Evidence,
     Maximum,
     alike,
     answered_under,
@@ -30,6 +31,7 @@ from naysay.estimate.information import (
 from naysay.estimate.linear import Floats, Indicators, check_rank, is_stacked
 from naysay.estimate.named import named
 from naysay.estimate.result import Cells, Estimate
+from naysay.sampling import Sampled
 from naysay.tally import Tally
 
 __all__ = ["maximum_likelihood"]
@@ -96,7 +98,7 @@ def maximum_likelihood(
         method="maximum likelihood",
         target=target,
         proportions=found.maximum.proportions,
-        standard_error_kind=standard_error_kind(kind, weighted=False, target=target),
+        standard_error_kind=standard_error_kind(kind, tally, target),
         made_by="maximum_likelihood",
         warnings=warnings_of([*reservations(tally.categories, found.maximum, tolerance), *alike(tally)]),
         maximum=found.maximum,
@@ -123,7 +125,7 @@ def of_maximum(
     design: Answerable,
     tally: Tally,
     maximum: Maximum,
-    seen: tuple[Floats, Floats, Floats],
+    seen: Evidence,
     *,
     target: str,
     tolerance: float = np.inf,
@@ -148,7 +150,7 @@ def of_maximum(
         target=target,
         proportions=proportions,
         covariance=covariance,
-        standard_error_kind=standard_error_kind(kind, weighted=tally.weighted, target=target),
+        standard_error_kind=standard_error_kind(kind, tally, target),
         made_by="maximum_likelihood",
         warnings=warnings_of(told),
         maximum=maximum,
@@ -166,10 +168,13 @@ def checked_kind(kind: str | None, tally: Tally) -> str:
     return kind or valid
 
 
-def _covariance(tally: Tally, maximum: Maximum, seen: tuple[Floats, Floats, Floats], target: str, kind: str) -> Floats:
+def _covariance(tally: Tally, maximum: Maximum, seen: Evidence, target: str, kind: str) -> Floats:
     """The covariance (t, t) for a target; for a file without what drawing the respondents adds."""
     if target == "file" and tally.weighted:
         return efficient_indicators(*seen, maximum).covariance("file")
+    if tally.complex is not None and (kept := seen[2].kept).any():  # a census keeps the randomization
+        added = efficient_indicators(*seen, maximum).randomization(kept)
+        return likelihood_covariance(*seen, maximum, kind=kind) + added
     curvature = expected_information(tally, maximum.proportions) if kind == "expected" else None
     covariance = likelihood_covariance(*seen, maximum, kind=kind, curvature=curvature)
     if target == "file":
@@ -185,14 +190,15 @@ def check_identified(tally: Tally) -> None:
     check_rank(stacked, tally.categories)
 
 
-def efficient_indicators(rows: Floats, weights: Floats, squared: Floats, maximum: Maximum) -> Indicators:
+def efficient_indicators(rows: Floats, weights: Floats, sampled: Sampled, maximum: Maximum) -> Indicators:
     """Each answer's indicator of its category under the model: π plus its influence on the estimate.
 
     Their mean is the estimate and their spread its variance, as of the unbiased indicators of moments.
     """
-    bread = likelihood_covariance(rows, weights, squared, maximum)
+    bread = likelihood_covariance(rows, weights, sampled, maximum)
     scores = rows / (rows @ maximum.proportions)[:, None] - 1
-    return Indicators(maximum.proportions + weights.sum() * (scores @ bread), weights, weights, squared)
+    u = maximum.proportions + weights.sum() * (scores @ bread)
+    return Indicators(u, weights, weights, sampled.squared, sampled)
 
 
 def certified(fit: Estimate) -> Maximum:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.design import Answerable, Design
 from naysay.errors import DataError, NotEstimable
+from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Tally
 
 __all__ = [
@@ -33,6 +34,7 @@ Floats = NDArray[np.float64]
 """An array of numbers."""
 
 _SOLUTIONS = ("mean", "least_squares")
+_SUMS = ("count", "weight", "weight_squared")
 
 
 @dataclass(frozen=True)
@@ -65,12 +67,15 @@ class Indicators:
     count : (distinct,) float
     weight, weight_squared : (distinct,) float
         Sums of survey weights and of their squares; the count where there are none.
+    sampled : Sampled
+        How these people were sampled.
     """
 
     u: Floats
     count: Floats
     weight: Floats
     weight_squared: Floats
+    sampled: Sampled
 
     @property
     def n(self) -> float:
@@ -83,31 +88,40 @@ class Indicators:
         return np.asarray(self.weight @ self.u / self.weight.sum())
 
     @classmethod
-    def of(cls, part: Part, u: Floats) -> Indicators:
-        """Those of a part's answers, (distinct, t)."""
-        return cls(u, *(each.astype(float) for each in (part.count, part.weight, part.weight_squared)))
+    def of(cls, part: Part, sampled: Sampled) -> Indicators:
+        """The unbiased ones of a part's answers."""
+        count, weight, squared = (getattr(part, name).astype(float) for name in _SUMS)
+        return cls(unbiased(part), count, weight, squared, sampled)
+
+    @property
+    def influence(self) -> Floats:
+        """By how much a unit of weight on each answer moves the mean, (distinct, t)."""
+        return np.asarray((self.u - self.mean) / self.weight.sum())
 
     def covariance(self, target: str) -> Floats:
-        """Estimated covariance of the mean (t, t), linearized where there are weights.
+        """Estimated covariance of the mean (t, t), linearized.
 
-        For a population n/(n-1) Σw²(u - ū)(u - ū)ᵀ/(Σw)²; for a file, where only the randomization is random,
+        For a population that of the sample, for independent people n/(n-1) Σw²(u - ū)(u - ū)ᵀ/(Σw)²; what a finite
+        population takes off the randomization is put back. For a file, where only the randomization is random,
         Σw²(uuᵀ - Diag u)/(Σw)².
         """
-        total = self.weight.sum() ** 2
         if target == "file":
-            each = np.diag(self.weight_squared @ self.u)
-            return np.asarray((self._cross(self.u) - each) / total)
+            return self.randomization(self.weight_squared)
         if self.n < 2:
             return np.full((self.u.shape[1],) * 2, np.nan)
-        return np.asarray(self._cross(self.u - self.mean) * (self.n / (self.n - 1)) / total)
+        return np.asarray(self.sampled.covariance(self.influence) + self.randomization(self.sampled.kept))
+
+    def randomization(self, squared: Floats) -> Floats:
+        """The covariance (t, t) that the randomization of answers adds, for sums of squared weights (distinct,)."""
+        if not squared.any():
+            return np.zeros((self.u.shape[1],) * 2)
+        each = self.u.T @ (self.u * squared[:, None]) - np.diag(squared @ self.u)
+        return np.asarray(each / self.weight.sum() ** 2)
 
     @property
     def variances(self) -> Floats:
         """Estimated variances of the mean for a population, (t,)."""
         return np.asarray(np.diagonal(self.covariance("population")))
-
-    def _cross(self, rows: Floats) -> Floats:
-        return np.asarray(rows.T @ (rows * self.weight_squared[:, None]))
 
 
 def indicator_variances(design: Design) -> Floats:
@@ -238,21 +252,21 @@ def check_rank(expected: Floats, categories: tuple[Any, ...]) -> None:
 
 def indicators(tally: Tally, solution: str | None = None) -> Indicators:
     """The unbiased indicators of all distinct answers of a tally, over all its parts."""
-    pieces = [vars(part_indicators(part, solution)).values() for part in tally.parts if part.n]
-    whole = Indicators(*map(np.concatenate, zip(*pieces, strict=True)))
-    heavy = whole.weight > 0
-    return whole if heavy.all() else Indicators(*(each[heavy] for each in vars(whole).values()))
+    parts = [part for part in tally.parts if part.n]
+    u = np.vstack([unbiased(part, solution) for part in parts])
+    count, weight, squared = (np.concatenate([getattr(part, name) for part in parts]).astype(float) for name in _SUMS)
+    heavy = weight > 0
+    return Indicators(u[heavy], count[heavy], weight[heavy], squared[heavy], tally.sampled.take(heavy))
 
 
-def part_indicators(part: Part, solution: str | None = None) -> Indicators:
-    """The unbiased indicators of one part's answers."""
+def unbiased(part: Part, solution: str | None = None) -> Floats:
+    """The unbiased indicators (distinct, t) of one part's answers."""
     try:
         statistic = part.design.space.statistic(part.codes)
         if np.isnan(statistic).any():
             raise DataError("answers to only one of two questions have no unbiased indicator; use maximum_likelihood")
-        u = linear_map(part.design, solution)(statistic)
+        return linear_map(part.design, solution)(statistic)
     except NotEstimable as error:
         if part.level is None:
             raise
         raise NotEstimable(f"at level {part.level!r} {error}", contrast=error.contrast, rank=error.rank) from None
-    return Indicators.of(part, u)

@@ -130,6 +130,8 @@ def _error_kind(design: Answerable, tally: Tally, target: str) -> str:
     """What the standard errors rest on, in words."""
     if target == "file":
         return "randomization only"
+    if tally.complex is not None:
+        return tally.complex.by
     if tally.weighted:
         return "linearized for the weights"
     return "n - 1 in each sample" if design.assigned_by == "researcher" else "n - 1"

@@ -107,7 +107,7 @@ def nstops_i(design: Answerable, tally: Tally, *, tol: float | None = None, iter
     check_reconstructed(design, "NStoPS-I")
     answered_under(design, tally)
     check_identified(tally)
-    rows, weights, squared = evidence(tally)
+    rows, weights, sampled = evidence(tally)
     total, shares = float(weights.sum()), weights / weights.sum()
     stop = _PAPER_STOP if tol is None else tol
     pi = np.full(rows.shape[1], 1 / rows.shape[1])
@@ -124,7 +124,7 @@ def nstops_i(design: Answerable, tally: Tally, *, tol: float | None = None, iter
     value = float(weights @ np.log(fitted))
     undetermined = maximize(rows, weights).undetermined
     maximum = Maximum(pi, value, gap, total * gap, len(path) - 1, undetermined)
-    fit = of_maximum(design, tally, maximum, (rows, weights, squared), target="population")
+    fit = of_maximum(design, tally, maximum, (rows, weights, sampled), target="population")
     return replace(fit, method="NStoPS-I", made_by="nstops_i", path=np.array(path))
 
 

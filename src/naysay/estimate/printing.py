@@ -54,10 +54,13 @@ def _heading(fit: Estimate, found: Intervals) -> list[Sentence]:
     """What stands above the numbers."""
     missing = f"{fit.missing:,} missing" if fit.missing else "none missing"
     weighted = f", weighted (sum of weights {fit.tally.weight:,.6g})" if fit.tally.weighted else ""
+    complex_ = fit.tally.complex
+    drawn = [] if complex_ is None else [Sentence(f"sample: {complex_}; {complex_.degrees_of_freedom:,.0f} df")]
     gap = "" if fit.maximum is None else f"; within {fit.maximum.total_gap:.1e} of the maximum log-likelihood"
     return [
         Sentence(f"{fit.tally.question or 'Estimate'}: {fit.design.name or fit.design.kind}"),
         Sentence(f"{fit.n:,} answers, {missing}{weighted}; target: the {fit.target}"),
+        *drawn,
         Sentence(f"{fit.method}; standard errors: {fit.standard_error_kind}{gap}"),
         Sentence(f"{found.confidence:.4g} intervals: {found.method}"),
     ]
@@ -144,6 +147,8 @@ def to_dict(fit: Estimate, options: Options | None = None) -> dict[str, Any]:
         }
     )
     told = {finding.field: finding.plain(asked) for finding in fit.findings} | {"assumptions": assumptions(fit)}
+    if fit.tally.complex is not None:
+        whole |= {"sampling": str(fit.tally.complex), "degrees_of_freedom": fit.tally.complex.degrees_of_freedom}
     if fit.nuisance:
         told["nuisance"] = _nuisance(fit, found)
     order = [*(name for name in _FIELDS if name in told), *(name for name in told if name not in _FIELDS)]
@@ -180,7 +185,8 @@ def differences_text(found: Differences, confidence: float = 0.95, *, most: int 
     """Differences between groups as plain text, the listing left out where there are more than so many groups."""
     if len(found.groups) >= most:
         return f"{len(found.groups) + 1} groups, too many to list their differences\n{found}"
-    head = f"Differences from {_group(found.reference)}; {confidence:.4g} normal intervals"
+    law = "normal" if math.isinf(found.denominator) else "t"
+    head = f"Differences from {_group(found.reference)}; {confidence:.4g} {law} intervals"
     return text([Sentence(head), _listed(found, confidence), Sentence(str(found))])
 
 

@@ -19,14 +19,16 @@ from naysay.design import Answerable, Share
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import profile
 from naysay.estimate.information import Maximum, alike, evidence, information, inverse, likelihood_covariance, maximize
-from naysay.estimate.linear import Floats, Indicators, tangent
+from naysay.estimate.linear import Floats, tangent
 from naysay.estimate.result import Cells, Estimate
+from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Tally
 
 __all__ = [
     "answering",
     "apart_from_likelihood",
     "bounds",
+    "influences",
     "overdetermined",
     "reservations",
     "shares_of_means",
@@ -44,6 +46,8 @@ class Stack(NamedTuple):
     Parameters
     ----------
     parts : tuple of Part
+    sampled : Sampled
+        How the people behind the answers of all parts were sampled.
     slopes : tuple of (cells, d) float
     centre : (cells,) float
     told : (rank, cells) float
@@ -51,6 +55,7 @@ class Stack(NamedTuple):
     """
 
     parts: tuple[Part, ...]
+    sampled: Sampled
     slopes: tuple[Floats, ...]
     centre: Floats
     told: Floats
@@ -62,10 +67,24 @@ class Stack(NamedTuple):
         return np.asarray(self.centre + np.sum(moved, axis=0))
 
     def read(self) -> tuple[Floats, Floats]:
-        """The cells (cells,) and their covariance (cells, cells); sizes are fixed, so that the samples' add up."""
-        said = [_statistic(part) for part in self.parts]
-        each = [slope @ one.covariance("population") @ slope.T for slope, one in zip(self.slopes, said, strict=True)]
-        return self.cells([one.mean for one in said]), np.asarray(np.sum(each, axis=0))
+        """The cells (cells,) and their covariance (cells, cells)."""
+        cells = self.cells([_mean(part, _statistic(part)) for part in self.parts])
+        scores = np.vstack(self.influences)
+        kept = np.split(self.sampled.kept, np.cumsum([len(part.codes) for part in self.parts])[:-1])
+        covariance = self.sampled.covariance(scores)
+        for part, slope, squared in zip(self.parts, self.slopes, kept, strict=True):
+            if squared.any():  # a finite population takes off no randomization: Σ (T Tᵀ - Σ_c c_j A_j A_jᵀ)
+                statistic, expected = _statistic(part), part.design.expected_statistic
+                spread = statistic.T @ (statistic * squared[:, None]) - squared.sum() * (expected * cells) @ expected.T
+                covariance = covariance + slope @ spread @ slope.T / part.weight.sum() ** 2
+        return cells, covariance
+
+    @property
+    def influences(self) -> list[Floats]:
+        """By how much a unit of weight on each answer moves the cells, (distinct, cells), part by part."""
+        said = [(part, _statistic(part)) for part in self.parts]
+        each = zip(said, self.slopes, strict=True)
+        return [(t - _mean(part, t)) @ slope.T / part.weight.sum() for (part, t), slope in each]
 
 
 def shares_of_means(design: Answerable, tally: Tally, means: Sequence[Floats]) -> Floats:
@@ -90,7 +109,8 @@ def stacked(design: Answerable, tally: Tally, target: str) -> Stack:
     silent = [str(name) for name in design.levels if name not in {part.level for part in parts}]
     sizes = np.array([part.n for part in parts], dtype=float)
     solved = _solved(design, channels, sizes / sizes.sum(), silent)
-    return Stack(parts, *solved)
+    answered = np.concatenate([np.full(len(part.codes), part.weight.sum() > 0) for part in tally.parts])
+    return Stack(parts, tally.drawn(by_part=True).take(answered), *solved)
 
 
 def answering(tally: Tally) -> list[Part]:
@@ -151,12 +171,17 @@ def _check_estimable(share: Share, design: Answerable, told: Floats, rank: int, 
         )
 
 
-def _statistic(part: Part) -> Indicators:
-    """The linear statistic of a part's answers, with how many people gave them."""
+def _mean(part: Part, statistic: Floats) -> Floats:
+    """The weighted mean of a part's statistic, (d,)."""
+    return np.asarray(part.weight @ statistic / part.weight.sum())
+
+
+def _statistic(part: Part) -> Floats:
+    """The linear statistic of a part's answers, (distinct, d)."""
     statistic = part.design.space.statistic(part.codes)
     if np.isnan(statistic).any():
         raise DataError("answers to only one of two questions have no moments; use maximum_likelihood")
-    return Indicators.of(part, statistic)
+    return np.asarray(statistic)
 
 
 def reservations(design: Answerable, tally: Tally, values: Floats, maximum: Maximum | None) -> list[str]:
@@ -241,15 +266,15 @@ def _padded(tally: Tally) -> tuple[Floats, Floats]:
     return np.vstack(rows), np.concatenate(weights)
 
 
-def _influences(fit: Estimate) -> list[tuple[Part, Floats]]:
-    """Each part with the influence of its answers on every share, (distinct, shares), n times over."""
+def influences(fit: Estimate) -> list[tuple[Part, Floats]]:
+    """Each part with the influence of a unit of weight on each of its answers on every share, (distinct, shares)."""
     found = fit.cells_of_samples
     if fit.maximum is None:
         stack = stacked(fit.design, fit.tally, "population")
-        pairs = zip(stack.parts, stack.slopes, strict=True)
-        return [(p, _statistic(p).u @ slope.T @ found.gradients.T * (fit.n / p.n)) for p, slope in pairs]
+        pairs = zip(answering(fit.tally), stack.influences, strict=True)
+        return [(part, moved @ found.gradients.T) for part, moved in pairs]
     rows, weights, _ = evidence(fit.tally)
-    bread = inverse(information(rows, weights, found.proportions)) * fit.n
+    bread = inverse(information(rows, weights, found.proportions)) * (fit.n / fit.tally.weight)
     own = [(part, part.design.rows(part.codes)) for part in answering(fit.tally)]
     scores = ((part, rows / (rows @ found.proportions)[:, None] - 1) for part, rows in own)
     return [(part, score @ bread @ found.gradients.T) for part, score in scores]
@@ -261,16 +286,16 @@ def _degrees_of_freedom(fit: Estimate) -> Floats:
     With survey weights a sample counts for as many answers as an unweighted one of equal precision (Kish 1965).
     """
     variance, spread = np.zeros((2, len(fit.cells_of_samples.shares)))
-    for part, influence in _influences(fit):
+    for part, influence in influences(fit):
         share = part.weight / part.weight.sum()
-        n = part.weight.sum() ** 2 / part.weight_squared.sum()
-        squares = (influence - share @ influence) ** 2
-        second, size = share @ squares, (part.n / fit.n) ** 2
-        variance += size * second / n
-        spread += size**2 * (share @ (squares - second) ** 2) / n**3
+        squares = ((influence - share @ influence) * part.weight.sum()) ** 2
+        second = share @ squares
+        variance += second / part.effective
+        spread += share @ (squares - second) ** 2 / part.effective**3
     with np.errstate(divide="ignore", invalid="ignore"):
         df = 2 * variance**2 / spread
-    return np.clip(np.where(np.isfinite(df), df, np.inf), 1.0, 1e9)
+    most = 1e9 if fit.tally.complex is None else fit.tally.complex.degrees_of_freedom
+    return np.clip(np.where(np.isfinite(df), df, np.inf), 1.0, most)
 
 
 def _variance_ratios(fit: Estimate) -> Floats:

@@ -32,6 +32,7 @@ from naysay.tally import Part
 __all__ = ["score_bounds"]
 
 _LARGEST_LISTING = 400_000  # responses × categories above which responses drawn by the design stand for all
+_LEAST = 0.1  # of the variance of independent people that strata or a finite population may leave
 _SEED = 0  # of these draws, so that a printed interval can be printed again
 
 
@@ -70,9 +71,11 @@ def score_bounds(fit: Estimate, confidence: float) -> Floats:
     size, quantile = np.full(len(equal), effective), scipy.stats.norm.ppf(0.5 + confidence / 2) ** 2
     if fit.indicators is not None and len(parts) > 1:
         size = size / _choosing(parts, means, mixing, variance, file=fit.target == "file")
-    if fit.tally.weighted:
-        size = size / np.maximum(_weighting(fit, parts, means, mixing), 1.0)
-        quantile = scipy.stats.f.ppf(confidence, 1, max(effective - 1, 1.0))
+    if fit.tally.weighted and not (fit.tally.complex is not None and fit.target == "file"):  # a file was not sampled
+        ratio, complex_ = _weighting(fit, parts, means, mixing), fit.tally.complex
+        size = size / np.maximum(ratio, 1.0 if complex_ is None else _LEAST)
+        df = effective - 1 if complex_ is None else min(effective - 1, complex_.degrees_of_freedom)
+        quantile = scipy.stats.f.ppf(confidence, 1, max(df, 1.0))
     return _ends(means.mean, size, variance, float(quantile))
 
 
@@ -248,13 +251,22 @@ def _choosing(parts: list[_Answers], means: _Means, mixing: Floats, variance: Fl
 
 def _weighting(fit: Estimate, parts: list[_Answers], means: _Means, mixing: Floats) -> Floats:
     """Linearized variance over the one that Kish's effective number of answers implies, (t,)."""
+    own = {part.level: sampled for part, sampled in fit.tally.apart}
     linearized, plain = np.zeros((2, len(means.mean)))
+    moved: Any = 0.0
     for z, each, u in zip(mixing, parts, means.u, strict=True):
-        squares = (u - (means.mean if fit.level_weights is None else each.share @ u)) ** 2
-        linearized += z**2 * (each.part.weight_squared @ squares) / each.part.weight.sum() ** 2
-        plain += z**2 * (each.share @ squares) / each.part.effective
+        from_mean, sampled = u - (means.mean if fit.level_weights is None else each.share @ u), own[each.part.level]
+        plain += z**2 * (each.share @ from_mean**2) / each.part.effective
+        influence = z * from_mean / each.part.weight.sum()
+        if fit.tally.complex is None:
+            linearized += each.part.weight_squared @ influence**2 * (fit.n / max(fit.n - 1, 1))
+        else:
+            moved = moved + sampled.deviations(influence)
+            kept = sampled.kept / each.part.weight.sum() ** 2
+            linearized += z**2 * (kept @ u**2 - kept @ u)
+    linearized += np.sum(np.square(moved), axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = linearized / plain * fit.n / max(fit.n - 1, 1)
+        ratio = linearized / plain
     return np.where(np.isfinite(ratio), ratio, 1.0)
 
 

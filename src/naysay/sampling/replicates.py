@@ -86,8 +86,16 @@ class Replicates(Sampled):
         fields = {name: getattr(self, name)[items] for name in ("full", "square", "remains")}
         return replace(self, totals=self.totals[:, items], **fields)
 
+    def scaled(self, factor: float) -> Replicates:
+        fields = {name: getattr(self, name) * factor**2 for name in ("square", "remains")}
+        return replace(self, totals=self.totals * factor, full=self.full * factor, **fields)
+
     def shares_plan(self, other: Sampled) -> bool:
         return isinstance(other, Replicates) and self.whole is other.whole
+
+    @property
+    def by(self) -> str:
+        return f"by {self.kind} replicate weights"
 
     def __str__(self) -> str:
         return f"{len(self.totals):,} {self.kind} replicate weights"

@@ -16,6 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy
@@ -57,6 +58,9 @@ class Plan:
         The names of the units, where they are clusters.
     lonely : str
         What a stratum with a single unit counts for; see `LONELY`.
+    worth : (strata,) float, optional
+        The n of n/(n - 1) where it is not the number of units, but that of equally weighted ones as precise; scores of
+        all sum to zero then, and no mean is taken off.
     """
 
     stratum: Places
@@ -65,6 +69,7 @@ class Plan:
     fpc: Floats = field(default_factory=lambda: np.array([np.nan]))
     clusters: tuple[str, ...] | None = None
     lonely: str = "error"
+    worth: Floats | None = None
 
     @cached_property
     def sizes(self) -> Floats:
@@ -105,7 +110,8 @@ class Plan:
         DataError
             Where a stratum has a single unit, is not taken whole, and nothing is said of it.
         """
-        sizes = np.bincount(self.merged, self.sizes, minlength=len(self.strata))[self.merged]
+        joined = np.bincount(self.merged, self.sizes, minlength=len(self.strata)).astype(float)
+        sizes = joined[self.merged] if self.worth is None else self.worth
         lonely = (sizes == 1) & (self.fractions < 1)
         if lonely.any() and (self.lonely not in ("certainty", "center") or len(self.strata) == 1):
             names = [name for name, alone in zip(self.strata, lonely, strict=True) if alone]
@@ -118,8 +124,7 @@ class Plan:
                 "stratum), 'center' (its deviation from the mean of all) or 'certainty' (none, if it was certain to "
                 "come)"
             )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scale = np.where(sizes > 1, sizes / (sizes - 1), 0.0 if self.lonely == "certainty" else 1.0)
+        scale = np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1.0), 0.0 if self.lonely == "certainty" else 1.0)
         return (1 - self.fractions) * scale, np.where(sizes > 1, 1.0, 0.0)
 
 
@@ -159,8 +164,17 @@ class Sampled(ABC):
         """The same sample with some items only; people with others stay in it, and count zero."""
 
     @abstractmethod
+    def scaled(self, factor: float) -> Sampled:
+        """The same sample with all weights multiplied."""
+
+    @abstractmethod
     def shares_plan(self, other: Sampled) -> bool:
         """Whether both are groups of one sample, so that their deviations line up."""
+
+    @property
+    @abstractmethod
+    def by(self) -> str:
+        """What variances rest on, in words."""
 
     def covariance(self, scores: Floats) -> Floats:
         """The design-based covariance (q, q) of the weighted total of scores (items, q).
@@ -212,12 +226,12 @@ class Units(Sampled):
 
     @classmethod
     def independent(
-        cls, count: NDArray[np.number], weight: Floats, squared: Floats, stratum: Places | None = None
+        cls, count: NDArray[Any], weight: Floats, squared: Floats, *, stratum: Places | None = None, kish: bool = False
     ) -> Units:
         """Independent people of whom only each item's number, weight and squared weight are known, (items,).
 
         Half of an item's people stand for those above its mean weight and half for those below, so that the sums of
-        weights and squares are those that were given.
+        weights and squares are those that were given. With `kish` their n of n/(n - 1) is (Σw)²/Σw² (Kish 1965).
         """
         given = np.asarray(count, dtype=float)
         size, often = len(given), np.maximum(given, 1.0)
@@ -229,7 +243,9 @@ class Units(Sampled):
         many = np.concatenate([np.where(apart, given / 2, given), given[apart] / 2])
         strata = np.zeros(size, dtype=np.intp) if stratum is None else np.asarray(stratum)
         number = int(strata.max(initial=0)) + 1
-        plan = Plan(strata[place], many, tuple(map(str, range(number))), np.full(number, np.nan), None, "certainty")
+        names, nothing = tuple(map(str, range(number))), np.full(number, np.nan)
+        worth = np.array([weight.sum() ** 2 / squared.sum()]) if kish else None
+        plan = Plan(strata[place], many, names, nothing, None, "certainty", worth)
         totals = scipy.sparse.csr_array((each, (np.arange(len(place)), place)), shape=(len(place), size))
         squares = scipy.sparse.csr_array((squared, (strata, np.arange(size))), shape=(number, size))
         return cls(plan, totals, squares, np.arange(size), np.zeros(size, dtype=np.intp), np.zeros((1, 0)), size)
@@ -274,7 +290,9 @@ class Units(Sampled):
             (plan.many, (stratum, np.arange(len(stratum)))), shape=(len(plan.strata), len(stratum))
         )
         means = (summed @ totals) / np.maximum(counted, 1.0)[:, None]
-        if (own == 0).any():  # units that are alone in their stratum, against the mean of all
+        if plan.worth is not None:
+            means[:] = 0.0
+        elif (own == 0).any():  # units that are alone in their stratum, against the mean of all
             means[own == 0] = plan.many @ totals / plan.many.sum()
         return np.asarray(np.sqrt(plan.many * scale[plan.stratum])[:, None] * (totals - means[stratum]))
 
@@ -284,8 +302,15 @@ class Units(Sampled):
         place[kept] = np.arange(len(kept))
         return replace(self, item=place[self.item], items=len(kept))
 
+    def scaled(self, factor: float) -> Units:
+        return replace(self, totals=self.totals * factor, squares=self.squares * factor**2)
+
     def shares_plan(self, other: Sampled) -> bool:
         return isinstance(other, Units) and self.plan is other.plan
+
+    @property
+    def by(self) -> str:
+        return "linearized for the sample"
 
     def __str__(self) -> str:
         plan = self.plan

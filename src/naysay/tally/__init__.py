@@ -4,6 +4,7 @@ A `Tally` is a tuple of parts, one for each design (or level) under which people
 can be counted where they are, in batches, on any table engine.
 """
 
-from naysay.tally.tally import Asked, Channel, Part, Tally
+from naysay.tally.part import Channel, Part
+from naysay.tally.tally import Asked, Tally
 
 __all__ = ["Asked", "Channel", "Part", "Tally"]

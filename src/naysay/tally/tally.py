@@ -18,11 +18,11 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.responses import Codes, Responses, Space
 from naysay.sampling import Rows, Sampled, Units, joined, restored, stored
+from naysay.tally.part import ARRAYS, Channel, Part, unique_codes
 
-__all__ = ["Asked", "Channel", "Part", "Tally", "register_reader"]
+__all__ = ["Asked", "Tally", "register_reader"]
 
 _FORMAT = 2  # 1 where nothing is told of strata, clusters or replicate weights
-_ARRAYS = ("codes", "count", "weight", "weight_squared")
 _HEAD = ("level", "missing", "missing_weight")
 _design_of_form: Callable[[Any], Any]
 """How to read a design's JSON, for `Tally.load`: the layer of designs, above this one, registers it."""
@@ -32,28 +32,6 @@ def register_reader(read: Callable[[Any], Any]) -> None:
     """Let saved tallies be loaded by `read`, which makes a design of its JSON object."""
     global _design_of_form  # noqa: PLW0603 (one reader, registered once, at import)
     _design_of_form = read
-
-
-class Channel(Protocol):
-    """What a tally knows of a design."""
-
-    @property
-    def categories(self) -> tuple[Any, ...]: ...
-    @property
-    def space(self) -> Space: ...
-    @property
-    def expected_statistic(self) -> NDArray[np.float64]: ...
-    @property
-    def even_mean(self) -> tuple[float, float] | None: ...
-    @property
-    def tabular(self) -> bool: ...
-    @property
-    def one_pattern(self) -> bool: ...
-    @property
-    def matrix(self) -> NDArray[np.float64]: ...
-    def rows(self, codes: Codes) -> NDArray[np.float64]: ...
-    def form(self) -> dict[str, Any]: ...
-    def impossible(self, codes: Codes) -> NDArray[np.bool_]: ...
 
 
 class Asked(Protocol):
@@ -66,115 +44,6 @@ class Asked(Protocol):
     def channel(self, level: Any = None) -> Channel: ...
     def encode(self, values: Any, level: Any = None) -> Responses: ...
     def codes_at(self, level: Any, responses: Responses) -> tuple[NDArray[np.bool_], Codes]: ...
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Distinct answers given under one design.
-
-    Parameters
-    ----------
-    design : Channel
-        The design, a single channel.
-    level : label or None
-        The level of an offer that this part answers at.
-    codes : (distinct, width) int
-        Distinct answers, sorted.
-    count : (distinct,) int
-        Respondents who gave each answer.
-    weight, weight_squared : (distinct,) float
-        Sum of their survey weights, and of the squares.
-    missing : int
-        Respondents who gave no answer.
-    missing_weight : float
-        Their weight.
-    """
-
-    design: Channel
-    level: Any
-    codes: Codes
-    count: NDArray[np.int64]
-    weight: NDArray[np.float64]
-    weight_squared: NDArray[np.float64]
-    missing: int = 0
-    missing_weight: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in _ARRAYS:
-            object.__setattr__(self, name, _checks.read_only(np.asarray(getattr(self, name))))
-
-    @property
-    def n(self) -> int:
-        """Respondents who answered."""
-        return int(self.count.sum())
-
-    @property
-    def effective(self) -> float:
-        """Unweighted answers that would be as precise: (Σw)²/Σw² (Kish 1965)."""
-        return float(self.weight.sum() ** 2 / self.weight_squared.sum())
-
-    @classmethod
-    def of(
-        cls,
-        design: Channel,
-        codes: Codes,
-        *,
-        level: Any = None,
-        count: NDArray[np.int64],
-        weights: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
-    ) -> Part:
-        """The part that rows of answers add up to.
-
-        Each row stands for `count` people; `weights` are the sums of their weights and of the squares, the counts
-        themselves where there are no weights.
-        """
-        each = count.astype(np.float64)
-        weight, weight_squared = (each, each) if weights is None else weights
-        gone = design.space.missing(codes)
-        missing, missing_weight = int(count[gone].sum()), float(weight[gone].sum())
-        keep = ~gone & (count > 0)
-        distinct, inverse = unique_codes(codes[keep])
-        impossible = design.impossible(distinct)
-        if impossible.any():
-            answer = design.space.texts(distinct[impossible.argmax()].reshape(1, -1))[0]
-            raise DataError(
-                f"nobody can have answered {answer!r}: under this design no category gives it", value=answer
-            )
-
-        def total(amounts: NDArray[Any]) -> NDArray[np.float64]:
-            return np.bincount(inverse, amounts[keep], minlength=len(distinct)).astype(np.float64)
-
-        people = np.rint(total(count)).astype(np.int64)
-        return cls(design, level, distinct, people, total(weight), total(weight_squared), missing, missing_weight)
-
-    def places(self, codes: Codes) -> NDArray[np.intp]:
-        """The place of each of some codes among the distinct answers, -1 for those that are not there."""
-        distinct, inverse = unique_codes(np.vstack([self.codes, codes]))
-        found = np.full(len(distinct), -1, dtype=np.intp)
-        found[inverse[: len(self.codes)]] = np.arange(len(self.codes))
-        return np.asarray(found[inverse[len(self.codes) :]])
-
-    def plus(self, other: Part) -> Part:
-        """Both parts' answers together."""
-        both = ([getattr(each, name) for each in (self, other)] for name in _ARRAYS)
-        codes, count, weight, squared = map(np.concatenate, both)
-        merged = Part.of(self.design, codes, level=self.level, count=count, weights=(weight, squared))
-        missing = self.missing + other.missing, self.missing_weight + other.missing_weight
-        return replace(merged, missing=missing[0], missing_weight=missing[1])
-
-
-def unique_codes(codes: Codes) -> tuple[Codes, NDArray[np.intp]]:
-    """Sorted distinct codes, and for each code its place among them."""
-    if codes.shape[1] == 1:
-        values, inverse = np.unique(codes[:, 0], return_inverse=True)
-        return values.reshape(-1, 1), inverse.reshape(-1)
-    order = np.lexsort(codes.T[::-1])
-    ranked = codes[order]
-    new = np.ones(len(codes), dtype=bool)
-    new[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
-    inverse = np.empty(len(codes), dtype=np.intp)
-    inverse[order] = np.cumsum(new) - 1
-    return ranked[new], inverse
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,11 +169,37 @@ class Tally:
     @property
     def sampled(self) -> Sampled:
         """How the people behind the distinct answers were sampled: independently, where nothing is told."""
+        return self.drawn()
+
+    def drawn(self, *, by_part: bool = False, kish: bool = False) -> Sampled:
+        """How they were sampled, where independent people are read in another way than as one sample.
+
+        Parameters
+        ----------
+        by_part : bool
+            They are a sample of their own in each part, of a fixed size.
+        kish : bool
+            Weights leave fewer of them; see `Units.independent`.
+        """
         if self.complex is not None:
             return self.complex
-        return Units.independent(
-            *(np.concatenate([getattr(part, name) for part in self.parts]) for name in _ARRAYS[1:])
-        )
+        count, weight, squared = (np.concatenate([getattr(part, name) for part in self.parts]) for name in ARRAYS[1:])
+        stratum = np.repeat(np.arange(len(self.parts)), [len(part.codes) for part in self.parts]) if by_part else None
+        return Units.independent(count, weight, squared, stratum=stratum, kish=kish)
+
+    @property
+    def apart(self) -> list[tuple[Part, Sampled]]:
+        """The parts that were answered under, each with how its people were sampled."""
+        ends = np.cumsum([len(part.codes) for part in self.parts])
+        found = []
+        for part, end in zip(self.parts, ends.tolist(), strict=True):
+            own = (
+                Units.independent(part.count, part.weight, part.weight_squared)
+                if self.complex is None
+                else self.complex.take(np.arange(end - len(part.codes), end))
+            )
+            found.append((part, own))
+        return [(part, own) for part, own in found if part.n]
 
     @cached_property
     def by_level(self) -> dict[Any, Part]:
@@ -364,7 +259,7 @@ class Tally:
     def save(self, path: str | Path) -> None:
         """Write the tally and its designs to one ``.npz`` file, without any respondent's row."""
         path = Path(path)
-        arrays = {f"{name}{n}": getattr(part, name) for n, part in enumerate(self.parts) for name in _ARRAYS}
+        arrays = {f"{name}{n}": getattr(part, name) for n, part in enumerate(self.parts) for name in ARRAYS}
         parts = [{name: getattr(part, name) for name in _HEAD} | {"design": part.design.form()} for part in self.parts]
         told: dict[str, Any] = {"weighted": self.weighted, "question": self.question, "parts": parts}
         if self.complex is not None:
@@ -405,5 +300,5 @@ class Tally:
 
 
 def _part(stored: Mapping[str, NDArray[Any]], number: int, head: dict[str, Any]) -> Part:
-    arrays: dict[str, Any] = {name: stored[f"{name}{number}"] for name in _ARRAYS}
+    arrays: dict[str, Any] = {name: stored[f"{name}{number}"] for name in ARRAYS}
     return Part(design=_design_of_form(head["design"]), **{name: head[name] for name in _HEAD}, **arrays)
