@@ -32,8 +32,8 @@ def collapsed(model: Model, squared: Floats) -> tuple[Model, Floats]:
     found = table.agg(pl.col("weight").sum(), pl.col("squared").sum())
     x = np.ascontiguousarray(found.select([f"x{i}" for i in range(model.x.shape[1])]).to_numpy())
     offset = None if model.offset is None else found["offset"].to_numpy()
-    own = {"answer": found["answer"].to_numpy(), "weight": found["weight"].to_numpy()}
-    return replace(model, x=x, offset=offset, **own), found["squared"].to_numpy()
+    answer, weight = found["answer"].to_numpy(), found["weight"].to_numpy()
+    return replace(model, x=x, offset=offset, answer=answer, weight=weight), found["squared"].to_numpy()
 
 
 def _columns(model: Model, rows: slice) -> dict[str, NDArray[np.number]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,16 @@ __all__ = ["covariance", "nuisance"]
 
 Floats = NDArray[np.float64]
 
+_LISTED = 10_000  # responses up to which the expected information is summed over all of them
 
-def covariance(model: Model, found: Optimum, kind: str, squared: Floats, penalty: Penalty | None) -> Floats:
+
+def covariance(model: Model, found: Optimum, kind: str, penalty: Penalty | None, meat: Callable[[], Floats]) -> Floats:
     """The covariance (P, P) of coefficients and nuisance parameters.
 
-    With I the information and J = Σ w² s sᵀ of the scores s: I⁻¹, or I⁻¹JI⁻¹ n/(n - 1). A nuisance parameter at 0 or 1
-    is held there: the others' covariance is given it, and its own is NaN.
+    With I the information and J the covariance of the sum of the scores, `meat`: I⁻¹, or the sandwich I⁻¹JI⁻¹. A
+    nuisance parameter at 0 or 1 is held there: the others' covariance is given it, and its own is NaN.
     """
-    if kind == "expected" and not all(channel.space.listable for channel in model.answers.channels):
+    if kind == "expected" and any(channel.space.size > _LISTED for channel in model.answers.channels):
         raise DataError("expected information needs all responses written out, and there are too many; use 'observed'")
     bread = model.evaluate(found.theta, "observed" if kind == "sandwich" else kind).information
     if penalty is not None:
@@ -32,9 +35,7 @@ def covariance(model: Model, found: Optimum, kind: str, squared: Floats, penalty
     free = np.flatnonzero(~found.bound)
     inverse = np.linalg.inv(bread[np.ix_(free, free)])
     if kind == "sandwich":
-        meat = model.meat(found.theta, squared)[np.ix_(free, free)]
-        n = model.weight.sum() ** 2 / squared.sum()
-        inverse = inverse @ meat @ inverse * (n / max(n - 1, 1))
+        inverse = inverse @ meat()[np.ix_(free, free)] @ inverse
     whole = np.full((model.size, model.size), np.nan)
     whole[np.ix_(free, free)] = inverse
     return whole

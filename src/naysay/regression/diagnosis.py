@@ -69,12 +69,11 @@ def check_finite(data: Data, found: Optimum) -> None:
     if not found.endless.shape[1]:
         return
     model, columns = data.model, data.matrix.columns
-    direction, _ = model.split(found.endless[:, 0])
-    moved = direction @ model.x.T
-    equation = int(np.abs(moved).max(axis=1).argmax())
-    line = np.abs(moved[equation])
-    concerned = line > 1e-6 * line.max()
-    spread = np.sqrt(np.mean(model.x**2, axis=0)) * np.abs(direction[equation])
+    directions = np.array([model.split(each)[0] for each in found.endless.T])  # (k, t - 1, p)
+    moved = np.sqrt(((directions @ model.x.T) ** 2).sum(axis=0))
+    equation = int(moved.max(axis=1).argmax())
+    concerned = moved[equation] > 1e-6 * moved[equation].max()
+    spread = np.sqrt(np.mean(model.x**2, axis=0) * (directions[:, equation] ** 2).sum(axis=0))
     names = [name for name, size in zip(columns, spread, strict=True) if size > _PART * spread.max()]
     label = _checks.label(data.design.categories[model.free[equation]])
     other = _checks.label(data.design.categories[model.reference])

@@ -96,59 +96,38 @@ def effects(fit: Fitted, variables: Sequence[str] | None) -> Effects:
 
 def _changes(fit: Fitted, name: str) -> Iterator[tuple[str, Floats, Floats]]:
     """The effects of one variable: name, change of the mean shares (t,), and its gradient (t, P)."""
-    table, column = fit.data.table, fit.data.table[name]
-    if hasattr(column, "cat"):
-        levels = column.cat.categories.tolist()
+    levels = _levels(fit, name)
+    if levels:
         base, slope = _averaged(fit, {name: levels[0]})
         for level in levels[1:]:
             there, moved = _averaged(fit, {name: level})
             yield f"{name}: {level} - {levels[0]}", there - base, moved - slope
         return
-    numbers = column.to_numpy().astype(float)
-    if set(np.unique(numbers[:1000])) <= {0.0, 1.0} and np.isin(numbers, (0.0, 1.0)).all():
-        (base, slope), (there, moved) = _averaged(fit, {name: 0.0}), _averaged(fit, {name: 1.0})
-        yield f"{name}: 1 - 0", there - base, moved - slope
-        return
-    if _is_factor(fit, name):
-        levels = sorted(set(table[name].tolist()))
-        base, slope = _averaged(fit, {name: levels[0]})
-        for level in levels[1:]:
-            there, moved = _averaged(fit, {name: level})
-            yield f"{name}: {level} - {levels[0]}", there - base, moved - slope
-        return
+    numbers = fit.data.table[name].to_numpy().astype(float)
     step = _STEP * (float(numbers.std()) or 1.0)
     (below, slope), (above, moved) = (_averaged(fit, {name: numbers + side * step}) for side in (-1, 1))
     yield name, (above - below) / (2 * step), (moved - slope) / (2 * step)
 
 
-def _is_factor(fit: Fitted, name: str) -> bool:
-    """Whether a column of numbers stands in the formula as categories, as in ``C(region)``."""
-    states = fit.data.matrix.spec.encoder_state
-    return any(
-        factor.startswith("C(") and name in factor and kind.value == "categorical"
-        for factor, (kind, _) in states.items()
-    )
+def _levels(fit: Fitted, name: str) -> list[Any]:
+    """The values between which a variable changes, where it is a text, 0 or 1, or stands in ``C(…)``; else none."""
+    column = fit.data.table[name]
+    if hasattr(column, "cat"):
+        return list(column.cat.categories)
+    numbers = column.to_numpy()
+    binary = set(numbers[:1000].tolist()) <= {0, 1} and bool(np.isin(numbers, (0, 1)).all())
+    return sorted(set(numbers.tolist())) if binary or name in fit.data.formula.factors else []
 
 
 def _averaged(fit: Fitted, values: Mapping[str, Any]) -> tuple[Floats, Floats]:
     """Mean shares (t,) with some variables changed for everybody, and their gradient (t, P)."""
     table = fit.data.table.copy(deep=False)
     for name, value in values.items():
-        table[name] = _like(fit, name, value)
+        column = table[name]
+        text = hasattr(column, "cat")
+        table[name] = type(column.array)([value] * len(column), column.cat.categories) if text else value
     model = fit.data.model
     return model.with_columns(fit.data.matrix.of(table)).average(fit.optimum.theta)
-
-
-def _like(fit: Fitted, name: str, value: Any) -> Any:
-    """A value for everybody, as the column holds it."""
-    column = fit.data.table[name]
-    if not hasattr(column, "cat"):
-        return value
-    known = {str(level): level for level in column.cat.categories.tolist()}
-    if str(value) not in known:
-        raise DataError(f"{name!r} is never {value!r} in these data; {_checks.nearest(str(value), known)}", column=name)
-    same = [known[str(value)]] * len(column)
-    return type(column.array)(same, categories=column.cat.categories)
 
 
 def _errors(fit: Fitted, slopes: Floats) -> Floats:
@@ -156,43 +135,22 @@ def _errors(fit: Fitted, slopes: Floats) -> Floats:
     free = ~fit.optimum.bound
     inner = fit.whole_covariance[np.ix_(free, free)]
     own = slopes[..., free]
-    return np.sqrt(np.maximum(np.einsum("...p,pq,...q->...", own, inner, own), 0.0))
+    return np.asarray(np.sqrt(np.maximum(np.einsum("...p,pq,...q->...", own, inner, own), 0.0)))
 
 
 def margins(fit: Fitted, values: Mapping[str, Any]) -> Predictions:
     """Mean shares with some variables at one value for everybody."""
     known = fit.data.formula.variables
-    for name, value in values.items():
+    for name in values:
         if name not in known:
             raise DataError(f"{name!r} is no variable of the formula; {_checks.nearest(name, known)}", column=name)
-        number = isinstance(value, int | float | np.number) and np.isfinite(value)
-        if not hasattr(fit.data.table[name], "cat") and not number:
-            raise DataError(f"{name!r} holds numbers; got {value!r}", column=name, value=value)
-    shares, slopes = _averaged(fit, values)
+    shares, slopes = _averaged(fit, {name: _known(fit, name, value) for name, value in values.items()})
     return Predictions(fit.categories, shares[None], _errors(fit, slopes[None]), fit.degrees_of_freedom)
 
 
 def predict(fit: Fitted, data: Any, offset: Any) -> Predictions:
     """The shares of people with given covariates, a row each."""
-    found = nw.from_native(pl.DataFrame(dict(data), strict=False) if isinstance(data, Mapping) else data)
-    frame = found.collect() if isinstance(found, nw.LazyFrame) else found
-    for name in fit.data.formula.variables:
-        if name not in frame.columns:
-            raise DataError(
-                f"there is no column {name!r} to predict from; it needs {_checks.shown(fit.data.formula.variables)}"
-            )
-        if frame[name].is_null().any():
-            raise DataError(f"column {name!r} has an empty cell; predictions need every variable", column=name)
-    table = table_of({name: frame[name] for name in fit.data.formula.variables}, np.arange(len(frame)))
-    for name in fit.data.formula.variables:
-        column = fit.data.table[name]
-        if hasattr(column, "cat"):
-            seen = set(map(str, column.cat.categories))
-            other = next((each for each in table[name].tolist() if str(each) not in seen), None)
-            if other is not None:
-                raise DataError(
-                    f"{name!r} is never {other!r} in these data; {_checks.nearest(str(other), seen)}", column=name
-                )
+    table = _given(fit, data)
     x = fit.data.matrix.of(table)
     shares = fit.model.shares(fit.optimum.theta, x, np.broadcast_to(np.asarray(offset, dtype=float), len(x)))
     slopes = np.zeros((len(x), len(shares), fit.model.size))
@@ -201,3 +159,42 @@ def predict(fit: Fitted, data: Any, offset: Any) -> Predictions:
         own = shares * ((np.arange(len(shares)) == k)[:, None] - shares[k])
         slopes[:, :, place * p : (place + 1) * p] = own.T[:, :, None] * x[:, None, :]
     return Predictions(fit.categories, shares.T, _errors(fit, slopes), fit.degrees_of_freedom)
+
+
+def _given(fit: Fitted, data: Any) -> Any:
+    """Covariates to predict from as a pandas table, after checking that the regression knows their categories."""
+    found: Any = nw.from_native(pl.DataFrame(dict(data), strict=False) if isinstance(data, Mapping) else data)
+    frame = found.collect() if isinstance(found, nw.LazyFrame) else found
+    variables = fit.data.formula.variables
+    for name in variables:
+        if name not in frame.columns:
+            raise DataError(f"there is no column {name!r} to predict from; needed are {_checks.shown(variables)}")
+        if frame[name].is_null().any():
+            raise DataError(f"column {name!r} has an empty cell; predictions need every variable", column=name)
+    table = table_of({name: frame[name] for name in variables}, np.arange(len(frame)))
+    for name in variables:
+        for value in dict.fromkeys(table[name].tolist()):
+            _known(fit, name, value)
+    return table
+
+
+def _known(fit: Fitted, name: str, value: Any) -> Any:
+    """A value of a variable as the regression knows it.
+
+    Raises
+    ------
+    DataError
+        A category that nobody has, or something that is no number.
+    """
+    column = fit.data.table[name]
+    if hasattr(column, "cat"):
+        known = {str(level): level for level in column.cat.categories}
+        if str(value) not in known:
+            raise DataError(f"{name!r} is never {value!r} here; {_checks.nearest(str(value), known)}", column=name)
+        return known[str(value)]
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not np.isfinite(value):
+        raise DataError(f"{name!r} must be a number; got {value!r}", column=name, value=value)
+    levels = _levels(fit, name)
+    if name in fit.data.formula.factors and value not in levels:
+        raise DataError(f"{name!r} is never {value!r} here; {_checks.nearest(str(value), levels)}", column=name)
+    return value

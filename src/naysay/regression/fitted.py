@@ -83,7 +83,7 @@ class Fitted:
     @property
     def coefficients(self) -> Floats:
         """Log odds, (P,)."""
-        return self.optimum.theta[: len(self.names)]
+        return np.asarray(self.optimum.theta[: len(self.names)])
 
     @property
     def odds_ratios(self) -> Floats:
@@ -93,29 +93,43 @@ class Fitted:
     @cached_property
     def whole_covariance(self) -> Floats:
         """Covariance of coefficients and nuisance parameters; NaN for a nuisance parameter at 0 or 1."""
-        return covariance(self.model, self.optimum, self.standard_error_name, self.squared, self.penalty)
+        return covariance(self.model, self.optimum, self.standard_error_name, self.penalty, self._meat)
+
+    def _meat(self) -> Floats:
+        """The covariance of the sum of the weighted scores, (P, P)."""
+        theta, sampled = self.optimum.theta, self.data.sampled
+        if sampled is None:
+            n = self.model.weight.sum() ** 2 / self.squared.sum()
+            return self.model.summed(theta, "outer_product", self.squared) * (n / max(n - 1, 1))
+        found = sampled.covariance(self.model.scores(theta))
+        if sampled.kept.any():  # a finite population takes off what sampling adds, and answers stay random
+            found = found + self.model.summed(theta, "randomization", sampled.kept)
+        return np.asarray(found * self.data.scale**2)
 
     @property
     def covariance(self) -> Floats:
         """Covariance of the coefficients, (P, P)."""
         size = len(self.names)
-        return self.whole_covariance[:size, :size]
+        return np.asarray(self.whole_covariance[:size, :size])
 
     @property
     def standard_errors(self) -> Floats:
         """Of the coefficients, (P,)."""
-        return np.sqrt(np.diagonal(self.covariance))
+        return np.asarray(np.sqrt(np.diagonal(self.covariance)))
 
     @property
     def standard_error_kind(self) -> str:
         """What standard errors rest on, in words."""
-        words = KINDS[self.standard_error_name]
-        return words + (", linearized for the weights" if self.weighted else "")
+        words, sampled = KINDS[self.standard_error_name], self.data.sampled
+        drawn = "linearized for the weights" if sampled is None else f"{sampled}"
+        return words + (f", {drawn}" if self.weighted else "")
 
     @property
     def degrees_of_freedom(self) -> float:
-        """Of the variances: infinite unless the sample has few units."""
-        return np.inf
+        """Of the variances: of a complex sample units less strata, less the columns but one; otherwise infinite."""
+        if self.data.sampled is None:
+            return np.inf
+        return max(self.data.sampled.degrees_of_freedom - len(self.data.matrix.columns) + 1, 1.0)
 
     @property
     def statistics(self) -> Floats:

@@ -21,6 +21,7 @@ from naysay.regression.likelihood import Model
 from naysay.regression.reading import Data, Roles, read
 from naysay.regression.result import Regression
 from naysay.regression.solving import Penalty, solve
+from naysay.sampling import Sampling
 
 __all__ = ["regress"]
 
@@ -39,6 +40,7 @@ def regress(
     weights: str | None = None,
     count: str | None = None,
     offset: str | None = None,
+    sampling: Sampling | None = None,
     missing: str = "error",
     reference: Any = None,
     standard_errors: str | None = None,
@@ -70,6 +72,9 @@ def regress(
         The column that says how many people a row stands for.
     offset : str, optional
         The column of numbers that are added to each linear predictor.
+    sampling : Sampling, optional
+        How the sample was drawn: weights, strata, clusters, finite population, replicate weights, known totals. People
+        who are left out stay in the sample, and count zero.
     missing : {"error", "drop"}
         What is done with people whose covariates are missing.
     reference : label, optional
@@ -113,21 +118,25 @@ def regress(
     check_design(design)
     if standard_errors is not None and standard_errors not in KINDS:
         raise DataError(f"standard_errors must be one of {', '.join(KINDS)}; got {standard_errors!r}")
-    if weights is not None and standard_errors not in (None, "sandwich"):
+    if sampling is not None:
+        sampling = sampling if weights is None else sampling.weighted(weights)
+        weights = sampling.weights
+    apart = weights is not None or sampling is not None
+    if apart and standard_errors not in (None, "sandwich"):
         raise DataError(f"with survey weights only the sandwich is valid; got standard_errors={standard_errors!r}")
     if isinstance(penalty, bool) or not 0 <= penalty < np.inf:
         raise DataError(f"penalty must be 0 (none) or above; got {penalty!r}")
-    roles = Roles(_part(design, level, sample), weights, count, offset)
-    found = read(
-        design, parse(formula), data, roles, missing=missing, reference=reference, weighted=weights is not None
-    )
+    roles = Roles(_part(design, level, sample), weights, count, offset, sampling)
+    found = read(design, parse(formula), data, roles, missing=missing, reference=reference)
     _check_identified(found)
     check_columns(found)
-    model, squared = collapsed(found.model, found.squared)
+    model, squared = (
+        (found.model, found.squared) if found.sampled is not None else collapsed(found.model, found.squared)
+    )
     prior = Penalty.of(penalty, model.x, model.weight) if penalty else None
     optimum = solve(model, start(model, found), prior)
     check_finite(found, optimum)
-    kind = standard_errors or ("observed" if weights is None else "sandwich")
+    kind = standard_errors or ("sandwich" if apart else "observed")
     return Regression(found, optimum, kind, prior, model, squared)
 
 

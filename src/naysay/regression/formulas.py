@@ -81,6 +81,8 @@ class Formula:
         The columns on the left side.
     variables : tuple of str
         The columns on the right side, each once.
+    factors : frozenset of str
+        Those that stand in ``C(…)``: categories, even where they are numbers.
     parsed : object
         The right side, as formulaic holds it.
     """
@@ -88,6 +90,7 @@ class Formula:
     text: str
     response: tuple[str, ...]
     variables: tuple[str, ...]
+    factors: frozenset[str]
     parsed: Any
 
     def matrix(self, table: Any) -> Matrix:
@@ -117,7 +120,7 @@ class Formula:
         """Only the constant of the formula; None where it has none, or nothing else."""
         if "1" not in map(str, self.parsed) or len(list(self.parsed)) == 1:
             return None
-        return Formula("1", self.response, (), formulaic().Formula("1")).matrix(table)
+        return Formula("1", self.response, (), frozenset(), formulaic().Formula("1")).matrix(table)
 
 
 def parse(text: str) -> Formula:
@@ -148,13 +151,16 @@ def parse(text: str) -> Formula:
         found = formulaic().Formula(text, _parser=parser)
         left, right = found.lhs, found.rhs
         response = tuple(_response(term) for term in left)
-        names = [name for term in right for factor in term.factors for name in _names(factor)]
+        factors = {str(factor): factor for term in right for factor in term.factors}
+        names = {text: list(_names(factor)) for text, factor in factors.items()}
     except DataError:
         raise
     except Exception as error:  # formulaic raises many kinds, and shows the place over several lines
         told = str(error).partition("\n")[0] or type(error).__name__
         raise DataError(f"{text!r} is no formula such as 'cheated ~ age + gender': {told}") from None
-    return Formula(text, response, tuple(dict.fromkeys(names)), right)
+    variables = tuple(dict.fromkeys(name for each in names.values() for name in each))
+    categories = frozenset(name for text, each in names.items() if text.startswith("C(") for name in each)
+    return Formula(text, response, variables, categories, right)
 
 
 def _check_tokens(text: str) -> None:
@@ -168,7 +174,10 @@ def _check_tokens(text: str) -> None:
     except Exception as error:
         raise DataError(f"{text!r} is no formula: {str(error).partition(chr(10))[0]}; {way}") from None
     kinds = [(token.kind.value, token.token) for token in found]
-    if [word for kind, word in kinds if kind == "operator"].count("~") != 1 or kinds[0] == ("operator", "~"):
+    if [word for kind, word in kinds if kind == "operator"].count("~") != 1 or ("operator", "~") in (
+        kinds[0],
+        kinds[-1],
+    ):
         raise DataError(f"{text!r} is no formula: {way}")
     for place, (kind, word) in enumerate(kinds):
         if kind == "operator" and any(part not in _OPERATORS for part in _split(word)):

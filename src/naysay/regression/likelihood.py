@@ -103,7 +103,7 @@ class Model:
     @property
     def size(self) -> int:
         """Parameters, P."""
-        return (self.t - 1) * self.x.shape[1] + self.q
+        return (self.t - 1) * int(self.x.shape[1]) + self.q
 
     @cached_property
     def free(self) -> list[int]:
@@ -177,11 +177,11 @@ class Model:
             found[rows, self.size - self.q :] = piece.scores[self.t - 1 :].T
         return found
 
-    def meat(self, theta: Floats, squared: Floats) -> Floats:
-        """Σ w² s sᵀ over the scores s, with these squared weights, (P, P)."""
+    def summed(self, theta: Floats, kind: str, weight: Floats) -> Floats:
+        """The curvatures of a kind, added up with other weights, (P, P)."""
         found = np.zeros((self.size, self.size))
         for rows, piece in self._pieces(theta):
-            self._add(found, piece.curvature("outer_product"), squared[rows], self.x[rows])
+            self._add(found, piece.curvature(kind), weight[rows], self.x[rows])
         lower = np.tril(found)
         return np.asarray(lower + np.tril(lower, -1).T)
 
@@ -278,10 +278,10 @@ class Piece:
     def curvature(self, kind: str) -> Callable[[int, int], Floats]:
         """For two predictors, how much their curvature each row adds to the information of a kind, (rows,)."""
         if kind == "outer_product":
-            return lambda a, b: self.scores[a] * self.scores[b]
-        if kind == "expected":
-            found = self._expected()
-            return lambda a, b: found[a, b]
+            return lambda a, b: np.asarray(self.scores[a] * self.scores[b])
+        if kind in ("expected", "randomization"):
+            found = self._expected(known=kind == "randomization")
+            return lambda a, b: np.asarray(found[a, b])
         return self._observed
 
     def _observed(self, a: int, b: int) -> Floats:
@@ -290,16 +290,22 @@ class Piece:
         if a < edge:
             j, k, pi, r = free[a], free[b], self.pi, self.r
             found = r[j] * r[k] - pi[j] * pi[k]
-            return found + pi[j] - r[j] if a == b else found
+            return np.asarray(found + pi[j] - r[j] if a == b else found)
         score = self.scores[a]
         if b < edge:  # ∂ of r - π by ν
             return np.asarray(self.r[free[b]] * score - self.own[a - edge][free[b]])
         bent = self.table.second.get((a - edge, b - edge))
         found = score * self.scores[b]
-        return found if bent is None else found - (self.pi * bent.take(self.answer, axis=1)).sum(axis=0) / self.f
+        return np.asarray(
+            found if bent is None else found - (self.pi * bent.take(self.answer, axis=1)).sum(axis=0) / self.f
+        )
 
-    def _expected(self) -> Floats:
-        """Σ_y ∂f_y ∂f_yᵀ / f_y over all responses y of each row's channel, (d, d, rows)."""
+    def _expected(self, *, known: bool) -> Floats:
+        """The variance of the scores over all responses y of each row's channel, (d, d, rows).
+
+        That is Σ_y ∂f_y ∂f_yᵀ / f_y. With the category known only the randomization is left: the scores' means m_j
+        given the category vary no more, and Σ_j π_j m_j m_jᵀ is taken off.
+        """
         free, part = self.model.free, self.model.answers.part[self.answer]
         d = len(free) + len(self.own)
         found = np.zeros((d, d, len(self.f)))
@@ -308,10 +314,15 @@ class Piece:
             if not here.size:
                 continue
             pi = self.pi[:, here]
+            means = np.zeros((self.model.t, d, here.size))
             for y in range(m.shape[1]):
                 f = m[:, y] @ pi
                 slopes = np.vstack([pi[free] * (m[free, y][:, None] - f), first[:, :, y] @ pi])
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    added = slopes[:, None] * slopes / f
-                found[:, :, here] += np.where(f > 0, added, 0.0)
+                    score = np.where(f > 0, slopes / f, 0.0)
+                found[:, :, here] += slopes[:, None] * score
+                if known:
+                    means += m[:, y][:, None, None] * score
+            if known:
+                found[:, :, here] -= np.einsum("jn,jan,jbn->abn", pi, means, means)
         return found

@@ -19,6 +19,7 @@ from naysay.regression.formulas import Formula, Matrix, formulaic
 from naysay.regression.likelihood import Answers, Model
 from naysay.regression.within import within
 from naysay.responses import JOINER, Responses
+from naysay.sampling import Rows, Sampled, Sampling
 from naysay.tally import Tally
 from naysay.tally.counting import whole
 
@@ -39,18 +40,27 @@ class Roles:
     part : str, optional
         The level that each respondent chose, or the sample that each was in.
     weights, count, offset : str, optional
+    sampling : Sampling, optional
+        How the sample was drawn, beyond weights.
     """
 
     part: str | None = None
     weights: str | None = None
     count: str | None = None
     offset: str | None = None
+    sampling: Sampling | None = None
 
     @property
     def numbers(self) -> dict[str, str]:
         """The columns that must be numbers, by role."""
         pairs = {"weights": self.weights, "counts": self.count, "offset": self.offset}
         return {role: name for role, name in pairs.items() if name is not None}
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that they name."""
+        drawn = [] if self.sampling is None else self.sampling.columns
+        return [*([] if self.part is None else [self.part]), *self.numbers.values(), *drawn]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +83,8 @@ class Data:
         By what the weights were multiplied, so that they sum to the number of people.
     rows : (n,) int
         Their places in the file.
+    sampled : Sampled, optional
+        How they were sampled, a row each; None for people who were drawn independently of each other.
     total : int
         Rows of the file.
     missing : {column: int}
@@ -90,6 +102,7 @@ class Data:
     squared: Floats
     scale: float
     rows: Places
+    sampled: Sampled | None
     total: int
     missing: dict[str, int]
     dropped: int
@@ -100,9 +113,7 @@ class Data:
         return self.tally.n
 
 
-def read(
-    design: Answerable, formula: Formula, data: Any, roles: Roles, *, missing: str, reference: Any, weighted: bool
-) -> Data:
+def read(design: Answerable, formula: Formula, data: Any, roles: Roles, *, missing: str, reference: Any) -> Data:
     """The model of a formula for a table; see `regress` for what is given and raised."""
     if missing not in MISSING:
         raise DataError(f"missing must be one of {', '.join(MISSING)}; got {missing!r}")
@@ -127,8 +138,11 @@ def read(
         )
     rows = np.flatnonzero(answered & ~lost)
     each = amounts["weights"] if roles.weights else np.ones(len(frame))
-    weight = each[rows] * people[rows]
-    tally = _tally(design, said, answer[rows], people[rows], each[rows], weighted=weighted)
+    drawn = _drawn(frame, roles.sampling, people, each)
+    weight, squared = (each * people, each**2 * people) if drawn is None else (drawn.weight, drawn.squared)
+    weight, squared = weight[rows], squared[rows]
+    weighted = roles.weights is not None or drawn is not None
+    tally = _tally(design, said, answer[rows], (people[rows], weight, squared), weighted=weighted)
     scale = tally.n / weight.sum()
     table = table_of({name: frame[name] for name in formula.variables}, rows)
     matrix = formula.matrix(table)
@@ -141,8 +155,21 @@ def read(
         within=within(design),
         reference=_reference(design, reference),
     )
-    squared = each[rows] ** 2 * people[rows] * scale**2
-    return Data(design, formula, tally, table, matrix, model, squared, scale, rows, len(frame), counts, dropped)
+    place = np.full(len(frame), -1, dtype=np.intp)
+    place[rows] = np.arange(len(rows))
+    sampled = None if drawn is None else drawn.collapsed(place, len(rows))
+    squared = squared * scale**2
+    return Data(
+        design, formula, tally, table, matrix, model, squared, scale, rows, sampled, len(frame), counts, dropped
+    )
+
+
+def _drawn(frame: Any, sampling: Sampling | None, people: NDArray[np.int64], each: Floats) -> Rows | None:
+    """How all rows of the file were sampled, those that are left out included; None where nothing is told."""
+    if sampling is None:
+        return None
+    amounts = each * people, each**2 * people
+    return sampling.rows(len(frame), count=people, amounts=amounts, column=lambda name: frame[name].to_list())
 
 
 def _collected(data: Any, named: Sequence[str], roles: Roles) -> Any:
@@ -153,7 +180,7 @@ def _collected(data: Any, named: Sequence[str], roles: Roles) -> Any:
     if not isinstance(found, nw.DataFrame | nw.LazyFrame):
         raise DataError(f"regression needs a table, such as a dataframe; got {type(data).__name__}")
     there = found.collect_schema().names()
-    used = [*named, *([roles.part] if roles.part is not None else []), *roles.numbers.values()]
+    used = [*named, *roles.columns]
     for name in used:
         if name not in there:
             raise DataError(
@@ -217,14 +244,14 @@ def _answers(design: Answerable, frame: Any, columns: Sequence[str], part: str |
     cells = [[None if _checks.is_missing(each) else each for each in _cells(frame[name][first])] for name in named]
     levels = cells.pop() if part is not None else None
     said: Any = cells[0]
-    if design.space.answers == 2 and len(cells) == 2:
-        said = (cells[0], cells[1])
+    if design.space.answers > 1:
+        said = tuple(cells)
     elif len(cells) > 1:
         said = np.array(list(zip(*cells, strict=True)), dtype=object)
     try:
         return design.encode(said, levels), place
     except AnswerError as error:
-        raise located(error, columns, part, row=int(first[error.row or 0])) from None
+        raise located(error, columns, [] if part is None else [part], row=int(first[error.row or 0])) from None
 
 
 def _keys(series: Any) -> NDArray[Any]:
@@ -252,12 +279,14 @@ def _known(design: Answerable, said: Responses) -> Answers:
 
 
 def _tally(
-    design: Answerable, said: Responses, place: Places, people: NDArray[np.int64], each: Floats, *, weighted: bool
+    design: Answerable, said: Responses, place: Places, sums: Sequence[NDArray[Any]], *, weighted: bool
 ) -> Tally:
-    """The tally of the answers in the model, which checks that they can be, and that some have weight."""
-    sums = (people, each * people, each**2 * people)
-    count, *weights = (np.bincount(place, amount, minlength=len(said)) for amount in sums)
-    return Tally.of(design, said, count.astype(np.int64), (weights[0], weights[1]), weighted=weighted)
+    """The tally of the answers in the model, which checks that they can be, and that some have weight.
+
+    What is added up are counts, weights and squared weights.
+    """
+    count, weight, squared = (np.bincount(place, each, minlength=len(said)).astype(float) for each in sums)
+    return Tally.of(design, said, count.astype(np.int64), (weight, squared), weighted=weighted)
 
 
 def _reference(design: Answerable, name: Any) -> int:

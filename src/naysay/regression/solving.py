@@ -137,7 +137,8 @@ def _penalized(model: Model, theta: Floats, penalty: Penalty | None, kind: str |
     if penalty is None:
         return found
     added = penalty.added(model, theta)
-    return Evaluated(*(one + other for one, other in zip(found, added, strict=True)))
+    value, gradient = found.value + added.value, found.gradient + added.gradient
+    return Evaluated(value, gradient, found.information + added.information)
 
 
 def _bound(model: Model, theta: Floats, gradient: Floats) -> NDArray[np.bool_]:

@@ -74,7 +74,6 @@ def within(design: Answerable) -> Within:
     ('“truth-tellers” within “yes”',)
     """
     cells, t = design.cells, len(design.categories)
-    nuisance = [(share, *(each.astype(bool) for each in share.weights(cells))) for share in design.nuisance]
     reached = []
     for share in design.shares:
         above, below = share.weights(cells)
@@ -82,7 +81,8 @@ def within(design: Answerable) -> Within:
     groups: list[dict[tuple[int, ...], list[tuple[int, bool]]]] = [{tuple(each): []} for each in reached]
     used: list[Share] = []
     told: list[str] = []
-    for share, of, among in nuisance:
+    for share in design.nuisance:
+        of, among = (each.astype(bool) for each in share.weights(cells))
         split = [_split(group, of, among, len(used)) for group in groups]
         if any(len(new) > len(old) for new, old in zip(split, groups, strict=True)):
             where = [j for j in range(t) if len(split[j]) > len(groups[j])]
