@@ -13,6 +13,7 @@ def people(n, beta, rng, *, categories=("yes", "no")):
 
 
 def asked(design, truth, rng, **options):
-    """What people say under a design: texts, and the level or sample of each."""
+    """What people say under a design: texts, of two questions a pair, and the level or sample of each."""
     said = design.randomize(truth, rng=rng, **options)
-    return said.texts(), said.level
+    texts = said.texts() if design.space.answers == 1 else tuple(part.texts() for part in said.parts)
+    return texts, said.level

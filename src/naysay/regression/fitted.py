@@ -100,7 +100,7 @@ class Fitted:
         theta, sampled = self.optimum.theta, self.data.sampled
         if sampled is None:
             n = self.model.weight.sum() ** 2 / self.squared.sum()
-            return self.model.summed(theta, "outer_product", self.squared) * (n / max(n - 1, 1))
+            return np.asarray(self.model.summed(theta, "outer_product", self.squared) * (n / max(n - 1, 1)))
         found = sampled.covariance(self.model.scores(theta))
         if sampled.kept.any():  # a finite population takes off what sampling adds, and answers stay random
             found = found + self.model.summed(theta, "randomization", sampled.kept)

@@ -311,7 +311,7 @@ def _column(series: Any, rows: Places | slice) -> Any:
     kind = series.dtype
     if kind.is_numeric() or kind == nw.Boolean:
         values = series.to_numpy()[rows]
-        return values.astype(np.float64) if values.dtype == object or kind == nw.Boolean else values
+        return values.astype(np.int64 if kind.is_integer() else np.float64)  # gaps, now gone, had made them others
     if isinstance(kind, nw.Enum):
         order = list(series.cat.get_categories().to_list())
         return pandas.Categorical(series.to_numpy()[rows], order).remove_unused_categories()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from naysay.printing import text
+from naysay.printing import latex, text
 from naysay.printing.content import Content
+from naysay.printing.html import notebook
 from naysay.regression import effects, hypotheses, telling
 from naysay.regression.effects import Effects, Predictions
 from naysay.regression.fitted import Fitted
@@ -120,15 +120,31 @@ class Regression(Fitted):
         """The coefficients as CSV, a row each."""
         return telling.to_csv(self, confidence)
 
-    def to_latex(self, confidence: float = 0.95) -> str:
+    def to_latex(self, confidence: float = 0.95, at: Sequence[Mapping[str, Any]] = ()) -> str:
         """The regression as LaTeX, with tables that need the package booktabs."""
-        return telling.to_latex(self, confidence)
+        return latex(self.sections(confidence, at))
+
+    def to_text(self, confidence: float = 0.95, at: Sequence[Mapping[str, Any]] = ()) -> str:
+        """The regression as plain text.
+
+        Parameters
+        ----------
+        confidence : float
+        at : sequence of mapping
+            Values of variables at which shares are predicted, as by `margins`.
+        """
+        return text(self.sections(confidence, at))
+
+    @property
+    def reservations(self) -> list[str]:
+        """What a reader must be told with the numbers."""
+        return telling.reservations(self)
 
     def __str__(self) -> str:
-        return text(self.sections())
+        return self.to_text()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return notebook(self.sections())
 
     def __repr__(self) -> str:
         return f"<Regression {self.data.formula.text!r}: {len(self.names)} coefficients (n = {self.n:,})>"

@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike
 
 from naysay import _checks
 from naysay.estimate.findings import decimals, shown
-from naysay.printing import Column, Note, Points, Sentence, Table, latex, plain
+from naysay.printing import Column, Note, Points, Sentence, Table, plain
 from naysay.printing.content import Content
 from naysay.printing.numbers import csv_text
 from naysay.regression import hypotheses
 from naysay.regression.effects import Effects, Predictions, effects, margins
 from naysay.regression.fitted import Fitted
 
-__all__ = ["sections", "to_csv", "to_dict", "to_latex"]
+__all__ = ["reservations", "sections", "to_csv", "to_dict"]
 
 At = Sequence[Mapping[str, Any]]
 
@@ -65,7 +65,7 @@ def _coefficients(fit: Fitted, confidence: float) -> Iterator[Table]:
     """A table for each category but the reference, the nuisance parameters below the last."""
     columns = ("coefficient", "s.e.", "z" if math.isinf(fit.degrees_of_freedom) else "t", "p", "low", "high")
     heads = (Column("term", words=True, width=40), *map(Column, (*columns, "odds ratio", "low", "high")))
-    ends, places = fit.interval(confidence), decimals(fit.standard_errors) or 3
+    ends, places = fit.interval(confidence), max(decimals(fit.standard_errors) or 3, 3)
     numbers = np.column_stack([fit.coefficients, fit.standard_errors, fit.statistics, fit.p_values, ends])
     ratios = np.exp(np.column_stack([fit.coefficients, ends]))
     each = len(fit.data.matrix.columns)
@@ -153,7 +153,7 @@ def _rests(fit: Fitted) -> Iterator[str]:
         yield f"assumes: {' and '.join(fit.model.within.told)} is the same for everyone, whatever their covariates"
     if fit.penalty is not None:
         yield f"penalty: log-F({fit.penalty.m:g}, {fit.penalty.m:g}) priors on the coefficients of centered covariates"
-    yield "effects and predictions are about people with these covariates; where these are a sample, it is not counted"
+    yield "effects are averages over these people; their errors do not count that other people would have come"
 
 
 def reservations(fit: Fitted) -> list[str]:
@@ -262,8 +262,3 @@ def to_csv(fit: Fitted, confidence: float) -> str:
         found = [each["category"], each["term"], *(each[name] for name in numbers), *each["interval"]]
         rows.append([*found, each["odds_ratio"], *each["odds_ratio_interval"], fit.n, *kinds])
     return csv_text([[plain(cell) for cell in row] for row in rows])
-
-
-def to_latex(fit: Fitted, confidence: float) -> str:
-    """The regression as LaTeX."""
-    return latex(sections(fit, confidence, ()))
