@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -59,5 +60,5 @@ def nuisance(design: Answerable, model: Model, found: Optimum, covariance: Float
         gradient = ((above - value * below) @ moved / (below @ cells))[free]
         known = not found.bound[np.abs((above - value * below) @ moved) > 0].any()
         variance = float(gradient @ covariance[np.ix_(free, free)] @ gradient)
-        told[share.name] = Value(value, np.sqrt(variance) if known else np.nan)
+        told[share.name] = Value(value, float(np.sqrt(variance)) if known else math.nan)
     return told
