@@ -4,6 +4,7 @@ from naysay import estimate as estimate
 from naysay import microdata as microdata
 from naysay import planning as planning
 from naysay import privacy as privacy
+from naysay import regression as regression
 from naysay import simulate as simulate
 from naysay.design import Design as Design
 from naysay.errors import AnswerError as AnswerError

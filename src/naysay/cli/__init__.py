@@ -21,6 +21,7 @@ __all__ = ["app", "main"]
 
 COMMANDS = {
     "estimate": Place("cli.estimate"),
+    "regress": Place("cli.regress"),
     "simulate": Place("cli.simulate"),
     "plan": Place("cli.plan"),
     "randomize": Place("cli.randomize"),

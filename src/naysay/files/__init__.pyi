@@ -1,4 +1,5 @@
 from naysay.files.casts import as_booleans as as_booleans
+from naysay.files.casts import as_measured as as_measured
 from naysay.files.casts import as_numbers as as_numbers
 from naysay.files.casts import as_text as as_text
 from naysay.files.casts import check_columns as check_columns

@@ -9,7 +9,7 @@ import polars as pl
 from naysay import _checks
 from naysay.errors import DataError
 
-__all__ = ["as_booleans", "as_numbers", "as_text", "check_columns", "text_of"]
+__all__ = ["as_booleans", "as_measured", "as_numbers", "as_text", "check_columns", "text_of"]
 
 _TRUE, _FALSE = ("1", "true", "t", "yes"), ("0", "false", "f", "no")
 
@@ -58,6 +58,22 @@ def as_numbers(frame: pl.LazyFrame, name: str, *, what: str) -> pl.LazyFrame:
     number = pl.col(name).cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
     _check_cells(frame, name, number.is_null(), f"which is not a number; {what} must be numbers")
     return frame.with_columns(number.alias(name))
+
+
+def as_measured(frame: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
+    """The frame with those of these columns as numbers that hold nothing else (1.0 as 1), and other texts as they are.
+
+    An empty cell is missing in both.
+    """
+    schema = frame.collect_schema()
+    texts = [name for name in names if schema[name] == pl.String]
+    numbers = {name: pl.col(name).str.strip_chars().cast(pl.Float64, strict=False) for name in texts}
+    cells = {name: (pl.col(name).is_not_null() & (pl.col(name) != "")) for name in texts}
+    found = frame.select((cells[name] & numbers[name].is_null()).any().alias(name) for name in texts).collect()
+    frame = frame.with_columns(numbers[name].alias(name) for name in texts if not found[name][0])
+    measured = [name for name in texts if not found[name][0]]
+    whole = frame.select((pl.col(name) == pl.col(name).round()).all() for name in measured).collect()
+    return frame.with_columns(pl.col(name).cast(pl.Int64) for name in measured if whole[name][0])
 
 
 def as_booleans(frame: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:

@@ -1,0 +1,165 @@
+"""``naysay regress``: who is in which category, from a file of randomized answers and covariates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from naysay import _checks, files
+from naysay.console import options, output, pages
+from naysay.console.commands import takes
+from naysay.console.labels import with_labels
+from naysay.console.people import listed
+from naysay.errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from naysay.regression import Regression
+
+__all__ = ["Options", "command"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is regressed on what, as it is written on the command line."""
+
+    formula: Annotated[
+        str,
+        typer.Argument(metavar="FORMULA", help="Such as 'cheated ~ age + gender', the column of answers on the left."),
+    ]
+    file: options.File
+    design: options.DesignText
+    categories: options.Categories = None
+    level: Annotated[str | None, options.column("The level that each respondent chose.")] = None
+    sample: Annotated[str | None, options.column("The sample that each respondent was in, for several samples.")] = None
+    count: options.Count = None
+    weight: Annotated[str | None, options.column("Survey weights.")] = None
+    offset: Annotated[str | None, options.column("Added to each linear predictor.")] = None
+    reference: Annotated[
+        str | None,
+        typer.Option(metavar="LABEL", help="The category with which the others are compared; by default the last."),
+    ] = None
+    missing: Annotated[
+        Literal["error", "drop"], typer.Option(help="People whose covariates have gaps: an error, or left out.")
+    ] = "error"
+    standard_errors: Annotated[
+        Literal["observed", "expected", "outer_product", "sandwich"] | None,
+        typer.Option(help="observed by default, sandwich with weights."),
+    ] = None
+    penalty: Annotated[
+        float, typer.Option(metavar="M", help="m of log-F(m, m) priors, which keep coefficients finite; 1 is usual.")
+    ] = 0.0
+    at: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RECORD", help="Predict shares if everybody had these, such as 'age=40,gender=f'; again."),
+    ] = None
+    confidence: options.Confidence = 0.95
+    format_: Annotated[
+        Literal["table", "json", "csv", "latex"],
+        typer.Option("--format", help="Numbers in json and csv are not rounded; tables of latex need booktabs."),
+    ] = "table"
+    html: options.Html = None
+    separator: options.Separator = ","
+    encoding: options.Encoding = None
+    codes: options.Codes = False
+
+
+@takes(Options)
+def command(asked: Options) -> None:
+    """Regress the true category on covariates, from randomized answers.
+
+    Logistic regression for two categories, multinomial for more, under any design. A column of FILE that holds numbers
+    only is a number, any other a text, whose categories are compared with the first in the alphabet; C(region) makes
+    categories of numbers. A formula holds columns, + : * and **2, numbers, and functions such as log, sqrt, poly, bs, C
+    and I; a column whose name is no word stands between backticks.
+
+    \b
+    Examples:
+      naysay regress "cheated ~ age + gender" answers.csv --design "warner(p=0.7)"
+      naysay regress "cheated ~ age*C(region)" answers.csv --missing drop \\
+          --design "crosswise(prevalence=0.25)" --at "age=30" --at "age=60"
+      naysay regress "income ~ age" levels.csv --level level \\
+          --design "negative_levels()" --categories "low,middle,high,none"
+      naysay regress "theft ~ age" samples.csv --sample sample \\
+          --design "stochastic_lie_detector(p=(0.2, 0.8))" --format latex
+    """
+    from naysay import regression
+    from naysay.regression.formulas import parse
+
+    _checks.confidence(asked.confidence)
+    pages.check(asked.html)
+    design = options.design_of(asked.design, asked.categories)
+    formula = parse(asked.formula)
+    frame = _prepared(asked, list(formula.response), list(formula.variables))
+    with (
+        files.readable(asked.file),
+        with_labels(design, asked.file, formula.response, encoding=asked.encoding, codes=asked.codes),
+    ):
+        fit = regression.regress(
+            design,
+            asked.formula,
+            frame,
+            **{name: getattr(asked, name) for name in ("level", "sample", "count", "offset", "missing", "reference")},
+            weights=asked.weight,
+            standard_errors=asked.standard_errors,
+            penalty=asked.penalty,
+        )
+    _say(fit, asked)
+
+
+def _say(fit: Regression, asked: Options) -> None:
+    """The regression in the form that was asked for, and as a page."""
+    at = [_values(text) for text in asked.at or ()]
+    if asked.format_ == "csv":
+        for note in fit.reservations:
+            output.note(note)
+        output.say(fit.to_csv(asked.confidence))
+    elif asked.format_ == "json":
+        output.say(output.json_text(fit.to_dict(asked.confidence, at)))
+    elif asked.format_ == "latex":
+        output.say(fit.to_latex(asked.confidence, at))
+    else:
+        output.say(fit.to_text(asked.confidence, at))
+    if asked.html is not None:
+        from naysay.report.regression_page import regression_html
+
+        pages.write(asked.html, lambda: regression_html(fit, confidence=asked.confidence, at=at))
+
+
+def _values(text: str) -> dict[str, Any]:
+    """The values that ``--at age=40,gender=f`` gives."""
+    pairs = [cell.partition("=") for cell in listed(text)]
+    if not pairs or not all(name.strip() and sign for name, sign, _ in pairs):
+        raise DataError(f"--at must be values by column, such as 'age=40,gender=f'; got {text!r}")
+    return {name.strip(): _number(value.strip()) for name, _, value in pairs}
+
+
+def _number(text: str) -> float | int | str:
+    """A number where the text is one."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _prepared(asked: Options, response: list[str], variables: list[str]) -> pl.LazyFrame:
+    """The file with answers as text, covariates as numbers where they are, and amounts as numbers."""
+    amounts = {role: name for role in ("count", "weight", "offset") if (name := getattr(asked, role)) is not None}
+    codes = asked.codes or list(amounts.values())
+    frame = files.scan(asked.file, separator=asked.separator, encoding=asked.encoding, codes=codes)
+    named = [name for name in (asked.level, asked.sample) if name is not None]
+    with files.readable(asked.file):
+        files.check_columns(frame, [*response, *named, *variables, *amounts.values()])
+        if len(response) > 1 and len(response) == len(set(response)) and not named:
+            frame = files.as_booleans(frame, response)
+        else:
+            frame = files.as_text(frame, response)
+        frame = files.as_text(frame, named)
+        for role, name in amounts.items():
+            frame = files.as_numbers(frame, name, what="the offset" if role == "offset" else f"{role}s")
+        return files.as_measured(frame, variables)

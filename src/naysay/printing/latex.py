@@ -1,0 +1,97 @@
+"""Content as LaTeX, for articles: tables need the package booktabs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from naysay.printing.content import Chart, Content, Facts, Heading, Note, Points, Sentence, Table
+
+__all__ = ["latex"]
+
+_ESCAPES = {
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+    **{"<": r"\textless{}", ">": r"\textgreater{}", "“": "``", "”": "''", "–": "--", "−": "$-$", "²": "$^2$"},
+    **{"χ": r"$\chi$", "ε": r"$\varepsilon$", "λ": r"$\lambda$", "π": r"$\pi$", "∞": r"$\infty$", "≤": r"$\le$"},
+    **{"≥": r"$\ge$", "×": r"$\times$", "…": r"\dots{}"},
+}
+_SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
+_NUMBER = re.compile(r"-(?=[\d.])")
+
+
+def latex(content: Iterable[Content]) -> str:
+    r"""The content as LaTeX, where what users wrote is escaped; charts are left out.
+
+    Parameters
+    ----------
+    content : iterable of Content
+
+    Examples
+    --------
+    >>> from naysay.printing import Column, Table
+    >>> print(latex([Table((Column("name", words=True), Column("share")), (("a_1", "-0.25"),), caption="50 %")]))
+    \begin{table}
+    \caption{50 \%}
+    \begin{tabular}{lr}
+    \toprule
+    name & share \\
+    \midrule
+    a\_1 & $-$0.25 \\
+    \bottomrule
+    \end{tabular}
+    \end{table}
+    """
+    return "\n".join(line for each in content for line in _lines(each))
+
+
+def _lines(part: Content) -> list[str]:
+    match part:
+        case Table():
+            return _table(part)
+        case Heading():
+            return [f"\\subsection*{{{_escaped(part.text)}}}"]
+        case Sentence():
+            return [_escaped(line) + r"\\" for line in part.text.splitlines()]
+        case Note():
+            return [rf"\emph{{Note:}} {_escaped(part.text)}\\"]
+        case Points():
+            return [r"\begin{itemize}", *(rf"\item {_escaped(item)}" for item in part.items), r"\end{itemize}"]
+        case Facts():
+            return [rf"\emph{{{_escaped(term)}:}} {_escaped(value)}\\" for term, value in part.pairs]
+        case Chart():
+            return []
+        case _:
+            raise TypeError(f"no content is a {type(part).__name__}")
+
+
+def _table(part: Table) -> list[str]:
+    """A floating table, its words at the left and its numbers at the right."""
+    rows = [" & ".join(_cell(str(cell)) for cell in row) + r" \\" for row in part.rows]
+    if part.apart:
+        rows.insert(len(rows) - part.apart, r"\midrule")
+    return [
+        r"\begin{table}",
+        *([rf"\caption{{{_escaped(part.caption)}}}"] if part.caption else []),
+        rf"\begin{{tabular}}{{{''.join('l' if column.words else 'r' for column in part.columns)}}}",
+        r"\toprule",
+        " & ".join(_escaped(column.name) for column in part.columns) + r" \\",
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+
+
+def _cell(text: str) -> str:
+    """A cell; the minus of a number is one, and not a hyphen."""
+    return _NUMBER.sub("$-$", text, count=1) if _is_number(text) else _escaped(text)
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(r"-?[\d.,]+(e[+-]?\d+)?", text))
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], text)

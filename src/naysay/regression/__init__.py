@@ -1,0 +1,12 @@
+"""Who is in which category: logistic and multinomial regression of the true category, from randomized answers.
+
+`regress` takes a design, a formula and a table, and gives a `Regression`. It needs the extra ``regression``.
+"""
+
+from naysay.regression.effects import Effects, Predictions
+from naysay.regression.fitting import regress
+from naysay.regression.formulas import FUNCTIONS
+from naysay.regression.hypotheses import Test
+from naysay.regression.result import Regression
+
+__all__ = ["FUNCTIONS", "Effects", "Predictions", "Regression", "Test", "regress"]

@@ -1,0 +1,200 @@
+"""What a regression says in shares: effects, margins and predictions, with delta-method standard errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+import scipy
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.regression.fitted import Fitted
+from naysay.regression.reading import table_of
+
+__all__ = ["Effects", "Predictions", "effects", "margins", "predict"]
+
+Floats = NDArray[np.float64]
+
+_STEP = 1e-4  # of a number's standard deviation, to either side: the error of the mean derivative is its square
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """Average marginal effects on the shares of the categories.
+
+    Parameters
+    ----------
+    names : tuple of str
+        A variable, or for a text ``gender: m - f``.
+    categories : tuple of label
+    values : (effects, t) float
+        Changes of shares; those of one effect sum to 0.
+    standard_errors : (effects, t) float
+        Of people with these covariates.
+    degrees_of_freedom : float
+    """
+
+    names: tuple[str, ...]
+    categories: tuple[Any, ...]
+    values: Floats
+    standard_errors: Floats
+    degrees_of_freedom: float = np.inf
+
+    def interval(self, confidence: float = 0.95) -> Floats:
+        """Wald intervals, (effects, t, 2)."""
+        quantile = scipy.stats.t.ppf((1 + _checks.confidence(confidence)) / 2, self.degrees_of_freedom)
+        return np.stack([self.values + side * quantile * self.standard_errors for side in (-1, 1)], axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Predicted shares of the categories.
+
+    Parameters
+    ----------
+    categories : tuple of label
+    probabilities, standard_errors : (rows, t) float
+    degrees_of_freedom : float
+    """
+
+    categories: tuple[Any, ...]
+    probabilities: Floats
+    standard_errors: Floats
+    degrees_of_freedom: float = np.inf
+
+    def interval(self, confidence: float = 0.95) -> Floats:
+        """Intervals (rows, t, 2), symmetric on the logit scale and so within [0, 1]."""
+        quantile = scipy.stats.t.ppf((1 + _checks.confidence(confidence)) / 2, self.degrees_of_freedom)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            half = quantile * self.standard_errors / (self.probabilities * (1 - self.probabilities))
+            logit = scipy.special.logit(self.probabilities)
+            return np.asarray(np.stack([scipy.special.expit(logit - half), scipy.special.expit(logit + half)], axis=-1))
+
+
+def effects(fit: Fitted, variables: Sequence[str] | None) -> Effects:
+    """Average marginal effects of variables, all of them by default."""
+    known = fit.data.formula.variables
+    for name in variables or ():
+        if name not in known:
+            raise DataError(f"{name!r} is no variable of the formula; {_checks.nearest(name, known)}", column=name)
+    names, values, gradients = [], [], []
+    for name in known if variables is None else variables:
+        for label, value, gradient in _changes(fit, name):
+            names.append(label)
+            values.append(value)
+            gradients.append(gradient)
+    t = len(fit.categories)
+    found, slopes = np.reshape(values, (-1, t)), np.reshape(gradients, (-1, t, fit.model.size))
+    return Effects(tuple(names), fit.categories, found, _errors(fit, slopes), fit.degrees_of_freedom)
+
+
+def _changes(fit: Fitted, name: str) -> Iterator[tuple[str, Floats, Floats]]:
+    """The effects of one variable: name, change of the mean shares (t,), and its gradient (t, P)."""
+    levels = _levels(fit, name)
+    if levels:
+        base, slope = _averaged(fit, {name: levels[0]})
+        for level in levels[1:]:
+            there, moved = _averaged(fit, {name: level})
+            yield f"{name}: {level} - {levels[0]}", there - base, moved - slope
+        return
+    numbers = fit.data.table[name].to_numpy().astype(float)
+    step = _STEP * (float(numbers.std()) or 1.0)
+    (below, slope), (above, moved) = (_averaged(fit, {name: numbers + side * step}) for side in (-1, 1))
+    yield name, (above - below) / (2 * step), (moved - slope) / (2 * step)
+
+
+def _levels(fit: Fitted, name: str) -> list[Any]:
+    """The values between which a variable changes, where it is a text, 0 or 1, or stands in ``C(…)``; else none."""
+    column = fit.data.table[name]
+    if hasattr(column, "cat"):
+        return list(column.cat.categories)
+    numbers = column.to_numpy()
+    binary = set(numbers[:1000].tolist()) <= {0, 1} and bool(np.isin(numbers, (0, 1)).all())
+    return sorted(set(numbers.tolist())) if binary or name in fit.data.formula.factors else []
+
+
+def _averaged(fit: Fitted, values: Mapping[str, Any]) -> tuple[Floats, Floats]:
+    """Mean shares (t,) with some variables changed for everybody, and their gradient (t, P)."""
+    table = fit.data.table.copy(deep=False)
+    for name, value in values.items():
+        column = table[name]
+        text = hasattr(column, "cat")
+        table[name] = type(column.array)([value] * len(column), column.cat.categories) if text else value
+    model = fit.data.model
+    return model.with_columns(fit.data.matrix.of(table)).average(fit.optimum.theta)
+
+
+def _errors(fit: Fitted, slopes: Floats) -> Floats:
+    """Delta-method standard errors of quantities with gradients (..., P)."""
+    free = ~fit.optimum.bound
+    inner = fit.whole_covariance[np.ix_(free, free)]
+    own = slopes[..., free]
+    return np.asarray(np.sqrt(np.maximum(np.einsum("...p,pq,...q->...", own, inner, own), 0.0)))
+
+
+def margins(fit: Fitted, values: Mapping[str, Any]) -> Predictions:
+    """Mean shares with some variables at one value for everybody."""
+    known = fit.data.formula.variables
+    for name in values:
+        if name not in known:
+            raise DataError(f"{name!r} is no variable of the formula; {_checks.nearest(name, known)}", column=name)
+    shares, slopes = _averaged(fit, {name: _known(fit, name, value) for name, value in values.items()})
+    return Predictions(fit.categories, shares[None], _errors(fit, slopes[None]), fit.degrees_of_freedom)
+
+
+def predict(fit: Fitted, data: Any, offset: Any) -> Predictions:
+    """The shares of people with given covariates, a row each."""
+    table = _given(fit, data)
+    x = fit.data.matrix.of(table)
+    shares = fit.model.shares(fit.optimum.theta, x, np.broadcast_to(np.asarray(offset, dtype=float), len(x)))
+    slopes = np.zeros((len(x), len(shares), fit.model.size))
+    p = x.shape[1]
+    for place, k in enumerate(fit.model.free):
+        own = shares * ((np.arange(len(shares)) == k)[:, None] - shares[k])
+        slopes[:, :, place * p : (place + 1) * p] = own.T[:, :, None] * x[:, None, :]
+    return Predictions(fit.categories, shares.T, _errors(fit, slopes), fit.degrees_of_freedom)
+
+
+def _given(fit: Fitted, data: Any) -> Any:
+    """Covariates to predict from as a pandas table, after checking that the regression knows their categories."""
+    found: Any = nw.from_native(pl.DataFrame(dict(data), strict=False) if isinstance(data, Mapping) else data)
+    frame = found.collect() if isinstance(found, nw.LazyFrame) else found
+    variables = fit.data.formula.variables
+    for name in variables:
+        if name not in frame.columns:
+            raise DataError(f"there is no column {name!r} to predict from; needed are {_checks.shown(variables)}")
+        if frame[name].is_null().any():
+            raise DataError(f"column {name!r} has an empty cell; predictions need every variable", column=name)
+    table = table_of({name: frame[name] for name in variables}, np.arange(len(frame)))
+    for name in variables:
+        for value in dict.fromkeys(table[name].tolist()):
+            _known(fit, name, value)
+    return table
+
+
+def _known(fit: Fitted, name: str, value: Any) -> Any:
+    """A value of a variable as the regression knows it.
+
+    Raises
+    ------
+    DataError
+        A category that nobody has, or something that is no number.
+    """
+    column = fit.data.table[name]
+    if hasattr(column, "cat"):
+        known = {str(level): level for level in column.cat.categories}
+        if str(value) not in known:
+            raise DataError(f"{name!r} is never {value!r} here; {_checks.nearest(str(value), known)}", column=name)
+        return known[str(value)]
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not np.isfinite(value):
+        raise DataError(f"{name!r} must be a number; got {value!r}", column=name, value=value)
+    levels = _levels(fit, name)
+    if name in fit.data.formula.factors and value not in levels:
+        raise DataError(f"{name!r} is never {value!r} here; {_checks.nearest(str(value), levels)}", column=name)
+    return value

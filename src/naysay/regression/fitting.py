@@ -1,0 +1,179 @@
+"""Regression of randomized answers: the one function that reads, checks and fits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay.design import Answerable
+from naysay.design.base import check_design
+from naysay.errors import DataError
+from naysay.estimate.information import KINDS, evidence, maximize
+from naysay.estimate.likelihood import check_identified
+from naysay.estimate.linear import is_stacked
+from naysay.estimate.samples import stacked
+from naysay.regression.collapsing import collapsed
+from naysay.regression.diagnosis import check_columns, check_finite
+from naysay.regression.formulas import parse
+from naysay.regression.likelihood import Model
+from naysay.regression.reading import Data, Roles, read
+from naysay.regression.result import Regression
+from naysay.regression.solving import Penalty, solve
+from naysay.sampling import Sampling
+
+__all__ = ["regress"]
+
+Floats = NDArray[np.float64]
+
+_EDGE = 0.02  # where shares and nuisance parameters start that alone would be at 0 or 1
+
+
+def regress(
+    design: Answerable,
+    formula: str,
+    data: Any,
+    *,
+    level: str | None = None,
+    sample: str | None = None,
+    weights: str | None = None,
+    count: str | None = None,
+    offset: str | None = None,
+    sampling: Sampling | None = None,
+    missing: str = "error",
+    reference: Any = None,
+    standard_errors: str | None = None,
+    penalty: float = 0.0,
+) -> Regression:
+    """Who is in which category: a logistic regression of the true category, from randomized answers.
+
+    log(π_j / π_ref) = x·β_j for each respondent with covariates x; the answer then comes with probability L·π, L its
+    row of the design. Two categories give logistic regression, more of them multinomial. Where the design has nuisance
+    parameters, such as the share of carriers who lie, they are estimated with the coefficients, the same for everyone
+    in a category.
+
+    Parameters
+    ----------
+    design : Design, Levels or Samples
+        Under which the answers were given. For levels the choice of level is taken to have nothing to do with the
+        category among people with the same covariates.
+    formula : str
+        Such as ``cheated ~ age + C(region)*gender``, with the column of answers on the left: a column of sets, or one
+        column for each category joined by ``+``. Texts are categories, each compared with the first one in the
+        alphabet; numbers are numbers.
+    data : dataframe or mapping of columns
+        Any that narwhals takes. Missing answers are left out and counted.
+    level, sample : str, optional
+        The column of the level that each respondent chose, or of the sample that each was in.
+    weights : str, optional
+        The column of survey weights.
+    count : str, optional
+        The column that says how many people a row stands for.
+    offset : str, optional
+        The column of numbers that are added to each linear predictor.
+    sampling : Sampling, optional
+        How the sample was drawn: weights, strata, clusters, finite population, replicate weights, known totals. People
+        who are left out stay in the sample, and count zero.
+    missing : {"error", "drop"}
+        What is done with people whose covariates are missing.
+    reference : label, optional
+        The category with which the others are compared; the last by default.
+    standard_errors : {"observed", "expected", "outer_product", "sandwich"}, optional
+        What they rest on: by default the observed information, and with weights the sandwich.
+    penalty : float
+        m of the log-F(m, m) priors on coefficients; 1 is the usual remedy for separation, 0 is none.
+
+    Returns
+    -------
+    Regression
+
+    Raises
+    ------
+    DataError
+        A formula that is none or names a column that is not there, answers that the design cannot produce, missing
+        covariates, weights that are all zero, a categorical column with one level.
+    NotEstimable
+        More coefficients than people, collinear columns, an empty combination of categories, separation: says which.
+    NaysayError
+        Without the extra ``regression``.
+
+    References
+    ----------
+    Maddala (1983, section 2.11) and Scheers & Dayton (1988) for covariates of randomized answers; Moshagen, Musch &
+    Erdfelder (2012) for nuisance parameters; Greenland & Mansournia (2015) for the penalty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from naysay import designs
+    >>> rng = np.random.default_rng(7)
+    >>> age = rng.uniform(18, 80, 4_000).round()
+    >>> truth = np.where(rng.random(4_000) < 1 / (1 + np.exp(2 - 0.03 * age)), "yes", "no")
+    >>> survey = designs.warner(p=0.8)
+    >>> fit = regress(survey, "cheated ~ age", {"cheated": survey.randomize(truth, rng=rng).texts(), "age": age})
+    >>> fit.coefficients.round(3), fit.standard_errors.round(3)
+    (array([-2.004,  0.03 ]), array([0.172, 0.003]))
+    """
+    check_design(design)
+    if standard_errors is not None and standard_errors not in KINDS:
+        raise DataError(f"standard_errors must be one of {', '.join(KINDS)}; got {standard_errors!r}")
+    if sampling is not None:
+        sampling = sampling if weights is None else sampling.weighted(weights)
+        weights = sampling.weights
+    apart = weights is not None or sampling is not None
+    if apart and standard_errors not in (None, "sandwich"):
+        raise DataError(f"with survey weights only the sandwich is valid; got standard_errors={standard_errors!r}")
+    if isinstance(penalty, bool) or not 0 <= penalty < np.inf:
+        raise DataError(f"penalty must be 0 (none) or above; got {penalty!r}")
+    roles = Roles(_part(design, level, sample), weights, count, offset, sampling)
+    found = read(design, parse(formula), data, roles, missing=missing, reference=reference)
+    _check_identified(found)
+    check_columns(found)
+    model, squared = (
+        (found.model, found.squared) if found.sampled is not None else collapsed(found.model, found.squared)
+    )
+    prior = Penalty.of(penalty, model.x, model.weight) if penalty else None
+    optimum = solve(model, start(model, found), prior)
+    check_finite(found, optimum)
+    kind = standard_errors or ("sandwich" if apart else "observed")
+    return Regression(found, optimum, kind, prior, model, squared)
+
+
+def _part(design: Answerable, level: str | None, sample: str | None) -> str | None:
+    """The column that tells the channels of the design apart, under the name that it has for this design."""
+    named = {"respondent": ("level", level), "researcher": ("sample", sample), "nobody": (None, None)}
+    role, column = named[design.assigned_by]
+    call = design.name or design.kind
+    for other, given in (("level", level), ("sample", sample)):
+        if given is not None and other != role:
+            raise DataError(f"{call} has no {other}s; leave `{other}` out")
+    if role is not None and column is None:
+        raise DataError(f"{call} needs `{role}`: the column of the {role} of each respondent")
+    return column
+
+
+def _check_identified(data: Data) -> None:
+    """Raise unless the design tells the categories apart, whatever the covariates."""
+    if is_stacked(data.design):
+        stacked(data.design, data.tally, "population")
+    else:
+        check_identified(data.tally)
+
+
+def start(model: Model, data: Data) -> Floats:
+    """Where the search begins: the shares of everybody, and coefficients of zero."""
+    rows, weights, _ = evidence(data.tally)
+    cells = maximize(rows, weights, tolerance=1e-2).proportions
+    theta = np.zeros(model.size)
+    shares = np.maximum(data.design.proportions_of(cells), _EDGE)
+    beta, nu = model.split(theta)
+    constant = next((i for i, name in enumerate(data.matrix.columns) if name == "Intercept"), None)
+    if constant is not None and model.offset is None:
+        beta[:, constant] = np.log(shares[model.free] / shares[model.reference])
+    for k in range(model.q):
+        inside = {cell: up for (cell, _), path in model.within.paths.items() for place, up in path if place == k}
+        whole = sum(cells[cell] for cell in inside)
+        part = sum(cells[cell] for cell, up in inside.items() if up)
+        nu[k] = np.clip(part / whole, _EDGE, 1 - _EDGE) if whole > _EDGE else 0.5
+    return theta

@@ -1,0 +1,264 @@
+"""What a regression tells: its numbers, tests and effects, and what they rest on, as content, JSON, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from naysay import _checks
+from naysay.estimate.findings import decimals, shown
+from naysay.printing import Column, Note, Points, Sentence, Table, plain
+from naysay.printing.content import Content
+from naysay.printing.numbers import csv_text
+from naysay.regression import hypotheses
+from naysay.regression.effects import Effects, Predictions, effects, margins
+from naysay.regression.fitted import Fitted
+
+__all__ = ["reservations", "sections", "to_csv", "to_dict"]
+
+At = Sequence[Mapping[str, Any]]
+
+_EDGE = 1e-3  # a share below which a Wald interval of its logit says little
+_FEW = 10  # people for each coefficient, below which estimates of plain answers are known to be biased
+
+
+def sections(fit: Fitted, confidence: float, at: At) -> list[Content]:
+    """The regression in the vocabulary of `naysay.printing`."""
+    tested = {term: hypotheses.wald(fit, term) for term in fit.data.matrix.terms if term != "1"}
+    return [
+        *_heading(fit, confidence),
+        *_coefficients(fit, confidence),
+        *_terms(tested),
+        *_effects(fit, effects(fit, None), confidence),
+        *_margins(fit, at, confidence),
+        Points(tuple(_rests(fit))),
+        *(Note(each) for each in reservations(fit)),
+    ]
+
+
+def _heading(fit: Fitted, confidence: float) -> list[Content]:
+    """What stands above the numbers."""
+    data = fit.data
+    weighted = f", weighted (sum of weights {data.tally.weight:,.6g})" if fit.weighted else ""
+    left = f", {data.dropped:,} left out for missing covariates" if data.dropped else ""
+    missing = f"{data.tally.missing:,} missing" if data.tally.missing else "none missing"
+    what = "logistic" if fit.model.t == 2 else "multinomial"
+    told = "pseudo-log-likelihood" if fit.weighted else "log-likelihood"
+    whole = [f"{told} {fit.log_likelihood:,.3f}", f"AIC {fit.aic:,.1f}"][: 1 if fit.weighted else 2]
+    test = hypotheses.against_constant(fit)
+    return [
+        Sentence(f"{data.formula.text}: {data.design.name or data.design.kind}"),
+        Sentence(f"{fit.n:,} answers, {missing}{left}{weighted}"),
+        Sentence(
+            f"{what} regression against “{_checks.label(fit.reference)}”; standard errors: {fit.standard_error_kind}"
+        ),
+        Sentence(f"{', '.join(whole)}" + (f"; against the constant alone: {test}" if test is not None else "")),
+        Sentence(f"{confidence:.4g} intervals: Wald"),
+    ]
+
+
+def _coefficients(fit: Fitted, confidence: float) -> Iterator[Table]:
+    """A table for each category but the reference, the nuisance parameters below the last."""
+    columns = ("coefficient", "s.e.", "z" if math.isinf(fit.degrees_of_freedom) else "t", "p", "low", "high")
+    heads = (Column("term", words=True, width=40), *map(Column, (*columns, "odds ratio", "low", "high")))
+    ends, places = fit.interval(confidence), max(decimals(fit.standard_errors) or 3, 3)
+    numbers = np.column_stack([fit.coefficients, fit.standard_errors, fit.statistics, fit.p_values, ends])
+    ratios = np.exp(np.column_stack([fit.coefficients, ends]))
+    each = len(fit.data.matrix.columns)
+    for place, j in enumerate(fit.model.free):
+        rows = [
+            (name, *_row(numbers[i], places), *(_ratio(value) for value in ratios[i].tolist()))
+            for i, name in enumerate(fit.data.matrix.columns, start=place * each)
+        ]
+        caption = f"Log odds of “{_checks.label(fit.categories[j])}” against “{_checks.label(fit.reference)}”"
+        yield Table(heads, tuple(rows), caption)
+    if fit.nuisance:
+        cells = (
+            (str(name), shown(v.value, places), shown(v.standard_error, places)) for name, v in fit.nuisance.items()
+        )
+        heads = (Column("estimated beside", words=True, width=40), Column("share"), Column("s.e."))
+        yield Table(heads, tuple(cells))
+
+
+def _row(numbers: ArrayLike, places: int) -> tuple[str, ...]:
+    value, error, ratio, p, low, high = np.asarray(numbers).tolist()
+    return (
+        *(shown(each, places) for each in (value, error)),
+        shown(ratio, 2),
+        _p(p),
+        shown(low, places),
+        shown(high, places),
+    )
+
+
+def _p(value: float) -> str:
+    return "–" if math.isnan(value) else "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _ratio(value: float) -> str:
+    """An odds ratio to three digits."""
+    return "–" if math.isnan(value) else f"{value:.3g}" if 0.01 <= value < 1e4 else f"{value:.1e}"
+
+
+def _terms(tested: Mapping[str, hypotheses.Test]) -> Iterator[Table]:
+    """The Wald test of each term, where some term has several coefficients."""
+    if any(test.degrees_of_freedom > 1 for test in tested.values()):
+        heads = (Column("term", words=True, width=40), Column("Wald χ²"), Column("df"), Column("p"))
+        rows = ((n, shown(t.statistic, 2), str(t.degrees_of_freedom), _p(t.p_value)) for n, t in tested.items())
+        yield Table(heads, tuple(rows))
+
+
+def _effects(fit: Fitted, found: Effects, confidence: float) -> Iterator[Table]:
+    """Average marginal effects; of two categories those on the first."""
+    if not found.names:
+        return
+    chosen = [0] if fit.model.t == 2 else range(fit.model.t)
+    heads = [Column("effect on the share of", words=True, width=24), Column("change", words=True, width=40)]
+    heads += map(Column, ("share", "s.e.", "low", "high"))
+    ends, places = found.interval(confidence), decimals(found.standard_errors) or 3
+    rows = []
+    for j in chosen:
+        label = _checks.label(fit.categories[j])
+        for i, name in enumerate(found.names):
+            numbers = (found.values[i, j], found.standard_errors[i, j], *ends[i, j])
+            rows.append((label, name, *(shown(float(each), places) for each in numbers)))
+    yield Table(tuple(heads), tuple(rows), "Average marginal effects, over the people in the model")
+
+
+def _margins(fit: Fitted, at: At, confidence: float) -> Iterator[Table]:
+    """Shares predicted with variables at given values."""
+    if not at:
+        return
+    rows = []
+    for values in at:
+        found = margins(fit, values)
+        ends, places = found.interval(confidence), decimals(found.standard_errors) or 3
+        who = ", ".join(f"{name} = {value}" for name, value in values.items())
+        for j, category in enumerate(fit.categories):
+            numbers = (found.probabilities[0, j], found.standard_errors[0, j], *ends[0, j])
+            rows.append((who, _checks.label(category), *(shown(float(each), places) for each in numbers)))
+    heads = (Column("if everybody had", words=True, width=40), Column("category", words=True, width=24))
+    yield Table((*heads, *map(Column, ("share", "s.e.", "low", "high"))), tuple(rows), "Predicted shares")
+
+
+def _rests(fit: Fitted) -> Iterator[str]:
+    """What the numbers rest on."""
+    if fit.data.design.assigned_by == "respondent":
+        yield "assumes: among people with the same covariates the chosen level has nothing to do with the category"
+    if fit.model.within.told:
+        yield f"assumes: {' and '.join(fit.model.within.told)} is the same for everyone, whatever their covariates"
+    if fit.penalty is not None:
+        yield f"penalty: log-F({fit.penalty.m:g}, {fit.penalty.m:g}) priors on the coefficients of centered covariates"
+    yield "effects are averages over these people; their errors do not count that other people would have come"
+
+
+def reservations(fit: Fitted) -> list[str]:
+    """What a reader must be told with the numbers."""
+    data, told = fit.data, []
+    if data.dropped:
+        names = ", ".join(f"{name} ({count:,})" for name, count in data.missing.items())
+        told.append(f"{data.dropped:,} people were left out, whose covariates are missing: {names}")
+    held = [
+        share.name
+        for share, at in zip(fit.model.within.parameters, fit.optimum.bound[-fit.model.q :], strict=False)
+        if at
+    ]
+    if held:
+        told.append(f"at the boundary, and held there: {', '.join(map(str, held))}; standard errors are given this")
+    if fit.n < _FEW * fit.optimum.theta.size:
+        told.append(f"only {fit.n / fit.optimum.theta.size:.1f} answers a coefficient; intervals may be too short")
+    return told
+
+
+def to_dict(fit: Fitted, confidence: float, at: At) -> dict[str, Any]:
+    """The regression as one JSON object with stable names; undefined numbers are None."""
+    test, data = hypotheses.against_constant(fit), fit.data
+    found: dict[str, Any] = plain(
+        {
+            "formula": data.formula.text,
+            "response": data.formula.response,
+            "design": data.design.name or data.design.kind,
+            "n": fit.n,
+            "missing": data.tally.missing,
+            "left_out": {"people": data.dropped, "by_column": data.missing},
+            "categories": fit.categories,
+            "reference": fit.reference,
+            "coefficients": list(_listed(fit, confidence)),
+            "covariance": fit.covariance,
+            "standard_error_kind": fit.standard_error_kind,
+            "confidence": confidence,
+            "nuisance": {
+                str(name): {"estimate": value.value, "standard_error": value.standard_error}
+                for name, value in fit.nuisance.items()
+            },
+            "log_likelihood": fit.log_likelihood,
+            "aic": None if fit.weighted else fit.aic,
+            "tests": {
+                "constant": None if test is None else _tested(test),
+                "terms": {term: _tested(hypotheses.wald(fit, term)) for term in data.matrix.terms if term != "1"},
+            },
+            "effects": _effects_told(fit, effects(fit, None), confidence),
+            "predictions": [{"at": dict(values)} | _predicted(margins(fit, values), confidence) for values in at],
+            "rests_on": list(_rests(fit)),
+            "warnings": reservations(fit),
+        }
+    )
+    return found
+
+
+def _listed(fit: Fitted, confidence: float) -> Iterator[dict[str, Any]]:
+    """Each coefficient with its numbers."""
+    ends, ratios = fit.interval(confidence), fit.odds_ratios
+    for i, (category, column) in enumerate(fit.names):
+        yield {
+            "category": category,
+            "term": column,
+            "estimate": fit.coefficients[i],
+            "standard_error": fit.standard_errors[i],
+            "statistic": fit.statistics[i],
+            "p_value": fit.p_values[i],
+            "interval": ends[i],
+            "odds_ratio": ratios[i],
+            "odds_ratio_interval": np.exp(ends[i]),
+        }
+
+
+def _tested(test: hypotheses.Test) -> dict[str, Any]:
+    names = ("name", "statistic", "degrees_of_freedom", "denominator", "p_value")
+    return {name: getattr(test, name) for name in names}
+
+
+def _effects_told(fit: Fitted, found: Effects, confidence: float) -> list[dict[str, Any]]:
+    ends = found.interval(confidence)
+    return [
+        {
+            "variable": name,
+            "category": category,
+            "effect": found.values[i, j],
+            "standard_error": found.standard_errors[i, j],
+            "interval": ends[i, j],
+        }
+        for i, name in enumerate(found.names)
+        for j, category in enumerate(fit.categories)
+    ]
+
+
+def _predicted(found: Predictions, confidence: float) -> dict[str, Any]:
+    ends = found.interval(confidence)
+    return {"probabilities": found.probabilities[0], "standard_errors": found.standard_errors[0], "intervals": ends[0]}
+
+
+def to_csv(fit: Fitted, confidence: float) -> str:
+    """The coefficients as CSV, a row each."""
+    numbers = ("estimate", "standard_error", "statistic", "p_value")
+    head = ("category", "term", *numbers, "low", "high", "odds_ratio", "odds_ratio_low", "odds_ratio_high", "n")
+    kinds = (fit.standard_error_kind, confidence)
+    rows: list[Sequence[Any]] = [(*head, "standard_error_kind", "confidence")]
+    for each in _listed(fit, confidence):
+        found = [each["category"], each["term"], *(each[name] for name in numbers), *each["interval"]]
+        rows.append([*found, each["odds_ratio"], *each["odds_ratio_interval"], fit.n, *kinds])
+    return csv_text([[plain(cell) for cell in row] for row in rows])

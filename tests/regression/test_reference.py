@@ -1,0 +1,142 @@
+"""Regressions against peers, and against statsmodels where nothing was randomized."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from people import asked, people
+from statsmodels import api
+
+from naysay import designs, regression
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+CASES = json.loads((REFERENCE / "regressions.json").read_text(encoding="utf-8"))["cases"]
+
+DESIGNS = {
+    "Warner": lambda p: designs.warner(p=p),
+    "UQTknown": lambda p: designs.unrelated_question(p=p[0], prevalence=p[1]),
+    "FR": lambda p: designs.forced_response(forced_no=p[0], forced_yes=p[1]),
+    "Crosswise": lambda p: designs.crosswise(prevalence=p),
+    "SLD": lambda p: designs.stochastic_lie_detector(p=p),
+}
+NAMES = {"observed": "se_observed", "expected": "se_expected", "outer_product": "se_opg"}
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return pl.read_csv(REFERENCE / "rrfix600.csv")
+
+
+def fitted(case, frame):
+    sample = "group" if case["design"] == "SLD" else None
+    return regression.regress(DESIGNS[case["design"]](case["p"]), case["formula"], frame, sample=sample)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["design"])
+def test_what_peers_print(case, frame):
+    fit = fitted(case, frame)
+    assert fit.log_likelihood == pytest.approx(case["logLik"], abs=1e-6)
+    assert fit.coefficients == pytest.approx(case["beta"], abs=1e-4)
+    for kind, name in NAMES.items():
+        if name in case:
+            assert fit.with_standard_errors(kind).standard_errors == pytest.approx(case[name], abs=1e-4)
+
+
+def test_the_lie_detector_tells_its_nuisance_parameter(frame):
+    case = CASES[-1]
+    fit = fitted(case, frame)
+    told = fit.nuisance["truth-tellers"]
+    assert told.value == pytest.approx(case["t"], abs=1e-4)
+    assert [*fit.standard_errors, told.standard_error] == pytest.approx(case["se"], abs=1e-4)
+
+
+@pytest.fixture(scope="module")
+def direct():
+    """A thousand people who answer one of three without chance."""
+    rng = np.random.default_rng(5)
+    table, truth = people(1_000, [[-0.5, 0.8, 0.3], [0.2, -0.6, 0.5]], rng, categories=("a", "b", "c"))
+    return table | {"y": truth, "w": rng.uniform(0.5, 3, 1_000), "o": rng.normal(size=1_000)}
+
+
+def matrix(table):
+    return np.column_stack([np.ones(1_000), table["x"], table["g"] == "m"])
+
+
+@pytest.mark.parametrize("offset", [None, "o"])
+def test_without_randomization_two_categories_are_statsmodels_logit(direct, offset):
+    table = direct | {"y": np.where(direct["y"] == "a", "yes", "no")}
+    fit = regression.regress(designs.direct(("yes", "no")), "y ~ x + g", table, offset=offset)
+    peer = api.Logit(table["y"] == "yes", matrix(table), offset=None if offset is None else table["o"])
+    peer = peer.fit(disp=0, tol=1e-12)
+    assert fit.coefficients == pytest.approx(peer.params, abs=1e-8)
+    assert fit.log_likelihood == pytest.approx(peer.llf, abs=1e-8)
+    assert fit.standard_errors == pytest.approx(peer.bse, abs=1e-8)
+    assert fit.p_values == pytest.approx(peer.pvalues, abs=1e-8)
+    assert fit.interval() == pytest.approx(peer.conf_int(), abs=1e-7)
+    assert fit.aic == pytest.approx(peer.aic)
+    robust = api.Logit(table["y"] == "yes", matrix(table), offset=None if offset is None else table["o"])
+    robust = robust.fit(disp=0, tol=1e-12, cov_type="HC0")
+    sandwich = fit.with_standard_errors("sandwich")
+    assert sandwich.standard_errors == pytest.approx(robust.bse * np.sqrt(1000 / 999), abs=1e-8)
+    if offset is None:
+        assert fit.against_constant.statistic == pytest.approx(peer.llr, abs=1e-7)
+        assert fit.against_constant.p_value == pytest.approx(peer.llr_pvalue)
+
+
+def test_average_marginal_effects_are_statsmodels(direct):
+    table = direct | {"y": np.where(direct["y"] == "a", "yes", "no")}
+    fit = regression.regress(designs.direct(("yes", "no")), "y ~ x + g", table)
+    peer = api.Logit(table["y"] == "yes", matrix(table)).fit(disp=0, tol=1e-12).get_margeff(dummy=True)
+    found = fit.effects()
+    assert found.names == ("x", "g: m - f")
+    assert found.values[:, 0] == pytest.approx(peer.margeff, abs=1e-7)
+    assert found.standard_errors[:, 0] == pytest.approx(peer.margeff_se, abs=1e-7)
+
+
+def test_without_randomization_more_categories_are_statsmodels_mnlogit(direct):
+    fit = regression.regress(designs.direct(("a", "b", "c")), "y ~ x + g", direct, reference="a")
+    codes = np.searchsorted(["a", "b", "c"], direct["y"])
+    peer = api.MNLogit(codes, matrix(direct)).fit(disp=0, tol=1e-12)
+    assert fit.coefficients == pytest.approx(np.asarray(peer.params).T.ravel(), abs=1e-7)
+    assert fit.log_likelihood == pytest.approx(peer.llf, abs=1e-8)
+    assert fit.standard_errors == pytest.approx(np.asarray(peer.bse).T.ravel(), abs=1e-7)
+    shares = fit.predict(direct).probabilities
+    assert shares == pytest.approx(peer.predict()[:, [0, 1, 2]], abs=1e-8)
+    for kind in ("expected", "observed"):  # alike without randomization, by theory
+        assert fit.with_standard_errors(kind).covariance == pytest.approx(fit.covariance, abs=1e-12)
+
+
+def test_survey_weights_are_those_of_a_weighted_glm(direct):
+    table = direct | {"y": np.where(direct["y"] == "a", "yes", "no")}
+    fit = regression.regress(designs.direct(("yes", "no")), "y ~ x + g", table, weights="w")
+    family = api.families.Binomial()
+    peer = api.GLM(table["y"] == "yes", matrix(table), family, freq_weights=table["w"]).fit(tol=1e-12)
+    assert fit.coefficients == pytest.approx(peer.params, abs=1e-8)
+    score = matrix(table) * (((table["y"] == "yes") - peer.fittedvalues) * table["w"])[:, None]
+    bread = np.linalg.inv(
+        matrix(table).T @ (matrix(table) * (table["w"] * peer.fittedvalues * (1 - peer.fittedvalues))[:, None])
+    )
+    n = table["w"].sum() ** 2 / (table["w"] ** 2).sum()
+    assert fit.covariance == pytest.approx(bread @ score.T @ score @ bread * n / (n - 1), rel=1e-7)
+
+
+def test_a_direct_arm_beside_a_randomized_one_is_the_sum_of_both_likelihoods():
+    rng = np.random.default_rng(6)
+    table, truth = people(3_000, [[-0.5, 0.8, 0.3]], rng)
+    survey = designs.samples(direct=designs.direct(("yes", "no")), coins=designs.two_coins())
+    said, arm = asked(survey, truth, rng)
+    fit = regression.regress(survey, "said ~ x + g", table | {"said": said, "arm": arm}, sample="arm")
+    parts = [
+        regression.regress(
+            design, "said ~ x + g", {k: np.array(v)[arm == name] for k, v in (table | {"said": said}).items()}
+        )
+        for name, design in survey.parts.items()
+    ]
+    value, gradient = 0.0, 0.0
+    for part in parts:
+        found = part.model.evaluate(fit.optimum.theta)
+        value, gradient = value + found.value, gradient + found.gradient
+    assert fit.log_likelihood == pytest.approx(value)
+    assert gradient == pytest.approx(0, abs=1e-4)
