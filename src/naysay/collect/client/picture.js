@@ -44,7 +44,7 @@ function drawnOf(question, { texts, answers }, sent) {
   const kind = (name) => (!stay.includes(name) ? "out" : said.includes(name) ? "said" : "stays");
   const chips = shown.map((name) => make("li", { class: kind(name) }, named(name)));
   if (!few) chips.push(make("li", { class: "stays" }, texts.say("picture.others", { count: texts.number(all.length - shown.length) })));
-  const names = few ? texts.list(stay.map(named)) : `${stay.length} / ${all.length}`;
+  const names = few ? texts.list(stay.map((name) => texts.quoted(named(name)))) : `${stay.length} / ${all.length}`;
   const label = texts.say("picture.still", { options: names });
   return [make("div", { role: "img", "aria-label": label }, make("ul", { class: "chips", "aria-hidden": "true" }, ...chips))];
 }
