@@ -18,6 +18,7 @@ DESK = {"width": 1280, "height": 800}
 
 sys.path.insert(0, str(ROOT / "tests" / "collect" / "page"))
 
+
 def main() -> None:
     from browsing import privates, serve
 
