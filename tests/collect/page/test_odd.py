@@ -7,6 +7,7 @@ from browsing import ANSWERS, serve
 
 from naysay import designs
 from naysay.questionnaire import Choice, Integer, Note, Private, Questionnaire, SelectOne
+from naysay.questionnaire.kinds.base import Practice
 
 LONG = "Very " * 40  # 200 letters
 MANY = tuple(f"c{place}" for place in range(60))
@@ -95,7 +96,7 @@ def test_practice_is_skipped_and_taken_again(practising):
     assert first.startswith("Sent: not “")
     assert "Summer" not in first
     assert main.text_content() == "Next"
-    assert "Could anyone tell your season from this? No." in practising.page.locator(SEASON).text_content()
+    assert "Could anyone tell your answer from this? No." in practising.page.locator(SEASON).text_content()
     season(practising, 3)
     practising.move().back_to("practice")
     assert practising.page.locator(f"{SEASON} input").nth(3).is_checked()
@@ -126,3 +127,50 @@ def test_a_survey_without_private_questions_has_no_practice(respond, tmp_path):
         respondent = respond("other", on=server).start().move()
         assert respondent.page.locator("#confirm").count() == 1
         assert "You see all that is sent before it is sent." in respondent.open().page.locator(".lines").text_content()
+
+
+@pytest.mark.parametrize(("practice", "first"), [(False, "asked"), (True, "practice")])
+def test_the_researcher_may_leave_practice_out(respond, tmp_path, practice, first):
+    with serve([survey_with(practice=practice)], tmp_path) as server:
+        assert respond("other", on=server).open().move(".welcome .actions .main").move().asked() == [first]
+
+
+MEALS = tuple(Choice(name=name, label={"en": name.title()}) for name in ("breakfast", "lunch", "dinner"))
+
+
+def test_the_researcher_may_ask_another_question_for_practice(respond, tmp_path):
+    own = Practice(label={"en": "Which meal do you like best?"}, choices=MEALS)
+    with serve([survey_with(practice=own)], tmp_path) as server:
+        respondent = respond("other", on=server).open().move(".welcome .actions .main").move()
+        assert respondent.page.locator("h1").text_content() == "Which meal do you like best?"
+        assert season(respondent, 0) in ("Sent: not “Lunch”.", "Sent: not “Dinner”.")
+        assert respondent.page.locator(".preview .hint").text_content().startswith("Could anyone tell your answer")
+
+
+def test_a_check_of_understanding_is_counted_as_it_was_answered_and_says_what_is_right(respond, tmp_path):
+    check = SelectOne(
+        name="check",
+        label={"en": "What leaves this device?"},
+        choices=(
+            Choice(name="truth", label={"en": "My answer"}),
+            Choice(name="rest", label={"en": "What is crossed out"}),
+        ),
+        right="rest",
+        explanation={"en": "Your answer stays here."},
+    )
+    survey = survey_with().model_copy(update={"items": (check, survey_with().items[1])})
+    with serve([Questionnaire.model_validate(survey.form())], tmp_path) as server:
+        respondent = respond("other", on=server).start()
+        told = respondent.at("check").locator(".notice")
+        assert not told.is_visible()
+        respondent.page.locator("#q-check input").first.check()
+        words = "Not quite. The right answer is “What is crossed out”. Your answer stays here."
+        assert told.text_content() == words
+        assert respondent.page.locator("#q-check input").nth(1).is_disabled()  # the first answer counts
+        assert not respondent.at("check").locator(".clear").count()
+        respondent.move().back_to("check")
+        assert told.text_content() == words
+        while not respondent.page.locator("#confirm").count():
+            respondent.move()
+        respondent.confirm()
+        assert [json.loads(row)["check"] for _, row in server.store.replies("other").rows] == ["truth"]
