@@ -91,7 +91,7 @@ export default {
     summer: "Sommer",
     autumn: "Herbst",
     winter: "Winter",
-    see: "Könnte jemand daraus Ihre Jahreszeit ablesen? Nein. So geht es auch bei den privaten Fragen.",
+    see: "Könnte jemand daraus Ihre Antwort ablesen? Nein. So geht es auch bei den privaten Fragen.",
     skip: "Überspringen",
   },
 

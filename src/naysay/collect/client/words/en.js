@@ -91,7 +91,7 @@ export default {
     summer: "Summer",
     autumn: "Autumn",
     winter: "Winter",
-    see: "Could anyone tell your season from this? No. The private questions work the same way.",
+    see: "Could anyone tell your answer from this? No. The private questions work the same way.",
     skip: "Skip",
   },
 
