@@ -13,15 +13,10 @@ from playwright.sync_api import Browser, sync_playwright
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "pictures" / "collect"
 PHONE = {"width": 390, "height": 844}
-DESK = {"width": 1100, "height": 800}
+SMALL = {"width": 320, "height": 640}
+DESK = {"width": 1280, "height": 800}
 
 sys.path.insert(0, str(ROOT / "tests" / "collect" / "page"))
-
-# The same chance each time, so that only what has changed on the page changes a picture.
-SAME_CHANCE = """
-    let next = 7;
-    crypto.getRandomValues = (array) => array.map((_, i) => (array[i] = (next += 89) % 256)) && array;
-"""
 
 
 def main() -> None:
@@ -46,19 +41,30 @@ def take(browser: Browser, server: Any) -> None:
     at_phone.open()
     picture(at_phone, "welcome")
     private = respondent(browser, server, "private", viewport=PHONE, locale="en-US")
-    private.start().answer("income", "to_3000", level=1)
-    scroll(private, "#q-income .mark")
+    private.open().move(".welcome .actions .main")
+    private.at("practice").locator("input").nth(1).check()
+    picture(private, "practice")
+    private.move()
     picture(private, "level")
-    scroll(private, "#q-income .preview")
+    private.answer("income", "to_3000", level=1)
+    scroll(private, "#q-income .levels")
     picture(private, "preview")
-    private.at("income").locator(".levels input").last.check()
-    scroll(private, "#q-income .hand")
+    private.page.locator(".how summary").click()
+    scroll(private, ".how")
+    picture(private, "how")
+    private.page.locator(".way").click()
+    scroll(private, "h1")
     picture(private, "coin")
+    private.move().answer("smoking", "no")
+    picture(private, "chance")
     arabic = respondent(browser, server, "private", viewport=PHONE, locale="ar", color_scheme="dark")
     arabic.start().answer("income", "to_3000", level=1)
-    scroll(arabic, "#q-income .mark")
+    scroll(arabic, ".inputs")
     picture(arabic, "arabic")
-    german = respondent(browser, server, "sample", viewport=DESK, locale="de-DE")
+    spanish = respondent(browser, server, "private", viewport=SMALL, locale="es-ES")
+    spanish.start()
+    picture(spanish, "small")
+    german = respondent(browser, server, "sample", viewport=DESK, locale="de-DE", color_scheme="dark")
     german.start().to_review()
     picture(german, "sent")
     german.confirm()
@@ -66,8 +72,9 @@ def take(browser: Browser, server: Any) -> None:
 
 
 def respondent(browser: Browser, server: Any, survey: str, **context: Any) -> Any:
-    """Somebody before a survey, at a device of her own."""
+    """Somebody before a survey, at a device of their own."""
     from browsing import Respondent
+    from measuring import SAME_CHANCE
 
     page = browser.new_context(**context).new_page()
     page.add_init_script(SAME_CHANCE)

@@ -13,7 +13,7 @@ import rjsmin
 
 from naysay.errors import DataError
 
-__all__ = ["bundle"]
+__all__ = ["bundle", "without_comments"]
 
 _IMPORT = re.compile(r'^import \{ ([^}]+) \} from "\./([\w/]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
@@ -43,7 +43,18 @@ def bundle(modules: Mapping[str, str], entry: str) -> tuple[str, tuple[str, ...]
     order: dict[str, int] = {}
     _visit(modules, entry, order, ())
     parts = [_wrapped(modules[name], order, None if name == entry else order[name]) for name in order]
-    return str(rjsmin.jsmin("".join(parts))), tuple(order)
+    return without_comments("".join(parts)), tuple(order)
+
+
+def without_comments(code: str) -> str:
+    """A script without comments, and without blanks that mean nothing.
+
+    Examples
+    --------
+    >>> without_comments("export default { next: 'Next' }; // the page")
+    "export default{next:'Next'};"
+    """
+    return str(rjsmin.jsmin(code))
 
 
 def _visit(modules: Mapping[str, str], name: str, order: dict[str, int], around: tuple[str, ...]) -> None:

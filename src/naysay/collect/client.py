@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from naysay.collect.bundle import bundle
+from naysay.collect.bundle import bundle, without_comments
 from naysay.errors import DataError
 from naysay.questionnaire import canonical
 
@@ -63,8 +63,9 @@ class Client:
         if _ENTRY in files:
             modules = {name: content.decode() for name, content in files.items() if name.endswith(".js")}
             joined, parts = bundle(modules, _ENTRY)
-            files = {name: content for name, content in files.items() if name not in parts}
-            files[_ENTRY] = joined.encode()
+            modules = {name: without_comments(code) for name, code in modules.items() if name not in parts}
+            others = {name: content for name, content in files.items() if name not in parts}
+            files = others | {name: code.encode() for name, code in (modules | {_ENTRY: joined}).items()}
         return cls(files)
 
     @cached_property

@@ -2,6 +2,7 @@
 
 import re
 import statistics
+from pathlib import Path
 
 import textstat
 from browsing import ANSWERS
@@ -45,14 +46,11 @@ def screens(respondent):
         respondent.fill(ANSWERS).move()
 
 
-def words(respondent):
-    """How many words stand on each private screen before it is answered, beside the question and its options."""
-    return {name: len(respondent.page.evaluate(VISIBLE)) for name in screens(respondent)}
-
-
-def fitting(respondent, count):
-    """The private screens on which so many options, or all, are visible with the question without scrolling."""
-    return {name: respondent.page.evaluate(FITS, count) for name in screens(respondent)}
+def opened(respondent, options):
+    """Of each private screen as it opens: how many words stand beside the question and its options, and whether the
+    question and so many options, or all, are visible without scrolling."""
+    page = respondent.page
+    return [(len(page.evaluate(VISIBLE)), page.evaluate(FITS, options)) for _ in screens(respondent)]
 
 
 def taps(respondent):
@@ -88,8 +86,8 @@ def heights(respondent):
 
 
 def transferred(respondent):
-    """All bytes that came and went, headers included, from the first request to the receipt."""
-    sizes = [request.sizes() for request in respondent.requests]
+    """All bytes that were loaded, headers included, from the first request to the receipt."""
+    sizes = [request.sizes() for request in respondent.requests if request.method == "GET"]
     return sum(size["responseBodySize"] + size["responseHeadersSize"] for size in sizes)
 
 
@@ -114,5 +112,59 @@ def read_with_ease(language):
     }[language]()
 
 
-def middle(counts):
-    return statistics.median(counts.values())
+AT_PHONE = {language: {"locale": locale, "viewport": PHONE} for language, locale in LOCALES.items()}
+NAMES = {"en": "English", "de": "German", "es": "Spanish", "ar": "Arabic"}
+
+
+def measured(new):
+    """All measures, {what: (found, at most or at least, its unit)}; `new(survey, **context)` is somebody new."""
+    found = {}
+    shown = {}
+    for language, context in AT_PHONE.items():
+        counts, shown[language] = zip(*opened(new(**context), 5), strict=True)
+        found[f"words on a private screen, most, {NAMES[language]}"] = (max(counts), "≤", 45)
+        found[f"words on a private screen, median, {NAMES[language]}"] = (statistics.median(counts), "≤", 30)
+    least = min(sum(fits) for fits in shown.values())
+    found["private screens of 390 × 844 that show five options at once"] = (least, "≥", len(counts))
+    _, fits = zip(*opened(new(**{**AT_PHONE["de"], "viewport": SMALL}), 2), strict=True)
+    found["private screens of 320 × 640 that show two options at once"] = (sum(fits), "≥", len(fits))
+    found["taps on a private question, most"] = (max(taps(new(**AT_PHONE["en"])).values()), "≤", 2)
+    whole = new("sample", **AT_PHONE["en"])
+    found["height of a step of the sample, most, in screens of 390 × 844"] = (max(heights(whole).values()), "≤", 1.5)
+    whole.confirm()
+    assert [request.url[-5:] for request in whole.requests if "/words/" in request.url] == ["en.js"]  # one language
+    found["kilobytes loaded, headers included, 21 questions, English"] = (transferred(whole) / 1000, "≤", 45)
+    for language, limits in {"en": [("≤", 7)], "de": [("≤", 7)], "es": [("≥", 70), ("≥", 70)]}.items():
+        for (measure, value), (sign, limit) in zip(read_with_ease(language).items(), limits, strict=True):
+            found[f"{NAMES[language]}: {measure}"] = (value, sign, limit)
+    return found
+
+
+def table(found):
+    """The measures as lines of Markdown."""
+    rows = [f"| {what} | {value:.3g} | {sign} {limit} |" for what, (value, sign, limit) in found.items()]
+    return ["| measured | found | wanted |", "|---|--:|--:|", *rows]
+
+
+PLACE = r"(<!-- measured -->\n).*?(\n<!-- /measured -->)"
+"""Where the table stands in docs/respondent.md."""
+
+SPOKEN = Path(__file__).with_name("spoken.txt")
+"""What a screen reader reads on each private screen, reviewed; ``python docs/measured.py`` writes it anew."""
+
+SAME_CHANCE = """
+    let next = 7;
+    crypto.getRandomValues = (array) => array.map((_, i) => (array[i] = (next += 89) % 256)) && array;
+"""
+"""The same chance each time, so that only what has changed on the page changes a picture or what is read."""
+
+
+def spoken(respondent):
+    """The accessibility tree of each private screen in reading order: as it opens, and once it is answered."""
+    respondent.page.add_init_script(SAME_CHANCE)
+    parts = []
+    for name in screens(respondent):
+        for state, answers in (("opened", {}), ("answered", ANSWERS)):
+            tree = respondent.fill(answers).page.locator("body").aria_snapshot()
+            parts.append(f"=== {name}, {state}\n{tree}\n")
+    return "\n".join(parts)

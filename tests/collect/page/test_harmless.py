@@ -5,10 +5,9 @@ import time
 
 import pytest
 from browsing import serve
-from measuring import transferred
 
 from naysay.collect.client import FOLDER
-from naysay.questionnaire import Choice, Group, Note, Questionnaire, SelectOne, Text, sample
+from naysay.questionnaire import Choice, Group, Note, Questionnaire, SelectOne, Text
 
 EVIL = '<img src=x onerror="document.title=\'evil\'"><script>document.title="evil"</script>'
 SPIED = """
@@ -118,14 +117,6 @@ def test_modules_take_chance_from_the_cryptographic_source_alone():
         code = path.read_text(encoding="utf-8")
         assert "Math.random" not in code
         assert ("getRandomValues" in code) == (path.name == "randomize.js")
-
-
-def test_a_survey_of_twenty_questions_transfers_at_most_45_kilobytes_in_one_language(respond):
-    assert len(sample().questions) >= 20
-    respondent = respond().start().to_review().confirm()
-    assert 10_000 < transferred(respondent) <= 45_000
-    words = [request.url for request in respondent.requests if "/words/" in request.url]
-    assert [url.rpartition("/")[2] for url in words] == ["en.js"]
 
 
 @pytest.mark.parametrize("language", ["en", "de", "es", "ar"])

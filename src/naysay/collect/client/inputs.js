@@ -82,7 +82,7 @@ export function scale(question, { texts, store, changed }, frame) {
 }
 
 export function grid(question, { texts, store, changed }, frame) {
-  const wide = question.choices.length > 3 || question.choices.some(({ label }) => texts.plain(label).length > 16);
+  const wide = question.choices.length > 3 || question.choices.some(({ label }) => /\S{10}|.{19}/u.test(texts.plain(label)));
   const rows = question.rows.map((row, place) => {
     const options = question.choices.map((choice) => {
       const onchange = () => {

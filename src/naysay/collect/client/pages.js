@@ -13,7 +13,7 @@ const [OTHERWISE, PRIVATE, AROUND] = [8, 8, 60];
 export function minutes(items) {
   const one = ({ kind, items: inner, rows, choices, private: hidden }) => {
     if (inner) return sum(inner);
-    const parts = kind === "grid" ? rows.length : kind === "ranking" ? choices.length : 1;
+    const parts = { grid: rows, ranking: choices }[kind]?.length ?? 1;
     return parts * (SECONDS[kind] ?? OTHERWISE) + (hidden ? PRIVATE : 0);
   };
   const sum = (all) => all.reduce((seconds, item) => seconds + one(item), 0);

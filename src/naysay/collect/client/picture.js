@@ -14,7 +14,7 @@ export function picture(question, { texts, answers }, way) {
   const bytes = make("code", { class: "bytes", dir: "ltr" });
   const exact = make("details", { class: "exact" }, make("summary", {}, texts.say("picture.exact")), bytes);
   const hint = make("p", { class: "hint" }, texts.say(question.practice ? "practice.see" : "picture.mind"));
-  const element = make("div", { class: "preview", role: "group", "aria-labelledby": title }, make("h3", { id: title }, texts.say("picture.title")), options, words, hint, !question.practice && exact);
+  const element = make("div", { class: "preview", role: "group", "aria-labelledby": title }, make("h2", { id: title }, texts.say("picture.title")), options, words, hint, !question.practice && exact);
   const refresh = () => {
     const sent = answers.sent(question);
     bytes.textContent = fragment(question, answers);
@@ -44,7 +44,7 @@ function drawnOf(question, { texts, answers }, sent) {
   const kind = (name) => (!stay.includes(name) ? "out" : said.includes(name) ? "said" : "stays");
   const chips = shown.map((name) => make("li", { class: kind(name) }, named(name)));
   if (!few) chips.push(make("li", { class: "stays" }, texts.say("picture.others", { count: texts.number(all.length - shown.length) })));
-  const names = few ? texts.list(stay.map(named)) : `${stay.length} / ${all.length}`;
+  const names = few ? texts.list(stay.map((name) => texts.quoted(named(name)))) : `${stay.length} / ${all.length}`;
   const label = texts.say("picture.still", { options: names });
   return [make("div", { role: "img", "aria-label": label }, make("ul", { class: "chips", "aria-hidden": "true" }, ...chips))];
 }

@@ -162,7 +162,7 @@ const need = (question, texts) =>
 
 /** A way back to no answer, for inputs that have none of their own; there only where there is something to take back. */
 function clear(question, { texts, truths, changed }, again) {
-  if (question.required || question.right || ["text", "integer", "decimal", "date", "ranking"].includes(question.kind)) return { element: null, refresh: () => {} };
+  if (question.required || question.right || question.practice || ["text", "integer", "decimal", "date", "ranking"].includes(question.kind)) return { element: null, refresh: () => {} };
   const empty = () => {
     truths.store(question).enter(question, null);
     again();

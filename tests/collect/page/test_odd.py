@@ -1,0 +1,128 @@
+"""Odd paths on the page: practice, many options, long labels, questions without words, checks of understanding."""
+
+import json
+
+import pytest
+from browsing import ANSWERS, serve
+
+from naysay import designs
+from naysay.questionnaire import Choice, Integer, Note, Private, Questionnaire, SelectOne
+
+LONG = "Very " * 40  # 200 letters
+MANY = tuple(f"c{place}" for place in range(60))
+
+
+def private(name, names, design, *, label, labels=None):
+    choices = tuple(
+        Choice(name=each, label={"en": text}) for each, text in zip(names, labels or map(str.title, names), strict=True)
+    )
+    return SelectOne(
+        name=name, label={"en": label}, choices=choices, private=Private(design=json.loads(design.to_json()))
+    )
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    four = ("a", "b", "c", "d")
+    items = (
+        private("many", MANY, designs.negative(MANY, discards=3), label="Which of sixty?"),
+        private(
+            "long", four, designs.negative(four, discards=2), label=LONG, labels=[f"{each} {LONG}" for each in four]
+        ),
+        private("mute", four, designs.negative(four), label=" "),
+    )
+    survey = Questionnaire(name="odd", title={"en": "Odd"}, languages=("en",), items=items)
+    with serve([survey], tmp_path_factory.mktemp("odd")) as server:
+        server.questions = {question.name: question for question in items}
+        yield server
+
+
+@pytest.fixture
+def visitor(respond, odd):
+    respondent = respond("odd", on=odd, viewport={"width": 320, "height": 640})
+    respondent.questions = odd.questions
+    return respondent.start()
+
+
+def fits(page):
+    return page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def test_of_sixty_options_the_picture_shows_those_struck_out_and_counts_the_rest(visitor):
+    visitor.answer("many", "c7")
+    chips = visitor.at("many").locator(".chips li")
+    assert chips.count() == 4
+    assert visitor.at("many").locator(".chips .out").count() == 3
+    assert chips.last.text_content() == "and 57 more"
+    assert "C7" not in chips.all_text_contents()
+    assert visitor.at("many").locator(".preview [role=img]").get_attribute("aria-label") == "Still possible: 57 / 60"
+    assert visitor.at("many").locator(".sent").text_content().count("not “C") == 3
+    assert fits(visitor.page)
+
+
+def test_labels_of_two_hundred_letters_stay_on_the_screen(visitor):
+    visitor.move().answer("long", "b")
+    assert visitor.at("long").locator(".chips .out").count() == 2
+    assert fits(visitor.page)
+
+
+def test_a_question_without_words_has_its_name_for_a_heading(visitor):
+    visitor.move().move()
+    assert visitor.asked() == ["mute"]
+    assert visitor.page.locator("h1").text_content().startswith("mute")
+
+
+SEASON = "#q-practice"
+
+
+@pytest.fixture
+def practising(respond):
+    respondent = respond("private").open()
+    return respondent.move(".welcome .actions .main")
+
+
+def season(respondent, place):
+    """Answer the practice question; gives what would be sent."""
+    respondent.page.locator(f"{SEASON} input").nth(place).check()
+    return respondent.page.locator(f"{SEASON} .sent").text_content()
+
+
+def test_practice_is_skipped_and_taken_again(practising):
+    main = practising.page.locator(".step > .actions .main")
+    assert main.text_content() == "Skip"
+    practising.move().back_to("practice")
+    first = season(practising, 1)
+    assert first.startswith("Sent: not “")
+    assert "Summer" not in first
+    assert main.text_content() == "Next"
+    assert "Could anyone tell your season from this? No." in practising.page.locator(SEASON).text_content()
+    season(practising, 3)
+    practising.move().back_to("practice")
+    assert practising.page.locator(f"{SEASON} input").nth(3).is_checked()
+    assert season(practising, 1) == first  # one draw for each answer, here too
+
+
+def test_practice_is_never_sent_or_stored(practising):
+    before = practising.stored()
+    said = season(practising, 0)
+    assert practising.stored() == before
+    practising.to_review(ANSWERS)
+    assert "practice" not in practising.shown()
+    assert not any(season in practising.shown() for season in ("spring", "summer", "autumn", "winter"))
+    practising.confirm()
+    assert said not in practising.page.locator("#receipt").text_content()
+    assert not any("spring" in each for each in practising.stored())
+
+
+def survey_with(**of):
+    four = ("a", "b", "c", "d")
+    items = (Integer(name="age", label={"en": "Age?"}), private("asked", four, designs.negative(four), label="Which?"))
+    return Questionnaire(name="other", title={"en": "Other"}, languages=("en",), items=items, **of)
+
+
+def test_a_survey_without_private_questions_has_no_practice(respond, tmp_path):
+    plain = survey_with().model_copy(update={"items": (Note(name="n", label={"en": "Hello"}), survey_with().items[0])})
+    with serve([plain], tmp_path) as server:
+        respondent = respond("other", on=server).start().move()
+        assert respondent.page.locator("#confirm").count() == 1
+        assert "You see all that is sent before it is sent." in respondent.open().page.locator(".lines").text_content()
