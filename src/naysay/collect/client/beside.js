@@ -47,6 +47,6 @@ function asks(question, page, frame) {
     { class: "hand" },
     make("p", { id: second, class: "second" }, make("small", {}, texts.say("beside.second"), " "), texts.label(question.private.innocuous)),
     make("fieldset", { "aria-labelledby": `${title} ${second}`, ...rest }, ...options),
-    make("p", { class: "hint" }, texts.say("beside.never"), neither),
+    make("p", { class: "hint" }, texts.say("hand.never"), neither),
   );
 }

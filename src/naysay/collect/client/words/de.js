@@ -153,7 +153,6 @@ export default {
     triangular: "Beantworten Sie beide im Kopf und tippen Sie nur an, ob mindestens eine Antwort Ja ist.",
     coin: "Werfen Sie eine Münze. Kopf: Beantworten Sie die obere Frage. Zahl: Beantworten Sie die untere.",
     die: "Würfeln Sie. {above}: Beantworten Sie die obere Frage. {below}: Beantworten Sie die untere.",
-    never: "Dieses Gerät erfährt Ihre zwei Antworten nie.",
     neither: "{neither} zeigt, dass Ihre Antwort Nein ist.",
     knows: "Ihre Antwort auf die zweite Frage verdeckt die erste. Wer sie kennt, kann vielleicht auf die erste schließen.",
   },

@@ -153,7 +153,6 @@ export default {
     triangular: "Answer both in your head, and tap only whether at least one answer is yes.",
     coin: "Toss a coin. Heads: answer the question above. Tails: answer the one below.",
     die: "Throw a die. {above}: answer the question above. {below}: answer the one below.",
-    never: "This device never learns your two answers.",
     neither: "{neither} shows that your answer is no.",
     knows: "Your answer to the second question hides the first. People who know it may be able to work out the first.",
   },

@@ -153,7 +153,6 @@ export default {
     triangular: "Responda a las dos en su mente y toque solo si al menos una respuesta es sí.",
     coin: "Lance una moneda. Cara: responda a la pregunta de arriba. Cruz: responda a la de abajo.",
     die: "Tire un dado. {above}: responda a la pregunta de arriba. {below}: responda a la de abajo.",
-    never: "Este dispositivo nunca conoce sus dos respuestas.",
     neither: "{neither} muestra que su respuesta es no.",
     knows: "Su respuesta a la segunda pregunta oculta la primera. Quien la conozca quizá pueda deducir la primera.",
   },
