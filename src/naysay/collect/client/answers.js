@@ -2,6 +2,7 @@
 // is here: those are in truths.js, which this module does not know. All is kept by the question itself, not by its name.
 
 import { holds } from "./expressions.js";
+import { HAND } from "./memory.js";
 import { offered } from "./measures.js";
 import { channel, sets } from "./randomize.js";
 
@@ -76,7 +77,8 @@ export class Answers {
 
   /** The two options that a respondent who draws by hand is shown; null where none are needed. */
   shown(question) {
-    return this.#memory.prepared(question, this.level(question).level)?.shown ?? null;
+    const { level, by_hand: byHand } = this.level(question);
+    return this.#memory.prepared(question, byHand ? level : HAND)?.shown ?? null;
   }
 
   /** What has left this device for a private question already, and stays so. */
@@ -87,6 +89,11 @@ export class Answers {
   /** Whether no private answer to a question is taken any more on this device. */
   refused(question) {
     return this.#memory.refused(question);
+  }
+
+  /** Whether the innocuous question beside it was asked beside another question on this device. */
+  spent(question) {
+    return this.#memory.spent(question);
   }
 
   /** Whether what was drawn for a question before is lost. */

@@ -1,5 +1,6 @@
 // The coin: a level that people draw themselves. Two coins of a yes or no; of more options, two that are drawn for them.
 
+import { modes, wayByHand } from "./by_hand.js";
 import { make, option } from "./elements.js";
 import { described } from "./inputs.js";
 import { naming } from "./privacy.js";
@@ -8,20 +9,22 @@ import { categories } from "./randomize.js";
 export const coin = {
   name: "coin",
   byHand: true,
-  offers: (question) => question.private.by_hand.length > 0,
-  first: () => false,
-  sentence: (_, { texts }) => texts.say("ways.coinDoes"),
+  offers: (question) => question.private.by_hand.length > 0 || (modes(question).includes("hand") && wayByHand(question.private.design.design, false) !== null),
+  first: (question) => modes(question)[0] === "hand",
+  sentence: (question, page) => told(question, page),
   asks,
   leaving: (_, { texts }) => texts.say("ways.left"),
 };
 
+const told = (question, { texts, answers }) => {
+  if (answers.shown(question)) return texts.say("hand.options");
+  const [yes, no] = categories(answers.design(question)).map((name) => texts.quoted(naming(question, texts)(String(name))));
+  return texts.say("hand.coins", { yes, no });
+};
+
 function asks(question, page, frame) {
   const { texts, answers } = page;
-  const shown = answers.shown(question);
-  const names = shown ?? categories(answers.design(question)).map(String);
-  const named = naming(question, texts);
-  const [first, second] = names.map((name) => texts.quoted(named(name)));
-  const gaps = shown ? { first, second } : { yes: first, no: second };
+  const names = answers.shown(question) ?? categories(answers.design(question)).map(String);
   const several = question.kind === "select_multiple";
   const lines = several
     ? question.choices.map(({ name, label }, row) => line(question, page, `${frame.input}-${row}`, names, name, label))
@@ -29,9 +32,9 @@ function asks(question, page, frame) {
   return make(
     "div",
     { class: "hand", role: "group", ...described(frame) },
-    make("p", {}, texts.say(shown ? "hand.options" : "hand.coins", gaps), several ? ` ${texts.say("hand.line")}` : ""),
-    make("p", { class: "warning" }, texts.say(shown ? "hand.never" : "hand.warning")),
+    several && make("p", {}, texts.say("hand.line")),
     ...lines,
+    make("p", { class: "hint" }, texts.say("hand.never")),
   );
 }
 

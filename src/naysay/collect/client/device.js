@@ -1,5 +1,6 @@
 // The device draws: it is given the true answer, and sends what chance has prepared for it.
 
+import { modes } from "./by_hand.js";
 import { calendar, chooseMany, chooseOne, grid, number, rank, scale, words } from "./inputs.js";
 import { offered } from "./measures.js";
 import { doing } from "./privacy.js";
@@ -20,7 +21,7 @@ export const INPUTS = {
 export const device = {
   name: "device",
   byHand: false,
-  offers: (question) => offered(question).some((entry) => !entry.by_hand),
+  offers: (question) => modes(question).includes("device") && offered(question).some((entry) => !entry.by_hand),
   first: () => false,
   sentence: (question, { texts, answers }) => doing(question, answers.level(question), texts),
   asks: (question, page, frame) => INPUTS[question.kind](question, page, frame),

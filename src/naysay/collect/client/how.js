@@ -6,11 +6,11 @@ import { drawing, drawn, hundred, naming, striking, struck } from "./privacy.js"
 import { categories, space } from "./randomize.js";
 
 /** Opened by the respondent alone. */
-export function how(question, { texts, answers }, link) {
+export function how(question, { texts, answers }, link, way) {
   const body = make("div", {});
   const element = make("details", { class: "how" }, make("summary", {}, texts.say("how.ask")), body);
   const refresh = () => {
-    const told = sentences(question, answers.level(question), texts);
+    const told = [way().knows?.(question, { texts }), ...sentences(question, answers.level(question), texts)].filter(Boolean);
     body.replaceChildren(...told.map((each) => make("p", {}, each)), ...(link ? [link] : []));
   };
   return { element, refresh };

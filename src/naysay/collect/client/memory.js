@@ -5,9 +5,13 @@
 // For each private question and level the table of responses to *all* categories is drawn at once. Answering looks up.
 // So nothing that a respondent does gives a second draw, and what is stored is the same for every truth.
 
+import { modes } from "./by_hand.js";
 import { letters } from "./letters.js";
 import { categories, channel, draw, hex, hexadecimal, shown } from "./randomize.js";
 import { Sealer } from "./sealing.js";
+
+/** Where the options stand that are shown to those who carry a design out themselves, beside the levels. */
+export const HAND = "hand";
 
 /** The memory of one survey, shared by all tabs of this browser. */
 export class Memory {
@@ -83,7 +87,15 @@ export class Memory {
 
   /** Whether any answer to a private question would be a second draw. */
   refused(question) {
-    return Boolean(question.private) && this.#entry(question) === null;
+    return Boolean(question.private) && (this.#entry(question) === null || (!modes(question).includes("device") && this.spent(question)));
+  }
+
+  /** Whether the innocuous question of a question was asked beside another one: its answer would protect two. */
+  spent({ name }) {
+    const { innocuous } = this.#marks.get(name);
+    const own = this.#mark({ name });
+    const others = Object.entries(this.#clear.questions).filter(([key]) => key !== own);
+    return others.some(([, mark]) => mark.innocuous?.some((text) => innocuous.includes(text)));
   }
 
   /** Whether chance was drawn anew, since what it had drawn before, and what never left, cannot be read any more. */
@@ -178,9 +190,11 @@ export class Memory {
     for (const question of this.#questions) {
       const key = this.#entry(question);
       if (key === null || key in this.#state.sent) continue;
-      const { texts, design } = this.#marks.get(question.name);
+      const { texts, design, innocuous } = this.#marks.get(question.name);
       const before = this.#clear.questions[key];
-      this.#clear.questions[key] = { survey: this.#own, design, texts: [...new Set([...(before?.texts ?? []), ...texts])] };
+      const both = (field, own) => [...new Set([...(before?.[field] ?? []), ...own])];
+      const beside = both("innocuous", this.spent(question) ? [] : innocuous);
+      this.#clear.questions[key] = { survey: this.#own, design, texts: both("texts", texts), ...(beside.length && { innocuous: beside }) };
       if (key in this.#state.tables) continue;
       this.#state.tables[key] = prepared(question);
       if (before) this.#renewed.add(question.name);
@@ -231,11 +245,11 @@ const nothing = () => ({ tables: {}, sent: {}, surveys: {} });
 /** By which a private question is known again under other names: its words in each language, and what draws it. */
 async function marks(questions) {
   const [found, seen] = [new Map(), new Set()];
-  for (const { name, kind, label, choices, bins, private: { design, by_hand: byHand } } of questions) {
-    const texts = await Promise.all(Object.values(label).map((text) => digest(letters(text))));
+  for (const { name, kind, label, choices, bins, private: { design, by_hand: byHand, innocuous: beside = {} } } of questions) {
+    const [texts, innocuous] = await Promise.all([label, beside].map((each) => Promise.all(Object.values(each).map((text) => digest(letters(text))))));
     const names = kind === "select_multiple" ? choices.map((choice) => choice.name) : bins?.map((bin) => [bin.name, bin.below]);
     const drawn = JSON.stringify([kind, names, byHand, design.design], bare);
-    found.set(name, { texts, design: await digest(drawn), twin: texts.some((text) => seen.has(text)) });
+    found.set(name, { texts, innocuous, design: await digest(drawn), twin: texts.some((text) => seen.has(text)) });
     for (const text of texts) seen.add(text);
   }
   return found;
@@ -257,7 +271,7 @@ function prepared(question) {
     const one = () => table(channel(design.design, level), byHand.includes(String(level)));
     return [String(level), question.kind === "select_multiple" ? each(question.choices, one) : one()];
   });
-  return Object.fromEntries(drawn);
+  return Object.fromEntries(modes(question).includes("hand") ? [...drawn, [HAND, table(channel(design.design), true)]] : drawn);
 }
 
 const each = (choices, one) => Object.fromEntries(choices.map(({ name }) => [name, one()]));

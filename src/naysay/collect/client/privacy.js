@@ -1,5 +1,6 @@
 // What a design does to an answer, in words: what the device will do, and what a response says.
 
+import { wayByHand } from "./by_hand.js";
 import { offered } from "./measures.js";
 import { categories, channel, chances, possible, products, sets, space } from "./randomize.js";
 
@@ -18,9 +19,16 @@ export function doing(question, entry, texts) {
   const [, most] = entry.still_possible;
   const ranges = question.bins ? "ranges" : "";
   if (entry.reveals) return texts.say("does.reveals");
+  if (compares(question, entry)) return texts.say("does.compares");
   if (strikes) return texts.say(most === entry.categories ? "does.some" : `does.${ranges || "strikes"}`);
   if (entry.loud) return texts.say("does.loud");
   return texts.say(question.kind === "select_multiple" ? "does.each" : ranges ? "does.range" : "does.noise");
+}
+
+/** Whether what is sent says how the answer compares with one that chance gives, as in the crosswise model. */
+function compares(question, entry) {
+  const design = drawing(question, entry);
+  return wayByHand(design, true)?.name === "crosswise" && space(design).labels.join() === "same,different";
 }
 
 /** A level in a few words: how much of what is sent is the answer, or how many options go. */

@@ -17,7 +17,7 @@ export function around(question, page, again) {
   const way = () => wayOf(question, answers);
   const [sentence, left, ends, turns] = [make("p", { class: "sentence" }), make("p", { class: "notice", role: "status", hidden: true }), make("div", {}), make("div", { class: "turns" })];
   const seen = picture(question, page, way);
-  const told = how(question, page, threats(texts));
+  const told = how(question, page, threats(texts), way);
   const turn = (to) => {
     const said = way().leaving?.(question, page);
     truths.turn(question, to);
@@ -29,7 +29,7 @@ export function around(question, page, again) {
   const draw = () => {
     const control = way().byHand ? null : levels(question, page, page.changed);
     ends.replaceChildren(...(control ? [control] : []));
-    const others = waysOf(question).filter((each) => each !== way());
+    const others = waysOf(question, answers).filter((each) => each !== way());
     turns.replaceChildren(...others.map((each) => button(texts.say(`ways.${each.name}`), () => turn(each), { class: "quiet way" })));
   };
   const refresh = () => {

@@ -97,12 +97,17 @@ function practiced(practice) {
   if (typeof practice === "boolean") return;
   only(practice, "label choices");
   whole(practice.choices.length, 3, 6);
-  distinct(practice.choices.map(({ name }) => name));
-  for (const part of practice.choices) {
-    named(part.name, CODE);
-    only(part, "name label");
-  }
+  listed(practice.choices, "name label");
   says([practice.label, ...practice.choices.map(({ label }) => label)], new Map());
+}
+
+/** A list of choices, rows or bins. */
+function listed(parts, fields) {
+  distinct(parts.map(({ name }) => name));
+  for (const part of parts) {
+    named(part.name, CODE);
+    only(part, fields);
+  }
 }
 
 function one(item, before) {
@@ -113,13 +118,7 @@ function one(item, before) {
   if (relevant) condition(relevant, before, false);
   if (constraint) only(constraint, "expression message");
   const parts = [item.choices ?? [], item.rows ?? [], item.bins ?? []];
-  for (const list of parts) {
-    distinct(list.map((part) => part.name));
-    for (const part of list) {
-      named(part.name, CODE);
-      only(part, list === item.bins ? "name label below" : "name label");
-    }
-  }
+  for (const list of parts) listed(list, list === item.bins ? "name label below" : "name label");
   must(right === undefined ? !Object.keys(explanation).length : !how && item.choices.some((choice) => choice.name === right));
   const told = [item.low_label ?? {}, item.high_label ?? {}, constraint?.message ?? {}, explanation, how?.innocuous ?? {}, ...Object.values(how?.responses ?? {})];
   says([label, hint, ...told, ...parts.flat().map((part) => part.label)], before);

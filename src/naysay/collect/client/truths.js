@@ -44,7 +44,7 @@ export class Truths {
 
   /** Where the inputs of a question read and write: the true answer is kept here, all else there. */
   store(question) {
-    return question.private && !wayOf(question, this.#answers).byHand ? this : this.#answers;
+    return question.private && !wayOf(question, this.#answers)?.byHand ? this : this.#answers;
   }
 
   #response(question) {

@@ -4,7 +4,7 @@
 // A way is an object with
 //   name      a key of `ways` in words/*.js, whose {name: …} is the button that leads to it ("Use a coin instead")
 //   byHand    whether the device never learns the true answer: what is entered is the response itself
-//   offers    (question) → whether this question can be asked in this way
+//   offers    (question, answers) → whether this question can be asked in this way
 //   first     (question) → whether it is the way in which the question is asked until the respondent turns to another
 //   sentence  (question, page) → one sentence of at most 20 words: what the device will do, or what the respondent does
 //   asks      (question, page, frame) → element: *what is asked on this screen*. It enters into page.store and then calls
@@ -12,22 +12,24 @@
 //             {choice: {level, response}}); otherwise it is page.truths, which takes the true answer and hands on only
 //             what was drawn. frame has the ids `title`, `hint`, `error`, `input`; described(frame) in inputs.js names them.
 //   leaving   optional: (question, page) → what is said once, plainly, when the respondent turns from this way to another
+//   knows     optional: (question, page) → what a reader could know with whom this way does not protect
 //   picture   optional: (question, page, sent) → [element, …] in place of the picture that picture.js draws
 //
 // page has texts, answers, truths, store, changed(). wayOf(question, answers) is the way that is taken now; page.truths.turn
 // turns to another: the answer before is dropped, and nothing is drawn a second time.
 // A new way is a file of its own that is listed here (and announced in survey.html); it imports nothing of this file.
 
+import { beside } from "./beside.js";
 import { coin } from "./coin.js";
 import { device } from "./device.js";
 
-export const WAYS = [device, coin];
+export const WAYS = [device, coin, beside];
 
 /** The ways of a question. */
-export const waysOf = (question) => WAYS.filter((way) => way.offers(question));
+export const waysOf = (question, answers) => WAYS.filter((way) => way.offers(question, answers));
 
 /** The way in which a question is asked now: the one that the respondent turned to, or the first. */
 export function wayOf(question, answers) {
-  const ways = waysOf(question);
+  const ways = waysOf(question, answers);
   return ways.find(({ name }) => name === answers.way(question)) ?? ways.find((way) => way.first(question)) ?? ways[0];
 }

@@ -21,13 +21,13 @@ _RESPONSES = {
         "en": ("The same", "Different"),
         "de": ("Gleich", "Verschieden"),
         "es": ("Iguales", "Distintas"),
-        "ar": ("متطابقان", "مختلفان"),
+        "ar": ("متطابقتان", "مختلفتان"),
     },
     "triangular": {
         "en": ("At least one", "Neither"),
-        "de": ("Mindestens eines", "Keines"),
+        "de": ("Mindestens eine", "Keine"),
         "es": ("Al menos una", "Ninguna"),
-        "ar": ("أحدهما على الأقل", "ولا واحد منهما"),
+        "ar": ("واحدة على الأقل", "ولا واحدة"),
     },
 }
 """What respondents read for the two responses: of what "yes" and "no" to both questions comes to."""

@@ -107,6 +107,7 @@ export default {
     noise: "Dieses Gerät kann Ihre Antwort per Zufall ändern. Das sieht ihr niemand an.",
     range: "Gesendet wird nur ein Bereich. Der Zufall kann ihn ändern; niemand sieht es.",
     each: "Dieses Gerät kann jede Zeile per Zufall ändern. Das sieht ihr niemand an.",
+    compares: "Dieses Gerät zieht per Zufall Ja oder Nein. Es sendet nur, ob Ihre Antwort gleich ist.",
     loud: "Der Zufall kann Ihre Antwort auf diesem Gerät ändern. Trotzdem verrät das Gesendete viel über sie.",
     reveals: "Auf dieser Stufe kann das Gesendete Ihre wahre Antwort zeigen.",
   },
@@ -141,9 +142,19 @@ export default {
 
   ways: {
     coin: "Lieber mit einer Münze",
-    coinDoes: "Werfen Sie eine Münze und sagen Sie, was sie vorgibt. Dieses Gerät erfährt Ihre Antwort nie.",
+    beside: "Lieber selbst machen",
     device: "Lieber das Gerät ziehen lassen",
     left: "Ab jetzt geben Sie Ihre wahre Antwort ein. Dieses Gerät kennt sie, bis gesendet ist, und sonst niemand.",
+  },
+
+  beside: {
+    second: "Die zweite Frage:",
+    crosswise: "Beantworten Sie beide im Kopf und tippen Sie nur an, ob die zwei Antworten gleich sind.",
+    triangular: "Beantworten Sie beide im Kopf und tippen Sie nur an, ob mindestens eine Antwort Ja ist.",
+    coin: "Werfen Sie eine Münze. Kopf: Beantworten Sie die obere Frage. Zahl: Beantworten Sie die untere.",
+    die: "Würfeln Sie. {above}: Beantworten Sie die obere Frage. {below}: Beantworten Sie die untere.",
+    neither: "{neither} zeigt, dass Ihre Antwort Nein ist.",
+    knows: "Ihre Antwort auf die zweite Frage verdeckt die erste. Wer sie kennt, kann vielleicht auf die erste schließen.",
   },
 
   how: {
@@ -166,12 +177,11 @@ export default {
   },
 
   hand: {
-    options: "Der Zufall hat für Sie zwei Möglichkeiten gezogen: {first} und {second}. Trifft eine davon auf Sie zu? Dann nennen Sie die andere. Trifft keine zu, werfen Sie eine Münze so, dass nur Sie sie sehen. Kopf: Nennen Sie {first}. Zahl: Nennen Sie {second}.",
-    coins: "Werfen Sie eine Münze so, dass nur Sie sie sehen. Kopf: Sagen Sie Ihre wahre Antwort. Zahl: Werfen Sie noch einmal. Sagen Sie dann, was immer wahr ist, {yes} bei Kopf und {no} bei Zahl.",
+    options: "Trifft eine davon auf Sie zu? Die andere antippen. Sonst Münze werfen: bei Kopf die erste, bei Zahl die zweite.",
+    coins: "Münze werfen. Kopf: die Wahrheit antippen. Zahl: noch einmal werfen, dann bei Kopf {yes}, bei Zahl {no} antippen.",
     line: "Tun Sie das für jede Zeile neu.",
     say: "Was Sie sagen",
-    warning: "Geben Sie Ihre wahre Antwort nur ein, wenn die Münze es verlangt.",
-    never: "Geben Sie Ihre wahre Antwort nicht ein. Niemand fragt danach.",
+    never: "Dieses Gerät erfährt Ihre Antwort nie.",
   },
 
   review: {

@@ -107,6 +107,7 @@ export default {
     noise: "By chance, this device may change your answer. Nobody can tell.",
     range: "Only a range is sent. Chance may change it; nobody can tell.",
     each: "By chance, this device may change each line. Nobody can tell.",
+    compares: "By chance, this device draws yes or no. It sends only whether your answer is the same.",
     loud: "Chance may change your answer on this device. But what is sent tells a lot about it.",
     reveals: "At this setting, what is sent can show your true answer.",
   },
@@ -141,9 +142,19 @@ export default {
 
   ways: {
     coin: "Use a coin instead",
-    coinDoes: "Toss a coin and say what it tells you. This device never learns your answer.",
+    beside: "Do it yourself instead",
     device: "Let this device draw",
     left: "You now enter your true answer. This device knows it until it is sent, and nobody else does.",
+  },
+
+  beside: {
+    second: "The second question:",
+    crosswise: "Answer both in your head, and tap only whether your two answers are the same.",
+    triangular: "Answer both in your head, and tap only whether at least one answer is yes.",
+    coin: "Toss a coin. Heads: answer the question above. Tails: answer the one below.",
+    die: "Throw a die. {above}: answer the question above. {below}: answer the one below.",
+    neither: "{neither} shows that your answer is no.",
+    knows: "Your answer to the second question hides the first. People who know it may be able to work out the first.",
   },
 
   how: {
@@ -166,12 +177,11 @@ export default {
   },
 
   hand: {
-    options: "Chance has drawn two options for you: {first} and {second}. Is one of them true for you? Then say the other. If neither is, toss a coin where only you can see it. Heads: say {first}. Tails: say {second}.",
-    coins: "Toss a coin where only you can see it. Heads: say your true answer. Tails: toss once more. Then say {yes} on heads and {no} on tails, whatever is true.",
+    options: "Is one true for you? Tap the other. If neither, toss a coin: heads, tap the first; tails, the second.",
+    coins: "Toss a coin. Heads: tap the truth. Tails: toss again and tap {yes} for heads, {no} for tails.",
     line: "Do this anew for each line.",
     say: "What you say",
-    warning: "Do not enter your true answer unless the coin says so.",
-    never: "Do not enter your true answer. Nobody asks for it.",
+    never: "This device never learns your answer.",
   },
 
   review: {

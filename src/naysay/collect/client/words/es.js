@@ -107,6 +107,7 @@ export default {
     noise: "Este dispositivo puede cambiar su respuesta al azar. Nadie puede saberlo.",
     range: "Solo se envía un intervalo. El azar puede cambiarlo; nadie puede saberlo.",
     each: "Este dispositivo puede cambiar cada línea al azar. Nadie puede saberlo.",
+    compares: "Este dispositivo saca al azar un sí o un no. Solo envía si su respuesta es igual.",
     loud: "El azar puede cambiar su respuesta en este dispositivo. Aun así, lo enviado revela mucho de ella.",
     reveals: "En este nivel, lo que se envía puede mostrar su respuesta verdadera.",
   },
@@ -141,9 +142,19 @@ export default {
 
   ways: {
     coin: "Mejor con una moneda",
-    coinDoes: "Lance una moneda y diga lo que ella le indique. Este dispositivo nunca conoce su respuesta.",
+    beside: "Prefiero hacerlo yo",
     device: "Mejor que sortee el dispositivo",
     left: "Ahora introduce su respuesta verdadera. Este dispositivo la conoce hasta que se envíe, y nadie más.",
+  },
+
+  beside: {
+    second: "La segunda pregunta:",
+    crosswise: "Responda a las dos en su mente y toque solo si sus dos respuestas son iguales.",
+    triangular: "Responda a las dos en su mente y toque solo si al menos una respuesta es sí.",
+    coin: "Lance una moneda. Cara: responda a la pregunta de arriba. Cruz: responda a la de abajo.",
+    die: "Tire un dado. {above}: responda a la pregunta de arriba. {below}: responda a la de abajo.",
+    neither: "{neither} muestra que su respuesta es no.",
+    knows: "Su respuesta a la segunda pregunta oculta la primera. Quien la conozca quizá pueda deducir la primera.",
   },
 
   how: {
@@ -166,12 +177,11 @@ export default {
   },
 
   hand: {
-    options: "El azar ha sacado dos opciones para usted: {first} y {second}. ¿Es una de ellas la suya? Entonces diga la otra. Si no lo es ninguna, lance una moneda donde solo usted la vea. Cara: diga {first}. Cruz: diga {second}.",
-    coins: "Lance una moneda donde solo usted la vea. Cara: diga su respuesta verdadera. Cruz: láncela otra vez. Diga entonces {yes} con cara y {no} con cruz, sea cual sea la verdad.",
+    options: "¿Es una cierta para usted? Toque la otra. Si ninguna lo es, moneda: cara, la primera; cruz, la segunda.",
+    coins: "Lance una moneda. Cara: toque la verdad. Cruz: láncela otra vez y toque {yes} con cara, {no} con cruz.",
     line: "Hágalo de nuevo para cada línea.",
     say: "Lo que usted dice",
-    warning: "No introduzca su respuesta verdadera, salvo que la moneda lo pida.",
-    never: "No introduzca su respuesta verdadera. Nadie se la pregunta.",
+    never: "Este dispositivo nunca conoce su respuesta.",
   },
 
   review: {
