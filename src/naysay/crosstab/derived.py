@@ -10,13 +10,19 @@ import scipy
 
 from naysay.crosstab.measures import Measured, cramers_v
 from naysay.crosstab.profile import Likelihood, Smooth
+from naysay.crosstab.redrawn import expected
 from naysay.estimate import Estimate
-from naysay.estimate.information import evidence, maximize
+from naysay.estimate.information import evidence, inverse, maximize
 from naysay.estimate.linear import Floats
 
-__all__ = ["Derived"]
+__all__ = ["MOST_PROFILED", "Derived"]
+
+MOST_PROFILED = 25
+"""Cells of a table up to which profiles are sought; they take long where there are more."""
 
 _CERTAIN = 1e-9
+_FAR = 5.0  # standard errors from an end of the scale, from which on profile and delta method agree
+_MORE = 4.0  # people that are added for standard errors: z² for 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +38,6 @@ class Derived:
 
     fit: Estimate
     shape: tuple[int, ...]
-
-    @property
-    def method(self) -> str:
-        """Of the intervals."""
-        return "delta" if self.fit.maximum is None else "profile"
 
     @cached_property
     def likelihood(self) -> Likelihood:
@@ -86,45 +87,72 @@ class Derived:
 
     def found(
         self, measured: Measured, layer: int | None, confidence: float, ends: tuple[float, float]
-    ) -> tuple[float, tuple[float, float]]:
-        """The value of a measure with its interval, within the ends of its scale."""
+    ) -> tuple[float, tuple[float, float], str]:
+        """The value of a measure with its interval, within the ends of its scale, and the method of the interval.
+
+        The profile is sought where the measure is close to an end of its scale. Elsewhere the delta method says the
+        same at once, on the logistic scale between the ends.
+        """
         number = self._number(measured, layer)
         with np.errstate(all="ignore"):
             value = number(self.fit.proportions)[0]
         if self.fit.maximum is None:
-            return value, self._delta(number, confidence, ends)
+            return value, self._delta(number, self.fit.proportions, self.fit.covariance, confidence, ends), "delta"
         of_cells = self._of_cells(number)
-        low, high = self.likelihood.bounds(of_cells, self._quantile(of_cells, confidence))
+        cells, covariance = self._padded
+        near, gradient = of_cells(cells)
+        error = float(np.sqrt(gradient @ covariance @ gradient))
+        far = min(near - ends[0], ends[1] - near) > _FAR * error
+        if far or len(cells) > MOST_PROFILED:
+            (low, high), method = self._delta(of_cells, cells, covariance, confidence, ends), "delta"
+        else:
+            low, high = self.likelihood.bounds(of_cells, self._quantile(gradient, confidence))
+            method = "profile"
         low, high = (end if np.isnan(bound) else bound for bound, end in zip((low, high), ends, strict=True))
-        return value, (max(min(low, value), ends[0]), min(max(high, value), ends[1]))
+        return value, (max(min(low, value), ends[0]), min(max(high, value), ends[1])), method
 
-    def _quantile(self, number: Smooth, confidence: float) -> float:
+    @cached_property
+    def _model_covariance(self) -> tuple[Floats, Floats]:
+        """Cells with a few people more, spread evenly, and their covariance by the model, (cells, cells).
+
+        So no cell is empty, and its variance is not 0 (as in the interval of Agresti & Coull 1998).
+        """
+        best, n = self.likelihood.best, self.fit.tally.effective
+        cells = (n * best + _MORE / len(best)) / (n + _MORE)
+        return cells, inverse(expected(self.fit.tally, cells))
+
+    @cached_property
+    def _padded(self) -> tuple[Floats, Floats]:
+        """The same cells, and their covariance by the sampling design where there are survey weights."""
+        tally, (cells, model) = self.fit.tally, self._model_covariance
+        if not tally.weighted:
+            return cells, model
+        rows = np.vstack([part.design.rows(part.codes) for part in tally.parts if len(part.codes)])
+        scores = rows / (rows @ cells)[:, None] - 1
+        return cells, model @ tally.sampled.covariance(scores) @ model * (tally.n / tally.weight) ** 2
+
+    def _quantile(self, gradient: Floats, confidence: float) -> float:
         """What the likelihood ratio is referred to: χ², or under weights F times design-based over model variance."""
         if not self.fit.tally.weighted:
             return float(scipy.stats.chi2.ppf(confidence, 1))
-        gradient = number(self.likelihood.inside)[1]
-        model = float(gradient @ self.likelihood.covariance @ gradient)
-        ratio = float(gradient @ self._design_covariance @ gradient) / max(model, 1e-300)
-        return float(scipy.stats.f.ppf(confidence, 1, self.fit.tally.sampled.degrees_of_freedom)) * ratio
+        design, model = (float(gradient @ each[1] @ gradient) for each in (self._padded, self._model_covariance))
+        return self._critical(confidence) ** 2 * design / max(model, 1e-300)
 
-    @cached_property
-    def _design_covariance(self) -> Floats:
-        """The design-based covariance of the cells, (cells, cells), near the maximum."""
-        tally, likelihood = self.fit.tally, self.likelihood
-        rows = np.vstack([part.design.rows(part.codes) for part in tally.parts if len(part.codes)])
-        scores = rows / (rows @ likelihood.inside)[:, None] - 1
-        middle = tally.sampled.covariance(scores) * (tally.n / tally.weight) ** 2
-        return likelihood.covariance @ middle @ likelihood.covariance
+    def _critical(self, confidence: float) -> float:
+        """How many standard errors an interval reaches to both sides."""
+        tally = self.fit.tally
+        df = tally.sampled.degrees_of_freedom if tally.weighted else np.inf
+        return float(scipy.stats.t.ppf(0.5 + confidence / 2, df))
 
-    def _delta(self, number: Smooth, confidence: float, ends: tuple[float, float]) -> tuple[float, float]:
-        """Value ± z standard errors; on Fisher's scale where the number lies between -1 and 1."""
+    def _delta(
+        self, number: Smooth, cells: Floats, covariance: Floats, confidence: float, ends: tuple[float, float]
+    ) -> tuple[float, float]:
+        """Value ± standard errors on the logistic scale between the ends; the ends where that is not defined."""
         with np.errstate(all="ignore"):
-            value, gradient = number(self.fit.proportions)
-            half = scipy.stats.norm.ppf(0.5 + confidence / 2) * np.sqrt(gradient @ self.fit.covariance @ gradient)
-            if ends[0] < 0:
-                bounds = np.tanh(np.arctanh(value) + np.array([-1, 1]) * half / (1 - value**2))
-            else:
-                bounds = np.clip(value + np.array([-1, 1]) * half, *ends)
+            value, gradient = number(cells)
+            share, span = (value - ends[0]) / (ends[1] - ends[0]), ends[1] - ends[0]
+            half = self._critical(confidence) * np.sqrt(gradient @ covariance @ gradient) / span / (share * (1 - share))
+            bounds = ends[0] + span * scipy.special.expit(scipy.special.logit(share) + np.array([-1, 1]) * half)
         return float(bounds[0]), float(bounds[1])
 
     def cramers_v(self, layer: int | None, confidence: float) -> tuple[float, tuple[float, float]]:
@@ -139,10 +167,8 @@ class Derived:
         if self.fit.maximum is None:
             variance = self._variance(number(self.fit.proportions)[1], self.fit.covariance)
         else:
-            of_cells = self._of_cells(number)
-            weighted = self.fit.tally.weighted
-            covariance = self._design_covariance if weighted else self.likelihood.covariance
-            variance = self._variance(of_cells(self.likelihood.inside)[1], covariance)
+            cells, covariance = self._padded
+            variance = self._variance(self._of_cells(number)(cells)[1], covariance)
         if not variance > 0:
             return value, (0.0, 1.0)
         df = (self.shape[0] - 1) * (self.shape[1] - 1)

@@ -19,9 +19,8 @@ import numpy as np
 import scipy
 from rich.console import Console
 
-from naysay.crosstab.redrawn import bootstrapped, left_out
-from naysay.estimate.fitting import LISTED
-from naysay.estimate.information import evidence, information, maximize
+from naysay.crosstab.redrawn import bootstrapped, expected
+from naysay.estimate.information import evidence, maximize
 from naysay.estimate.linear import Floats, tangent
 from naysay.tally import Tally
 
@@ -202,7 +201,7 @@ def scored(tally: Tally, shape: tuple[int, ...], null: Floats) -> Score:
     scale = tally.n / tally.weight
     weight = np.concatenate([part.weight for part in parts]) * scale
     each = np.divide(rows, (rows @ null)[:, None]) - 1
-    curvature = _expected(tally, null, scale)
+    curvature = expected(tally, null)
     across = margins.T @ curvature @ away
     away = away - margins @ np.linalg.pinv(margins.T @ curvature @ margins, rcond=1e-11, hermitian=True) @ across
     own = away.T @ curvature @ away
@@ -212,22 +211,6 @@ def scored(tally: Tally, shape: tuple[int, ...], null: Floats) -> Score:
     inside = np.maximum(null, 1e-9)
     distance = float(np.trace(solved @ (away.T @ (away / inside[:, None])))) / len(own)
     return Score(weight @ (each @ away), own, effects, distance, tally.sampled.degrees_of_freedom)
-
-
-def _expected(tally: Tally, null: Floats, scale: float) -> Floats:
-    """The information (cells, cells) at the null fit: the expected one where no question was left out."""
-    total = np.zeros((len(null),) * 2)
-    for part in tally.parts:
-        if not part.n:
-            continue
-        weight = part.weight * scale
-        if part.design.space.size <= LISTED and not left_out(part).any():
-            listed = part.design.matrix
-            listed = listed[listed @ null > 0]
-            total += weight.sum() * (listed.T @ (listed / (listed @ null)[:, None]))
-        else:
-            total += information(part.design.rows(part.codes), weight, null)
-    return total
 
 
 def _directions(shape: tuple[int, ...], null: Floats) -> tuple[Floats, Floats]:

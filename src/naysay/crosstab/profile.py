@@ -104,13 +104,14 @@ class Likelihood:
         def slope(x: Floats) -> Floats:
             return np.asarray(self.rows.T @ (self.weights / np.maximum(self.rows @ cells(x), 1e-300)) * scale)
 
+        minimize: Any = scipy.optimize.minimize
         options: Any = {"maxiter": 300, "ftol": 1e-9}
         constraints: Any = [
             {"type": "eq", "fun": lambda x: [cells(x).sum() - 1], "jac": lambda x: [scale]},
             {"type": "ineq", "fun": lambda x: self.value(cells(x)) - least, "jac": slope},
         ]
         with np.errstate(all="ignore"):
-            found = scipy.optimize.minimize(
+            found = minimize(
                 lambda x: -sign * number(cells(x))[0],
                 (start - self.best) / scale,
                 jac=lambda x: np.asarray(-sign * number(cells(x))[1] * scale),

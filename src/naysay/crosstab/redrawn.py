@@ -1,4 +1,4 @@
-"""Surveys drawn again from a fitted table: the parametric bootstrap."""
+"""What people say under a fitted table: surveys drawn again, and the information that is expected of them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from naysay.crosstab.variables import first_words
 from naysay.design.drawing import GeneratorSource
 from naysay.estimate.fitting import LISTED
+from naysay.estimate.information import information
 from naysay.estimate.linear import Floats
 from naysay.responses.spaces import MISSING
 from naysay.tally import Part, Tally
 
-__all__ = ["SEED", "bootstrapped", "left_out"]
+__all__ = ["SEED", "bootstrapped", "expected", "left_out"]
 
 SEED = 2016
 """Seed where no generator is given, so that a printed number can be printed again."""
@@ -118,3 +119,19 @@ def _patterns(part: Part) -> list[tuple[NDArray[np.bool_], int]]:
 def left_out(part: Part) -> NDArray[np.bool_]:
     """Which questions each answer leaves out, (distinct, variables)."""
     return np.asarray(first_words(part) == MISSING)
+
+
+def expected(tally: Tally, cells: Floats) -> Floats:
+    """The information (cells, cells) of a tally at these cells: the expected one where no question was left out."""
+    total = np.zeros((len(cells),) * 2)
+    for part in tally.parts:
+        if not part.n:
+            continue
+        weight = part.weight * tally.n / tally.weight
+        if part.design.space.size <= LISTED and not left_out(part).any():
+            listed = part.design.matrix
+            listed = listed[listed @ cells > 0]
+            total += weight.sum() * (listed.T @ (listed / (listed @ cells)[:, None]))
+        else:
+            total += information(part.design.rows(part.codes), weight, cells)
+    return total

@@ -176,7 +176,7 @@ class Crosstab:
             if columns == 2 and j == 1:  # the rest
                 values[i, 1], bounds[i, 1] = 1 - values[i, 0], 1 - bounds[i, 0, ::-1]
             elif not empty[i]:
-                values[i, j], bounds[i, j] = self._derived.found(row_share(i, j), place, confidence, ends=(0.0, 1.0))
+                values[i, j], bounds[i, j], _ = self._derived.found(row_share(i, j), place, confidence, ends=(0.0, 1.0))
         return values, bounds
 
     def associations(self, confidence: float = 0.95) -> tuple[Association, ...]:
@@ -193,14 +193,13 @@ class Crosstab:
         for layer in self.layers:
             place = self.layer_named(layer)
             told = partial(self._derived.found, layer=place, confidence=confidence, ends=(-1.0, 1.0))
-            method = self._derived.method
             if self.shape[:2] == (2, 2):
-                q, (low, high) = told(yules_q)
+                q, (low, high), method = told(yules_q)
                 found.append(
                     Association("odds ratio", layer, odds_ratio(q), (odds_ratio(low), odds_ratio(high)), method)
                 )
             if row is not None and column is not None:
-                value, bounds = told(correlation(np.array(row), np.array(column)))
+                value, bounds, method = told(correlation(np.array(row), np.array(column)))
                 found.append(Association("correlation", layer, value, bounds, method))
             if self.shape[:2] != (2, 2):  # there it is the absolute value of the correlation
                 value, bounds = self._derived.cramers_v(place, confidence)
