@@ -21,7 +21,6 @@ MOST_PROFILED = 25
 """Cells of a table up to which profiles are sought; they take long where there are more."""
 
 _CERTAIN = 1e-9
-_FAR = 5.0  # standard errors from an end of the scale, from which on profile and delta method agree
 _MORE = 4.0  # people that are added for standard errors: z² for 0.95
 
 
@@ -90,8 +89,8 @@ class Derived:
     ) -> tuple[float, tuple[float, float], str]:
         """The value of a measure with its interval, within the ends of its scale, and the method of the interval.
 
-        The profile is sought where the measure is close to an end of its scale. Elsewhere the delta method says the
-        same at once, on the logistic scale between the ends.
+        The profile, or for large tables, where it takes long, the longer to each side of two intervals by the delta
+        method: on the scale of the measure, and on the logistic scale between its ends.
         """
         number = self._number(measured, layer)
         with np.errstate(all="ignore"):
@@ -101,13 +100,13 @@ class Derived:
         of_cells = self._of_cells(number)
         cells, covariance = self._padded
         near, gradient = of_cells(cells)
-        error = float(np.sqrt(gradient @ covariance @ gradient))
-        far = min(near - ends[0], ends[1] - near) > _FAR * error
-        if far or len(cells) > MOST_PROFILED:
-            (low, high), method = self._delta(of_cells, cells, covariance, confidence, ends), "delta"
-        else:
+        method = "profile" if len(cells) <= MOST_PROFILED else "delta"
+        if method == "profile":
             low, high = self.likelihood.bounds(of_cells, self._quantile(gradient, confidence))
-            method = "profile"
+        else:
+            low, high = self._delta(of_cells, cells, covariance, confidence, ends)
+            half = self._critical(confidence) * self._variance(gradient, covariance) ** 0.5
+            low, high = min(low, near - half), max(high, near + half)
         low, high = (end if np.isnan(bound) else bound for bound, end in zip((low, high), ends, strict=True))
         return value, (max(min(low, value), ends[0]), min(max(high, value), ends[1])), method
 
@@ -160,7 +159,8 @@ class Derived:
 
         V̂²/s² is taken for a noncentral χ² with (rows - 1)(columns - 1) degrees of freedom and noncentrality V²/s²,
         where s is the standard error of V̂. Without randomization this is what intervals of V commonly are; it holds at
-        V = 0 too, where V̂ has no normal distribution.
+        V = 0 too, where V̂ has no normal distribution. Where many cells are empty V̂ is not as much too large as that law
+        says, and its upper bound falls short; so the bound is V̂ + z s, if that is larger.
         """
         number = self._number(cramers_v, layer)
         value = number(self.fit.proportions)[0]
@@ -176,7 +176,8 @@ class Derived:
         statistic = value**2 / variance
         ends = [_noncentrality(statistic, df, chance) for chance in (1 - tail, tail)]
         low, high = (float(min(np.sqrt(end * variance), 1.0)) for end in ends)
-        return value, (min(low, value), max(high, value))
+        above = min(value + self._critical(confidence) * float(np.sqrt(variance)), 1.0)
+        return value, (min(low, value), max(high, above))
 
     @staticmethod
     def _variance(gradient: Floats, covariance: Floats) -> float:
