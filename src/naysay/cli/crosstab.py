@@ -14,6 +14,7 @@ from rich.console import Console
 from naysay import _checks, crosstab, files
 from naysay.console import options, output, pages
 from naysay.console.commands import takes
+from naysay.console.sampling import SamplingOptions, prepared
 from naysay.crosstab import Crosstab, Variable
 from naysay.crosstab.printing import Options as Shown
 from naysay.crosstab.printing import title
@@ -34,7 +35,7 @@ Scores = Annotated[
 
 
 @dataclass(frozen=True)
-class Options:
+class Crossed:
     """What is crossed, and how it is told, as it is written on the command line."""
 
     file: options.File
@@ -53,13 +54,12 @@ class Options:
     layer_categories: Labels = None
     layer_level: Level = None
     count: options.Count = None
-    weight: Annotated[str | None, options.column("Survey weights.")] = None
     estimator: Annotated[
         Literal["maximum_likelihood", "moments"],
         typer.Option(metavar="METHOD", help="maximum_likelihood (default), or moments: unbiased, may leave [0, 1]."),
     ] = "maximum_likelihood"
-    replicates: Annotated[
-        int, typer.Option(metavar="NUMBER", help="Surveys of the bootstrap test, at most; 0 for χ² alone.")
+    bootstrap: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Surveys that the test draws, at most; 0 for χ² alone.")
     ] = 999
     seed: Annotated[int | None, typer.Option(min=0, help="Of the bootstrap.")] = None
     confidence: options.Confidence = 0.95
@@ -78,6 +78,11 @@ class Options:
                 yield _variable(role, name, **own)
             elif extra := next((each for each, value in own.items() if value is not None), None):
                 raise DataError(f"--{role}-{extra} is given without --{role} COLUMN")
+
+
+@dataclass(frozen=True)
+class Options(SamplingOptions, Crossed):
+    """All options: of the crosstab, then of the sample that it comes from."""
 
 
 @takes(Options)
@@ -101,22 +106,28 @@ def command(asked: Options) -> None:
           --column-categories "low,middle,high,none" --column-level level
       naysay crosstab answers.csv --row cheated --row-design "warner(p=0.8)" \\
           --column sex --layer region --html table.html
+      naysay crosstab school.csv --row doping --row-design "warner(p=0.7)" --column sex \
+          --weight weight --strata region --cluster school
     """
     _checks.confidence(asked.confidence)
     variables = list(asked.variables())
     pages.check(asked.html)
+    amounts = [name for name in (asked.count, asked.weight, asked.fpc) if name is not None]
+    frame = files.scan(asked.file, separator=asked.separator, encoding=asked.encoding, codes=asked.codes or amounts)
+    sampling = asked.sampling(frame)
     with files.readable(asked.file):
         found = crosstab.crosstab(
-            _prepared(asked, variables),
+            prepared(_prepared(asked, frame, variables), sampling),
             row=variables[0],
             column=variables[1],
             layer=variables[2] if len(variables) > 2 else None,
-            weights=asked.weight,
+            weights=asked.weight if sampling is None else None,
+            sampling=sampling,
             count=asked.count,
             estimator=asked.estimator,
         )
     test = found.independence(
-        replicates=asked.replicates,
+        replicates=asked.bootstrap,
         rng=None if asked.seed is None else np.random.default_rng(asked.seed),
         console=Console(file=sys.stderr),
     )
@@ -142,10 +153,9 @@ def _numbers(record: str, option: str) -> tuple[float, ...]:
         raise DataError(f"{option} must be numbers, such as 1,2,3; got {record!r}") from None
 
 
-def _prepared(asked: Options, variables: list[Variable]) -> pl.LazyFrame:
+def _prepared(asked: Options, frame: pl.LazyFrame, variables: list[Variable]) -> pl.LazyFrame:
     """The frame with answers and levels as text, counts and weights as numbers."""
     amounts = [name for name in (asked.count, asked.weight) if name is not None]
-    frame = files.scan(asked.file, separator=asked.separator, encoding=asked.encoding, codes=asked.codes or amounts)
     texts = [name for each in variables for name in (each.column, each.level) if name is not None]
     twice = next((name for name in amounts if name in texts), None)
     if twice is not None:

@@ -10,7 +10,7 @@ import scipy
 
 from naysay.crosstab.measures import Measured, cramers_v
 from naysay.crosstab.profile import Likelihood, Smooth
-from naysay.crosstab.redrawn import expected
+from naysay.crosstab.redrawn import expected, indicators_at
 from naysay.estimate import Estimate
 from naysay.estimate.information import evidence, inverse, maximize
 from naysay.estimate.linear import Floats
@@ -126,9 +126,7 @@ class Derived:
         tally, (cells, model) = self.fit.tally, self._model_covariance
         if not tally.weighted:
             return cells, model
-        rows = np.vstack([part.design.rows(part.codes) for part in tally.parts if len(part.codes)])
-        scores = rows / (rows @ cells)[:, None] - 1
-        return cells, model @ tally.sampled.covariance(scores) @ model * (tally.n / tally.weight) ** 2
+        return cells, indicators_at(tally, cells, model).covariance("population")
 
     def _quantile(self, gradient: Floats, confidence: float) -> float:
         """What the likelihood ratio is referred to: χ², or under weights F times design-based over model variance."""

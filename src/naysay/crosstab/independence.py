@@ -19,8 +19,8 @@ import numpy as np
 import scipy
 from rich.console import Console
 
-from naysay.crosstab.redrawn import bootstrapped, expected
-from naysay.estimate.information import evidence, maximize
+from naysay.crosstab.redrawn import bootstrapped, expected, indicators_at
+from naysay.estimate.information import evidence, inverse, maximize
 from naysay.estimate.linear import Floats, tangent
 from naysay.tally import Tally
 
@@ -162,8 +162,6 @@ class Score(NamedTuple):
         Less what the margins, which are fitted too, take of it.
     effects : (df,) float
         Generalized design effects: eigenvalues of the design-based over the model covariance.
-    distance : float
-        How far φ² of a table moves on average, where the score statistic moves by one per degree of freedom.
     people : float
         Degrees of freedom of the design-based covariance.
     """
@@ -171,7 +169,6 @@ class Score(NamedTuple):
     score: Floats
     information: Floats
     effects: Floats
-    distance: float
     people: float
 
     @property
@@ -196,21 +193,19 @@ class Score(NamedTuple):
 def scored(tally: Tally, shape: tuple[int, ...], null: Floats) -> Score:
     """The score of a tally at an independent table; see `Score`."""
     margins, away = _directions(shape, null)
-    parts = [part for part in tally.parts if len(part.codes)]
-    rows = np.vstack([part.design.rows(part.codes) for part in parts])
-    scale = tally.n / tally.weight
-    weight = np.concatenate([part.weight for part in parts]) * scale
-    each = np.divide(rows, (rows @ null)[:, None]) - 1
+    rows, weights, sampled = evidence(tally)
     curvature = expected(tally, null)
     across = margins.T @ curvature @ away
     away = away - margins @ np.linalg.pinv(margins.T @ curvature @ margins, rcond=1e-11, hermitian=True) @ across
-    own = away.T @ curvature @ away
-    covariance = tally.sampled.covariance(each @ away) * scale**2
-    solved = np.linalg.pinv(own, rcond=1e-11, hermitian=True)
-    effects = np.sort(np.clip(np.linalg.eigvals(solved @ covariance).real, 0.0, None))[::-1]
-    inside = np.maximum(null, 1e-9)
-    distance = float(np.trace(solved @ (away.T @ (away / inside[:, None])))) / len(own)
-    return Score(weight @ (each @ away), own, effects, distance, tally.sampled.degrees_of_freedom)
+    moved = curvature @ away
+    own = away.T @ moved
+    effects = np.ones(len(own))
+    if tally.weighted:
+        designed = moved.T @ indicators_at(tally, null, inverse(curvature)).covariance("population") @ moved
+        solved = np.linalg.pinv(own, rcond=1e-11, hermitian=True)
+        effects = np.sort(np.clip(np.linalg.eigvals(solved @ designed).real, 0.0, None))[::-1]
+    score = weights @ ((rows / (rows @ null)[:, None] - 1) @ away)
+    return Score(score, own, effects, sampled.degrees_of_freedom)
 
 
 def _directions(shape: tuple[int, ...], null: Floats) -> tuple[Floats, Floats]:

@@ -14,12 +14,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from naysay.crosstab.variables import first_words
 from naysay.design.drawing import GeneratorSource
 from naysay.estimate.fitting import LISTED
-from naysay.estimate.information import information
-from naysay.estimate.linear import Floats
+from naysay.estimate.information import evidence, information
+from naysay.estimate.linear import Floats, Indicators
 from naysay.responses.spaces import MISSING
 from naysay.tally import Part, Tally
 
-__all__ = ["SEED", "bootstrapped", "expected", "left_out"]
+__all__ = ["SEED", "bootstrapped", "expected", "indicators_at", "left_out"]
 
 SEED = 2016
 """Seed where no generator is given, so that a printed number can be printed again."""
@@ -135,3 +135,13 @@ def expected(tally: Tally, cells: Floats) -> Floats:
         else:
             total += information(part.design.rows(part.codes), weight, cells)
     return total
+
+
+def indicators_at(tally: Tally, cells: Floats, bread: Floats) -> Indicators:
+    """Each answer's indicator of its cell if these were the cells, and `bread` the inverse of the information there.
+
+    Their covariance is that of the cells under the sampling design.
+    """
+    rows, weights, sampled = evidence(tally)
+    scores = rows / (rows @ cells)[:, None] - 1
+    return Indicators(cells + weights.sum() * scores @ bread, weights, weights, sampled.squared, sampled)
