@@ -18,7 +18,7 @@ from naysay.report.inks import ink
 __all__ = ["heat_map"]
 
 _CELL = 44  # height of a row
-_FULL = 0.78  # how dark the fullest cell is: letters stay legible on it
+_FULL = 0.6  # how dark the fullest cell is: letters stay legible on it
 
 
 def heat_map(
