@@ -9,8 +9,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from naysay import designs
+from naysay import collect, designs
+from naysay.collect import respond
+from naysay.collect.app import create_app
+from naysay.collect.serving import background
+from naysay.collect.storage import Store
 from naysay.crosstab import Variable, crosstab
+from naysay.questionnaire import sample
 
 WARNER = designs.warner(p=0.8)
 CHOICE = designs.negative_levels(("low", "middle", "high"))
@@ -128,3 +133,52 @@ def test_a_page_with_heat_maps(naysay, people):
 )
 def test_what_cannot_be_crossed_is_one_line(refused, people, options, message):
     assert message in refused("crosstab", "answers.csv", *options)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A data folder with the sample survey, answered by 200 people."""
+    folder = tmp_path_factory.mktemp("data")
+    store = Store(folder / "naysay.db")
+    with background(create_app([sample()], store, each=0)) as server:
+        survey = respond.fetch(f"{server}/s/sample")
+        respond.many(survey, respond.anybody(survey.questionnaire, 200, seed=1))
+    store.dispose()
+    return folder
+
+
+def test_a_survey_brings_its_designs(naysay, data):
+    code, out, err = naysay(
+        "crosstab", "--survey", "sample", "--data", data, "--row", "income", "--column", "smoking", "--format", "json"
+    )
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    replies = collect.replies(data / "naysay.db", "sample")
+    row = Variable("income", replies.private["income"], replies.level_of("income"))
+    found = crosstab(replies.frame, row=row, column=Variable("smoking", replies.private["smoking"]))
+    np.testing.assert_allclose(told["proportions"], found.proportions)
+    assert "anyone who has the link can answer any number of times" in " ".join(told["warnings"])
+
+
+def test_choices_of_one_question_share_their_level(naysay, data):
+    asked = ("--row", "drugs/cannabis", "--column", "drugs/cocaine", "--bootstrap", "0")
+    code, out, err = naysay("crosstab", "--survey", "sample", "--data", data, *asked)
+    assert (code, err) == (0, "")
+    assert out.startswith("drugs/cannabis × drugs/cocaine: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--row", "income", "--column", "nothing"), "there is no column 'nothing'"),
+        (("--row", "income", "--column", "smoking", "--count", "n"), "leave --count out"),
+        (("--row", "income", "--column", "smoking", "--row-level", "x"), "leave --row-level out"),
+        (("--row", "income", "--column", "smoking", "--strata", "x"), "leave --strata out"),
+    ],
+)
+def test_what_a_survey_says_already_is_not_asked(refused, data, options, message):
+    assert message in refused("crosstab", "--survey", "sample", "--data", data, *options)
+
+
+def test_a_file_or_a_survey(refused):
+    assert "give FILE or --survey NAME" in refused("crosstab", "--row", "a", "--column", "b")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import typer
 from rich.console import Console
 
 from naysay import _checks, crosstab, files
+from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import options, output, pages
 from naysay.console.commands import takes
 from naysay.console.sampling import SamplingOptions, prepared
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Options", "command"]
 
+_ROLES = ("row", "column", "layer")
+
 Design = Annotated[str | None, typer.Option(metavar="DESIGN", help="Of that variable; without it, it is plain.")]
 Level = Annotated[str | None, options.column("Of that variable: the level that each chose, or their sample.")]
 Labels = Annotated[str | None, typer.Option(metavar="RECORD", help="Of that variable, unless its design names them.")]
@@ -38,9 +42,9 @@ Scores = Annotated[
 class Crossed:
     """What is crossed, and how it is told, as it is written on the command line."""
 
-    file: options.File
     row: Annotated[str, options.column("The variable of the rows.")]
     column: Annotated[str, options.column("The variable of the columns.")]
+    file: Annotated[Path | None, options.DATA_FILE] = None
     layer: Annotated[str | None, options.column("A third variable: a table for each of its categories.")] = None
     row_design: Design = None
     row_categories: Labels = None
@@ -68,10 +72,15 @@ class Crossed:
     separator: options.Separator = ","
     encoding: options.Encoding = None
     codes: options.Codes = False
+    survey: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Instead of FILE: a survey in the database of `naysay serve`.")
+    ] = None
+    db: Database = None
+    data: Data = DATA
 
     def variables(self) -> Iterator[Variable]:
         """Rows, columns, and layers where they are asked for."""
-        for role in ("row", "column", "layer"):
+        for role in _ROLES:
             name = getattr(self, role)
             own = {each: getattr(self, f"{role}_{each}", None) for each in ("design", "categories", "level", "scores")}
             if name is not None:
@@ -89,9 +98,9 @@ class Options(SamplingOptions, Crossed):
 def command(asked: Options) -> None:
     """Estimate how two or three variables go together, each randomized or plain.
 
-    Each variable is a column of FILE. A variable without a design is plain: its answers are its categories. Levels are
-    chosen for each variable by itself. An empty cell is a question left out; what the person said elsewhere still
-    counts.
+    Each variable is a column of FILE, or with --survey a question, with the design that was published. A variable
+    without a design is plain: its answers are its categories. Levels are chosen for each variable by itself. An empty
+    cell is a question left out; what the person said elsewhere still counts.
 
     Prints the joint distribution, the shares within rows, the odds ratio of a table of two by two, correlations of
     variables with two or ordered categories, Cramér's V, and a test of independence, each with its uncertainty. The
@@ -108,15 +117,31 @@ def command(asked: Options) -> None:
           --column sex --layer region --html table.html
       naysay crosstab school.csv --row doping --row-design "warner(p=0.7)" --column sex \
           --weight weight --strata region --cluster school
+      naysay crosstab --survey sample --row smoking --column area
     """
     _checks.confidence(asked.confidence)
-    variables = list(asked.variables())
     pages.check(asked.html)
+    if (asked.file is None) == (asked.survey is None):
+        raise DataError("give FILE or --survey NAME, one of both; see naysay crosstab --help")
+    found = _of_survey(asked, asked.survey) if asked.file is None else _of_file(asked, asked.file)
+    test = found.independence(
+        replicates=asked.bootstrap,
+        rng=None if asked.seed is None else np.random.default_rng(asked.seed),
+        console=Console(file=sys.stderr),
+    )
+    shown = Shown(asked.confidence, test)
+    pages.write(asked.html, lambda: _page(found, shown))
+    _say(found, shown, asked.format_)
+
+
+def _of_file(asked: Options, file: Path) -> Crosstab:
+    """The crosstab of a file of answers."""
+    variables = list(asked.variables())
     amounts = [name for name in (asked.count, asked.weight, asked.fpc) if name is not None]
-    frame = files.scan(asked.file, separator=asked.separator, encoding=asked.encoding, codes=asked.codes or amounts)
+    frame = files.scan(file, separator=asked.separator, encoding=asked.encoding, codes=asked.codes or amounts)
     sampling = asked.sampling(frame)
-    with files.readable(asked.file):
-        found = crosstab.crosstab(
+    with files.readable(file):
+        return crosstab.crosstab(
             prepared(_prepared(asked, frame, variables), sampling),
             row=variables[0],
             column=variables[1],
@@ -126,14 +151,34 @@ def command(asked: Options) -> None:
             count=asked.count,
             estimator=asked.estimator,
         )
-    test = found.independence(
-        replicates=asked.bootstrap,
-        rng=None if asked.seed is None else np.random.default_rng(asked.seed),
-        console=Console(file=sys.stderr),
-    )
-    shown = Shown(asked.confidence, test)
-    pages.write(asked.html, lambda: _page(found, shown))
-    _say(found, shown, asked.format_)
+
+
+def _of_survey(asked: Options, survey: str | None) -> Crosstab:
+    """The crosstab of a survey's answers, with the designs that its questions were published with."""
+    from naysay.collect.survey.repeated import cautioned
+
+    own = [each.name for each in fields(asked) if each.name.startswith(tuple(f"{role}_" for role in _ROLES))]
+    for name in [*own, *(each.name for each in fields(SamplingOptions)), "count"]:
+        if getattr(asked, name) not in (None, False, "error"):
+            raise DataError(f"leave --{name.replace('_', '-')} out: the published questionnaire says it")
+    with opened(asked.db, asked.data, "read") as store:
+        replies = store.replies(str(survey))
+    frame = replies.frame
+    variables: dict[str, Any] = {}
+    for role in _ROLES:
+        name = getattr(asked, role)
+        if name is None:
+            continue
+        if name in replies.private:
+            variables[role] = Variable(name, replies.private[name], replies.level_of(name))
+            continue
+        files.check_columns(frame.lazy(), [name])
+        if frame.schema[name].is_nested():
+            raise DataError(f"question {name!r} has several answers a person; a crosstab needs one", column=name)
+        variables[role] = Variable(name)
+        frame = files.as_text(frame.lazy(), [name]).collect()
+    found = crosstab.crosstab(frame, **variables, estimator=asked.estimator)
+    return replace(found, fit=cautioned(found.fit))
 
 
 def _variable(

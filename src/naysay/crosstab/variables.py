@@ -114,7 +114,7 @@ def variable(given: Variable | str) -> Variable:
 def checked(variables: Sequence[Variable], data: Any) -> tuple[Variable, ...]:
     """The variables with the categories of plain columns, after a look at all that cannot be crossed."""
     columns = [each.column for each in variables]
-    columns += [each.level for each in variables if each.level is not None]
+    columns += dict.fromkeys(each.level for each in variables if each.level is not None)  # one may be that of two
     twice = next((name for place, name in enumerate(columns) if name in columns[:place]), None)
     if twice is not None:
         raise DataError(f"column {twice!r} is named twice; a crosstab needs different columns", column=twice)
