@@ -1,7 +1,8 @@
 """naysay: answer sensitive questions without giving the answer away.
 
 `designs` makes a design, `Design.randomize` draws answers, `Design.tally` counts them, `estimate` says what they tell
-about the population, `privacy` what they tell about a person, and `microdata` how identifiable a file of people is.
+about the population, `crosstab` how they go together with other answers, `privacy` what they tell about a person, and
+`microdata` how identifiable a file of people is.
 """
 
 from naysay._lazy import loader

@@ -1,3 +1,4 @@
+from naysay import crosstab as crosstab
 from naysay import design as design
 from naysay import designs as designs
 from naysay import estimate as estimate

@@ -1,0 +1,232 @@
+"""``naysay crosstab``: two or three variables together, randomized or plain."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from naysay import _checks, crosstab, files
+from naysay.collect.commands.database import DATA, Data, Database, opened
+from naysay.console import options, output, pages
+from naysay.console.commands import takes
+from naysay.console.sampling import SamplingOptions, prepared
+from naysay.crosstab import Crosstab, Variable
+from naysay.crosstab.printing import Options as Shown
+from naysay.crosstab.printing import title
+from naysay.errors import DataError
+from naysay.printing import text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Options", "command"]
+
+_ROLES = ("row", "column", "layer")
+
+Design = Annotated[str | None, typer.Option(metavar="DESIGN", help="Of that variable; without it, it is plain.")]
+Level = Annotated[str | None, options.column("Of that variable: the level that each chose, or their sample.")]
+Labels = Annotated[str | None, typer.Option(metavar="RECORD", help="Of that variable, unless its design names them.")]
+Scores = Annotated[
+    str | None, typer.Option(metavar="RECORD", help="A number for each category of that variable, for correlations.")
+]
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """What is crossed, and how it is told, as it is written on the command line."""
+
+    row: Annotated[str, options.column("The variable of the rows.")]
+    column: Annotated[str, options.column("The variable of the columns.")]
+    file: Annotated[Path | None, options.DATA_FILE] = None
+    layer: Annotated[str | None, options.column("A third variable: a table for each of its categories.")] = None
+    row_design: Design = None
+    row_categories: Labels = None
+    row_level: Level = None
+    row_scores: Scores = None
+    column_design: Design = None
+    column_categories: Labels = None
+    column_level: Level = None
+    column_scores: Scores = None
+    layer_design: Design = None
+    layer_categories: Labels = None
+    layer_level: Level = None
+    count: options.Count = None
+    estimator: Annotated[
+        Literal["maximum_likelihood", "moments"],
+        typer.Option(metavar="METHOD", help="maximum_likelihood (default), or moments: unbiased, may leave [0, 1]."),
+    ] = "maximum_likelihood"
+    bootstrap: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Surveys that the test draws, at most; 0 for χ² alone.")
+    ] = 999
+    seed: Annotated[int | None, typer.Option(min=0, help="Of the bootstrap.")] = None
+    confidence: options.Confidence = 0.95
+    format_: options.Format = "table"
+    html: options.Html = None
+    separator: options.Separator = ","
+    encoding: options.Encoding = None
+    codes: options.Codes = False
+    survey: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Instead of FILE: a survey in the database of `naysay serve`.")
+    ] = None
+    db: Database = None
+    data: Data = DATA
+
+    def variables(self) -> Iterator[Variable]:
+        """Rows, columns, and layers where they are asked for."""
+        for role in _ROLES:
+            name = getattr(self, role)
+            own = {each: getattr(self, f"{role}_{each}", None) for each in ("design", "categories", "level", "scores")}
+            if name is not None:
+                yield _variable(role, name, **own)
+            elif extra := next((each for each, value in own.items() if value is not None), None):
+                raise DataError(f"--{role}-{extra} is given without --{role} COLUMN")
+
+
+@dataclass(frozen=True)
+class Options(SamplingOptions, Crossed):
+    """All options: of the crosstab, then of the sample that it comes from."""
+
+
+@takes(Options)
+def command(asked: Options) -> None:
+    """Estimate how two or three variables go together, each randomized or plain.
+
+    Each variable is a column of FILE, or with --survey a question, with the design that was published. A variable
+    without a design is plain: its answers are its categories. Levels are chosen for each variable by itself. An empty
+    cell is a question left out; what the person said elsewhere still counts.
+
+    Prints the joint distribution, the shares within rows, the odds ratio of a table of two by two, correlations of
+    variables with two or ordered categories, Cramér's V, and a test of independence, each with its uncertainty. The
+    test draws surveys again under independence; with weights it is corrected for them instead. Ctrl-C ends it with the
+    surveys drawn so far.
+
+    \b
+    Examples:
+      naysay crosstab answers.csv --row cheated --row-design "warner(p=0.8)" \\
+          --column sex
+      naysay crosstab answers.csv --row cheated --row-design "warner(p=0.8)" \\
+          --column income --column-design "negative_levels()" \\
+          --column-categories "low,middle,high,none" --column-level level
+      naysay crosstab answers.csv --row cheated --row-design "warner(p=0.8)" \\
+          --column sex --layer region --html table.html
+      naysay crosstab school.csv --row doping --row-design "warner(p=0.7)" \\
+          --column sex --weight weight --strata region --cluster school
+      naysay crosstab --survey sample --row smoking --column area
+    """
+    _checks.confidence(asked.confidence)
+    pages.check(asked.html)
+    if (asked.file is None) == (asked.survey is None):
+        raise DataError("give FILE or --survey NAME, one of both; see naysay crosstab --help")
+    found = _of_survey(asked, asked.survey) if asked.file is None else _of_file(asked, asked.file)
+    test = found.independence(
+        replicates=asked.bootstrap,
+        rng=None if asked.seed is None else np.random.default_rng(asked.seed),
+        console=Console(file=sys.stderr),
+    )
+    shown = Shown(asked.confidence, test)
+    pages.write(asked.html, lambda: _page(found, shown))
+    _say(found, shown, asked.format_)
+
+
+def _of_file(asked: Options, file: Path) -> Crosstab:
+    """The crosstab of a file of answers."""
+    variables = list(asked.variables())
+    amounts = [name for name in (asked.count, asked.weight, asked.fpc) if name is not None]
+    frame = files.scan(file, separator=asked.separator, encoding=asked.encoding, codes=asked.codes or amounts)
+    sampling = asked.sampling(frame)
+    with files.readable(file):
+        return crosstab.crosstab(
+            prepared(_prepared(asked, frame, variables), sampling),
+            row=variables[0],
+            column=variables[1],
+            layer=variables[2] if len(variables) > 2 else None,
+            weights=asked.weight if sampling is None else None,
+            sampling=sampling,
+            count=asked.count,
+            estimator=asked.estimator,
+        )
+
+
+def _of_survey(asked: Options, survey: str | None) -> Crosstab:
+    """The crosstab of a survey's answers, with the designs that its questions were published with."""
+    from naysay.collect.survey.repeated import cautioned
+
+    own = [each.name for each in fields(asked) if each.name.startswith(tuple(f"{role}_" for role in _ROLES))]
+    for name in [*own, *(each.name for each in fields(SamplingOptions)), "count"]:
+        if getattr(asked, name) not in (None, False, "error"):
+            raise DataError(f"leave --{name.replace('_', '-')} out: the published questionnaire says it")
+    with opened(asked.db, asked.data, "read") as store:
+        replies = store.replies(str(survey))
+    frame = replies.frame
+    variables: dict[str, Any] = {}
+    for role in _ROLES:
+        name = getattr(asked, role)
+        if name is None:
+            continue
+        if name in replies.private:
+            variables[role] = Variable(name, replies.private[name], replies.level_of(name))
+            continue
+        files.check_columns(frame.lazy(), [name])
+        if frame.schema[name].is_nested():
+            raise DataError(f"question {name!r} has several answers a person; a crosstab needs one", column=name)
+        variables[role] = Variable(name)
+        frame = files.as_text(frame.lazy(), [name]).collect()
+    found = crosstab.crosstab(frame, **variables, estimator=asked.estimator)
+    return replace(found, fit=cautioned(found.fit))
+
+
+def _variable(
+    role: str, name: str, *, design: str | None, categories: str | None, level: str | None, scores: str | None
+) -> Variable:
+    """The variable that its options describe."""
+    numbers = None if scores is None else _numbers(scores, f"--{role}-scores")
+    if design is not None:
+        return Variable(name, options.design_of(design, categories), level, None, numbers)
+    return Variable(name, None, level, None if categories is None else options.record(categories), numbers)
+
+
+def _numbers(record: str, option: str) -> tuple[float, ...]:
+    try:
+        return tuple(map(float, record.split(",")))
+    except ValueError:
+        raise DataError(f"{option} must be numbers, such as 1,2,3; got {record!r}") from None
+
+
+def _prepared(asked: Options, frame: pl.LazyFrame, variables: list[Variable]) -> pl.LazyFrame:
+    """The frame with answers and levels as text, counts and weights as numbers."""
+    amounts = [name for name in (asked.count, asked.weight) if name is not None]
+    texts = [name for each in variables for name in (each.column, each.level) if name is not None]
+    twice = next((name for name in amounts if name in texts), None)
+    if twice is not None:
+        raise DataError(f"column {twice!r} is named twice; each column has one role", column=twice)
+    files.check_columns(frame, [*texts, *amounts])
+    frame = files.as_text(frame, list(dict.fromkeys(texts)))
+    for role, name in (("count", asked.count), ("weight", asked.weight)):
+        if name is not None:
+            frame = files.as_numbers(frame, name, what=f"{role}s")
+    return frame
+
+
+def _page(found: Crosstab, shown: Shown) -> str:
+    from naysay.report.crosstab_page import crosstab_html
+
+    return crosstab_html(found, shown, heading=title(found))
+
+
+def _say(found: Crosstab, shown: Shown, form: str) -> None:
+    if form == "json":
+        output.say(output.json_text(found.to_dict(shown)))
+        return
+    if form == "table":
+        output.say(text(found.sections(shown)))
+        return
+    output.say(found.to_csv(shown))
+    for line in found.told(shown):
+        output.note(line)

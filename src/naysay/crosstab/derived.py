@@ -1,0 +1,193 @@
+"""Numbers that are read from an estimated table, each with an interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy
+
+from naysay.crosstab.measures import Measured, cramers_v
+from naysay.crosstab.profile import Likelihood, Smooth
+from naysay.crosstab.redrawn import expected, indicators_at
+from naysay.estimate import Estimate
+from naysay.estimate.information import evidence, inverse, maximize
+from naysay.estimate.linear import Floats
+
+__all__ = ["MOST_PROFILED", "Derived"]
+
+MOST_PROFILED = 25
+"""Cells of a table up to which profiles are sought; they take long where there are more."""
+
+_CERTAIN = 1e-9
+_MORE = 4.0  # people that are added for standard errors: z² for 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Derived:
+    """What is read from an estimate of a table: by its likelihood, or by the delta method from moments.
+
+    Parameters
+    ----------
+    fit : Estimate
+    shape : tuple of int
+        Rows, columns and layers.
+    """
+
+    fit: Estimate
+    shape: tuple[int, ...]
+
+    @cached_property
+    def likelihood(self) -> Likelihood:
+        """The likelihood of the cells, around its maximum."""
+        rows, weights, _ = evidence(self.fit.tally)
+        best = self.fit.maximum.proportions if self.fit.maximum is not None else maximize(rows, weights).proportions
+        return Likelihood(rows, weights, best)
+
+    def sliced(self, layer: int | None) -> Floats:
+        """The estimated table (rows, columns) of a layer, or over all layers."""
+        return self._table(self.fit.proportions, layer)
+
+    def _table(self, shares: Floats, layer: int | None) -> Floats:
+        table = shares.reshape((*self.shape, 1)[:3])
+        return np.asarray(table.sum(axis=2) if layer is None else table[:, :, layer])
+
+    def _number(self, measured: Measured, layer: int | None) -> Smooth:
+        """A measure of a layer as a number of all categories."""
+
+        def number(shares: Floats) -> tuple[float, Floats]:
+            value, slope = measured(self._table(shares, layer))
+            gradient = np.zeros((*self.shape, 1)[:3])
+            if layer is None:
+                gradient += slope[:, :, None]
+            else:
+                gradient[:, :, layer] = slope
+            return value, gradient.ravel()
+
+        return number
+
+    def _of_cells(self, number: Smooth) -> Smooth:
+        """A number of the categories as one of the cells, of which the categories are shares."""
+        found = self.fit.cells
+        if found is None:
+            return number
+        above, below = (
+            np.array(each) for each in zip(*(s.weights(found.cells) for s in found.categories), strict=True)
+        )
+
+        def of_cells(cells: Floats) -> tuple[float, Floats]:
+            whole = np.maximum(below @ cells, _CERTAIN)
+            shares = above @ cells / whole
+            value, gradient = number(shares)
+            return value, np.asarray(gradient @ ((above - shares[:, None] * below) / whole[:, None]))
+
+        return of_cells
+
+    def found(
+        self, measured: Measured, layer: int | None, confidence: float, ends: tuple[float, float]
+    ) -> tuple[float, tuple[float, float], str]:
+        """The value of a measure with its interval, within the ends of its scale, and the method of the interval.
+
+        The profile, or for large tables, where it takes long, the longer to each side of two intervals by the delta
+        method: on the scale of the measure, and on the logistic scale between its ends.
+        """
+        number = self._number(measured, layer)
+        with np.errstate(all="ignore"):
+            value = number(self.fit.proportions)[0]
+        if self.fit.maximum is None:
+            return value, self._delta(number, self.fit.proportions, self.fit.covariance, confidence, ends), "delta"
+        of_cells = self._of_cells(number)
+        cells, covariance = self._padded
+        near, gradient = of_cells(cells)
+        method = "profile" if len(cells) <= MOST_PROFILED else "delta"
+        if method == "profile":
+            low, high = self.likelihood.bounds(of_cells, self._quantile(gradient, confidence))
+        else:
+            low, high = self._delta(of_cells, cells, covariance, confidence, ends)
+            half = self._critical(confidence) * self._variance(gradient, covariance) ** 0.5
+            low, high = min(low, near - half), max(high, near + half)
+        low, high = (end if np.isnan(bound) else bound for bound, end in zip((low, high), ends, strict=True))
+        return value, (max(min(low, value), ends[0]), min(max(high, value), ends[1])), method
+
+    @cached_property
+    def _model_covariance(self) -> tuple[Floats, Floats]:
+        """Cells with a few people more, spread evenly, and their covariance by the model, (cells, cells).
+
+        So no cell is empty, and its variance is not 0 (as in the interval of Agresti & Coull 1998).
+        """
+        best, n = self.likelihood.best, self.fit.tally.effective
+        cells = (n * best + _MORE / len(best)) / (n + _MORE)
+        return cells, inverse(expected(self.fit.tally, cells))
+
+    @cached_property
+    def _padded(self) -> tuple[Floats, Floats]:
+        """The same cells, and their covariance by the sampling design where there are survey weights."""
+        tally, (cells, model) = self.fit.tally, self._model_covariance
+        if not tally.weighted:
+            return cells, model
+        return cells, indicators_at(tally, cells, model).covariance("population")
+
+    def _quantile(self, gradient: Floats, confidence: float) -> float:
+        """What the likelihood ratio is referred to: χ², or under weights F times design-based over model variance."""
+        if not self.fit.tally.weighted:
+            return float(scipy.stats.chi2.ppf(confidence, 1))
+        design, model = (float(gradient @ each[1] @ gradient) for each in (self._padded, self._model_covariance))
+        return self._critical(confidence) ** 2 * design / max(model, 1e-300)
+
+    def _critical(self, confidence: float) -> float:
+        """How many standard errors an interval reaches to both sides."""
+        tally = self.fit.tally
+        df = tally.sampled.degrees_of_freedom if tally.weighted else np.inf
+        return float(scipy.stats.t.ppf(0.5 + confidence / 2, df))
+
+    def _delta(
+        self, number: Smooth, cells: Floats, covariance: Floats, confidence: float, ends: tuple[float, float]
+    ) -> tuple[float, float]:
+        """Value ± standard errors on the logistic scale between the ends; the ends where that is not defined."""
+        with np.errstate(all="ignore"):
+            value, gradient = number(cells)
+            share, span = (value - ends[0]) / (ends[1] - ends[0]), ends[1] - ends[0]
+            half = self._critical(confidence) * np.sqrt(gradient @ covariance @ gradient) / span / (share * (1 - share))
+            bounds = ends[0] + span * scipy.special.expit(scipy.special.logit(share) + np.array([-1, 1]) * half)
+        return float(bounds[0]), float(bounds[1])
+
+    def cramers_v(self, layer: int | None, confidence: float) -> tuple[float, tuple[float, float]]:
+        """Cramér's V with its interval: all V with which V̂² is compatible as a noncentral χ².
+
+        V̂²/s² is taken for a noncentral χ² with (rows - 1)(columns - 1) degrees of freedom and noncentrality V²/s²,
+        where s is the standard error of V̂. Without randomization this is what intervals of V commonly are; it holds at
+        V = 0 too, where V̂ has no normal distribution. Where many cells are empty V̂ is not as much too large as that law
+        says, and its upper bound falls short; so the bound is V̂ + z s, if that is larger.
+        """
+        number = self._number(cramers_v, layer)
+        value = number(self.fit.proportions)[0]
+        if self.fit.maximum is None:
+            variance = self._variance(number(self.fit.proportions)[1], self.fit.covariance)
+        else:
+            cells, covariance = self._padded
+            variance = self._variance(self._of_cells(number)(cells)[1], covariance)
+        if not variance > 0:
+            return value, (0.0, 1.0)
+        df = (self.shape[0] - 1) * (self.shape[1] - 1)
+        tail = (1 - confidence) / 2
+        statistic = value**2 / variance
+        ends = [_noncentrality(statistic, df, chance) for chance in (1 - tail, tail)]
+        low, high = (float(min(np.sqrt(end * variance), 1.0)) for end in ends)
+        above = min(value + self._critical(confidence) * float(np.sqrt(variance)), 1.0)
+        return value, (min(low, value), max(high, above))
+
+    @staticmethod
+    def _variance(gradient: Floats, covariance: Floats) -> float:
+        return float(gradient @ covariance @ gradient)
+
+
+def _noncentrality(statistic: float, df: int, chance: float) -> float:
+    """The noncentrality at which so small a statistic, or a smaller one, has this chance; 0 where none has."""
+
+    def excess(noncentrality: float) -> float:
+        return float(scipy.stats.ncx2.cdf(statistic, df, noncentrality)) - chance
+
+    if statistic <= 0 or scipy.stats.chi2.cdf(statistic, df) <= chance:
+        return 0.0
+    return float(scipy.optimize.brentq(excess, 1e-12, 4 * statistic + 100))

@@ -1,0 +1,227 @@
+"""Whether rows and columns of a table are independent, in every layer where there are layers.
+
+Under the null hypothesis π_ijk = ρ_ik γ_j|k: a joint distribution of rows and layers, and one of the columns in each
+layer. Where one of both is held, the likelihood is that of a table whose rows are summed with the held shares, and
+concave in the other; so both are found in turns by the solver of `maximum_likelihood`.
+
+The likelihood ratio follows χ² where no cell is near 0. Where some are, the parametric bootstrap draws surveys from the
+null fit. Pearson's X² is the score of the null fit in the directions that leave independence: it needs no fit of the
+table, and without randomization it is the familiar Σ (O - E)²/E. With survey weights neither is χ²: the eigenvalues of
+the design-based over the model covariance of that score say by how much (Rao & Scott 1984, second order).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from rich.console import Console
+
+from naysay.crosstab.redrawn import bootstrapped, expected, indicators_at
+from naysay.estimate.information import evidence, inverse, maximize
+from naysay.estimate.linear import Floats, tangent
+from naysay.tally import Tally
+
+__all__ = ["Independence", "Score", "null_fit", "scored", "test"]
+
+_RARE = 5.0  # expected people in a cell below which χ² is doubtful
+_SETTLED = 1e-7  # of log-likelihood, gained by a turn
+
+
+@dataclass(frozen=True)
+class Independence:
+    """A test that rows and columns are independent, in each layer.
+
+    Parameters
+    ----------
+    likelihood_ratio : float
+        2 (ℓ(π̂) - ℓ(π̃)), π̃ independent.
+    degrees_of_freedom : int
+        (rows - 1)(columns - 1), times the layers.
+    p_value : float
+        The one to read: by bootstrap where it was asked for, of Rao & Scott under survey weights, else of χ².
+    reference : str
+        What `p_value` rests on.
+    chi2_p_value : float
+        Of the likelihood ratio by χ²; NaN under survey weights.
+    pearson, pearson_p_value : float
+        X², and its p by χ² (by F of Rao & Scott under survey weights).
+    smallest : float
+        The fewest people expected in a cell, were rows and columns independent.
+    design_effects : (df,) float
+        Generalized design effects of Rao & Scott; none without survey weights.
+    """
+
+    likelihood_ratio: float
+    degrees_of_freedom: int
+    p_value: float
+    reference: str
+    chi2_p_value: float
+    pearson: float
+    pearson_p_value: float
+    smallest: float
+    design_effects: tuple[float, ...] = ()
+
+    @property
+    def rare(self) -> bool:
+        """Whether a cell is so rare that χ² is doubtful."""
+        return self.smallest < _RARE
+
+    def __str__(self) -> str:
+        told = (
+            f"independence: LR = {self.likelihood_ratio:.2f} on {self.degrees_of_freedom} df, "
+            f"p {_p(self.p_value)} ({self.reference})"
+        )
+        if self.reference.startswith("parametric"):
+            told += f"; by χ² p {_p(self.chi2_p_value)}"
+        return f"{told}; Pearson X² = {self.pearson:.2f}, p {_p(self.pearson_p_value)}"
+
+
+def _p(value: float) -> str:
+    return "not defined" if np.isnan(value) else "< 0.001" if value < 0.001 else f"= {value:.3f}"
+
+
+def test(
+    tally: Tally,
+    shape: tuple[int, ...],
+    log_likelihood: float,
+    *,
+    replicates: int = 0,
+    rng: np.random.Generator | None = None,
+    console: Console | None = None,
+) -> Independence:
+    """The test of a tally whose cells make a table of this shape, fitted with this log-likelihood."""
+    rows, weights, _ = evidence(tally)
+    null, reached = null_fit(rows, weights, shape)
+    ratio = max(2 * (log_likelihood - reached), 0.0)
+    score = scored(tally, shape, null)
+    df, smallest = score.degrees_of_freedom, float(null.min() * tally.effective)
+    if tally.weighted:
+        own, of_pearson = (score.rao_scott(value) for value in (ratio, score.statistic))
+        told = f"F, Rao & Scott; mean design effect {score.effects.mean():.2f}"
+        effects = tuple(score.effects.tolist())
+        return Independence(ratio, df, own, told, float("nan"), score.statistic, of_pearson, smallest, effects)
+    asymptotic, of_pearson = (float(scipy.stats.chi2.sf(value, df)) for value in (ratio, score.statistic))
+    found = asymptotic, "χ²"
+    if replicates:
+
+        def again(rows: Floats, weights: Floats) -> float:
+            full = maximize(rows, weights, tolerance=1e-4, polish=0).log_likelihood
+            return 2 * (full - null_fit(rows, weights, shape)[1])
+
+        found = bootstrapped(tally, null, again, ratio, replicates=replicates, rng=rng, console=console)
+    return Independence(ratio, df, *found, asymptotic, score.statistic, of_pearson, smallest)
+
+
+def null_fit(rows: Floats, weights: Floats, shape: tuple[int, ...]) -> tuple[Floats, float]:
+    """The most likely independent table, (cells,), and its log-likelihood.
+
+    Parameters
+    ----------
+    rows, weights : (distinct, cells), (distinct,) float
+    shape : (rows, columns) or (rows, columns, layers)
+    """
+    r, c, layers = (*shape, 1)[:3]
+    tensor = rows.reshape(len(rows), r, c, layers)
+    columns = np.full((c, layers), 1 / c)
+    best = -np.inf
+    for _ in range(200):
+        summed = np.einsum("njck,ck->njk", tensor, columns).reshape(len(rows), r * layers)
+        crossed = _most_likely(summed, weights).reshape(r, layers)
+        within = _divided(crossed)
+        summed = np.einsum("njck,jk->nck", tensor, within).reshape(len(rows), c * layers)
+        other = _most_likely(summed, weights).reshape(c, layers)
+        columns = _divided(other)
+        table = np.einsum("jk,ck->jck", within, other).ravel()
+        reached = float(weights @ np.log(rows @ table))
+        if reached - best < _SETTLED * max(1.0, 1e-6 * abs(reached)):
+            break
+        best = reached
+    return table, max(reached, best)
+
+
+def _most_likely(rows: Floats, weights: Floats) -> Floats:
+    return maximize(rows, weights, tolerance=1e-7, polish=1).proportions
+
+
+def _divided(table: Floats) -> Floats:
+    """Shares within each layer; even where a layer is empty."""
+    whole = table.sum(axis=0)
+    return np.where(whole > 0, table / np.where(whole > 0, whole, 1.0), 1 / len(table))
+
+
+class Score(NamedTuple):
+    """The score of a table at its null fit, in the directions that leave independence.
+
+    Parameters
+    ----------
+    score : (df,) float
+    information : (df, df) float
+        Less what the margins, which are fitted too, take of it.
+    effects : (df,) float
+        Generalized design effects: eigenvalues of the design-based over the model covariance.
+    people : float
+        Degrees of freedom of the design-based covariance.
+    """
+
+    score: Floats
+    information: Floats
+    effects: Floats
+    people: float
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """(rows - 1)(columns - 1), times the layers."""
+        return len(self.score)
+
+    @property
+    def statistic(self) -> float:
+        """Pearson's X²: sᵀI⁻s."""
+        return float(self.score @ np.linalg.pinv(self.information, rcond=1e-11, hermitian=True) @ self.score)
+
+    def rao_scott(self, statistic: float) -> float:
+        """The p-value of a statistic by F, with the first two moments of the design effects."""
+        total = float(self.effects.sum())
+        if not total > 0:
+            return float("nan")
+        df = total**2 / float((self.effects**2).sum())
+        return float(scipy.stats.f.sf(statistic / total, df, df * self.people))
+
+
+def scored(tally: Tally, shape: tuple[int, ...], null: Floats) -> Score:
+    """The score of a tally at an independent table; see `Score`."""
+    margins, away = _directions(shape, null)
+    rows, weights, sampled = evidence(tally)
+    curvature = expected(tally, null)
+    across = margins.T @ curvature @ away
+    away = away - margins @ np.linalg.pinv(margins.T @ curvature @ margins, rcond=1e-11, hermitian=True) @ across
+    moved = curvature @ away
+    own = away.T @ moved
+    effects = np.ones(len(own))
+    if tally.weighted:
+        designed = moved.T @ indicators_at(tally, null, inverse(curvature)).covariance("population") @ moved
+        solved = np.linalg.pinv(own, rcond=1e-11, hermitian=True)
+        effects = np.sort(np.clip(np.linalg.eigvals(solved @ designed).real, 0.0, None))[::-1]
+    score = weights @ ((rows / (rows @ null)[:, None] - 1) @ away)
+    return Score(score, own, effects, sampled.degrees_of_freedom)
+
+
+def _directions(shape: tuple[int, ...], null: Floats) -> tuple[Floats, Floats]:
+    """Directions in which an independent table stays so, (cells, margins), and those that leave independence.
+
+    The first are the derivatives by rows with layers, and by columns within layers; the second, with them, span all.
+    """
+    r, c, layers = (*shape, 1)[:3]
+    table = null.reshape(r, c, layers)
+    whole = table.sum(axis=(0, 1))
+    crossed, within = table.sum(axis=1), _divided(table.sum(axis=0))
+    leave: list[Floats] = []
+    stay = [(change[:, None, :] * within).ravel() for change in tangent(r * layers).T.reshape(-1, r, layers)]
+    for layer in range(layers):
+        single = np.eye(layers)[layer]
+        for change in tangent(c).T:
+            stay.append((crossed[:, None, :] * change[:, None] * single).ravel())
+            leave += [(np.outer(other, change)[:, :, None] * single * whole).ravel() for other in tangent(r).T]
+    return np.array(stay).T, np.array(leave).T

@@ -1,0 +1,245 @@
+"""The variables of a crosstab: columns of answers, each with its design, or plain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import mul
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from naysay import _checks, designs
+from naysay.design import Answerable
+from naysay.errors import DataError
+from naysay.responses.spaces import MISSING
+from naysay.sampling import Sampling
+from naysay.tally import Part, Tally
+
+__all__ = [
+    "MOST_CELLS",
+    "Variable",
+    "answered_in_part",
+    "checked",
+    "crossed",
+    "first_words",
+    "tallied",
+    "variable",
+]
+
+MOST_CELLS = 1_000
+"""Cells of a table, beyond which its covariance and its likelihood take long."""
+
+_MOST_PLAIN = 200  # values of a plain column, beyond which it is no variable of categories
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A column of a crosstab.
+
+    Parameters
+    ----------
+    column : str
+        The answers.
+    design : Design, Levels or Samples, optional
+        How they were randomized; without it the column is plain, and read as it is.
+    level : str, optional
+        The column of the levels that respondents chose, or of the samples that they were in.
+    categories : sequence of label, optional
+        Of a plain column; by default the values that it holds, in order.
+    scores : sequence of float, optional
+        A number for each category, for correlations. By default 1 and 0 for two categories, and the numbers themselves
+        where all categories are numbers.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> Variable("cheated", designs.warner(p=0.8)).numbers
+    (1.0, 0.0)
+    """
+
+    column: str
+    design: Answerable | None = None
+    level: str | None = None
+    categories: Sequence[Any] | None = None
+    scores: Sequence[float] | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether the answers are the categories themselves, by a column without a design."""
+        return self.design is None
+
+    @property
+    def known(self) -> Answerable:
+        """The design; that of a plain column is direct, once its categories are known."""
+        if self.design is not None:
+            return self.design
+        return designs.direct(self.labels)
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The categories."""
+        if self.design is not None:
+            return self.design.categories
+        return tuple(self.categories or ())
+
+    @property
+    def numbers(self) -> tuple[float, ...] | None:
+        """A number for each category; None where nothing orders them."""
+        if self.scores is not None:
+            return tuple(map(float, self.scores))
+        try:
+            found = tuple(float(str(label)) for label in self.labels)
+        except ValueError:
+            found = (math.nan,)
+        if all(map(math.isfinite, found)):
+            return found
+        return (1.0, 0.0) if len(self.labels) == 2 else None
+
+
+def variable(given: Variable | str) -> Variable:
+    """The variable itself; a name is that of a plain column."""
+    if isinstance(given, Variable):
+        return given
+    if not isinstance(given, str):
+        raise DataError(f"a variable is a column's name or a Variable; got {type(given).__name__}")
+    return Variable(given)
+
+
+def checked(variables: Sequence[Variable], data: Any) -> tuple[Variable, ...]:
+    """The variables with the categories of plain columns, after a look at all that cannot be crossed."""
+    columns = [each.column for each in variables]
+    columns += dict.fromkeys(each.level for each in variables if each.level is not None)  # one may be that of two
+    twice = next((name for place, name in enumerate(columns) if name in columns[:place]), None)
+    if twice is not None:
+        raise DataError(f"column {twice!r} is named twice; a crosstab needs different columns", column=twice)
+    found = tuple(_known(each, data) for each in variables)
+    for each in found:
+        _check(each)
+    cells = math.prod(len(each.known.cells) for each in found)
+    if cells > MOST_CELLS:
+        sizes = " × ".join(str(len(each.known.cells)) for each in found)
+        raise DataError(
+            f"a crosstab has at most {MOST_CELLS:,} cells, and {sizes} = {cells:,}; merge categories, or leave a "
+            "variable out"
+        )
+    return found
+
+
+def _check(each: Variable) -> None:
+    design = each.known
+    if design.space.answers > 1:
+        raise DataError(f"column {each.column!r}: a variable has one column of answers, and a design of one question")
+    if design.names_needed and each.level is None:
+        raise DataError(
+            f"{design.name or design.kind} needs the column of the levels or samples of {each.column!r}, level=",
+            column=each.column,
+        )
+    if not design.names_needed and each.level is not None:
+        raise DataError(
+            f"{design.name or design.kind} has no levels; leave the level of {each.column!r} out", column=each.column
+        )
+    if each.scores is not None and (
+        len(each.scores) != len(each.labels) or not all(map(math.isfinite, each.scores)) or len(set(each.scores)) < 2
+    ):
+        raise DataError(
+            f"scores of {each.column!r} must be {len(each.labels)} numbers, one for each category, not all alike; "
+            f"got {_checks.shown(each.scores)}",
+            column=each.column,
+        )
+
+
+def _known(each: Variable, data: Any) -> Variable:
+    if not each.plain:
+        if each.categories is not None:
+            raise DataError(f"the design of {each.column!r} names its categories; leave categories out")
+        return each
+    values = tuple(each.categories) if each.categories is not None else _values(data, each.column)
+    if len(values) < 2:
+        told = f"holds only {_checks.shown(values)}" if values else "holds no answer"
+        raise DataError(f"a variable needs two categories at least; column {each.column!r} {told}", column=each.column)
+    return Variable(each.column, None, each.level, _checks.categories(values), each.scores)
+
+
+def _values(data: Any, column: str) -> tuple[Any, ...]:
+    """The different values of a plain column, in order."""
+    frame = nw.from_native(pl.DataFrame(data, strict=False) if isinstance(data, Mapping) else data)
+    names = frame.collect_schema().names()
+    if column not in names:
+        raise DataError(
+            f"there is no column {column!r}; the columns are {_checks.shown(names, 40)} "
+            f"({_checks.nearest(column, names)})",
+            column=column,
+        )
+    different: Any = frame.select(column).unique()
+    different = different.collect() if isinstance(different, nw.LazyFrame) else different
+    values = [value for value in different[column].to_list() if not _checks.is_missing(value)]
+    if len(values) > _MOST_PLAIN:
+        raise DataError(
+            f"column {column!r} holds {len(values):,} different values, too many for categories; put them into classes "
+            f"first, or name its design",
+            column=column,
+        )
+    return tuple(sorted(values, key=_place))
+
+
+def _place(value: Any) -> tuple[bool, float, str]:
+    """Numbers by size, before texts by their letters."""
+    try:
+        return False, float(value), str(value)
+    except (TypeError, ValueError):
+        return True, 0.0, str(value)
+
+
+def crossed(variables: Sequence[Variable]) -> Answerable:
+    """The design of all variables together."""
+    return reduce(mul, [each.known for each in variables])
+
+
+def tallied(
+    variables: Sequence[Variable], data: Any, *, weights: str | None, sampling: Sampling | None, count: str | None
+) -> tuple[Answerable, Tally]:
+    """The design of all variables together, and what was said."""
+    design = crossed(variables)
+    levels = [each.level for each in variables if each.level is not None]
+    columns = [each.column for each in variables]
+    tally = design.tally(data, columns, level=levels or None, weights=weights, sampling=sampling, count=count)
+    for place, each in enumerate(variables):
+        _check_margin(place, each, design, tally)
+    return design, tally
+
+
+def _check_margin(place: int, each: Variable, design: Answerable, tally: Tally) -> None:
+    """Raise where a question was answered by nobody, or where nobody is in a category of a plain column."""
+    heard: set[int] = set()
+    for part in tally.parts:
+        heard |= {code for code in first_words(part)[part.weight > 0, place].tolist() if code != MISSING}
+    if not heard:
+        raise DataError(
+            f"nobody answered {each.column!r}; a crosstab needs answers to each of its questions", column=each.column
+        )
+    silent = [label for code, label in enumerate(each.labels) if code not in heard] if each.plain else []
+    if silent:
+        raise DataError(
+            f"an empty margin: nobody answered {_checks.shown(silent)} in column {each.column!r}, which is not "
+            "randomized; leave such categories out",
+            column=each.column,
+            value=silent[0],
+        )
+
+
+def first_words(part: Part) -> NDArray[np.int64]:
+    """The first word of the answer to each question, (distinct, variables); `MISSING` where it was left out."""
+    channel: Any = part.design
+    widths = [factor.space.width for factor in channel.factors]
+    return part.codes[:, np.cumsum([0, *widths[:-1]])]
+
+
+def answered_in_part(tally: Tally) -> int:
+    """People who left out some of the questions, and answered others."""
+    return sum(int(part.count[(first_words(part) == MISSING).any(axis=1)].sum()) for part in tally.parts)
