@@ -180,7 +180,7 @@ def _read(path: Path, options: WavesOptions, absent: Sequence[str] = ()) -> pl.D
 
 def _plain(table: pl.DataFrame, path: Path) -> pl.DataFrame:
     """Lists as text where the file cannot hold them."""
-    if files.kind(path) != "csv":
+    if files.kind(path) in ("parquet", "jsonl"):
         return table
     lists = [name for name, dtype in table.schema.items() if dtype == pl.List]
     return table.with_columns(pl.col(name).cast(pl.List(pl.String)).list.join(JOINER) for name in lists)
