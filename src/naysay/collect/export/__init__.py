@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
-from naysay import __version__, files
+from naysay import files
 from naysay.collect.export.columns import Columns
 from naysay.collect.export.ddi import ddi
 from naysay.collect.export.markdown import markdown
@@ -88,7 +89,7 @@ def export(store: Store, survey: str, path: Path, *, language: str | None = None
     book, caution = columns.book, _caution(published)
     told = markdown(book, file=data.name, replies=counted, caution=caution, escaped=system == "csv")
     _write(readable, told.encode())
-    _write(archived, ddi(book, file=data.name, replies=counted, digest=digest, software=f"naysay {__version__}"))
+    _write(archived, ddi(book, file=data.name, replies=counted, digest=digest, software=f"naysay {version('naysay')}"))
     _write(designs, json.dumps(book.form(), ensure_ascii=False, indent=1).encode() + b"\n")
     return Exported(counted, len(columns.book.entries), published.hash, (data, readable, archived, designs))
 
