@@ -48,7 +48,7 @@ def _called(node: Any, labels: Mapping[str, str]) -> Any:
         return [_called(each, labels) for each in node]
     if not isinstance(node, Mapping):
         return node
-    found = {}
+    found: dict[str, Any] = {}
     for key, value in node.items():
         if key in _LISTS and isinstance(value, list):
             found[key] = [labels.get(each, each) if isinstance(each, str) else each for each in value]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
@@ -70,8 +70,8 @@ def write_workbook(pieces: Iterable[pl.DataFrame], file: IO[bytes], *, path: Pat
                 sheet.append([_safe(sheet, cell) for cell in row])
     for title, rows in _sheets(book):
         described = made.create_sheet(title)
-        for row in rows:
-            described.append([_safe(described, cell) for cell in row])
+        for line in rows:
+            described.append([_safe(described, cell) for cell in line])
     made.save(file)
 
 
@@ -97,7 +97,7 @@ def _safe(sheet: Any, cell: Any) -> Any:
 _FORMULA = tuple("=+-@\t\r＝＋－＠")
 
 
-def _sheets(book: Codebook | None) -> Iterator[tuple[str, list[list[Any]]]]:
+def _sheets(book: Codebook | None) -> Iterator[tuple[str, Sequence[Sequence[Any]]]]:
     """What the columns and their values mean, a sheet each."""
     if book is None:
         return
