@@ -159,7 +159,8 @@ def command(asked: Options) -> None:
     if asked.design is None:
         raise DataError("--design DESIGN is missing: how the answers were randomized")
     fits = _of_file(asked, asked.file, asked.response, options.design_of(asked.design, asked.categories))
-    pages.write(asked.html, lambda: page_of(None, {asked.response[0]: fits}, asked.shown, by=asked.by))
+    question = asked.response[0]
+    pages.write(asked.html, lambda: page_of(None, {question: fits}, asked.shown, by=asked.by))
     _say(fits, asked)
 
 

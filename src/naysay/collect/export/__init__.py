@@ -45,7 +45,8 @@ def places(path: Path) -> tuple[Path, Path, Path, Path]:
     >>> [place.name for place in places(Path("data.sav"))]
     ['data.sav', 'data.codebook.md', 'data.codebook.xml', 'data.designs.json']
     """
-    return path, *(path.with_name(f"{path.stem}.codebook.{end}") for end in ("md", "xml")), place_of(path)
+    readable, archived = (path.with_name(f"{path.stem}.codebook.{end}") for end in ("md", "xml"))
+    return path, readable, archived, place_of(path)
 
 
 def export(store: Store, survey: str, path: Path, *, language: str | None = None, separator: str = ",") -> Exported:

@@ -195,7 +195,7 @@ def _check_out(outs: Sequence[Path], inputs: Sequence[Path], *, force: bool) -> 
     if len(set(outs)) < len(outs):
         raise DataError(f"two outputs have one name: {_checks.shown(outs)}")
     for path in outs:
-        files.kind(path)
+        files.kind(path, to_write=True)
         if any(path.exists() and each.exists() and path.samefile(each) for each in inputs):
             raise DataError(f"{str(path)!r} is read as well; write to another file")
         declared.check_free(path, force=force)
