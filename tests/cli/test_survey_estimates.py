@@ -111,6 +111,7 @@ def test_groups_come_from_a_plain_question(naysay, data, replies):
         (["answers.csv", "--survey", "sample"], "got both"),
         (["--survey", "silent", "--response", "smoking"], "nobody has answered 'silent' yet"),
         (["--survey", "plain"], "nobody has answered 'plain' yet"),
+        (["--survey", "plain", "--format", "json"], "has no private question"),
         (["--survey", "sample", "--html", "no/where.html"], "there is no folder 'no'"),
     ],
 )
@@ -130,7 +131,9 @@ def test_people_read_labels_in_their_language(naysay, data):
 def test_programs_read_names_and_labels_beside_them(naysay, data):
     found = json.loads(told(naysay, data, "--response", "smoking", "--language", "de", "--format", "json"))
     assert (found["categories"], found["labels"]) == (["yes", "no"], ["Ja", "Nein"])
-    every = json.loads(told(naysay, data, "--format", "json"))
+    bare = json.loads(told(naysay, data, "--response", "smoking", "--format", "json"))
+    assert {name: value for name, value in found.items() if name != "labels"} == bare
+    every = json.loads(told(naysay, data, "--format", "json", "--language", "en"))
     assert all(len(each["labels"]) == len(each["categories"]) for each in every["questions"])
 
 
@@ -174,7 +177,7 @@ def test_an_export_is_estimated_as_its_database(naysay, data, suffix):
     out = f"data.{suffix}"
     assert naysay("survey", "export", "sample", "--data", data, "--to", out).code == 0
     found = json.loads(naysay("estimate", out, "--format", "json").out)
-    expected = json.loads(told(naysay, data, "--format", "json"))
+    expected = json.loads(told(naysay, data, "--format", "json", "--language", "en"))
     assert len(found["questions"]) == len(expected["questions"])
     for one, other in zip(found["questions"], expected["questions"], strict=True):
         np.testing.assert_allclose(one["proportions"], other["proportions"], atol=1e-6)

@@ -87,7 +87,11 @@ class Estimated:
     db: Database = None
     data: Data = DATA
     language: Annotated[
-        str | None, typer.Option(metavar="TAG", help="Of a survey's labels. [default: the questionnaire's first]")
+        str | None,
+        typer.Option(
+            metavar="TAG",
+            help="Of a survey's labels, which are in json then, too. [default: the questionnaire's first]",
+        ),
     ] = None
     html: options.Html = None
 
@@ -95,6 +99,11 @@ class Estimated:
     def plain_names(self) -> bool:
         """Whether answers are called by their names in the questionnaire: programs read these, people read labels."""
         return self.format_ != "table"
+
+    @property
+    def tells_all(self) -> bool:
+        """Whether labels and plain questions are told; programs that read JSON get them when they ask for a language."""
+        return self.format_ != "json" or self.language is not None or self.survey is None
 
     @property
     def shown(self) -> estimate.Options:
@@ -216,7 +225,9 @@ def _say_survey(asked: Options, answered: Answered) -> None:
         raise DataError(f"leave --{option} out: the published questionnaire says it")
     if asked.response and len(asked.response) > 1:
         raise DataError("give one --response, or none to estimate every question in turn")
-    names = asked.response or [*answered.private, *answered.plain]
+    names = asked.response or [*answered.private, *(answered.plain if asked.tells_all else [])]
+    if not names:
+        raise DataError(f"survey {answered.book.survey!r} has no private question; name one with --response")
     if len(names) > 1 and asked.format_ == "csv":
         raise DataError(f"csv holds one question; name it with --response: {_checks.shown(names)}")
     found: dict[str, Any] = {}
@@ -238,15 +249,18 @@ def _say_survey(asked: Options, answered: Answered) -> None:
         output.say("\n\n\n".join(texts))
         return
     objects = {
-        name: _labelled(_object(told, asked), answered, name) if _estimated(told) else plain_object(told, by=asked.by)
+        name: _labelled(_object(told, asked), asked, answered, name)
+        if _estimated(told)
+        else plain_object(told, by=asked.by)
         for name, told in found.items()
     }
     if asked.response:
         output.say(output.json_text(objects[names[0]]))
         return
     questions = [{"question": name, **objects[name]} for name in objects if _estimated(found[name])]
+    told = {"survey": answered.book.survey, "questions": questions}
     others = [objects[name] for name in objects if not _estimated(found[name])]
-    output.say(output.json_text({"survey": answered.book.survey, "questions": questions, "plain": others}))
+    output.say(output.json_text(told | ({"plain": others} if asked.tells_all else {})))
 
 
 def _survey_fits(asked: Options, answered: Answered, name: str) -> Fits:
@@ -269,8 +283,10 @@ def _estimated(told: Fits) -> bool:
     return all(isinstance(each, Estimate) for each in told.values())
 
 
-def _labelled(told: dict[str, Any], answered: Answered, name: str) -> dict[str, Any]:
-    """The object of an estimate, with what its categories are called beside their names."""
+def _labelled(told: dict[str, Any], asked: Options, answered: Answered, name: str) -> dict[str, Any]:
+    """The object of an estimate, where they are asked for with what its categories are called beside their names."""
+    if not asked.tells_all:
+        return told
     labels = answered.book.columns[name].labels
     for each in told.get("groups", [told]):
         each["labels"] = [labels.get(str(category), str(category)) for category in each["categories"]]
