@@ -194,7 +194,7 @@ def test_an_export_is_not_written_over(naysay, refused, data):
     assert naysay(*words).code == 0
     assert "'data.csv' exists; add --force" in refused(*words)
     Path("data.csv").unlink()
-    assert "'data.codebook.md' exists; add --force" in refused(*words)
+    assert "'data.csv.codebook.md' exists; add --force" in refused(*words)
     assert naysay(*words, "--force").code == 0
     assert "there is no folder 'no'" in refused(*words[:-1], "no/data.csv")
 

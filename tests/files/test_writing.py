@@ -157,7 +157,7 @@ def test_a_codebook_beside_a_file_gives_labels_and_designs(tmp_path):
     import json
 
     (tmp_path / "x.csv").write_text("q,other\nyes,1\nno,2\n,3\nmaybe,4\n", encoding="utf-8")
-    (tmp_path / "x.designs.json").write_text(json.dumps(book().form()), encoding="utf-8")
+    (tmp_path / "x.csv.designs.json").write_text(json.dumps(book().form()), encoding="utf-8")
     path = tmp_path / "x.csv"
     assert files.scan(path).collect()["q"].to_list() == ["Ja", "Nein", None, "maybe"]
     assert files.scan(path, codes=True).collect()["q"].to_list() == ["yes", "no", None, "maybe"]
@@ -169,6 +169,6 @@ def test_a_codebook_beside_a_file_gives_labels_and_designs(tmp_path):
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"naysay": "codebook", "version": 2}', '{"naysay": "design"}'])
 def test_a_file_beside_it_that_is_no_codebook(tmp_path, text):
     (tmp_path / "x.csv").write_text("q\nyes\n", encoding="utf-8")
-    (tmp_path / "x.designs.json").write_text(text, encoding="utf-8")
+    (tmp_path / "x.csv.designs.json").write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match="is not the codebook of an export"):
         files.scan(tmp_path / "x.csv")

@@ -102,7 +102,7 @@ class Estimated:
 
     @property
     def tells_all(self) -> bool:
-        """Whether labels and plain questions are told; programs that read JSON get them when they ask for a language."""
+        """Whether labels and direct questions are told; programs that read JSON get them if they name a language."""
         return self.format_ != "json" or self.language is not None or self.survey is None
 
     @property

@@ -40,7 +40,7 @@ class _Plain:
         """The numbers in the vocabulary of `naysay.printing`."""
         head, *rows = self.table()
         missing = f"{self.missing:,} missing" if self.missing else "none missing"
-        told = f"{self.n:,} answers, {missing}; {self.confidence:.4g} intervals; plain answers, as people gave them"
+        told = f"{self.n:,} answers, {missing}; {self.confidence:.4g} intervals; direct answers, as people gave them"
         places = self._places()
         cells = tuple((str(name), *(_shown(value, places) for value in values)) for name, *values in rows)
         columns = (Column(head[0], words=True, width=40), *map(Column, head[1:]))
@@ -159,7 +159,7 @@ def shares(answers: Sequence[Any], labels: Sequence[str], *, question: str = "",
     --------
     >>> print(shares(["city"] * 30 + ["country"] * 60 + [None], ["city", "country"], question="area"))
     area
-    90 answers, 1 missing; 0.95 intervals; plain answers, as people gave them
+    90 answers, 1 missing; 0.95 intervals; direct answers, as people gave them
     <BLANKLINE>
     answer   count  share   s.e.    low   high
     city        30  0.333  0.050  0.244  0.436

@@ -210,9 +210,9 @@ def place_of(path: Path) -> Path:
     Examples
     --------
     >>> place_of(Path("study/data.sav")).name
-    'data.designs.json'
+    'data.sav.designs.json'
     """
-    return path.with_name(f"{path.stem}.designs.json")
+    return path.with_name(f"{path.name}.designs.json")  # data.csv and data.sav hold other cells
 
 
 def codebook_of(path: Path) -> Codebook | None:

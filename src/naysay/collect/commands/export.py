@@ -62,4 +62,4 @@ def command(asked: Options) -> None:
     for place in beside:
         output.say(f"{place}: written")
     output.say(f"hash: {found.hash}")
-    output.note("plain answers are as people gave them; before you share the file, see naysay risk --help")
+    output.note("direct answers are as people gave them; before you share the file, see naysay risk --help")

@@ -43,9 +43,9 @@ def places(path: Path) -> tuple[Path, Path, Path, Path]:
     Examples
     --------
     >>> [place.name for place in places(Path("data.sav"))]
-    ['data.sav', 'data.codebook.md', 'data.codebook.xml', 'data.designs.json']
+    ['data.sav', 'data.sav.codebook.md', 'data.sav.codebook.xml', 'data.sav.designs.json']
     """
-    readable, archived = (path.with_name(f"{path.stem}.codebook.{end}") for end in ("md", "xml"))
+    readable, archived = (path.with_name(f"{path.name}.codebook.{end}") for end in ("md", "xml"))
     return path, readable, archived, place_of(path)
 
 
