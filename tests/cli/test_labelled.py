@@ -1,13 +1,14 @@
 """Files of SPSS and Stata on the command line."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pyreadstat
 import pytest
 
-from naysay import designs, estimate
+from naysay import designs, estimate, files
 
 WARNER = ("--response", "q", "--design", "warner(p=0.7)", "--format", "json")
 LABELS = {"q": {1: "yes", 2: "no", 9: "refused"}, "land": {1: "Österreich", 2: "日本"}, "w": {1: "unweighted"}}
@@ -124,10 +125,17 @@ def test_randomized_answers_keep_labels(naysay, answers):
     assert set(coded["land"].to_list()) == {"1", "2"}
 
 
-def test_randomized_answers_are_not_written_to_spss(refused, answers, tmp_path):
-    words = ("--response", "q", "--design", "k_ary(epsilon=2)", "--categories", "yes,no", "--out", "p.sav")
-    assert "files of SPSS and Stata are read, not written" in refused("randomize", "x.sav", *words)
-    assert not (tmp_path / "p.sav").exists()
+@pytest.mark.parametrize("out", ["p.sav", "p.zsav", "p.dta", "p.xlsx"])
+def test_randomized_answers_are_written_to_spss_stata_and_excel(naysay, answers, out):
+    words = ("--response", "q", "--design", "k_ary(epsilon=2)", "--categories", "yes,no", "--seed", 1)
+    for path in (out, "p.csv"):
+        assert naysay("randomize", "x.sav", *words, "--out", path).code == 0
+    found, expected = (files.scan(Path(path)).collect() for path in (out, "p.csv"))
+    assert found.columns == expected.columns
+    texts = files.as_text(found.lazy(), found.columns).collect()
+    assert texts.equals(files.as_text(expected.lazy(), found.columns).collect())
+    estimate = naysay("estimate", out, *words[:-2], "--target", "file")
+    assert estimate.code == 0, estimate.err
 
 
 def labelled(folder, codes, labels, **more):

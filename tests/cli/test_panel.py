@@ -8,6 +8,7 @@ import polars as pl
 import pyreadstat
 import pytest
 
+from naysay import files
 from naysay.microdata import panel
 from reproductions.panel import BACKGROUND, generate
 
@@ -189,3 +190,39 @@ def test_months_of_birth_from_other_files_stand_beside_a_csv_file(naysay, kind, 
 def test_the_help_names_every_kind_of_file(naysay):
     for command in ("merge", "birthdays"):
         assert "SPSS, Stata" in " ".join(naysay("panel", command, "--help").out.split())
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".sav", ".dta", ".parquet"])
+@pytest.mark.parametrize("ids", [[1, 1, 2, 2], ["A1", "A1", "B2", "B2"]])
+def test_waves_of_spss_go_beside_what_was_merged_from_them(naysay, tmp_path, suffix, ids):
+    rows = {"respondent": ids, "wave": ["2009-02", "2009-03"] * 2, "age": [40, 41, 30, 30]}
+    files.write(pl.DataFrame(rows), tmp_path / "waves.sav")
+    assert naysay("panel", "merge", "waves.sav", "--out", f"merged{suffix}").code == 0
+    words = ("panel", "birthdays", "waves.sav", "--beside", f"merged{suffix}", "--out", "born.jsonl")
+    ran = naysay(*words)
+    assert ran.code == 0, ran.err
+    found = [json.loads(line) for line in Path("born.jsonl").read_text().splitlines()]
+    assert [each["month_of_birth"] for each in found] == [[2, 3], None]
+
+
+def test_names_that_a_csv_file_adds_to_numbers_are_nobody_in_the_waves(naysay, refused, write, tmp_path):
+    rows = {"respondent": [1, 1, 2, 2], "wave": ["2009-02", "2009-03"] * 2, "age": [40, 41, 30, 30]}
+    files.write(pl.DataFrame(rows), tmp_path / "waves.sav")
+    write("members.csv", "respondent,job", "1.0,clerk", "x9,nurse")
+    words = ("panel", "birthdays", "waves.sav", "--beside", "members.csv", "--out", "born.jsonl")
+    assert naysay(*words).code == 0
+    found = [json.loads(line) for line in Path("born.jsonl").read_text().splitlines()]
+    assert [each["month_of_birth"] for each in found] == [[2, 3], None]
+    write("members.csv", "respondent,job", "1,clerk", "01,nurse")
+    assert "one number in 'respondent' is written in two ways" in refused(*words, "--force")
+
+
+def test_months_go_into_spss(naysay, write):
+    write("one.csv", "respondent,wave,age", "a,2009-03,41", "a,2009-04,42")
+    assert naysay("panel", "birthdays", "one.csv", "--out", "born.sav").code == 0
+    assert files.scan(Path("born.sav")).collect()["month_of_birth"].to_list() == ["3;4"]
+
+
+def test_panels_are_not_written_as_portable_files(refused, write):
+    write("one.csv", "respondent,wave,age", "a,2009-03,41")
+    assert "portable files of SPSS are read, not written" in refused("panel", "merge", "one.csv", "--out", "x.por")

@@ -146,7 +146,7 @@ def test_numbers_are_categories_too(naysay):
         (("--out", "there.csv"), "'there.csv' exists; add --force"),
         (("--out", "folder.csv"), "is no ordinary file"),
         (("--out", "no/where.csv"), "there is no folder 'no'"),
-        (("--out", "p.xlsx"), "must end in .csv"),
+        (("--out", "p.xls"), "must end in .csv"),
         (("--out", "p.csv", "--level", "age"), "offers no levels"),
         (("--out", "p.csv", "--preferences", "1"), "offers no levels"),
         (("--out", "p.csv", "--response", "incom"), "there is no column 'incom'"),

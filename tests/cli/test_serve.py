@@ -16,6 +16,7 @@ from sqlalchemy.engine import make_url
 from naysay.collect import Client, Published, serving
 from naysay.collect.app import create_app
 from naysay.collect.commands import serve as serve_command
+from naysay.collect.server import certificate as certificates
 from naysay.collect.storage import Reply, Store, today
 from naysay.questionnaire import sample
 
@@ -31,7 +32,7 @@ def asked(tmp_path):
 def served(monkeypatch):
     """What `naysay serve` would serve; it returns at once."""
     applications = []
-    monkeypatch.setattr(serving, "serve", lambda app, _: applications.append(app))
+    monkeypatch.setattr(serving, "serve", lambda app, *_: applications.append(app))
     return applications
 
 
@@ -317,3 +318,36 @@ def test_ipv6_addresses_are_links_too():
             return ("::1", 8000, 0, 0)
 
     assert serving.url_of(Socket()) == "http://[::1]:8000"
+
+
+def test_a_phone_gets_a_link_a_code_and_words_about_the_warning(naysay, asked, served, monkeypatch):
+    monkeypatch.setattr(serve_command, "_CONTAINER", ())
+    monkeypatch.setattr("naysay.collect.server.certificate.own_address", lambda: "192.0.2.7")
+    code, out, err = naysay("serve", asked, "--port", 0, "--phone")
+    assert code == 0
+    assert out.startswith("https://192.0.2.7:")
+    assert out.splitlines()[0].endswith("/s/sample")
+    assert "█" in out
+    assert "the browser warns that the connection is not private" in err
+    assert "fingerprint of the certificate (SHA-256): " in err
+    assert "other devices need HTTPS" not in err
+
+
+def test_a_phone_needs_a_network(naysay, asked, served, monkeypatch):
+    monkeypatch.setattr("naysay.collect.server.certificate.own_address", lambda: None)
+    assert "this computer is in no network" in naysay("serve", asked, "--port", 0, "--phone").err
+    alone = naysay("serve", asked, "--port", 0, "--phone", "--host", "127.0.0.1")
+    assert "this address is for this computer alone" in alone.err
+    assert alone.out.startswith("https://127.0.0.1:")
+
+
+def test_a_real_certificate_needs_no_words(naysay, asked, served):
+    with certificates.made(["127.0.0.1"]) as own:
+        ran = naysay("serve", asked, "--port", 0, "--certificate", own.certificate, "--key", own.key)
+    assert ran.code == 0
+    assert ran.out.startswith("https://127.0.0.1:")
+    assert "browser warns" not in ran.err
+
+
+def test_a_certificate_needs_its_key(refused, asked, served):
+    assert "--certificate and --key belong together" in refused("serve", asked, "--certificate", "x.pem")

@@ -1,6 +1,7 @@
 """`naysay estimate --survey`: from the database, with the designs that were published."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -95,22 +96,113 @@ def test_groups_come_from_a_plain_question(naysay, data, replies):
     [
         (["--survey", "sampel"], "there is no survey 'sampel'"),
         (["--survey", "sample", "--response", "smokin"], "has no question 'smokin'; did you mean 'smoking'?"),
-        (["--survey", "sample", "--response", "age"], "is plain"),
+        (["--survey", "sample", "--response", "remarks"], "holds texts, of which nothing is estimated"),
+        (["--survey", "sample", "--response", "income_level"], "has no question 'income_level'"),
+        (["--survey", "sample", "--language", "fr"], "has no texts in 'fr'; it has en, de, es, ar"),
         (["--survey", "sample", "--response", "drugs"], "name one of 'drugs/cannabis'"),
         (["--survey", "sample", "--response", "smoking", "--by", "taxes"], "'taxes' is private"),
         (["--survey", "sample", "--response", "smoking", "--by", "income_level"], "is private"),
         (["--survey", "sample", "--response", "smoking", "--by", "news"], "no plain question 'news'"),
+        (["--survey", "sample", "--response", "age", "--by", "taxes"], "'taxes' is private"),
         (["--survey", "sample", "--response", "smoking", "--response", "taxes"], "give one --response"),
         (["--survey", "sample", "--design", "warner(p=0.7)"], "leave --design out"),
         (["--survey", "sample", "--level", "x"], "leave --level out"),
         (["--survey", "sample", "--format", "csv"], "csv holds one question"),
         (["answers.csv", "--survey", "sample"], "got both"),
         (["--survey", "silent", "--response", "smoking"], "nobody has answered 'silent' yet"),
-        (["--survey", "plain"], "has no private question"),
+        (["--survey", "plain"], "nobody has answered 'plain' yet"),
+        (["--survey", "plain", "--format", "json"], "has no private question"),
+        (["--survey", "sample", "--html", "no/where.html"], "there is no folder 'no'"),
     ],
 )
 def test_what_cannot_be_estimated_is_refused(refused, data, words, problem):
     assert problem in refused("estimate", *words, "--data", data)
+
+
+def test_people_read_labels_in_their_language(naysay, data):
+    out = told(naysay, data, "--response", "smoking", "--language", "de")
+    assert out.startswith("smoking: Rauchen Sie?: warner(p=0.7)")
+    assert {line.split()[0] for line in out.splitlines() if line.startswith(("Ja", "Nein"))} == {"Ja", "Nein"}
+    grouped = told(naysay, data, "--response", "smoking", "--by", "area", "--language", "de")
+    assert "area = Auf dem Land" in grouped
+    assert "In einer Stadt" in grouped
+
+
+def test_programs_read_names_and_labels_beside_them(naysay, data):
+    found = json.loads(told(naysay, data, "--response", "smoking", "--language", "de", "--format", "json"))
+    assert (found["categories"], found["labels"]) == (["yes", "no"], ["Ja", "Nein"])
+    bare = json.loads(told(naysay, data, "--response", "smoking", "--format", "json"))
+    assert {name: value for name, value in found.items() if name != "labels"} == bare
+    every = json.loads(told(naysay, data, "--format", "json", "--language", "en"))
+    assert all(len(each["labels"]) == len(each["categories"]) for each in every["questions"])
+
+
+def test_plain_questions_are_tables_with_intervals(naysay, data, replies):
+    found = json.loads(told(naysay, data, "--response", "area", "--format", "json"))
+    said = replies.frame["area"].drop_nulls()
+    counts = [int((said == name).sum()) for name in ("city", "town", "country")]
+    assert (found["counts"], found["n"]) == (counts, len(said))
+    np.testing.assert_allclose(found["proportions"], np.array(counts) / len(said))
+    assert all(low < share < high for share, (low, high) in zip(found["proportions"], found["intervals"], strict=True))
+    ages = json.loads(told(naysay, data, "--response", "age", "--format", "json"))
+    assert ages["mean"]["value"] == pytest.approx(replies.frame["age"].mean())
+    assert ages["median"]["value"] == replies.frame["age"].median()
+    assert "In the countryside" in told(naysay, data, "--response", "area")
+    assert "mean" in told(naysay, data, "--response", "age", "--by", "area")
+    assert told(naysay, data, "--response", "age", "--format", "csv").startswith("measure,value,s.e.,low,high")
+    grouped = told(naysay, data, "--response", "age", "--by", "area", "--format", "csv").splitlines()
+    assert grouped[0] == "group,measure,value,s.e.,low,high"
+    assert len(grouped) == 1 + 3 * 4
+    shared = told(naysay, data, "--response", "news/paper", "--format", "csv").splitlines()
+    assert [line.split(",")[0] for line in shared] == ["answer", "1", "0"]
+
+
+@pytest.mark.parametrize(
+    ("words", "held"),
+    [
+        ([], ["Do you smoke", "median"]),
+        (["--response", "income", "--by", "area"], ["Differences", "area = In a city"]),
+        (["--response", "age"], ["first quartile"]),
+    ],
+)
+def test_a_page_holds_what_is_printed(naysay, data, words, held):
+    told(naysay, data, *words, "--html", "page.html")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert all(text in page for text in ["A sample survey", *held])
+
+
+@pytest.mark.parametrize("suffix", ["sav", "dta", "csv", "parquet", "xlsx"])
+def test_an_export_is_estimated_as_its_database(naysay, data, suffix):
+    out = f"data.{suffix}"
+    assert naysay("survey", "export", "sample", "--data", data, "--to", out).code == 0
+    found = json.loads(naysay("estimate", out, "--format", "json").out)
+    expected = json.loads(told(naysay, data, "--format", "json", "--language", "en"))
+    assert len(found["questions"]) == len(expected["questions"])
+    for one, other in zip(found["questions"], expected["questions"], strict=True):
+        np.testing.assert_allclose(one["proportions"], other["proportions"], atol=1e-6)
+        assert one["labels"] == other["labels"]
+    assert [each["n"] for each in found["plain"]] == [each["n"] for each in expected["plain"]]
+    income = naysay("estimate", out, "--response", "income", "--by", "area")
+    assert "area = In a city" in income.out
+    assert naysay("estimate", out, "--response", "income", "--codes").out.count("below_1000") == 1
+    assert naysay("risk", out, "--keys", "area,smoking,income").code == 0
+
+
+def test_an_export_is_not_written_over(naysay, refused, data):
+    words = ("survey", "export", "sample", "--data", data, "--to", "data.csv")
+    assert naysay(*words).code == 0
+    assert "'data.csv' exists; add --force" in refused(*words)
+    Path("data.csv").unlink()
+    assert "'data.csv.codebook.md' exists; add --force" in refused(*words)
+    assert naysay(*words, "--force").code == 0
+    assert "there is no folder 'no'" in refused(*words[:-1], "no/data.csv")
+
+
+def test_a_file_without_a_survey_has_its_page(naysay, survey):
+    words = ("estimate", "answers.csv", "--response", "doping", "--design", "warner(p=0.7)", "--by", "sport")
+    assert naysay(*words, "--html", "page.html").code == 0
+    assert "sport = judo" in Path("page.html").read_text(encoding="utf-8")
 
 
 def test_no_database_is_made_where_there_is_none(refused, tmp_path):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from naysay import _checks, estimate, files, privacy
+from naysay.cli.surveyed import Answered, of_database, of_export
+from naysay.cli.surveyed_page import page_of, plain_csv, plain_object, plain_text
 from naysay.collect.commands.database import DATA, Data, Database, opened
-from naysay.console import options, output
+from naysay.console import options, output, pages
 from naysay.console.commands import takes
 from naysay.console.labels import with_labels
 from naysay.console.methods import EstimatorName, IntervalName, estimators
@@ -84,6 +86,24 @@ class Estimated:
     ] = None
     db: Database = None
     data: Data = DATA
+    language: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TAG",
+            help="Of a survey's labels, which are in json then, too. [default: the questionnaire's first]",
+        ),
+    ] = None
+    html: options.Html = None
+
+    @property
+    def plain_names(self) -> bool:
+        """Whether answers are called by their names in the questionnaire: programs read these, people read labels."""
+        return self.format_ != "table"
+
+    @property
+    def tells_all(self) -> bool:
+        """Whether labels and direct questions are told; programs that read JSON get them if they name a language."""
+        return self.format_ != "json" or self.language is not None or self.survey is None
 
     @property
     def shown(self) -> estimate.Options:
@@ -110,7 +130,8 @@ def command(asked: Options) -> None:
     weights are the numbers themselves, and user-missing values are missing.
 
     With --survey the answers come from the survey's database, and the designs from the questionnaire as it was
-    published; --by is then a direct question.
+    published; --by is then a direct question. Direct questions are told, too: shares, or where numbers lie. The export
+    of a survey is read the same way, as long as its codebook lies beside it.
 
     \b
     Examples:
@@ -129,18 +150,34 @@ def command(asked: Options) -> None:
       naysay estimate sets.parquet --design design.json \\
           --response low --response middle --response high --response none
       naysay estimate --survey sample --response income --by area
+      naysay estimate --survey sample --html estimates.html
     """
     _checks.confidence(asked.confidence)
+    pages.check(asked.html)
     if asked.survey is not None:
-        _say_survey(asked, asked.survey)
+        _say_survey(asked, _survey(asked, asked.survey))
         return
     if asked.file is None:
         raise DataError("give FILE, or --survey NAME; see naysay estimate --help")
+    exported = None if asked.design is not None else _exported(asked, asked.file)
+    if exported is not None:
+        _say_survey(asked, exported)
+        return
     if not asked.response:
         raise DataError("--response COLUMN is missing: the column of FILE with the answers")
     if asked.design is None:
         raise DataError("--design DESIGN is missing: how the answers were randomized")
-    _say(_of_file(asked, asked.file, asked.response, options.design_of(asked.design, asked.categories)), asked)
+    fits = _of_file(asked, asked.file, asked.response, options.design_of(asked.design, asked.categories))
+    question = asked.response[0]
+    pages.write(asked.html, lambda: page_of(None, {question: fits}, asked.shown, by=asked.by))
+    _say(fits, asked)
+
+
+def _exported(asked: Options, file: Path) -> Answered | None:
+    """The answers in the export of a survey; None where the file is none."""
+    columns = [*(asked.response or ()), *([asked.by] if asked.by and asked.response else [])]
+    names = asked.plain_names or asked.codes
+    return of_export(file, names=names, separator=asked.separator, encoding=asked.encoding, asked=columns)
 
 
 def _of_file(asked: Options, file: Path, response: Sequence[str], design: Answerable) -> Fits:
@@ -173,39 +210,87 @@ def _fits(design: Answerable, said: Any, asked: Options) -> Fits:
     return fits
 
 
-def _say_survey(asked: Options, survey: str) -> None:
-    """Estimates of a survey: of one question, or of every private one in turn."""
-    from naysay import collect
-    from naysay.collect.survey.repeated import cautioned
-
+def _survey(asked: Options, survey: str) -> Answered:
+    """The answers in a survey's database, after checking that nothing is asked of them that the survey says."""
     if asked.file is not None:
         raise DataError(f"answers come from a FILE or from a --survey; got both, {str(asked.file)!r} and a survey")
+    with opened(asked.db, asked.data, "read") as store:
+        replies = store.replies(survey)
+    return of_database(replies, names=asked.plain_names, language=asked.language)
+
+
+def _say_survey(asked: Options, answered: Answered) -> None:
+    """Estimates of a survey: of one question, or of all in turn, private ones before plain ones."""
     for option in asked.named("design", "categories", "level", "sample", "count", "weight", "strata", "cluster", "fpc"):
         raise DataError(f"leave --{option} out: the published questionnaire says it")
     if asked.response and len(asked.response) > 1:
-        raise DataError("give one --response, or none to estimate every private question in turn")
-    with opened(asked.db, asked.data, "read") as store:
-        replies = store.replies(survey)
-    names = asked.response or list(replies.private)
+        raise DataError("give one --response, or none to estimate every question in turn")
+    names = asked.response or [*answered.private, *(answered.plain if asked.tells_all else [])]
     if not names:
-        raise DataError(f"survey {survey!r} has no private question, so there is nothing to estimate")
+        raise DataError(f"survey {answered.book.survey!r} has no private question; name one with --response")
     if len(names) > 1 and asked.format_ == "csv":
         raise DataError(f"csv holds one question; name it with --response: {_checks.shown(names)}")
-    tallies = {name: collect.tally(replies, name, by=asked.by) for name in names}
-    found = {}
-    for name, tally in tallies.items():
-        if len(names) > 1 and not replies.frame[name].count():
+    found: dict[str, Any] = {}
+    for name in names:
+        if not asked.response and answered.table.height and not answered.table[name].count():
             output.note(f"nobody has answered {name!r}")
-            continue
-        fits = _fits(replies.private[name], tally, asked)
-        found[name] = {group: cautioned(fit) for group, fit in fits.items()}
-    if len(names) == 1 and (asked.response or asked.format_ == "csv"):
-        _say(found[names[0]], asked)
-    elif asked.format_ == "json":
-        objects = [{"question": name, **_object(fits, asked)} for name, fits in found.items()]
-        output.say(output.json_text({"survey": survey, "questions": objects}))
-    else:
-        output.say("\n\n\n".join(_text(fits, asked) for fits in found.values()))
+        elif answered.entry(name).asked is None:
+            found[name] = answered.told(name, asked.by if asked.by != name else None, asked.confidence)
+        else:
+            found[name] = _survey_fits(asked, answered, name)
+    if asked.html is not None:
+        pages.write(asked.html, lambda: page_of(answered, found, asked.shown, by=asked.by))
+    if asked.format_ == "csv":
+        [told] = found.values()
+        output.say(_csv(told, asked) if _estimated(told) else plain_csv(told, by=asked.by))
+        return
+    if asked.format_ == "table":
+        texts = (_text(told, asked) if _estimated(told) else plain_text(told, by=asked.by) for told in found.values())
+        output.say("\n\n\n".join(texts))
+        return
+    objects = {
+        name: _labelled(_object(told, asked), asked, answered, name)
+        if _estimated(told)
+        else plain_object(told, by=asked.by)
+        for name, told in found.items()
+    }
+    if asked.response:
+        output.say(output.json_text(objects[names[0]]))
+        return
+    questions = [{"question": name, **objects[name]} for name in objects if _estimated(found[name])]
+    told = {"survey": answered.book.survey, "questions": questions}
+    others = [objects[name] for name in objects if not _estimated(found[name])]
+    output.say(output.json_text(told | ({"plain": others} if asked.tells_all else {})))
+
+
+def _survey_fits(asked: Options, answered: Answered, name: str) -> Fits:
+    """The estimates of one private question, each with its caution."""
+    tallies = answered.tallies(name, asked.by)
+    title = answered.title(name)
+    named = (
+        {group: replace(tally, question=title) for group, tally in tallies.items()}
+        if isinstance(tallies, dict)
+        else replace(tallies, question=title)
+    )
+    entry = answered.entry(name).worded(names=answered.names)
+    if entry is None:
+        raise DataError(f"question {name!r} is plain", column=name)
+    return {group: answered.cautioned(fit) for group, fit in _fits(entry.design, named, asked).items()}
+
+
+def _estimated(told: Fits) -> bool:
+    """Whether these are estimates, and not what people said to a plain question."""
+    return all(isinstance(each, Estimate) for each in told.values())
+
+
+def _labelled(told: dict[str, Any], asked: Options, answered: Answered, name: str) -> dict[str, Any]:
+    """The object of an estimate, where they are asked for with what its categories are called beside their names."""
+    if not asked.tells_all:
+        return told
+    labels = answered.book.columns[name].labels
+    for each in told.get("groups", [told]):
+        each["labels"] = [labels.get(str(category), str(category)) for category in each["categories"]]
+    return told
 
 
 def _check_roles(asked: Options, design: Answerable, response: Sequence[str]) -> None:

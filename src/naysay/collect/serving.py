@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import uvicorn
 from fastapi import FastAPI
 
+from naysay.collect.server.certificate import Certificate
 from naysay.collect.server.connections import Connection, room
 from naysay.errors import DataError
 
@@ -55,11 +56,12 @@ def bound(host: str, port: int) -> socket.socket:
     return found
 
 
-def url_of(listening: socket.socket) -> str:
-    """The address of a socket as the beginning of a link that works on this computer."""
-    host, port = listening.getsockname()[:2]
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # everywhere is no place to go to
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+def url_of(listening: socket.socket, *, secure: bool = False, host: str | None = None) -> str:
+    """The address of a socket as the beginning of a link: one that works on this computer, or at another host."""
+    address, port = listening.getsockname()[:2]
+    # everywhere is no place to go to
+    host = host or {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
+    return f"http{'s' * secure}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def for_others(listening: socket.socket) -> bool:
@@ -81,7 +83,7 @@ class _Server(uvicorn.Server):
             await self.lifespan.shutdown()
 
 
-def _server(app: FastAPI) -> _Server:
+def _server(app: FastAPI, certificate: Certificate | None = None) -> _Server:
     """A server that logs no request. It trusts the headers of those proxies that uvicorn's settings name."""
     logging.getLogger("uvicorn.access").disabled = True
     for name in ("uvicorn", "uvicorn.error", "uvicorn.asgi"):
@@ -98,16 +100,19 @@ def _server(app: FastAPI) -> _Server:
             ws="none",
             lifespan="on",
             timeout_graceful_shutdown=GRACE,
+            ssl_certfile=certificate and certificate.certificate,
+            ssl_keyfile=certificate and certificate.key,
         )
     )
 
 
-def serve(app: FastAPI, listening: socket.socket) -> None:
+def serve(app: FastAPI, listening: socket.socket, certificate: Certificate | None = None) -> None:
     """Serve until the process is asked to stop, then answer what has begun and store what waits.
 
-    Terminated it returns, interrupted at the keyboard it ends with `KeyboardInterrupt`; when all that is done.
+    Terminated it returns, interrupted at the keyboard it ends with `KeyboardInterrupt`; when all that is done. With a
+    certificate it speaks HTTPS.
     """
-    server = _server(app)
+    server = _server(app, certificate)
 
     def stop(*_: object) -> None:
         """For signals before uvicorn listens to them, and for those that it raises again when it has stopped."""
@@ -121,8 +126,10 @@ def serve(app: FastAPI, listening: socket.socket) -> None:
 
 
 @contextlib.contextmanager
-def background(app: FastAPI, *, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
-    """Serve in a thread as long as the context lasts, for scripts and demonstrations.
+def background(
+    app: FastAPI, *, host: str = "127.0.0.1", port: int = 0, certificate: Certificate | None = None
+) -> Iterator[str]:
+    """Serve in a thread as long as the context lasts, for scripts and demonstrations; with a certificate by HTTPS.
 
     Yields
     ------
@@ -139,13 +146,13 @@ def background(app: FastAPI, *, host: str = "127.0.0.1", port: int = 0) -> Itera
     'http://127.0.0.1:...'
     """
     listening = bound(host, port)
-    server = _server(app)
+    server = _server(app, certificate)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="naysay-server")
     thread.start()
     try:
         while thread.is_alive() and not server.started:  # a server that cannot start ends its thread
             time.sleep(0.01)
-        yield url_of(listening)
+        yield url_of(listening, secure=certificate is not None)
     finally:
         server.should_exit = True
         thread.join()

@@ -22,6 +22,8 @@ from naysay.design.pattern import *
 from naysay.design.pattern import __all__ as _pattern
 from naysay.design.protocol import *
 from naysay.design.protocol import __all__ as _protocol
+from naysay.design.relabeling import *
+from naysay.design.relabeling import __all__ as _relabeling
 from naysay.design.several import *
 from naysay.design.several import __all__ as _several
 from naysay.design.shares import *
@@ -34,4 +36,4 @@ from naysay.design.subsets import *
 from naysay.design.subsets import __all__ as _subsets
 
 __all__ = [*_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_pattern, *_protocol]
-__all__ += [*_several, *_shares, *_stacked, *_steps, *_subsets]
+__all__ += [*_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets]

@@ -22,6 +22,7 @@ from naysay.printing.content import Content
 __all__ = [
     "NONCOMPLIANCE",
     "checks",
+    "differences_content",
     "differences_dict",
     "differences_text",
     "reservations",
@@ -183,11 +184,16 @@ def _privacy(fit: Estimate) -> dict[str, Any]:
 
 def differences_text(found: Differences, confidence: float = 0.95, *, most: int = 30) -> str:
     """Differences between groups as plain text, the listing left out where there are more than so many groups."""
+    return text(differences_content(found, confidence, most=most))
+
+
+def differences_content(found: Differences, confidence: float = 0.95, *, most: int = 30) -> list[Content]:
+    """The same in the vocabulary of `naysay.printing`."""
     if len(found.groups) >= most:
-        return f"{len(found.groups) + 1} groups, too many to list their differences\n{found}"
+        return [Sentence(f"{len(found.groups) + 1} groups, too many to list their differences"), Sentence(str(found))]
     law = "normal" if math.isinf(found.denominator) else "t"
     head = f"Differences from {_group(found.reference)}; {confidence:.4g} {law} intervals"
-    return text([Sentence(head), _listed(found, confidence), Sentence(str(found))])
+    return [Sentence(head), _listed(found, confidence), Sentence(str(found))]
 
 
 def _listed(found: Differences, confidence: float) -> Table:

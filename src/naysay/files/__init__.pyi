@@ -3,8 +3,15 @@ from naysay.files.casts import as_measured as as_measured
 from naysay.files.casts import as_numbers as as_numbers
 from naysay.files.casts import as_text as as_text
 from naysay.files.casts import check_columns as check_columns
+from naysay.files.codebook import Asked as Asked
+from naysay.files.codebook import Codebook as Codebook
+from naysay.files.codebook import Entry as Entry
+from naysay.files.codebook import Value as Value
+from naysay.files.codebook import codebook_of as codebook_of
+from naysay.files.codebook import designs_of as designs_of
 from naysay.files.kinds import kind as kind
 from naysay.files.kinds import readable as readable
 from naysay.files.reading import scan as scan
 from naysay.files.reading import value_labels as value_labels
 from naysay.files.writing import write as write
+from naysay.files.writing import write_pieces as write_pieces

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from narwhals.exceptions import NarwhalsError
 
 from naysay.errors import DataError
 
-__all__ = ["kind", "no_rows", "readable"]
+__all__ = ["PROGRAMS", "kind", "library", "no_rows", "readable"]
 
-_WRITTEN = {".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"}
-_READ = _WRITTEN | {".sav": "spss", ".zsav": "spss", ".por": "spss", ".dta": "stata"}
+_WRITTEN = {
+    **{".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl"},
+    **{".sav": "spss", ".zsav": "spss", ".dta": "stata", ".xlsx": "xlsx"},
+}
+_READ = _WRITTEN | {".por": "spss"}
+
+PROGRAMS = {"spss": "SPSS", "stata": "Stata", "xlsx": "Excel"}
+"""The kinds of files that take a library to read and write, and the programs that they come from."""
+
+_LIBRARIES = {"spss": "pyreadstat", "stata": "pyreadstat", "xlsx": "openpyxl"}
 
 
 def kind(path: Path, *, to_write: bool = False) -> str:
-    """What the suffix says that a file is: csv, parquet or jsonl; spss or stata unless it is to be written.
+    """What the suffix says that a file is: csv, parquet, jsonl, spss, stata or xlsx.
 
     Examples
     --------
@@ -28,15 +38,33 @@ def kind(path: Path, *, to_write: bool = False) -> str:
     Raises
     ------
     DataError
-        Another suffix, or a file of SPSS or Stata that is to be written.
+        Another suffix, or a portable file of SPSS that is to be written.
     """
     known = _WRITTEN if to_write else _READ
     suffix = path.suffix.lower()
     if suffix not in known:
-        hint = "; files of SPSS and Stata are read, not written" if suffix in _READ else ""
+        hint = "; portable files of SPSS are read, not written: take .sav" if suffix in _READ else ""
         what = "file to write" if to_write else "file of answers"
         raise DataError(f"the name of a {what} must end in {', '.join(known)}; got {str(path)!r}{hint}")
     return known[suffix]
+
+
+def library(path: Path) -> Any:
+    """The library that reads and writes a file of SPSS, Stata or Excel.
+
+    Raises
+    ------
+    DataError
+        It is not installed.
+    """
+    found = kind(path)
+    try:
+        return importlib.import_module(_LIBRARIES[found])
+    except ModuleNotFoundError as error:
+        raise DataError(
+            f"{str(path)!r} is a file of {PROGRAMS[found]}, and {error.name}, which reads and writes it, is not "
+            'installed; get it with: pip install "naysay[files]"'
+        ) from None
 
 
 def no_rows(path: Path) -> DataError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import importlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +12,13 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from naysay.errors import DataError
-from naysay.files.kinds import kind, no_rows
+from naysay.files.kinds import PROGRAMS, kind, library, no_rows
 from naysay.files.variables import Code, Variable, shown, variables
 
 __all__ = ["labels_of", "scan_labelled"]
 
 _CELLS = 2_000_000  # of one piece: pyreadstat makes a Python object of each
 _READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
-_SYSTEMS = {"spss": "SPSS", "stata": "Stata"}
 
 
 def scan_labelled(path: Path, *, encoding: str | None, codes: bool | Collection[str]) -> pl.LazyFrame:
@@ -83,7 +81,7 @@ class _File:
                 f"{str(self.path)!r} cannot be read as {self.encoding or 'the encoding that it names'}; "
                 "name another with --encoding, such as utf-8, cp1252 or latin-1"
             )
-        system = _SYSTEMS[kind(self.path)]
+        system = PROGRAMS[kind(self.path)]
         return DataError(f"cannot read {str(self.path)!r} ({error}); it is cut short, damaged or no file of {system}")
 
     def told(self) -> Any:
@@ -123,14 +121,9 @@ def _opened(path: Path, encoding: str | None) -> _File:
     """The file, and the library that reads it, after checking that both can be used."""
     try:
         name = None if encoding is None else codecs.lookup(encoding).name.removesuffix("-sig")
-        library = importlib.import_module("pyreadstat")
     except LookupError:
         raise DataError(f"no encoding is called {encoding!r}; known are utf-8, latin-1, cp1252, …") from None
-    except ModuleNotFoundError as error:
-        raise DataError(
-            f"{str(path)!r} is a file of {_SYSTEMS[kind(path)]}, and {error.name}, which reads it, is not installed; "
-            'get it with: pip install "naysay[files]"'
-        ) from None
+    reader = library(path)
     if name is not None and (path.suffix.lower() == ".por" or name.startswith(("utf-16", "utf-32"))):
         raise DataError(f"{str(path)!r} cannot be in {encoding}; leave --encoding out")
-    return _File(path, name, library)
+    return _File(path, name, reader)

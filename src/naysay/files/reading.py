@@ -9,7 +9,9 @@ import polars as pl
 
 from naysay.errors import DataError
 from naysay.files import labelled, text
+from naysay.files.codebook import codebook_of
 from naysay.files.kinds import kind, no_rows, readable
+from naysay.files.workbook import scan_workbook
 
 __all__ = ["scan", "value_labels"]
 
@@ -22,19 +24,21 @@ def scan(
     In a file of SPSS or Stata a coded cell becomes its value label, a cell whose code has no label becomes the code
     as text (1.0 as ``1``), and user-missing values and blank texts are missing. Dates become dates; times of day,
     which may exceed a day there, stay seconds. What concerns one column only, such as two codes with the same label,
-    is found when that column is read.
+    is found when that column is read. Where the codebook of an export lies beside the file, its labels are read, and
+    people's own words as they wrote them.
 
     Parameters
     ----------
     path : Path
-        A file whose name ends in .csv, .parquet, .jsonl, .ndjson, .sav, .zsav, .por or .dta.
+        A file whose name ends in .csv, .parquet, .jsonl, .ndjson, .sav, .zsav, .por, .dta or .xlsx.
     separator : str
         Between the cells of a CSV file.
     encoding : str, optional
         Of a text file, as Python names it; UTF-8 by default, and a byte order mark is fine. Of a file of SPSS or
         Stata, where it does not say its encoding or says the wrong one.
     codes : bool or names of columns
-        Codes instead of value labels in a file of SPSS or Stata: everywhere, or in these columns.
+        Codes instead of value labels in a file of SPSS or Stata: everywhere, or in these columns. Of the export of a
+        survey, which has its codebook beside it, the names in the questionnaire instead of labels, whatever the file.
 
     Raises
     ------
@@ -51,6 +55,17 @@ def scan(
     ...     scan(path).collect()["income"].to_list()
     ['low', 'high']
     """
+    book = codebook_of(path)
+    if book is None:
+        return _scanned(path, separator=separator, encoding=encoding, codes=codes)
+    listed = [entry.column for entry in book.entries if entry.listed or entry.holds == "numbers"]
+    bare = True if codes is True else [*(codes or ()), *listed]
+    frame = _scanned(path, separator=separator, encoding=encoding, codes=bare)
+    return book.read(frame, names=codes is True, escaped=kind(path) == "csv")
+
+
+def _scanned(path: Path, *, separator: str, encoding: str | None, codes: bool | Collection[str]) -> pl.LazyFrame:
+    """The file as it is, whatever lies beside it."""
     found = kind(path)
     with readable(path):
         if not path.stat().st_size:
@@ -62,6 +77,8 @@ def scan(
         elif found == "parquet":
             frame = pl.scan_parquet(path, glob=False)
             frame.collect_schema()
+        elif found == "xlsx":
+            frame = scan_workbook(path)
         else:
             return labelled.scan_labelled(path, encoding=encoding, codes=codes)
         if not frame.head(1).collect().height:

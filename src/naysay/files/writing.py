@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import polars as pl
+from polars.io.plugins import register_io_source
 
 from naysay.errors import DataError
+from naysay.files.codebook import Codebook
+from naysay.files.escapes import escaped
 from naysay.files.kinds import kind
+from naysay.files.statistical import write_statistical
+from naysay.files.workbook import write_workbook
 
-__all__ = ["whole", "write"]
+__all__ = ["whole", "write", "write_pieces"]
+
+_WITH_LISTS = ("parquet", "jsonl")
 
 
 @contextmanager
@@ -33,24 +41,82 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write(frame: pl.DataFrame, path: Path, *, separator: str = ",") -> None:
-    """Write a frame as the suffix says, whole or not at all."""
-    suffix = kind(path, to_write=True)
+    """Write a frame as the suffix says, whole or not at all.
+
+    A file of SPSS or Stata gets names that the program takes; labels say what they were.
+
+    Raises
+    ------
+    DataError
+        What the file cannot hold, or the disk.
+    """
+    if kind(path, to_write=True) == "csv":
+        frame = frame.with_columns(_whole(frame))
+    write_pieces([frame], path, separator=separator)
+
+
+def write_pieces(
+    pieces: Iterable[pl.DataFrame], path: Path, *, separator: str = ",", book: Codebook | None = None
+) -> None:
+    """Write pieces of a frame, one after the other, with what its columns mean.
+
+    CSV, Parquet, JSON lines and Excel are written piece by piece; files of SPSS and Stata take all at once.
+
+    Parameters
+    ----------
+    pieces : iterable of DataFrame
+        One at least, all with the same columns.
+    path : Path
+    separator : str
+        Between the cells of a CSV file.
+    book : Codebook, optional
+        Labels for files that hold them; of a CSV file which columns are people's own words, so that none is a formula.
+    """
+    system = kind(path, to_write=True)
+    checked = pieces if system in _WITH_LISTS else (_unlisted(piece, path) for piece in pieces)
     try:
         with whole(path) as file:
-            _written(frame, file, suffix, separator)
+            _written(checked, file, path=path, system=system, separator=separator, book=book)
     except OSError as error:
         raise DataError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
     except pl.exceptions.PolarsError as error:
         raise DataError(f"cannot write {str(path)!r}: {str(error).splitlines()[0]}") from None
 
 
-def _written(frame: pl.DataFrame, file: IO[bytes], suffix: str, separator: str) -> None:
-    if suffix == "csv":
-        frame.with_columns(_whole(frame)).write_csv(file, separator=separator)
-    elif suffix == "parquet":
-        frame.write_parquet(file)
+def _written(pieces: Iterable[pl.DataFrame], file: IO[bytes], *, path: Path, system: str, **asked: Any) -> None:
+    book: Codebook | None = asked["book"]
+    if system == "csv":
+        texts = [entry.column for entry in book.entries if entry.holds == "texts"] if book is not None else []
+        for place, piece in enumerate(pieces):
+            safe = piece.with_columns(escaped(name) for name in texts)
+            safe.write_csv(file, separator=asked["separator"], include_header=place == 0)
+    elif system == "jsonl":
+        for piece in pieces:
+            piece.write_ndjson(file)
+    elif system == "parquet":
+        _streamed(pieces, file, book)
+    elif system == "xlsx":
+        write_workbook(pieces, file, path=path, book=book)
     else:
-        frame.write_ndjson(file)
+        write_statistical(pl.concat(pieces), file.name, path=path, system=system, book=book)
+
+
+def _streamed(pieces: Iterable[pl.DataFrame], file: IO[bytes], book: Codebook | None) -> None:
+    """Parquet, of which polars holds no more than a few pieces at a time."""
+    rest = iter(pieces)
+    first = next(rest)
+    told = {} if book is None else {"naysay.survey": book.survey, "naysay.hash": book.hash}
+    source = register_io_source(lambda *_: chain([first], rest), schema=first.schema)
+    source.sink_parquet(file, metadata=told, maintain_order=True)
+
+
+def _unlisted(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """The frame, after checking that it holds no lists, which only Parquet and JSON lines take."""
+    nested = next((name for name, dtype in frame.schema.items() if dtype.is_nested()), None)
+    if nested is not None:
+        told = f"cannot write {str(path)!r}: column {nested!r} holds {frame.schema[nested]}"
+        raise DataError(f"{told}; take .parquet or .jsonl, or join lists to texts", column=nested)
+    return frame
 
 
 def _whole(frame: pl.DataFrame) -> list[pl.Series]:

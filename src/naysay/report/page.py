@@ -144,6 +144,7 @@ def estimate_section(
     heading: str | None = None,
     confidence: float = 0.95,
     noncompliance: float = estimates.NONCOMPLIANCE,
+    options: Options | None = None,
 ) -> Section:
     """One estimate as a part of a page, to stand beside others.
 
@@ -157,6 +158,8 @@ def estimate_section(
     confidence : float
     noncompliance : float
         The share of respondents for the band that shows what non-compliance could do.
+    options : Options, optional
+        In place of both, with the method of the intervals and who the non-compliers are.
 
     Returns
     -------
@@ -183,9 +186,10 @@ def estimate_section(
         raise DataError(
             f"truth must have one share for each of the {len(fit.proportions)} categories; got {true.shape}"
         )
-    found = fit.intervals(confidence)
+    asked = options or Options(confidence, noncompliance=noncompliance)
+    found = fit.intervals(asked.confidence, method=asked.method)
     title = heading or fit.tally.question or "Estimate"
-    rests = tuple(map(_sentence, estimates.checks(fit, Options(noncompliance=noncompliance))))
+    rests = tuple(map(_sentence, estimates.checks(fit, asked)))
     checked: list[Content] = [Heading("What the estimate rests on"), Points(rests, small=True)] if rests else []
     content = [
         _shares(fit, found, true, title),

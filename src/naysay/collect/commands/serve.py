@@ -44,7 +44,20 @@ class Options:
     ] = None
     db: Database = None
     port: Port = 8000
-    host: Host = "127.0.0.1"
+    host: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Where to listen; 0.0.0.0 is everywhere. [default: 127.0.0.1, or with --phone everywhere]",
+        ),
+    ] = None
+    phone: Annotated[
+        bool, typer.Option("--phone", help="For phones in this network: HTTPS with a certificate made on the spot.")
+    ] = False
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A certificate (chain) in PEM, to serve by HTTPS; with --key.")
+    ] = None
+    key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, in PEM and without a password.")] = None
     data: Data = DATA
     rate: Annotated[
         int, typer.Option(min=0, help="Answers a minute from one address; 0 for any number. No address is kept.")
@@ -67,20 +80,27 @@ def command(asked: Options) -> None:
     Anyone who has the link can answer any number of times; there are no invitations yet. So keep the link among those
     who are asked, and look at what a few dishonest answers would move: it is said at start, and with each estimate.
 
+    With --phone every device in your network can open the survey: scan the code that is shown. The browser warns once,
+    since nobody vouches for a certificate that this computer made itself.
+
     \b
     Examples:
       naysay serve survey.json
       naysay serve survey.json --port 8080 --data study
+      naysay serve survey.json --phone
     """
     from naysay.collect import serving
     from naysay.collect.app import create_app
+    from naysay.collect.commands import phone
     from naysay.collect.server.keys import Keys
     from naysay.questionnaire import load
 
     shared = Keys(asked.keys)
     forms = [load(path) for path in asked.questionnaires or ()]
+    host = asked.host or ("0.0.0.0" if asked.phone else "127.0.0.1")
     with (
-        serving.bound(asked.host, asked.port) as listening,
+        phone.secured(asked.certificate, asked.key, phone=asked.phone) as certificate,
+        serving.bound(host, asked.port) as listening,
         opened(asked.db, asked.data, "make") as store,
     ):  # no survey is opened that is not served
         heard()
@@ -92,13 +112,17 @@ def command(asked: Options) -> None:
             output.note(f"closed, and not opened by serving: {', '.join(closed)}; see naysay survey open --help")
         if not names:
             raise DataError("there is no open survey to serve; name a questionnaire, as in naysay serve survey.json")
+        begin = serving.url_of(listening, secure=certificate is not None, host=phone.host_of(asked))
         for name in names:
-            output.say(f"{serving.url_of(listening)}/s/{name}")
-        where = [*_of_host(listening), *_of_proxy(asked.rate), *_of_database(store)]
+            output.say(f"{begin}/s/{name}")
+            if asked.phone:
+                phone.show(f"{begin}/s/{name}")
+        over = _of_host(listening) if certificate is None else phone.told(asked, certificate, listening)
+        where = [*over, *_of_proxy(asked.rate), *_of_database(store)]
         for line in [*(each for name in names for each in _of_survey(served[name].published)), *where]:
             output.note(line)
         sys.stdout.flush()
-        serving.serve(app, listening)
+        serving.serve(app, listening, certificate)
 
 
 def preview(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 from sqlalchemy import Connection, Select, delete, func, insert, select, text, update
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
@@ -240,6 +242,30 @@ class Store:
         with self._reading() as connection:
             asked = select(columns.day, columns.answers).filter_by(survey=name).order_by(columns.id)
             return Replies(published, tuple((day, answers) for day, answers in connection.execute(asked)))
+
+    def shuffled(self, published: Published, *, size: int = 10_000) -> Iterator[Replies]:
+        """All that was sent to a survey, in pieces, in an order that is drawn afresh each time.
+
+        Only the ids are all held at once. In the order of ids two exports could be matched row by row.
+
+        Raises
+        ------
+        DataError
+            Where the survey is closed or deleted meanwhile.
+        """
+        columns = tables.reply.c
+        of_survey = columns.survey == published.name
+        with self._reading() as connection:
+            asked = select(columns.id).where(of_survey).execution_options(yield_per=size)
+            ids = np.fromiter((id for (id,) in connection.execute(asked)), dtype="S32")
+            order = np.frombuffer(os.urandom(8 * len(ids)), dtype=np.uint64).argsort()
+            for start in range(0, len(ids), size):
+                some = ids[order[start : start + size]].astype(str).tolist()
+                rows = select(columns.id, columns.day, columns.answers).where(of_survey, columns.id.in_(some))
+                found = {id: (day, answers) for id, day, answers in connection.execute(rows)}
+                if len(found) < len(some):
+                    raise DataError(f"survey {published.name!r} was closed or deleted meanwhile; export it again")
+                yield Replies(published, [found[id] for id in some])
 
     def add(self, group: Sequence[Reply]) -> list[Outcome]:
         """Store replies in one transaction, and say what became of each; all are durable when this returns."""

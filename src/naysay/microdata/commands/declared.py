@@ -6,13 +6,13 @@ import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from naysay import _checks
+from naysay import _checks, files
 from naysay.console.options import design_of
 from naysay.errors import DataError
 from naysay.microdata import Between, Either, Form, Joined, Privatized
 from naysay.microdata.commands.risk_options import Options
 
-__all__ = ["chances", "check_free", "forms", "named", "orders", "policies", "record"]
+__all__ = ["chances", "check_free", "forms", "named", "orders", "policies", "published", "record"]
 
 
 def record(text: str, *, option: str) -> tuple[str, ...]:
@@ -86,6 +86,12 @@ def forms(options: Options) -> dict[str, Form]:
     for name, text in designs.items():
         _once(found, name)[name] = Privatized(design_of(text, labels.get(name)), level=levels.get(name))
     return found
+
+
+def published(options: Options, keys: Iterable[str]) -> dict[str, Form]:
+    """How private columns among these keys write their candidates, from the codebook beside a survey's export."""
+    known = files.designs_of(options.file, codes=options.codes)
+    return {name: Privatized(known[name].design, level=known[name].level) for name in keys if name in known}
 
 
 def _once(found: dict[str, Form], name: str) -> dict[str, Form]:

@@ -180,7 +180,7 @@ def _read(path: Path, options: WavesOptions, absent: Sequence[str] = ()) -> pl.D
 
 def _plain(table: pl.DataFrame, path: Path) -> pl.DataFrame:
     """Lists as text where the file cannot hold them."""
-    if files.kind(path) != "csv":
+    if files.kind(path) in ("parquet", "jsonl"):
         return table
     lists = [name for name, dtype in table.schema.items() if dtype == pl.List]
     return table.with_columns(pl.col(name).cast(pl.List(pl.String)).list.join(JOINER) for name in lists)
@@ -195,7 +195,7 @@ def _check_out(outs: Sequence[Path], inputs: Sequence[Path], *, force: bool) -> 
     if len(set(outs)) < len(outs):
         raise DataError(f"two outputs have one name: {_checks.shown(outs)}")
     for path in outs:
-        files.kind(path)
+        files.kind(path, to_write=True)
         if any(path.exists() and each.exists() and path.samefile(each) for each in inputs):
             raise DataError(f"{str(path)!r} is read as well; write to another file")
         declared.check_free(path, force=force)

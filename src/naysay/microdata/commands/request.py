@@ -49,7 +49,7 @@ class Request:
         people = options.population
         self.options = options
         self.asked = [declared.record(text, option="--keys") for text in options.keys]
-        self.cells = declared.forms(options)
+        self.cells = declared.published(options, self.every) | declared.forms(options)
         self.policies = declared.policies(options.missing or ())
         self.population = int(people) if people is not None and people.is_integer() else people
         self.attempts = declared.chances(options.attempt or ())

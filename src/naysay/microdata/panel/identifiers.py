@@ -123,12 +123,12 @@ def beside(table: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     """A table of respondents, in its own order, with what was found of each.
 
     Names are compared as `normal` writes them. Where one side holds numbers and the other texts, as a CSV file does of
-    everything, they are compared as numbers.
+    everything, texts that are numbers are compared as numbers; other texts name nobody on the other side.
 
     Raises
     ------
     DataError
-        A table that names respondents differently, or has the new column already.
+        A table that names nobody of the waves, writes one number in two ways, or has the new column already.
     """
     respondent, *new = found.columns
     check_names([respondent], table.columns)
@@ -137,19 +137,23 @@ def beside(table: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
         raise DataError(f"the table has a column {taken!r} already; rename it", column=taken)
     own, theirs = _plain(column_of(Table.of(table), respondent), respondent), found[respondent]
     if (own.dtype == pl.String) != (theirs.dtype == pl.String):
-        own, theirs = (_whole(cells, respondent) for cells in (own, theirs))
+        own, theirs = (_numbered(cells, respondent) for cells in (own, theirs))
+        if not own.is_in(theirs.implode()).any():
+            held = f"one holds numbers in {respondent!r}, the other texts, none of which is one of these numbers"
+            told = f"respondents must be named alike in the table and in the waves; {held}"
+            raise DataError(f"{told} (write both files from the same waves)", column=respondent)
     right = found.select(theirs.alias(_JOINED), *new)
     left = table.with_columns(own.alias(_JOINED))
     return left.join(right, on=_JOINED, how="left", maintain_order="left").drop(_JOINED)
 
 
-def _whole(cells: pl.Series, respondent: str) -> pl.Series:
-    """Respondents as whole numbers, where all of them are."""
+def _numbered(cells: pl.Series, respondent: str) -> pl.Series:
+    """Respondents as texts in which each number is written in one way only."""
     texts = cells.cast(pl.String)
-    numbers = _number(texts).cast(pl.Int64, strict=False)
-    wrong = texts.is_not_null() & (numbers.is_null() | numbers.is_duplicated() & ~texts.is_duplicated())
+    numbers = _number(texts)
+    wrong = texts.is_not_null() & numbers.is_duplicated() & ~texts.is_duplicated()
     if (row := first_row(wrong)) is not None:
-        other = f"a text that is no number, or one number in two ways, in row {row + 1}"
-        held = f"one holds numbers in {respondent!r}, the other {other} (make them all texts, or all numbers)"
-        raise DataError(f"respondents must be named alike in the table and in the waves; {held}", column=respondent)
+        held = f"one number in {respondent!r} is written in two ways, one of them in row {row + 1}"
+        advice = "write every number in one way, or make all of them texts in both files"
+        raise DataError(f"respondents must be named alike in the table and in the waves; {held} ({advice})")
     return numbers

@@ -1,0 +1,161 @@
+"""The answers to a survey, from its database or from its export, in the words in which they are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from naysay import _checks, files
+from naysay.errors import DataError
+from naysay.estimate import Estimate
+from naysay.estimate.plain import Numbers, Shares, numbers, shares
+from naysay.files import Codebook, Entry
+from naysay.tally.counting import in_group
+
+__all__ = ["Answered", "Plain", "of_database", "of_export"]
+
+Plain = Shares | Numbers
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What was answered to a survey, column by column.
+
+    Parameters
+    ----------
+    book : Codebook
+    table : DataFrame
+        The columns of the codebook.
+    names : bool
+        Whether answers are called by their names in the questionnaire, and not by what respondents read.
+    cautioned : callable
+        What is done to every estimate, such as to add a warning.
+    """
+
+    book: Codebook
+    table: pl.DataFrame
+    names: bool
+    cautioned: Callable[[Estimate], Estimate] = lambda fit: fit
+
+    @property
+    def private(self) -> list[str]:
+        """The private columns."""
+        return [entry.column for entry in self.book.entries if entry.asked is not None]
+
+    @cached_property
+    def levels(self) -> set[str]:
+        """The columns with the levels that respondents chose."""
+        return {entry.asked.level for entry in self.book.entries if entry.asked is not None and entry.asked.level}
+
+    @property
+    def plain(self) -> list[str]:
+        """The plain columns that tables tell about; people's own words and days are left out."""
+        told = (
+            each for each in self.book.entries if each.asked is None and each.holds in ("values", "flags", "numbers")
+        )
+        return [each.column for each in told if each.column not in self.levels]
+
+    def entry(self, column: str) -> Entry:
+        """What a column is, after checking that it can be estimated."""
+        entry = self.book.columns.get(column)
+        if entry is None or column in self.levels:
+            parts = [each.column for each in self.book.entries if each.question == column]
+            hint = f"name one of {_checks.shown(parts)}" if parts and entry is None else self._nearest(column)
+            raise DataError(f"survey {self.book.survey!r} has no question {column!r}; {hint}", column=column)
+        if entry.asked is None and column not in self.plain:
+            raise DataError(f"question {column!r} holds {entry.holds}, of which nothing is estimated", column=column)
+        if not self.table.height:
+            raise DataError(f"nobody has answered {self.book.survey!r} yet; estimate when answers have come")
+        return entry
+
+    def _nearest(self, column: str) -> str:
+        return _checks.nearest(column, [*self.private, *self.plain])
+
+    def title(self, column: str) -> str:
+        """What a column is called above its numbers: its name, and what was asked."""
+        entry = self.book.columns[column]
+        asked = " ".join(entry.label.removeprefix("After randomization: ").split())
+        return column if self.names or not asked else f"{column}: {asked}"
+
+    def tallies(self, column: str, by: str | None) -> Any:
+        """The tally of a private column, or one for each group."""
+        self._check_groups(by)
+        asked = self.entry(column).worded(names=self.names)
+        if asked is None:
+            raise DataError(f"question {column!r} is plain", column=column)
+        texts = [each for each in (column, asked.level, by) if each is not None]
+        frame = files.as_text(self.table.lazy(), texts)
+        return asked.design.tally(frame, column, level=asked.level, by=by)
+
+    def told(self, column: str, by: str | None, confidence: float) -> dict[str | None, Plain]:
+        """What people said to a plain question, for all or for each group."""
+        self._check_groups(by)
+        entry, found = self.entry(column), {}
+        for group, cells in self._grouped(column, by):
+            with in_group(group):
+                if cells.null_count() < len(cells):
+                    found[group] = self._of(entry, cells, confidence)
+        if not found:
+            raise DataError(f"nobody has answered {column!r} yet; estimate when answers have come", column=column)
+        return found
+
+    def _of(self, entry: Entry, cells: pl.Series, confidence: float) -> Plain:
+        question = self.title(entry.column)
+        if entry.holds == "numbers":
+            return numbers(
+                cells.cast(pl.Float64).fill_null(float("nan")).to_numpy(), question=question, confidence=confidence
+            )
+        if entry.holds == "flags":
+            said = cells.cast(pl.Int8).cast(pl.String).to_list()
+            return shares(said, ["1", "0"], question=question, confidence=confidence)
+        labels = list(entry.words(coded=False, names=self.names).values())
+        return shares(cells.to_list(), labels, question=question, confidence=confidence)
+
+    def _grouped(self, column: str, by: str | None) -> Iterator[tuple[str | None, pl.Series]]:
+        if by is None:
+            yield None, self.table[column]
+            return
+        texts = files.as_text(self.table.lazy(), [by]).collect()
+        for (group, *_), part in sorted(texts.partition_by(by, as_dict=True).items(), key=lambda each: str(each[0])):
+            yield group, part[column]
+
+    def _check_groups(self, by: str | None) -> None:
+        """Raise unless groups come from a plain question."""
+        if by in (*self.private, *self.levels):
+            raise DataError(f"groups come from a plain question; {by!r} is private, so groups are not known")
+        if by is not None and by not in self.plain:
+            told = f"there is no plain question {by!r} with one answer a person"
+            raise DataError(f"{told}; {_checks.nearest(by, self.plain)}", column=by)
+
+
+def of_database(replies: Any, *, names: bool, language: str | None) -> Answered:
+    """The replies in a database; every estimate says what repeated answers would do."""
+    from naysay.collect.export.columns import Columns
+    from naysay.collect.survey.repeated import cautioned
+
+    columns = Columns(replies.published, language=language)
+    table = columns.book.read(columns.table(replies).lazy(), names=names).collect()
+    return Answered(columns.book, table, names, cautioned)
+
+
+def of_export(
+    path: Path, *, names: bool, separator: str, encoding: str | None, asked: Sequence[str]
+) -> Answered | None:
+    """The export that this file is, with these columns or with all; None where it is none."""
+    book = files.codebook_of(path)
+    if book is None:
+        return None
+    frame = files.scan(path, separator=separator, encoding=encoding, codes=names)
+    with files.readable(path):
+        there = frame.collect_schema().names()
+        entries = tuple(entry for entry in book.entries if entry.column in there)
+        levels = [each.asked.level for each in entries if each.asked is not None and each.asked.level]
+        wanted = [name for name in there if not asked or name in (*asked, *levels)]
+        table = frame.select(wanted).collect()
+    kept = Codebook(**{**vars(book), "entries": entries})
+    return Answered(kept, table, names)

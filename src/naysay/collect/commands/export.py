@@ -1,0 +1,65 @@
+"""``naysay survey export``: a survey's replies as files for other programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from naysay.collect.commands.database import DATA, Data, Database, opened
+from naysay.console import output
+from naysay.console.commands import takes
+from naysay.console.options import Force, Separator
+from naysay.errors import DataError
+
+__all__ = ["Options", "command"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which survey is exported to where."""
+
+    survey: Annotated[str, typer.Argument(metavar="NAME", help="The name of the survey.")]
+    to: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="The data: .sav, .zsav, .dta, .csv, .parquet, .jsonl or .xlsx, by suffix."),
+    ]
+    language: Annotated[
+        str | None, typer.Option(metavar="TAG", help="Of the labels, such as de. [default: the questionnaire's first]")
+    ] = None
+    db: Database = None
+    data: Data = DATA
+    force: Force = False
+    separator: Separator = ","
+
+
+@takes(Options)
+def command(asked: Options) -> None:
+    """Write the replies to a survey as data for SPSS, Stata, R, Excel or Python.
+
+    Beside the data go its codebook, for people (Markdown) and for archives (DDI-Codebook 2.5), and the design of every
+    private column (JSON). As long as they lie together, naysay estimate and naysay risk need no design from you.
+    Rows come in a random order, another each time.
+
+    \b
+    Examples:
+      naysay survey export sample --to data.sav
+      naysay survey export sample --to study/data.csv --language de --force
+    """
+    from naysay.collect import export
+
+    for place in export.places(asked.to):
+        if place.exists() and not asked.force:
+            raise DataError(f"{str(place)!r} exists; add --force to overwrite it, or give another name with --to")
+    if not asked.to.parent.is_dir():
+        raise DataError(f"there is no folder {str(asked.to.parent)!r} to write to")
+    with opened(asked.db, asked.data, "read") as store:
+        found = export.export(store, asked.survey, asked.to, language=asked.language, separator=asked.separator)
+    data, *beside = found.files
+    output.say(f"{data}: {found.replies:,} replies in {found.columns} columns, in random order")
+    for place in beside:
+        output.say(f"{place}: written")
+    output.say(f"hash: {found.hash}")
+    output.note("direct answers are as people gave them; before you share the file, see naysay risk --help")

@@ -1,0 +1,226 @@
+"""What people said to plain questions, with intervals: shares of answers, and where numbers lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from naysay import _checks
+from naysay.designs import direct
+from naysay.errors import DataError
+from naysay.estimate.findings import decimals, shown
+from naysay.estimate.linear import Floats
+from naysay.estimate.moments import moments
+from naysay.printing import Column, Content, Sentence, Table, plain, text
+from naysay.printing.numbers import csv_text
+
+__all__ = ["Numbers", "Shares", "numbers", "shares"]
+
+_QUARTILES = {"first quartile": 0.25, "median": 0.5, "third quartile": 0.75}
+
+
+class _Plain:
+    """What both kinds of results share."""
+
+    question: str
+    n: int
+    missing: int
+    confidence: float
+
+    def table(self) -> list[list[Any]]:
+        """The numbers, a row each, below the names of their columns."""
+        raise NotImplementedError
+
+    def content(self) -> list[Content]:
+        """The numbers in the vocabulary of `naysay.printing`."""
+        head, *rows = self.table()
+        missing = f"{self.missing:,} missing" if self.missing else "none missing"
+        told = f"{self.n:,} answers, {missing}; {self.confidence:.4g} intervals; direct answers, as people gave them"
+        places = self._places()
+        cells = tuple((str(name), *(_shown(value, places) for value in values)) for name, *values in rows)
+        columns = (Column(head[0], words=True, width=40), *map(Column, head[1:]))
+        return [Sentence(self.question), Sentence(told), Table(columns, cells)]
+
+    def _places(self) -> int:
+        raise NotImplementedError
+
+    def to_csv(self) -> str:
+        """The numbers as CSV, not rounded."""
+        return csv_text([["" if value is None else value for value in row] for row in self.table()])
+
+    def __str__(self) -> str:
+        return text(self.content())
+
+
+def _shown(value: Any, places: int) -> str:
+    return f"{value:,}" if isinstance(value, int) else shown(np.nan if value is None else float(value), places)
+
+
+@dataclass(frozen=True, eq=False)
+class Shares(_Plain):
+    """How many people gave each answer to a plain question.
+
+    Parameters
+    ----------
+    question : str
+    labels : tuple of str
+        The t answers.
+    counts : (t,) int
+    n, missing : int
+        People who answered, and who did not.
+    proportions, standard_errors : (t,) float
+    bounds : (t, 2) float
+        Intervals, each by itself.
+    confidence : float
+    """
+
+    question: str
+    labels: tuple[str, ...]
+    counts: tuple[int, ...]
+    n: int
+    missing: int
+    proportions: Floats
+    standard_errors: Floats
+    bounds: Floats
+    confidence: float
+
+    def table(self) -> list[list[Any]]:
+        numbers = zip(self.labels, self.counts, self.proportions, self.standard_errors, *self.bounds.T, strict=True)
+        return [["answer", "count", "share", "s.e.", "low", "high"], *map(list, numbers)]
+
+    def _places(self) -> int:
+        return decimals(self.standard_errors) or 3
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers as one JSON object."""
+        names = ("question", "n", "missing", "labels", "counts", "proportions", "standard_errors", "confidence")
+        told: dict[str, Any] = plain({name: getattr(self, name) for name in names} | {"intervals": self.bounds})
+        return told
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers(_Plain):
+    """Where the numbers lie that people gave to a plain question.
+
+    Parameters
+    ----------
+    question : str
+    n, missing : int
+    rows : {measure: (value, standard error or None, low, high)}
+        The mean, with the interval of Student's t; quartiles, with exact intervals between two of the numbers given,
+        None where there are too few for one.
+    confidence : float
+    """
+
+    question: str
+    n: int
+    missing: int
+    rows: Mapping[str, tuple[float, float | None, float | None, float | None]]
+    confidence: float
+
+    def table(self) -> list[list[Any]]:
+        return [["measure", "value", "s.e.", "low", "high"], *([name, *row] for name, row in self.rows.items())]
+
+    def _places(self) -> int:
+        return decimals([self.rows["mean"][1] or 0]) or 2
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers as one JSON object."""
+        names = ("value", "standard_error", "low", "high")
+        rows = {name: dict(zip(names, row, strict=True)) for name, row in self.rows.items()}
+        told = {name: getattr(self, name) for name in ("question", "n", "missing", "confidence")}
+        found: dict[str, Any] = plain(told | rows)
+        return found
+
+
+def shares(answers: Sequence[Any], labels: Sequence[str], *, question: str = "", confidence: float = 0.95) -> Shares:
+    """How many people gave each answer, and the shares with intervals (Agresti and Coull 1998).
+
+    Parameters
+    ----------
+    answers : (n,) sequence of label
+        None where nothing was answered.
+    labels : (t,) sequence of str
+        All answers that there are, two or more.
+    question : str
+    confidence : float
+
+    Raises
+    ------
+    DataError
+        Nobody answered, or an answer that is none of the labels.
+
+    Examples
+    --------
+    >>> print(shares(["city"] * 30 + ["country"] * 60 + [None], ["city", "country"], question="area"))
+    area
+    90 answers, 1 missing; 0.95 intervals; direct answers, as people gave them
+    <BLANKLINE>
+    answer   count  share   s.e.    low   high
+    city        30  0.333  0.050  0.244  0.436
+    country     60  0.667  0.050  0.564  0.756
+    """
+    design = direct(tuple(labels))
+    tally = design.tally(list(answers))
+    fit = moments(design, tally)
+    found = fit.intervals(confidence)
+    counts = tuple(round(share * fit.n) for share in fit.proportions)
+    errors = np.sqrt(np.diagonal(fit.covariance))
+    return Shares(
+        question, tuple(labels), counts, fit.n, fit.missing, fit.proportions, errors, found.bounds, confidence
+    )
+
+
+def numbers(values: ArrayLike, *, question: str = "", confidence: float = 0.95) -> Numbers:
+    """The mean and the quartiles of numbers, with intervals.
+
+    The interval of a quartile lies between two order statistics x(l) and x(u); with B ~ Binomial(n, q) it holds the
+    quantile with probability P(l ≤ B < u) at least.
+
+    Parameters
+    ----------
+    values : (n,) float
+        NaN where nothing was answered.
+    question : str
+    confidence : float
+
+    Raises
+    ------
+    DataError
+        Nobody answered.
+
+    Examples
+    --------
+    >>> found = numbers([float(n) for n in range(1, 100)], question="age")
+    >>> found.rows["median"]
+    (50.0, None, 40.0, 60.0)
+
+    Source: David and Nagaraja (2003), *Order Statistics*, section 7.1.
+    """
+    _checks.confidence(confidence)
+    given = np.asarray(values, dtype=float)
+    known = np.sort(given[~np.isnan(given)])
+    n = len(known)
+    if not n:
+        raise DataError(f"nobody has answered {question!r}" if question else "there are no numbers")
+    mean, error = float(known.mean()), (float(known.std(ddof=1)) / np.sqrt(n) if n > 1 else None)
+    rows: dict[str, tuple[float, float | None, float | None, float | None]] = {"mean": (mean, None, None, None)}
+    if error is not None:
+        reach = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * error
+        rows["mean"] = (mean, error, mean - reach, mean + reach)
+    for name, share in _QUARTILES.items():
+        rows[name] = (float(np.quantile(known, share)), None, *_around(known, share, confidence))
+    return Numbers(question, n, len(given) - n, rows, confidence)
+
+
+def _around(known: Floats, share: float, confidence: float) -> tuple[float | None, float | None]:
+    """The order statistics around a quantile; None on the side where there are too few."""
+    tail, n = (1 - confidence) / 2, len(known)
+    low = int(stats.binom.ppf(tail, n, share))  # P(B < low) ≤ tail
+    high = int(stats.binom.ppf(1 - tail, n, share)) + 1  # P(B ≥ high) ≤ tail
+    return (float(known[low - 1]) if low >= 1 else None, float(known[high - 1]) if high <= n else None)

@@ -1,0 +1,118 @@
+"""Workbooks of Excel: the first sheet is the table, a row a respondent."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import IO, Any
+from zipfile import BadZipFile
+
+import polars as pl
+
+from naysay.errors import DataError
+from naysay.files.codebook import Codebook
+from naysay.files.kinds import library
+
+__all__ = ["scan_workbook", "write_workbook"]
+
+MOST_ROWS = 1_048_576
+
+
+def scan_workbook(path: Path) -> pl.LazyFrame:
+    """The first sheet, its cells as text as in a CSV file: 1.0 as ``1``, a day as ``2026-11-20``."""
+    openpyxl = library(path)
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except (BadZipFile, KeyError, ValueError, openpyxl.utils.exceptions.InvalidFileException) as error:
+        raise DataError(f"cannot read {str(path)!r}: it is damaged or no workbook of Excel ({error})") from None
+    try:
+        rows = ([_text(cell) for cell in row] for row in book.worksheets[0].iter_rows(values_only=True))
+        names = [str(name) for name in next(rows, []) if name is not None]
+        cells = [(row + [None] * len(names))[: len(names)] for row in rows]  # empty cells at the end are not kept
+    finally:
+        book.close()
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None or not names:
+        problem = "no names of columns" if twice is None else f"two columns {twice!r}"
+        raise DataError(f"{str(path)!r} has {problem} in its first row")
+    return pl.LazyFrame(cells, schema=dict.fromkeys(names, pl.String), orient="row")
+
+
+def _text(cell: Any) -> str | None:
+    if cell is None or cell == "":
+        return None
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    if isinstance(cell, datetime.datetime) and cell.time() == datetime.time():
+        return cell.date().isoformat()
+    return cell.isoformat() if isinstance(cell, datetime.date) else str(cell)
+
+
+def write_workbook(pieces: Iterable[pl.DataFrame], file: IO[bytes], *, path: Path, book: Codebook | None) -> None:
+    """Write pieces of a table to a workbook, row by row, with the codebook on two further sheets.
+
+    A text is written as a text, whatever it begins with: Excel takes no cell for a formula, not even when it is edited.
+    """
+    openpyxl = library(path)
+    made = openpyxl.Workbook(write_only=True)
+    sheet, height = made.create_sheet("data"), 0
+    with closing(sheet):
+        for piece in pieces:
+            _check_letters(piece, path)
+            if not height:
+                sheet.append([_safe(sheet, name) for name in piece.columns])
+            height += piece.height
+            if height >= MOST_ROWS:
+                raise DataError(f"{path.name!r}: Excel takes {MOST_ROWS - 1:,} rows; write .parquet or .csv instead")
+            for row in piece.iter_rows():
+                sheet.append([_safe(sheet, cell) for cell in row])
+    for title, rows in _sheets(book):
+        described = made.create_sheet(title)
+        for line in rows:
+            described.append([_safe(described, cell) for cell in line])
+    made.save(file)
+
+
+def _check_letters(piece: pl.DataFrame, path: Path) -> None:
+    """Raise for control characters, of which Excel takes the tab and new lines only."""
+    for column in piece.select(pl.col(pl.String)):
+        if column.str.contains(r"[\x00-\x08\x0b\x0c\x0e-\x1f]").any():
+            told = f"cannot write {str(path)!r}: column {column.name!r} holds control characters, which Excel refuses"
+            raise DataError(f"{told}; write .csv or .parquet instead", column=column.name)
+
+
+def _safe(sheet: Any, cell: Any) -> Any:
+    """A cell that is a text even where it looks like a formula."""
+    if not isinstance(cell, str) or cell[:1] not in _FORMULA:
+        return cell
+    from openpyxl.cell import WriteOnlyCell
+
+    made = WriteOnlyCell(sheet, value=cell)
+    made.data_type, made.quotePrefix = "s", True
+    return made
+
+
+_FORMULA = tuple("=+-@\t\r＝＋－＠")
+
+
+def _sheets(book: Codebook | None) -> Iterator[tuple[str, Sequence[Sequence[Any]]]]:
+    """What the columns and their values mean, a sheet each."""
+    if book is None:
+        return
+    head = ["column", "label", "holds", "measure", "after randomization", "level"]
+    rows = [
+        [
+            each.column,
+            each.label,
+            each.holds,
+            each.measure,
+            "yes" if each.asked else "",
+            each.asked and each.asked.level,
+        ]
+        for each in book.entries
+    ]
+    yield "variables", [head, *rows, [], ["survey", book.survey], ["hash", book.hash], ["language", book.language]]
+    values = [[each.column, value.name, value.label] for each in book.entries for value in each.values]
+    yield "values", [["column", "value", "label"], *values]
