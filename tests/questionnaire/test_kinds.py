@@ -200,5 +200,5 @@ def test_the_page_knows_every_kind_and_no_other():
     common = set(Question.model_fields) | {"kind"}
     models = {**KINDS, "note": Note, "group": Group}
     assert fields == {name: set(model.model_fields) - common for name, model in models.items()}
-    assert set(listed("questions.js", "INPUTS")) == set(KINDS)
+    assert set(listed("device.js", "INPUTS")) == set(KINDS)
     assert set(listed("checks.js", "RULES")) == set(KINDS) - {"select_one", "rating"}  # inputs that give nothing wrong

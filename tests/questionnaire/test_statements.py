@@ -79,3 +79,13 @@ def test_lines_name_every_question_level_and_the_sum():
     assert told[3].startswith("r, each of 2 choices: ")
     assert "ε = 3.296" in told[-1]
     assert "odds of a category by 3 at most" in told[-1]
+
+
+def test_what_privacy_by_hand_rests_on_is_said():
+    names, design = ("yes", "no"), "crosswise(prevalence=1/4)"
+    alone = asked(names=names, design=design)
+    beside = alone.model_copy(
+        update={"private": alone.private.model_copy(update={"innocuous": {"en": "Born in May?"}})}
+    )
+    said = "q: by hand this holds for readers who do not know a person's innocuous answer"
+    assert (said in lines(form(alone)), said in lines(form(beside))) == (False, True)

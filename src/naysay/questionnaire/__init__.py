@@ -4,7 +4,7 @@ from naysay.questionnaire.expressions.evaluation import evaluate, truth
 from naysay.questionnaire.expressions.nodes import Answer, Apply, Expression, Sent, Value
 from naysay.questionnaire.expressions.parsing import parse_expression, write_expression
 from naysay.questionnaire.items import Group, Item, Note
-from naysay.questionnaire.kinds.base import Bin, Choice, Constraint, Label, Private, Question
+from naysay.questionnaire.kinds.base import Bin, Choice, Constraint, Label, Practice, Private, Question
 from naysay.questionnaire.kinds.choices import Grid, Ranking, SelectMultiple, SelectOne
 from naysay.questionnaire.kinds.values import Date, Decimal, Integer, Rating, Text
 from naysay.questionnaire.loading import Examined, examine, load, of_form
@@ -32,6 +32,7 @@ __all__ = [
     "Label",
     "Note",
     "Place",
+    "Practice",
     "Private",
     "Problem",
     "Question",

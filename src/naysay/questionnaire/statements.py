@@ -130,6 +130,8 @@ def lines(questionnaire: Questionnaire) -> list[str]:
         subject = question.name if many == 1 else f"{question.name}, each of {many} choices"
         said = (line.removeprefix("privacy: ").removeprefix("privacy, ") for line in privacy.lines(private.offer))
         told += [f"{subject}: {line}" for line in said]
+        if private.innocuous:
+            told.append(f"{subject}: by hand this holds for readers who do not know a person's innocuous answer")
     if not told:
         return ["privacy: no question is private; every answer is sent as it is"]
     return [*told, _sum_line(together(questionnaire))]

@@ -6,6 +6,7 @@ import pytest
 from browsing import remembered, serve
 from hostile import lying, refused
 from measuring import VISIBLE
+from test_accessible import misfits, offences
 
 from naysay import designs
 from naysay.collect import Published
@@ -301,6 +302,45 @@ def test_few_words_stand_beside_the_questions_and_the_options(begin, locale):
         assert len(sentence(respondent).split()) <= 20, name
         assert counted <= 45, (name, page.evaluate(VISIBLE))
         respondent.move()
+
+
+LOOKS = [("en-US", "light", "none"), ("ar", "dark", "none"), ("de-DE", "light", "active")]
+
+
+@pytest.mark.parametrize(("locale", "scheme", "forced"), LOOKS)
+def test_no_screen_offends_against_wcag(begin, locale, scheme, forced):
+    respondent = begin(locale=locale, color_scheme=scheme, forced_colors=forced)
+    page = respondent.page
+    while not page.locator("#confirm").count():
+        if not page.locator(".hand").count():
+            turn(respondent)
+        page.locator(".inputs input").first.check()
+        page.locator(".how summary").click()
+        assert offences(page) == []
+        assert misfits(page) == []
+        respondent.move()
+
+
+ASKED = "Did you, crosswise? optional"
+SECOND = "The second question: Is your mother's birthday in the months January to March?"
+READ = (
+    f'- region "{ASKED}":',
+    "- paragraph: Private",
+    f'- heading "{ASKED}" [level=1]',
+    "- paragraph: Answer both in your head, and tap only whether your two answers are the same.",
+    f'- paragraph: "{SECOND}"',
+    f"""- 'group "{ASKED} {SECOND.replace("'", "''")}"':""",
+    '- radio "The same"',
+    "- text: The same",
+    '- radio "Different"',
+    "- text: Different",
+    "- paragraph: This device never learns your answer.",
+)
+
+
+def test_a_screen_reader_reads_both_questions_before_the_options(begin):
+    read = begin().page.locator(".question").aria_snapshot()
+    assert [line.strip() for line in read.splitlines()] == list(READ)
 
 
 @pytest.mark.parametrize("locale", ["en-US", "ar"])

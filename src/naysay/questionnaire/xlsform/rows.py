@@ -297,4 +297,4 @@ def _way_out(text: str) -> str:
     if word.endswith("_from_file"):
         return _WAYS_OUT["select_one_external"]
     known = [kind.types[0] for kind in KINDS.values() if kind.types]
-    return _WAYS_OUT.get(word) or f"the types are {', '.join([*known, 'note', 'begin_group', 'end_group'])}"
+    return _WAYS_OUT.get(word) or f"the types are {', '.join([*known, 'note', CHECK, 'begin_group', 'end_group'])}"
