@@ -1,8 +1,9 @@
 """Designs: P(response | category), its algebra, its JSON form and exact drawing.
 
-`Design` is one channel, `Levels` an offer of several, `Samples` several put to samples of their own; ``a * b`` is two
-questions to one person (`Product`, or `Crossed` where they have levels or samples). Families of designs are functions
-in `naysay.designs`. A module's ``__all__`` is what it adds here.
+A `Design` is one channel. `Levels` offers several designs, of which each respondent picks one. `Samples` gives each
+sample a design of its own. ``a * b`` puts two questions to one person: a `Product`, or a `Crossed` where a question has
+levels or samples. Families of designs are functions in `naysay.designs`. Each module's ``__all__`` lists what it adds
+here.
 """
 
 # ruff: noqa: F403, PLE0604 (the modules' own lists)

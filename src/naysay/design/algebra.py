@@ -1,4 +1,4 @@
-"""Designs made of designs: a lottery between them, one after another, two questions or two answers of one person."""
+"""Designs made of designs: a lottery between them, one after another, two questions, or two answers."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ __all__ = ["Both", "Mixture", "Product", "Then", "mix"]
 
 
 def mix(*weighted: tuple[Any, Design]) -> Mixture:
-    """A lottery: each respondent answers under one of several designs, which one nobody learns.
+    """A lottery: each respondent answers under one of several designs, and nobody learns which one.
 
-    P = Σ w_c P_c / Σ w_c. A negative answer alone rules categories out for certain (ε = ∞); mixed with noise it has a
-    finite ε.
+    P = Σ w_c P_c / Σ w_c. A negative answer alone rules categories out for certain, so ε = ∞. Mixed with noise, it has
+    a finite ε.
 
     Parameters
     ----------
     *weighted : (weight, Design)
-        Integer or decimal weights, read as written, in any proportion. The designs share categories and response space.
+        Integer or decimal weights, read as written; they need not sum to one. The designs share their categories and
+        their response space.
 
     Raises
     ------
@@ -59,7 +60,7 @@ def mix(*weighted: tuple[Any, Design]) -> Mixture:
     scale = math.lcm(*(weight.denominator for weight in exact))
     whole = [int(weight * scale) for weight in exact]
     shared = math.gcd(*whole)
-    if sum(whole) > LIMIT * shared:  # 1/3 as a float
+    if sum(whole) > LIMIT * shared:  # such as 1/3 given as a float: its exact denominator is too large
         whole, shared = rounded(exact), 1
     parts = [check_channel(design, "a component of a mix") for _, design in weighted]
     name = ", ".join(f"({weight}, {part.name or part.kind})" for (weight, _), part in zip(weighted, parts, strict=True))
@@ -92,7 +93,7 @@ class Mixture(Design):
                 )
             if other.space != first.space:
                 raise DesignError(
-                    "the designs of a mix must report in one response space, or the answer would tell which was used; "
+                    "the designs of a mix must share one response space, or the answer would tell which one was used; "
                     f"got {first.space.form()} and {other.space.form()}"
                 )
         if (
@@ -198,7 +199,7 @@ class Then(_Two):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Product(_Two):
-    """Two questions to one person, each randomized on its own; more where one of the two is a product.
+    """Two questions to one person, each randomized on its own; three or more where one of the two is a product.
 
     Categories are pairs; P is the Kronecker product. Truth and answers are two columns.
 
@@ -268,7 +269,7 @@ class Product(_Two):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Both(_Two):
-    """Two answers about one category, each randomized on its own; two columns of answers.
+    """Two answers about one category, each randomized on its own. Answers come in two columns.
 
     P(y, y' | j) = P(y | j) P(y' | j).
 
@@ -310,7 +311,7 @@ class Both(_Two):
 
 
 def crossed_labels(first: Answerable, second: Answerable, of: str = "categories") -> tuple[Any, ...]:
-    """The pairs of two questions' categories, or cells; longer tuples where one of the two is several questions."""
+    """The pairs of two questions' categories (or cells). Where one of the two is a product, the tuples are longer."""
     each = (
         getattr(design, of) if len(design.factors) > 1 else [(label,) for label in getattr(design, of)]
         for design in (first, second)
@@ -319,7 +320,7 @@ def crossed_labels(first: Answerable, second: Answerable, of: str = "categories"
 
 
 def _known(design: Design, codes: Codes) -> NDArray[np.float64]:
-    """Likelihood rows of one of two answers; ones where only the other was given."""
+    """Likelihood rows of one of two answers; a row of ones where only the other answer was given."""
     known = ~design.space.missing(codes)
     rows = np.ones((len(codes), len(design.categories)))
     rows[known] = design.rows(codes[known])

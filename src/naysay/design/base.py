@@ -1,4 +1,4 @@
-"""What can be answered: a single design or several, with what all of them share."""
+"""What every design shares, whether it is a single design or puts several together."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["Answerable", "Design", "load", "read"]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Answerable(Tallied):
-    """What answers can be collected under: one `Design`, or an offer of several (`Levels`).
+    """Anything under which answers can be collected: one `Design`, or several (`Levels`, `Samples`, `Crossed`).
 
     Parameters
     ----------
@@ -40,11 +40,11 @@ class Answerable(Tallied):
     name : str
         The design as a call, such as ``warner(p=0.7)``.
     notes : tuple of str
-        What a reader must know beside the numbers.
+        What a reader must know besides the numbers.
     protocol : Protocol, optional
-        What a respondent does to answer, what that assumes, and who proposed it.
+        What a respondent does to answer, what the estimate then assumes, and who proposed it.
     alternatives : tuple of design
-        The same design at both ends of the range of a probability that is not known for certain.
+        Where a probability of the design is known only as a range: the design at both ends of the range.
     """
 
     categories: tuple[Any, ...]
@@ -55,7 +55,7 @@ class Answerable(Tallied):
     alternatives: tuple[Answerable, ...] = ()
 
     rule: ClassVar[str] = ""
-    """How an answer is drawn, in words, for clients in other languages."""
+    """How to draw an answer, in words, for clients in other languages."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -65,18 +65,19 @@ class Answerable(Tallied):
                 RULES[cls.kind] = cls.rule
 
     written: ClassVar[tuple[str, ...]] = ("name", "notes", "categories")
-    """Which fields of every design its JSON form begins with."""
+    """The fields with which the JSON form begins."""
 
     @classmethod
     @abstractmethod
     def of_form(cls, node: dict[str, Any]) -> Answerable:
-        """The design that a JSON object describes, checked again; what it is made of is read already."""
+        """The design that a JSON object describes, checked again. Designs inside the object have been read before."""
 
     assigned_by: ClassVar[str] = "nobody"
-    """Who puts a respondent under one of the parts: nobody where there is one, the respondent, or the researcher."""
+    """Who decides which part a respondent answers: the respondent, the researcher, or nobody where there is one
+    part."""
 
     several: ClassVar[bool] = False
-    """Whether its channels have names, by which results are told; a single design is its own channel."""
+    """Whether its channels have names, which results then show. A single design is its own, unnamed channel."""
 
     @property
     def parts(self) -> dict[Any, Design]:
@@ -85,28 +86,29 @@ class Answerable(Tallied):
 
     @property
     def made_of(self) -> tuple[Answerable, ...]:
-        """The designs that this one is put together from; none where it is one piece."""
+        """The designs that this one is put together from; empty where it is one piece."""
         return ()
 
     @property
     def factors(self) -> tuple[Answerable, ...]:
-        """What each question is answered under where one person is asked several; only itself where it is one.
+        """The design of each question where one person is asked several; only this design where there is one question.
 
-        Categories and responses are tuples of theirs, and likelihoods multiply, so that ε and bits add.
+        Categories and responses are then tuples, one entry for each question. Likelihoods multiply, so that ε and bits
+        add.
         """
         return (self,)
 
     @property
     def names_needed(self) -> int:
-        """How many names, of levels or samples, must come with the answers: one for each question that has them."""
+        """How many columns of levels or samples must come with the answers: one for each question that has them."""
         return 0 if self.levels == (None,) else 1
 
     @property
     def cells(self) -> tuple[Any, ...]:
-        """The kinds of people that the channels tell apart: the categories, unless samples tell finer ones apart."""
+        """The kinds of people that the channels tell apart: the categories, unless samples tell finer kinds apart."""
         return self.categories
 
-    # Fields of designs whose cells are finer; a cached property gives way to a field, a property would not.
+    # Designs with finer cells store these as fields: a field can replace a cached property, but not a property.
     @cached_property
     def shares(self) -> tuple[Share, ...]:
         """The categories, in order, as shares of the cells."""
@@ -114,7 +116,7 @@ class Answerable(Tallied):
 
     @cached_property
     def nuisance(self) -> tuple[Share, ...]:
-        """What is estimated beside the categories, as shares of the cells."""
+        """What is estimated besides the categories, as shares of the cells."""
         return ()
 
     @cached_property
@@ -124,11 +126,11 @@ class Answerable(Tallied):
 
     @property
     def finer(self) -> bool:
-        """Whether its cells differ from the categories, or something else is estimated beside them."""
+        """Whether its cells differ from the categories, or something besides the categories is estimated."""
         return self.cells != self.categories or bool(self.nuisance)
 
     def proportions_of(self, cells: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The proportions of the categories, (t,), where people are distributed over the cells like this."""
+        """The proportions of the categories, (t,), for these proportions of the cells."""
         return cells
 
     @abstractmethod
@@ -144,7 +146,7 @@ class Answerable(Tallied):
         return {"kind": self.kind} | shared | self._content() | told
 
     def _content(self) -> dict[str, Any]:
-        """What the JSON form says beside what every design's says: the fields that the class adds."""
+        """The part of the JSON form that other designs do not have: the fields that the class adds."""
         return {name: formed(getattr(self, name)) for name in self._own()}
 
     @classmethod
@@ -162,7 +164,7 @@ class Answerable(Tallied):
         """P(response | category) for each response, (n, t); a row of ones where it is missing."""
 
     def __eq__(self, other: object) -> bool:
-        """Whether both draw the same answers with the same chances, whatever their names are."""
+        """Whether both draw the same answers with the same chances. Their names may differ."""
         return self is other or (isinstance(other, Answerable) and unnamed(self.form()) == unnamed(other.form()))
 
     def __hash__(self) -> int:
@@ -191,7 +193,7 @@ class Answerable(Tallied):
         return self._made_into("crossed" if self.several or other.several else "product", other)
 
     def _made_into(self, kind: str, other: Answerable) -> Design:
-        """A design of this and another; the algebra, which stands above, is found by its name."""
+        """A design of this one and another; its class is found by kind, since the algebra imports this module."""
         return cast("Design", KINDS[kind].of_form({"first": self, "second": other}))
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -199,7 +201,7 @@ class Answerable(Tallied):
         return text_of(self.form(), indent=indent)
 
     def positions(self, truth: Any) -> Truth:
-        """Place of each true category (n,), -1 where it is missing."""
+        """The place of each true category (n,); -1 where it is missing."""
         return self._truth_space.encode(truth, what="category")[:, 0]
 
     @cached_property
@@ -209,11 +211,11 @@ class Answerable(Tallied):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Design(Answerable, Chances):
-    """P(response | category): it draws answers, and says how likely any answer is under each category.
+    """P(response | category): draws answers, and says how likely each answer is under each category.
 
-    λ = Pπ: with proportions π of the categories, responses come with probabilities λ. Columns of P are categories and
-    sum to one; rows are responses. Make one with a family of `naysay.designs`, combine with `mix`, ``a.then(b)`` and
-    ``a * b``, read one back with `Design.from_json`.
+    If the categories have proportions π, responses have probabilities λ = Pπ. Columns of P are categories and sum to
+    one; rows are responses. Make a design with a family of `naysay.designs`, combine designs with `mix`, ``a.then(b)``
+    and ``a * b``, and read one back with `Design.from_json`.
 
     A subclass gives `rows` (the likelihood), `draw` (the sampler), its fields, and the `rule` by which clients in
     other languages draw; its JSON is read from its fields.
@@ -234,7 +236,7 @@ class Design(Answerable, Chances):
 
     @classmethod
     def of(cls, *_: Any, **fields: Any) -> Self:
-        """The design with these fields; a class whose space follows from them makes it here."""
+        """The design with these fields. A class whose response space follows from them makes the space here."""
         return cls(**fields)
 
     @classmethod
@@ -242,10 +244,10 @@ class Design(Answerable, Chances):
         named = [name for name in (*cls.written, *cls._own()) if name not in TOLD]
         return cls.of(**{name: labels_of(node[name]) for name in named}, **told_of(node))
 
-    # A design that shows options has a field of this name; a cached property gives way to a field.
+    # A design that shows options has a field of this name; a field can replace a cached property, but not a property.
     @cached_property
     def shown(self) -> int | None:
-        """How many categories a respondent is shown, to reject one; None where that is not what people do."""
+        """How many categories a respondent is shown in order to reject one; None for designs of another kind."""
         return None
 
     levels = (None,)
@@ -293,7 +295,7 @@ class Design(Answerable, Chances):
         return Responses(self.drawn(self.positions(truth), source_of(rng)), self.space)
 
     def drawn(self, places: Truth, source: Source) -> Codes:
-        """Codes of one response for each true place; a missing one, -1, gives a missing response."""
+        """Codes of one response for each true place. A missing place, -1, gives a missing response."""
         known = places >= 0
         codes = np.zeros((len(places), self.space.width), dtype=np.int64)
         codes[~known] = self.space.encode([None] if self.space.answers == 1 else ([None],) * self.space.answers)
@@ -323,7 +325,7 @@ class Design(Answerable, Chances):
 
 
 def told_of(node: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a JSON form that only tell about a design."""
+    """The fields of a JSON form that describe a design and change no answer."""
     notes, steps = tuple(node.get("notes", ())), protocol.read(node.get("protocol"))
     return {"name": node.get("name", ""), "notes": notes, "protocol": steps}
 
@@ -357,7 +359,7 @@ def read(text: str | Mapping[str, Any]) -> Answerable:
     Raises
     ------
     DesignError
-        Text that is no JSON, or JSON that is no design of this version; says what is wrong.
+        The text is no JSON, or the JSON is no design of this version. The message says what is wrong.
 
     Examples
     --------
@@ -374,7 +376,7 @@ def load(path: str | Path) -> Answerable:
     Parameters
     ----------
     path : str or Path
-        A file of UTF-8 text, as `to_json` writes it.
+        A file of UTF-8 text that `to_json` wrote.
 
     Returns
     -------
@@ -383,7 +385,7 @@ def load(path: str | Path) -> Answerable:
     Raises
     ------
     DesignError
-        No such file, one that cannot be read, or one that holds no design of this version.
+        The file does not exist, cannot be read, or holds no design of this version.
 
     Examples
     --------

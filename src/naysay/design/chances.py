@@ -15,14 +15,15 @@ from naysay.responses import Codes, Responses, Space
 
 Truth = NDArray[np.int64]
 
-_FEW = 20_000  # responses that are listed for a sum; beyond them a closed form is quicker
-_ENTRIES = 30_000_000  # of an array of second moments
+_FEW = 20_000  # a sum lists at most this many responses; above it a closed form is quicker
+_ENTRIES = 30_000_000  # largest array of second moments, in entries (240 MB)
 
 
 class Chances(ABC):
-    """P(response | category) of one channel: a kind gives `rows` and `draw`, and where it can a closed form.
+    """P(response | category) of one channel.
 
-    What has a default here works for every design whose responses can be listed.
+    Every kind of design gives `rows` and `draw`. The other members have a default that works wherever responses can be
+    listed; a kind may replace it by a closed form.
     """
 
     categories: tuple[Any, ...]
@@ -34,7 +35,7 @@ class Chances(ABC):
 
     @abstractmethod
     def draw(self, truth: Truth, source: Source) -> Codes:
-        """Codes of one response for each true category, none missing."""
+        """Codes of one response for each true category; no category is missing."""
 
     @property
     def exchangeable(self) -> bool:
@@ -45,11 +46,11 @@ class Chances(ABC):
     """Whether P is αI + β11ᵀ and stored as α and β (see `even_mean`), so that no array of t × t is needed."""
 
     tabular: ClassVar[bool] = False
-    """Whether every response is a label, and the chances of all responses are kept as integers."""
+    """Whether every response is a label and all chances are stored as integers."""
 
     @cached_property
     def expected_statistic(self) -> NDArray[np.float64]:
-        """A (d, t) with column j = E[T | X = j], the mean of the linear statistic given the category."""
+        """The mean of the linear statistic T given the category, (d, t): column j is E[T | X = j]."""
         codes = self.space.listing()
         return _checks.read_only(self.space.statistic(codes).T @ self.rows(codes))
 
@@ -79,15 +80,16 @@ class Chances(ABC):
     def typical_codes(self) -> Codes:
         """Responses that include the most revealing one: all of them, or one that stands for all."""
         listing = self.space.size <= 5_000 or not self.exchangeable
-        return self.space.listing() if listing else self.draw(np.zeros(1, dtype=np.int64), ByteSource(bytes))  # zeros
+        # `bytes`, called with n, gives n zero bytes: a source without chance.
+        return self.space.listing() if listing else self.draw(np.zeros(1, dtype=np.int64), ByteSource(bytes))
 
     def integers(self, codes: Codes) -> NDArray[np.int64] | None:
-        """Integers (n, t) in proportion to `rows`; None where the design does not keep its chances so."""
+        """Integers (n, t) in proportion to `rows`; None where the design does not store its chances as integers."""
         return None
 
     @cached_property
     def even_mean(self) -> tuple[float, float] | None:
-        """(α, β) where the mean of the linear statistic is αI + β11ᵀ and its sum is constant; None where it is not.
+        """(α, β), if the mean of the linear statistic is αI + β11ᵀ and the statistic has a constant sum; else None.
 
         Then the unbiased indicator of category j is (T_j - β) / α, and nothing has to be inverted.
         """
@@ -100,7 +102,7 @@ class Chances(ABC):
 
     @property
     def listed(self) -> bool:
-        """Whether sums over responses go through all of them; where there are more, a closed form is quicker."""
+        """Whether sums over responses list all of them; above 20,000 responses a closed form is quicker."""
         return self.space.listable and self.space.size <= _FEW
 
     def second_moments(self) -> NDArray[np.float64] | None:
@@ -120,7 +122,7 @@ class Chances(ABC):
         return np.asarray(np.einsum("yj,ya,yb->jab", self.rows(codes), statistic, statistic, optimize=True))
 
     def guessed(self, prior: NDArray[np.float64]) -> float:
-        """How often the likeliest category after a response is the true one: Σ_y max_j π_j P(y | j).
+        """How often the likeliest category, given the response, is the true one: Σ_y max_j π_j P(y | j).
 
         Raises
         ------
@@ -133,5 +135,5 @@ class Chances(ABC):
         return float((self.rows(self.space.listing()) * prior).max(axis=1).sum())
 
     def impossible(self, codes: Codes) -> NDArray[np.bool_]:
-        """Whether no category at all could give each of these responses, (n,)."""
+        """Whether each of these responses is one that no category can give, (n,)."""
         return np.asarray(self.rows(codes).max(axis=1) <= 0)

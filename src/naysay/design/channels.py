@@ -27,7 +27,7 @@ _TABLE = (
     "Draw u below the denominator. In the column of the true category add up the weights from the first row on; the "
     "response is the first row whose running sum exceeds u."
 )
-_ROUNDED = Fraction(1, 2**50)  # what rounding to a denominator of 2**53 may change
+_ROUNDED = Fraction(1, 2**50)  # rounding to a denominator of 2**53 may change a chance by this much
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -63,7 +63,7 @@ class Table(Design):
         self._check_protocol()
 
     def _check_protocol(self) -> None:
-        """Raise if the steps that a respondent is told add up to other probabilities than the table's."""
+        """Raise if the steps that respondents are told lead to other probabilities than the table's."""
         if self.protocol is None or not self.protocol.complete:
             return
         told, over = protocol.probabilities(self.protocol.first, self.categories, self.space.labels)
@@ -120,12 +120,12 @@ class Table(Design):
 
 
 def compact(table: Table) -> Table | Pattern:
-    """The table itself, or where it has more than `MANY` categories and its columns are one pattern, that pattern."""
+    """The table itself; or its pattern, if it has more than `MANY` categories and its columns are one pattern."""
     weights, t = table.weights, len(table.categories)
     if t <= MANY or table.kind != "table" or table.space.labels != table.categories:
         return table
     own, other = int(weights[0, 0]), int(weights[0, 1])
-    # The diagonal is subtracted in place of comparing with a second table of that size.
+    # Counting the entries that are not `other` needs no second table of the same size.
     if (weights.diagonal() != own).any() or np.count_nonzero(weights != other) != (t if own != other else 0):
         return table
     told = {"name": table.name, "notes": table.notes, "protocol": table.protocol, "alternatives": table.alternatives}
@@ -134,12 +134,12 @@ def compact(table: Table) -> Table | Pattern:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class TwoOption(Table):
-    """The table of a survey that shows respondents a few categories, of which they reject a false one.
+    """The table of a survey in which respondents see a few categories and reject a false one.
 
-    It remembers how many were shown, so that the band of estimates over all ways of choosing can be computed.
+    It stores how many are shown. From that follows the band of estimates over all ways in which people may choose.
     """
 
-    shown: int = field()  # required, although the base has a value of that name
+    shown: int = field()  # required: else the base class's value of that name would be the default
     kind: ClassVar[str] = "two_option"
 
     def form(self) -> dict[str, Any]:

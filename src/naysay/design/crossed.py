@@ -1,4 +1,4 @@
-"""Questions to one person, some of which are answered under one of several designs."""
+"""Questions to one person, where at least one question has levels or samples."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ __all__ = ["Crossed"]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Crossed(Answerable):
-    """Two questions to one person, ``a * b``, of which one or both have levels or samples.
+    """Two questions to one person, ``a * b``, where one question or both have levels or samples.
 
-    Each pair of their levels is a level, whose channel is the product of both; where only one question has levels, they
-    keep their names. Answers come in a column for each question, and levels in a column for each question with levels.
+    Each pair of their levels is a level of its own; its channel is the product of both channels. Where only one
+    question has levels, the levels keep their names. Answers come in one column for each question, and levels in one
+    column for each question that has levels.
 
     Examples
     --------
@@ -106,7 +107,7 @@ class Crossed(Answerable):
 
     @cached_property
     def _channels(self) -> dict[Any, tuple[Any, Any, Design]]:
-        """By name: the levels of both questions, and the channel of both."""
+        """By name: the level of each question, and the channel of the pair."""
         found: dict[Any, tuple[Any, Any, Design]] = {}
         for one, two in itertools.product(self.first.levels, self.second.levels):
             names = (*_names(self.first, one), *_names(self.second, two))
@@ -142,7 +143,7 @@ class Crossed(Answerable):
         return np.where((first >= 0) & (second >= 0), first * len(self.second.cells) + second, -1)
 
     def _levels_of(self, level: Any) -> tuple[Any, Any]:
-        """The column of levels of each of the two questions, or several columns; None where it has none."""
+        """The column (or columns) of levels of each of the two questions; None where a question has none."""
         needed, ahead = self.names_needed, self.first.names_needed
         if needed == 0 or level is None:
             return None, None
@@ -205,16 +206,16 @@ class Crossed(Answerable):
         return np.asarray((first[:, :, None] * second[:, None, :]).reshape(len(first), len(self.cells)))
 
     def randomize(self, truth: Any, *, level: Any = None, rng: np.random.Generator | Source | None = None) -> Responses:
-        """One response to both questions for each respondent, at the levels of their own choice.
+        """One response to both questions for each respondent, at the levels that they chose.
 
         Parameters
         ----------
         truth : tuple of (n,) sequence
-            The true categories, a column for each question; cells for a question of several samples.
+            The true categories, one column for each question; for a question of several samples, the true cells.
         level : (n,) sequence, or tuple of such
-            A column for each question that has levels or samples; drawn with equal chances without it.
+            One column for each question that has levels or samples. Without it, levels are drawn with equal chances.
         rng : numpy Generator, optional
-            For simulation; without it the operating system's randomness is used.
+            For simulation. Without it the operating system's randomness is used.
         """
         source: Any = source_of(rng)
         truths = columns_of(truth, len(self.first.factors), len(self.second.factors))
@@ -227,7 +228,7 @@ class Crossed(Answerable):
 
 
 def _names(design: Answerable, level: Any) -> tuple[Any, ...]:
-    """What a level of a question adds to the name of a level of both: nothing where the question has none."""
+    """What one question adds to the name of a pair of levels: its level, or nothing where it has no levels."""
     needed = design.names_needed
     return () if needed == 0 else (level,) if needed == 1 else level
 
@@ -244,7 +245,7 @@ def _shares(first: Answerable, second: Answerable) -> list[Share]:
 
 
 def _nuisance(first: Answerable, second: Answerable) -> list[Share]:
-    """What either question tells beside its categories."""
+    """What either question estimates besides its categories."""
     every = {each: Share(None, each.cells) for each in (first, second)}
     taken: list[Share] = []
     for share, (one, two) in [(s, (s, every[second])) for s in first.nuisance] + [
@@ -257,7 +258,7 @@ def _nuisance(first: Answerable, second: Answerable) -> list[Share]:
 
 
 def _share(name: Any, first: Answerable, second: Answerable, one: Share, two: Share) -> Share:
-    """The share of those who are in a share of each question's cells."""
+    """The share of people who belong to both shares, one of each question."""
     cells = crossed_labels(first, second, "cells")
     (above, below), (over, under) = one.weights(first.cells), two.weights(second.cells)
     of, among = np.outer(above, over).ravel() > 0, np.outer(below, under).ravel() > 0

@@ -15,12 +15,12 @@ __all__ = ["draw_lots"]
 
 
 def draw_lots(*branches: tuple[Any, Step], again: bool = False) -> Chance:
-    """A chance with a device that suits its probabilities: a coin, a die, or numbered cards.
+    """A chance step with a device that suits its probabilities: a coin, a die, or numbered cards.
 
     Parameters
     ----------
     *branches : (probability, Step)
-        Probabilities are read as written and sum to one; those of 0 are left out.
+        Probabilities are read as written and sum to one. Branches of probability 0 are left out.
     again : bool
         Whether the respondent has used the device before on this path.
 
@@ -51,7 +51,7 @@ def draw_lots(*branches: tuple[Any, Step], again: bool = False) -> Chance:
 
 
 def _device(sides: int, *, again: bool) -> tuple[str, Any]:
-    """The instruction for a device with so many equally likely outcomes, and how a range of them is called."""
+    """The instruction for a device with this many equally likely outcomes, and the name for a range of outcomes."""
     if sides == 1:
         return "without any chance", lambda first, last: "always"
     if sides == 2:

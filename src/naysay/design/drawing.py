@@ -1,8 +1,8 @@
 """Where chance comes from: exact uniform integers, from the operating system or from a seeded generator.
 
-Every design draws through one primitive, a uniform integer below a bound, so each sampler is written once and gives
-exactly the published probabilities from any source. The byte rule is part of the JSON form of a design (`RULES`), so
-that a client in any language draws the same answer from the same bytes.
+Every design draws through one primitive: a uniform integer below a bound. So each sampler is written once and gives
+exactly the published probabilities from any source. The JSON form of a design holds the rule from bytes to integers
+(`RULES`), so that a client in any language draws the same answer from the same bytes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RULES = {
         "if the result is N or more, discard it and read afresh."
     ),
 }
-"""How to draw each kind of design, in words, for clients in other languages; each kind adds its own rule."""
+"""How to draw an answer under each kind of design, in words, for clients in other languages. Each kind adds its own."""
 
 
 class Source(Protocol):
@@ -41,7 +41,7 @@ class ByteSource:
     Parameters
     ----------
     read : callable
-        Gives that many random bytes.
+        Takes a number and returns that many random bytes.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class ByteSource:
             drawn = np.zeros(len(waiting), dtype=np.int64)
             for place in range(width):
                 drawn = (drawn << 8) | octets[:, place]
-            drawn &= (1 << bits) - 1  # or more than half of all draws could be rejected
+            drawn &= (1 << bits) - 1  # without the mask, more than half of all draws could be rejected
             result[waiting] = drawn
             waiting = waiting[drawn >= bound]
         return result
@@ -92,4 +92,4 @@ def source_of(rng: np.random.Generator | Source | None) -> Source:
         return GeneratorSource(rng)
     if hasattr(rng, "below"):
         return rng
-    raise DataError(f"rng must be a numpy Generator, as numpy.random.default_rng(2016), or None; got {rng!r}")
+    raise DataError(f"rng must be a numpy Generator, such as numpy.random.default_rng(2016), or None; got {rng!r}")

@@ -16,8 +16,8 @@ from naysay.errors import DesignError
 LIMIT = 2**53
 """Largest denominator: integers up to here are exact in every language's floating point."""
 
-_NOISE = 1e-12  # how far a column may miss one by floating-point arithmetic alone
-_DIGITS = 400  # a power of ten beyond this is a slip, and would take forever to write out
+_NOISE = 1e-12  # a column's sum may differ from one by this much through floating-point arithmetic alone
+_DIGITS = 400  # a larger power of ten is a typing error, and would take forever to write out as a fraction
 
 
 def as_fraction(value: Any, *, what: str = "a probability") -> Fraction:
@@ -40,7 +40,7 @@ def as_fraction(value: Any, *, what: str = "a probability") -> Fraction:
 
 
 def integer(value: Any) -> int:
-    """The value itself, if it is a whole number and of no other kind; to be read from JSON.
+    """A value read from JSON, if it is a whole number; neither a float nor a truth value passes.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def integer(value: Any) -> int:
 
 
 def flag(value: Any) -> bool:
-    """The value itself, if it is true or false; to be read from JSON.
+    """A value read from JSON, if it is true or false.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def flag(value: Any) -> bool:
 
 
 def labels_of(labels: Any) -> Any:
-    """A value, such as labels, as it was before JSON made lists of its tuples.
+    """A value, such as labels, with the tuples that JSON had turned into lists.
 
     Examples
     --------
@@ -77,10 +77,10 @@ def labels_of(labels: Any) -> Any:
 
 
 def table_weights(matrix: Sequence[Sequence[Any]], *, columns: Sequence[Any]) -> NDArray[np.int64]:
-    """Integer column weights (responses, t) with one common column sum, for a matrix of probabilities.
+    """A matrix of probabilities as integers (responses, t); every column has the same sum.
 
-    Probabilities are read as written where their common denominator stays within `LIMIT`; otherwise (1/3 as a float,
-    a density) they are rounded to multiples of 1/`LIMIT`, zeros staying zero.
+    Probabilities are read as written where their common denominator is at most `LIMIT`. Otherwise (1/3 as a float, a
+    density) they are rounded to multiples of 1/`LIMIT`; zeros stay zero.
 
     Examples
     --------
@@ -95,9 +95,10 @@ def table_weights(matrix: Sequence[Sequence[Any]], *, columns: Sequence[Any]) ->
 
 
 def whole_weights(numerators: NDArray[Any], denominator: int, *, columns: Sequence[Any]) -> NDArray[np.int64]:
-    """Integer column weights (responses, t) with one common column sum, for numerators over a common denominator.
+    """Numerators over a common denominator as integers (responses, t); every column has the same sum.
 
-    In lowest terms where the denominator then stays within `LIMIT`, otherwise rounded as in `table_weights`.
+    They are in lowest terms if the denominator is then at most `LIMIT`; otherwise they are rounded as in
+    `table_weights`.
 
     Examples
     --------
@@ -127,7 +128,7 @@ def _check_column(column: NDArray[Any], denominator: int, label: Any) -> None:
 
 
 def rounded(shares: Sequence[Fraction | int]) -> list[int]:
-    """Integers proportional to the shares that sum to `LIMIT`: largest remainders, zeros left alone.
+    """Integers in proportion to the shares, summing to `LIMIT`: rounded by largest remainders; zeros stay zero.
 
     Examples
     --------
@@ -147,9 +148,9 @@ def rounded(shares: Sequence[Fraction | int]) -> list[int]:
 
 
 def odds_within(epsilon: Any, others: int) -> tuple[int, int]:
-    """Integers (a, b) with a/b as close to e^ε as can be without exceeding it, and a + others·b ≤ `LIMIT`.
+    """Integers (a, b) with a + others·b ≤ `LIMIT` and a/b close to e^ε, but never above it.
 
-    Beyond ε = ln 2⁵³ ≈ 36.7 the odds are the largest that such integers have.
+    Above ε = ln 2⁵³ ≈ 36.7 the odds a/b are the largest that such integers allow.
 
     Examples
     --------
@@ -162,12 +163,16 @@ def odds_within(epsilon: Any, others: int) -> tuple[int, int]:
         raise DesignError(f"epsilon must be positive; got {epsilon!r} (at 0 an answer says nothing at all)")
     if exact > 700:
         raise DesignError(f"epsilon must be at most 700; got {epsilon!r} (use direct() to ask for the truth)")
-    exact = min(exact, Fraction(float(exact)))  # 0.3 as a float is less than 3/10, and the promise is about both
+    # The float 0.3 is less than 3/10: take the smaller one, so that the promise holds for both.
+    exact = min(exact, Fraction(float(exact)))
     with localcontext() as context:
         context.prec = 60
         odds = (Decimal(exact.numerator) / Decimal(exact.denominator)).exp()
         b = max(1, int((Decimal(LIMIT) / (odds + others)).to_integral_value(ROUND_FLOOR)))
         a = min(int((odds * b).to_integral_value(ROUND_FLOOR)), LIMIT - others * b)
     if a == b:
-        raise DesignError(f"epsilon must be larger to be drawn at all; got {epsilon!r} (such an answer says nothing)")
+        raise DesignError(
+            f"epsilon must be larger to be drawn at all; got {epsilon!r} (the odds would round to 1, and an answer "
+            "would say nothing)"
+        )
     return a, b

@@ -1,4 +1,4 @@
-"""Designs as JSON: what is written, and how it is read back by the kinds that register here."""
+"""Designs as JSON: how they are written, and how they are read back. Each kind of design registers here."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from naysay.tally.tally import register_reader
 VERSION = 1
 
 KINDS: dict[str, Any] = {}
-"""Every class of designs by the `kind` of its JSON form; it enters when it is defined with one."""
+"""Every class of designs, by the `kind` of its JSON form. A class enters when it is defined."""
 
 TOLD = ("name", "notes", "protocol", "alternatives")
-"""Fields that tell about a design and change no answer."""
+"""Fields that describe a design and change no answer."""
 
-_NUMBERS = ("columns",)  # fields that hold many numbers, and nothing that only tells
+_NUMBERS = ("columns",)  # long lists of numbers, which need no search for designs or descriptive fields
 
 
 def text_of(node: dict[str, Any], *, indent: int | None = None) -> str:
@@ -34,7 +34,7 @@ def text_of(node: dict[str, Any], *, indent: int | None = None) -> str:
 
 
 def formed(value: Any) -> Any:
-    """A field as JSON: a tuple as a list, a design or a share by its own form."""
+    """A field as JSON: a tuple becomes a list, a design or a share becomes its own form."""
     if isinstance(value, tuple):
         return [formed(each) for each in value]
     return value.form() if hasattr(value, "form") else value
@@ -48,7 +48,7 @@ def _kinds(node: Any) -> set[str]:
 
 
 def unnamed(node: Any) -> Any:
-    """A design's JSON form without what only tells about it."""
+    """A design's JSON form without the fields that only describe it (`TOLD`)."""
     if isinstance(node, dict):
         told = {key: value for key, value in node.items() if key not in TOLD}
         return {key: value if key in _NUMBERS else unnamed(value) for key, value in told.items()}
@@ -88,7 +88,7 @@ def of_node(node: Any) -> Any:
 
 
 def _made(value: Any) -> Any:
-    """A field of the JSON, with a design in place of every object that describes one."""
+    """A field of the JSON, in which every object that describes a design is replaced by the design."""
     if isinstance(value, Mapping):
         return of_node(value) if "kind" in value else {key: _made(each) for key, each in value.items()}
     return [_made(each) for each in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Designs of many categories whose columns are one pattern: two integers in place of a table of t times t."""
+"""Designs of many categories whose columns are one pattern: two integers instead of a table of t × t."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ from naysay.responses import Codes, Labels
 __all__ = ["Pattern"]
 
 MANY = 256
-"""A design of more categories than this is a `Pattern` where its columns are one; with fewer it stays a table."""
+"""With more categories than this, a design whose columns are one pattern is a `Pattern`; with fewer it stays a
+table."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Pattern(Design):
-    """A design that answers the true category with one chance, and every other category with another.
+    """A design in which the true category has one chance, and every other category has another.
 
-    P[j, j] = own / D and P[i, j] = other / D for i ≠ j, with D = own + (t - 1) other: k-ary randomized response, the
-    uniform negative survey (own = 0), pure noise (own = other), the direct question (other = 0). Memory, JSON and
-    privacy take O(t); only `matrix`, `weights` and `expected_statistic` are (t, t), and made when asked for.
+    P[j, j] = own / D and P[i, j] = other / D for i ≠ j, with D = own + (t - 1) other. Such designs are k-ary randomized
+    response, the uniform negative survey (own = 0), pure noise (own = other) and the direct question (other = 0).
+    Memory, JSON and privacy take O(t). Only `matrix`, `weights` and `expected_statistic` are (t, t), and they are made
+    when asked for.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ class Pattern(Design):
     )
     one_pattern: ClassVar[bool] = True
     tabular: ClassVar[bool] = True
-    exchangeable = True  # to rename the categories changes nothing, so that one response stands for all
+    exchangeable = True  # renaming the categories changes nothing, so one response stands for all
 
     def __post_init__(self) -> None:
         if self.space.labels != self.categories:
@@ -101,12 +103,12 @@ class Pattern(Design):
         return self.integers(codes) / self.denominator
 
     def draw(self, truth: Truth, source: Source) -> Codes:
-        """What a table would draw from the same integers, without its running sums."""
+        """The response that a table would draw from the same integers, without a table's running sums."""
         drawn = source.below(self.denominator, len(truth))
         if not self.other:
             return truth.reshape(-1, 1)
         before, after = drawn // self.other, (drawn - self.own) // self.other + 1
-        # A draw from the truth's own run comes after `truth * other`, and its `after` is no larger than the truth.
+        # If the draw falls on the truth's own weight, `before` is at least the truth and `after` at most the truth.
         said = np.where(before < truth, before, np.maximum(after, truth))
         return np.asarray(said, dtype=np.int64).reshape(-1, 1)
 

@@ -1,7 +1,7 @@
-"""What a respondent does to answer: chance, a look at themselves, a word said.
+"""What a respondent does to answer: leave it to chance, ask themselves a question, say a response.
 
-A protocol is a tree of steps. Its probabilities are read from it, so that the flowchart and the design matrix cannot
-disagree. The instruction follows the same steps, in words of its own where a step has some.
+A protocol is a tree of steps. Its probabilities are read from the tree, so that the flowchart and the design matrix
+cannot disagree. The instruction follows the same steps; a step may have an instruction of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from naysay.errors import DesignError
 
 __all__ = ["Branch", "Chance", "Do", "Fork", "Protocol", "Say", "Step"]
 
-LOT = "with chance "  # how the outcome of a device of many sides is called
+LOT = "with chance "  # begins the name of an outcome of a device with many sides
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Say:
 
 @dataclass(frozen=True)
 class Do:
-    """The end of a path in words, where there are too many responses to draw one by one."""
+    """The end of a path, told in words because there are too many responses to show one by one."""
 
     text: str
 
@@ -55,9 +55,9 @@ class Branch:
         What is seen: ``heads``, or the answer to the question.
     then : Step
     chance : Fraction or None
-        Of a chance: how probable the event is.
+        For a `Chance`: how probable the event is.
     members : tuple of label
-        Of a fork: the categories that go this way.
+        For a `Fork`: the categories that go this way.
     """
 
     event: str
@@ -68,16 +68,16 @@ class Branch:
 
 @dataclass(frozen=True)
 class Chance:
-    """A device that decides, unseen by anybody else: a coin, a die, cards, an innocuous question.
+    """A device that decides and that nobody else sees: a coin, a die, cards, an innocuous question.
 
     Parameters
     ----------
     device : str
         What to do with it, as an instruction: ``toss a coin``.
     branches : tuple of Branch
-        With chances that sum to one.
+        Their chances sum to one.
     instruction : str
-        What respondents are told, where the device and one sentence for each branch would not do.
+        What respondents are told instead of the device and one sentence for each branch.
     """
 
     device: str
@@ -104,10 +104,10 @@ class Fork:
     ----------
     question : str
     branches : tuple of Branch
-        With members that are all categories together.
+        Their members together are all categories, each once.
     instruction : str
-        What respondents are told, where the question and one sentence for each branch would not do: nobody tells them
-        what cheaters say.
+        What respondents are told instead of the question and one sentence for each branch. An example is a fork for
+        cheaters: nobody instructs respondents to cheat.
     """
 
     question: str
@@ -138,7 +138,7 @@ Step = Say | Do | Chance | Fork
 
 @dataclass(frozen=True)
 class Protocol:
-    """What respondents are told to do, what that assumes, and who proposed it.
+    """What respondents are told to do, what the estimate then assumes, and who proposed it.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ class Protocol:
 
 
 def probabilities(first: Step, categories: Sequence[Any], responses: Sequence[Any]) -> tuple[NDArray[Any], int]:
-    """P(response | category) that the steps add up to: numerators (responses, t) over one common denominator.
+    """The P(response | category) that the steps give: numerators (responses, t) and their common denominator.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def probabilities(first: Step, categories: Sequence[Any], responses: Sequence[An
     if unknown:
         raise DesignError(f"the steps end in {_checks.shown(unknown)}; the responses are {_checks.shown(responses)}")
     denominator = math.lcm(*(share.denominator for _, _, share in ends))
-    kind = np.int64 if denominator <= LIMIT else object  # beyond it sums may not fit
+    kind = np.int64 if denominator <= LIMIT else object  # above it sums may overflow 64 bits
     numerators = np.zeros((len(responses), len(categories)), dtype=kind)
     for response, columns, share in ends:
         numerators[rows[response], columns] += share.numerator * (denominator // share.denominator)
@@ -210,14 +210,14 @@ def probabilities(first: Step, categories: Sequence[Any], responses: Sequence[An
 
 
 def _ends(step: Step, columns: dict[Any, int], share: Fraction) -> Iterator[tuple[Any, Any, Fraction]]:
-    """The ends of all paths: the response, the columns of the categories that come here, and with what chance."""
+    """The ends of all paths: the response, the columns of the categories that get here, and the chance."""
     if isinstance(step, Say):
         yield step.response, list(columns.values()), share
     elif isinstance(step, Do):
         raise DesignError(f"{step.text!r} is in words; its probabilities cannot be read from it")
     elif isinstance(step, Fork):
         for category in columns:
-            step.of(category)  # raises where none of the branches is for this category
+            step.of(category)  # raises if no branch is for this category
         for branch in step.branches:
             yield from _ends(branch.then, {each: columns[each] for each in branch.members if each in columns}, share)
     else:
@@ -248,7 +248,7 @@ def _below(step: Step) -> Iterator[str]:
 
 
 def way(branch: Branch) -> str:
-    """How a branch is taken: what is seen, and how probable that is.
+    """What leads into a branch: the event, and its probability.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def way(branch: Branch) -> str:
 
 
 def written(chance: Fraction) -> str:
-    """A probability as a fraction, where that can be read.
+    """A probability as a fraction; as a decimal where the denominator exceeds 10,000.
 
     Examples
     --------
@@ -284,7 +284,7 @@ def words(first: Step) -> str:
 
 
 def _sentences(step: Step, reached: str = "", *, blind: bool = True) -> Iterator[str]:
-    """One sentence for each step, each branch introduced by how it is reached; blind until the respondent is asked."""
+    """One sentence for each step; each branch begins with its event. `blind` holds until a question was asked."""
     if isinstance(step, Say | Do) or step.instruction:
         text = str(step) if isinstance(step, Say | Do) else step.instruction
         yield f"{_capital(reached + text)}{', whatever the truth' if blind and isinstance(step, Say) else ''}."

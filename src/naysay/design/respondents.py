@@ -1,7 +1,7 @@
-"""What respondents do that the design does not decide: which level they choose, and what they say instead of the truth.
+"""What respondents decide themselves: which level they choose, and what they state instead of the truth.
 
-Both are probabilities given the category, as the design itself is, and stand before it: λ = P S π for stated categories
-S, and one share of λ for each level.
+Both are probabilities given the category, as in the design itself, and both come before it. If people state category i
+with probability S[i, j] when j is true, responses have probabilities λ = P S π. Each level takes its share of λ.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ Floats = NDArray[np.float64]
 
 
 def choice(design: Answerable, preferences: ArrayLike | None = None) -> Floats:
-    """P(level | category), shape (levels, t); columns sum to one. Of several samples, P(sample) for every cell.
+    """P(level | category), shape (levels, t); columns sum to one. For several samples: P(sample | cell).
 
     Parameters
     ----------
     design : Design, Levels or Samples
     preferences : (levels,) or (levels, t) float, optional
-        One vector for everybody, or a column for each category where the choice goes with it. Equal by default.
+        One vector for everybody; or one column for each category, if the choice depends on the category. Equal by
+        default.
 
     Raises
     ------
     DataError
-        Preferences for a design without levels, of another shape, negative, or that do not sum to one.
+        The design has no levels, or the preferences have another shape, are negative or do not sum to one.
 
     Examples
     --------
@@ -62,17 +63,17 @@ def choice(design: Answerable, preferences: ArrayLike | None = None) -> Floats:
 
 
 def lies(categories: Sequence[Any], share_of: float, *, among: Sequence[Any] | None = None, says: Any = None) -> Floats:
-    """P(stated category | true category), shape (t, t), where a share of some people does not state the truth.
+    """P(stated category | true category), shape (t, t), where a share of people do not state the truth.
 
     Parameters
     ----------
     categories : (t,) sequence of label
     share_of : float
-        How many lie, out of those whose category is in `among`.
+        The share who lie among people whose category is in `among`, from 0 to 1.
     among : sequence of label, optional
-        The categories whose members lie; all others by default where `says` is given, else all.
+        The categories whose members lie. By default all categories; members of `says` tell the truth in any case.
     says : label, optional
-        What liars say ("no": they deny); without it any other category, each equally often.
+        What liars say, such as "no" for people who deny. Without it they say each other category equally often.
 
     Raises
     ------
@@ -107,8 +108,8 @@ def place_of(label: Any, categories: Sequence[Any]) -> int:
 
 
 def number(value: Any, holds: Callable[[Any], bool], *, must: str, hint: str = "") -> float:
-    """A number of which something holds; a message says what must hold, what came, and why."""
-    # True is an int to Python, and NaN passes no comparison.
+    """The number, if `holds` is true of it. The message says what must hold, what came, and a hint."""
+    # True is an int to Python. NaN fails every comparison, so `holds` rejects it.
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not holds(value):
         raise DataError(f"{must}; got {value!r}{hint}", value=value)
     return float(value)

@@ -1,4 +1,4 @@
-"""Several designs side by side: what they have in common, and an offer from which each respondent picks one."""
+"""Several designs side by side, and `Levels`: an offer from which each respondent picks one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Levels"]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Several(Answerable):
-    """Designs by name; every answer belongs to one of them.
+    """Several designs, each with a name; every answer belongs to one of them.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Several(Answerable):
 
     several: ClassVar[bool] = True
     unknown: ClassVar[str]
-    """What an error says of any other name."""
+    """What an error says about an unknown name."""
     needed: ClassVar[str]
     """What must come with the answers."""
     alike: ClassVar[str]
@@ -96,7 +96,7 @@ class Several(Answerable):
         Raises
         ------
         DataError
-            A name that there is not; the message lists all.
+            The name is unknown; the message lists all names.
         """
         found = self._found(name)
         if found is None and None not in self.names:
@@ -106,14 +106,15 @@ class Several(Answerable):
         return found
 
     def _found(self, name: Any) -> Any:
-        """The name as it was given, None if there is no such."""
+        """The name as it was given; None if it is unknown."""
         texts = {str(name)}
-        if isinstance(name, float | np.floating) and float(name).is_integer():  # 1.0 may name the level 1, or 1.0
+        # A frame may hold level 1 as 1.0; a level may also be called 1.0.
+        if isinstance(name, float | np.floating) and float(name).is_integer():
             texts.add(str(int(name)))
         return next((level for level in self.names if str(level) in texts), None)
 
     def _chosen(self, level: Any, size: int, missing: NDArray[np.bool_]) -> NDArray[Any]:
-        """The name for each respondent, checked; a respondent with neither answer nor name stands under the first."""
+        """The name for each respondent, checked; a respondent with no answer and no name counts under the first."""
         cells = [level] * size if np.ndim(level) == 0 else cells_of(level)
         if len(cells) != size:
             raise DataError(f"each of the {size} respondents needs a {self.noun}; got {len(cells)}")
@@ -134,7 +135,7 @@ class Several(Answerable):
 
     @property
     def _name_type(self) -> type:
-        """How names are held in an array: as integers if all of them are."""
+        """The dtype of an array of names: integer if all names are integers, otherwise object."""
         return np.int64 if all(isinstance(name, int) for name in self.names) else object
 
     def positions(self, truth: Any) -> Truth:
@@ -143,7 +144,7 @@ class Several(Answerable):
     def _randomized(
         self, truth: Any, named: Any, chances: ArrayLike | None, rng: np.random.Generator | Source | None, *, what: str
     ) -> Responses:
-        """One response for each respondent, under the design that is named for them, else drawn with these chances."""
+        """One response for each respondent under the design named for them; without names, designs are drawn."""
         if named is not None and chances is not None:
             raise DataError(f"give {self.noun}= or {what}=, not both")
         places, source = self.positions(truth), source_of(rng)
@@ -167,13 +168,13 @@ class Several(Answerable):
         return np.array(self.names, dtype=self._name_type)[places]
 
     def _placed(self, place: int, codes: Codes) -> Codes:
-        """Codes of one design's space as codes of the space of all."""
+        """Codes of one design's response space, as codes of the space that all designs share."""
         if isinstance(self.space, AtLevels):
             codes = np.hstack([np.full((len(codes), 1), place, dtype=np.int64), codes])
         return np.pad(codes, ((0, 0), (0, self.space.width - codes.shape[1])))
 
     def encode(self, values: Any, level: Any = None) -> Responses:
-        """Responses under the design of each, checked against that design's response space."""
+        """Responses, each checked against the response space of its own design."""
         if level is None:
             raise DataError(self.needed)
         columns = isinstance(values, tuple) and isinstance(self.designs[0].space, Pair)
@@ -227,10 +228,11 @@ def _empty(cell: Any) -> bool:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Levels(Several):
-    """Designs at several levels of privacy, of which each respondent picks one.
+    """Designs at several levels of privacy; each respondent picks a level.
 
-    This is an offer, not one channel: a response is read given the level that was chosen, and there is no single
-    matrix. *Choosing* a level is part of the response: it tells something where the choice depends on the category.
+    This is an offer, not one channel. There is no single matrix: each response is read given the level that the
+    respondent chose. *Choosing* a level is itself part of the response. It reveals something if the choice depends on
+    the category.
 
     Parameters
     ----------
@@ -272,7 +274,7 @@ class Levels(Several):
         preferences: ArrayLike | None = None,
         rng: np.random.Generator | Source | None = None,
     ) -> Responses:
-        """One response for each respondent under the level that they chose.
+        """One response for each respondent at the level that they chose.
 
         Parameters
         ----------
@@ -281,9 +283,9 @@ class Levels(Several):
         level : (n,) sequence of level, or one level, optional
             The choice of each respondent. Without it levels are drawn.
         preferences : (levels,) float, optional
-            Probability of each level where levels are drawn; equal by default.
+            Probability of each level if levels are drawn; equal by default.
         rng : numpy Generator, optional
-            For simulation; without it the operating system's randomness is used.
+            For simulation. Without it the operating system's randomness is used.
 
         Returns
         -------

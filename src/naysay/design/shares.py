@@ -1,4 +1,4 @@
-"""Shares of cells: what is estimated, read from the kinds of people that the channels tell apart."""
+"""Shares of cells. What is estimated is a share of the cells, the kinds of people that the channels tell apart."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Share:
     Parameters
     ----------
     name : label
-        A category, or what a nuisance parameter is called.
+        A category, or the name of a nuisance parameter.
     of : tuple of label
         Cells of the numerator.
     among : tuple of label, optional
-        Cells of the denominator, which holds `of`; all cells by default.
+        Cells of the denominator, which include `of`; all cells by default.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Share:
     among: tuple[Any, ...] = ()
 
     def weights(self, cells: Sequence[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Numerator and denominator as 0 and 1 over the cells, (cells,) each."""
+        """Which cells belong to the numerator and to the denominator: 0 or 1 for each cell, (cells,) each."""
         known = set(cells)
         if not self.of or not {*self.of, *self.among} <= known or (self.among and not set(self.of) <= set(self.among)):
             raise DesignError(f"the share {self.name!r} must be of cells among {_checks.shown(cells)}; got {self.of}")

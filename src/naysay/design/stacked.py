@@ -1,7 +1,8 @@
-"""Samples that answer under different designs, and what they tell together.
+"""Samples that answer under different designs and are estimated together.
 
-Kinds of respondents that no sample tells apart by itself (cheaters, carriers who lie, bearers of an innocuous trait)
-are *cells*. Every sample is a design over the same cells; what is estimated are shares of cells.
+Some kinds of respondents cannot be told apart in one sample alone, such as cheaters, carriers who lie, or people with
+an innocuous trait. These kinds are *cells*. Every sample has a design over the same cells, and shares of the cells are
+estimated.
 """
 
 from __future__ import annotations
@@ -27,22 +28,22 @@ __all__ = ["Samples"]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Samples(Several):
-    """Designs over the same cells, each put to a sample of its own; their group sizes are fixed, nobody chooses.
+    """Designs over the same cells, one for each sample. Sample sizes are fixed; respondents do not choose.
 
-    A single unnamed sample is a design whose cells are more than its categories.
+    A single unnamed sample stands for a design that has more cells than categories.
 
     Parameters
     ----------
     names : tuple of label
         The samples; ``(None,)`` for a single one.
     designs : tuple of Design
-        The design of each, over the cells.
+        The design of each sample, over the cells.
     shares : tuple of Share
         The categories, in order, as shares of cells.
     nuisance : tuple of Share
-        What else is estimated.
+        What else is estimated, as shares of cells.
     measures_compliance : bool
-        Whether the nuisance parameters say how many do not comply.
+        Whether the nuisance parameters say how many people do not comply.
 
     Examples
     --------
@@ -116,7 +117,7 @@ class Samples(Several):
 
     @property
     def single(self) -> bool:
-        """Whether there is one sample only, which needs no name."""
+        """Whether there is only one sample, which then needs no name."""
         return self.names == (None,)
 
     def encode(self, values: Any, level: Any = None) -> Responses:
@@ -150,11 +151,11 @@ class Samples(Several):
         truth : (n,) sequence of cell
             True cells; a missing one gives a missing response.
         sample : (n,) sequence of sample, or one sample, optional
-            Where each respondent was put. Without it samples are drawn.
+            The sample of each respondent. Without it samples are drawn.
         allocation : (samples,) float, optional
-            Probability of each sample where they are drawn; equal by default.
+            Probability of each sample if samples are drawn; equal by default.
         rng : numpy Generator, optional
-            For simulation; without it the operating system's randomness is used.
+            For simulation. Without it the operating system's randomness is used.
 
         Returns
         -------

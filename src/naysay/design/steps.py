@@ -1,4 +1,4 @@
-"""The steps of any design: its own protocol, that of what it is made of, or what its table comes to."""
+"""The steps of any design: from its own protocol, from the designs it is made of, or from its table."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from naysay.design.subsets import Subset, WeightedSubset
 
 __all__ = ["protocols"]
 
-_MOST = 12  # ways out of one step, beyond which they are told in words
-_ENDS = 36  # ends of all its ways
+_MOST = 12  # a step with more ways out is told in words
+_ENDS = 36  # a tree with more ends is told in words
 
 _LISTED = "let the device draw one of {} responses, with the chances that the design gives your category"
 _BY_LOT = "draw by lot {} of the {} categories that are not yours, and name {}"
@@ -34,9 +34,9 @@ _THEN = ("step 1, to be said to nobody", "step 2, with the answer of step 1 for 
 def protocols(design: Answerable) -> tuple[tuple[str, Protocol], ...]:
     """What respondents are told to do under a design, part by part.
 
-    The design's own protocol where it has one. Otherwise a table is told category by category, a mixture as lots
-    between the steps of its components, one design after another as the steps of both. Steps with more than a dozen
-    ways, and sets, are told in words.
+    This is the design's own protocol where it has one. Otherwise the steps of a table go category by category, those of
+    a mixture draw lots between its components, and those of one design after another join both. A step with more than
+    12 ways out, or a response that is a set, is told in words.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ def protocols(design: Answerable) -> tuple[tuple[str, Protocol], ...]:
     Returns
     -------
     tuple of (str, Protocol)
-        One for each level, sample, question or answer, with its title; a design that is one piece has no title.
+        A title and a protocol for each level, sample, question or answer. The title is empty if the design is one
+        piece.
 
     Examples
     --------
@@ -75,7 +76,7 @@ def protocols(design: Answerable) -> tuple[tuple[str, Protocol], ...]:
 
 
 def parts(design: Answerable) -> Iterator[Answerable]:
-    """The design, and every design that it is made of.
+    """The design and every design that it is made of.
 
     Examples
     --------
@@ -98,7 +99,7 @@ def _flat(design: Design, kind: type[Design]) -> Iterator[Design]:
 
 
 def _whole(design: Answerable) -> Protocol:
-    """One protocol, with what all its parts assume, and their sources."""
+    """One protocol, with the assumptions and sources of all its parts."""
     told = [part.protocol for part in parts(design) if part.protocol is not None]
     assumes = dict.fromkeys(text for protocol in told for text in protocol.assumes)
     sources = dict.fromkeys(protocol.source for protocol in told if protocol.source)
@@ -106,7 +107,7 @@ def _whole(design: Answerable) -> Protocol:
 
 
 def _first(design: Answerable) -> Step:
-    """The first step, as far as it can be told."""
+    """The first step of a design; one step in words if it has no tree of steps."""
     own = design.protocol
     if isinstance(design, Table) and (own is None or not own.complete):
         return _of_table(design, "" if own is None else _lower(words(own.first).rstrip(".")))
@@ -124,7 +125,7 @@ def _first(design: Answerable) -> Step:
 
 
 def _in_words(design: Answerable) -> str:
-    """What to do under a design that has no steps."""
+    """What to do under a design that has no steps, in words."""
     t = len(design.categories)
     if isinstance(design, Subset):
         if design.truthful and design.discards == t - 1:
@@ -139,7 +140,7 @@ def _in_words(design: Answerable) -> str:
 
 
 def _of_table(design: Table, told: str) -> Step:
-    """Which category, and then lots between its responses; told in the words given where there are some."""
+    """A fork between categories, then lots between the responses of each; `told` replaces the instruction in words."""
     labels, sides = design.space.labels, design.denominator
     if isinstance(design, TwoOption) or max(design.weights.shape) > _MOST or np.count_nonzero(design.weights) > _ENDS:
         return Do(told or _LISTED.format(len(labels)))
@@ -154,7 +155,7 @@ def _of_table(design: Table, told: str) -> Step:
 
 
 def _lots(column: list[tuple[Fraction, Any]]) -> Step:
-    """Lots between the responses that a category can give: one is certain, equal ones are sides of a die."""
+    """Lots between the responses of a category. A single one is certain; equally likely ones are sides of a die."""
     sides = len(column)
     if sides == 1:
         return Say(column[0][1])
@@ -165,34 +166,34 @@ def _lots(column: list[tuple[Fraction, Any]]) -> Step:
 
 
 def _joined(design: Then) -> bool:
-    """Whether both steps can be told as one tree: no end is in words, and there are few."""
+    """Whether both designs can be told as one tree: no end is in words, and there are at most `_ENDS` ends."""
     first, second = _folded(_first(design.first)), _folded(_first(design.second))
     return Protocol(first).complete and Protocol(second).complete and _ends(first) * _ends(second) <= _ENDS
 
 
 def _continued(step: Step, go_on: Callable[[Any], Step]) -> Step:
-    """The steps, where each response is followed by what it leads to."""
+    """The steps, with each response replaced by the steps that it leads to."""
     if isinstance(step, Say):
         return go_on(step.response)
     return _each_way(step, lambda then: _continued(then, go_on))
 
 
 def _answered(step: Step, category: Any) -> Step:
-    """The steps of one who is in this category, so that no question about it is left."""
+    """The steps of a respondent of this category. No question about the category is left."""
     if isinstance(step, Fork):
         return _answered(step.of(category), category)
     return _each_way(step, lambda then: _answered(then, category))
 
 
 def _each_way(step: Step, change: Callable[[Step], Step]) -> Step:
-    """The step with other ways on, and so without the words for the old ones."""
+    """The step with changed branches. Its instruction is dropped, because it described the old branches."""
     if isinstance(step, Say | Do):
         return step
     return replace(step, branches=tuple(replace(way, then=change(way.then)) for way in step.branches), instruction="")
 
 
 def _folded(step: Step) -> Step:
-    """The steps, where those with too many ways out are told in words."""
+    """The steps, with every step of too many ways out told in words."""
     if isinstance(step, Say | Do):
         return step
     if len(step.branches) > _MOST:

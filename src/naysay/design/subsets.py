@@ -1,4 +1,4 @@
-"""Draws of k categories, too many to write in a table."""
+"""Designs that draw k categories: they have too many responses for a table."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ class _Discarded(Design):
         return cls(categories=labels, space=Subsets(labels, discards, discards), discards=discards, **fields)
 
     def impossible(self, codes: Codes) -> NDArray[np.bool_]:
-        return np.zeros(len(codes), dtype=bool)  # any set of the right size leaves a category that gives it
+        return np.zeros(len(codes), dtype=bool)  # every set of the right size leaves out a category that can give it
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Subset(_Discarded):
     """k categories drawn with equal chances: out of the t - 1 false ones (``truthful``), or out of all t.
 
-    P(S | j) = 1 / C(t - 1, k) for every k-subset S that does not hold j. Nothing is ever listed, so t = 60, k = 30
-    costs no more than its sets.
+    P(S | j) = 1 / C(t - 1, k) for every k-subset S that does not hold j. Sets are never listed, so that t = 60, k = 30
+    costs time and memory only for the sets that were drawn.
 
     Parameters
     ----------
     discards : int
-        k, from 1 to t - 1; at t - 1 a truthful answer is the true one.
+        k, from 1 to t - 1. At t - 1 a truthful answer reveals the true category.
     truthful : bool
-        Whether the true category stays out of the set; if not, the answer is pure noise.
+        Whether the true category stays out of the set. If not, the answer is pure noise.
     """
 
     truthful: bool = True
@@ -88,7 +88,7 @@ class Subset(_Discarded):
         return np.where(self.space.decode(codes), 0.0, probability)
 
     def draw(self, truth: Truth, source: Source) -> Codes:
-        """Selection sampling: walk the candidates, take each with chance (still needed) / (still to come)."""
+        """Selection sampling: go through the candidates, take each with chance (still needed) / (still to come)."""
         t, n = len(self.categories), len(truth)
         first = truth + 1 if self.truthful else np.zeros(n, dtype=np.int64)
         needed = np.full(n, self.discards, dtype=np.int64)
@@ -109,7 +109,7 @@ class Subset(_Discarded):
         return _checks.read_only(expected)
 
     def _second_moments(self) -> NDArray[np.float64]:
-        """k(k-1)/(m(m-1)) off the diagonal and k/m on it, for m candidates; 0 where one of the two is the true one."""
+        """k(k-1)/(m(m-1)) off the diagonal and k/m on it, for m candidates; 0 for the true category."""
         t, k, m = len(self.categories), self.discards, self._candidates
         joint = np.full((t, t), k * (k - 1) / (m * (m - 1)) if m > 1 else 0.0)
         np.fill_diagonal(joint, k / m)
@@ -123,7 +123,7 @@ class Subset(_Discarded):
     def guessed(self, prior: NDArray[np.float64]) -> float:
         """Σ_r π_(r) C(t - r, k - r + 1) / C(t - 1, k), the categories ranked from the likeliest on.
 
-        The r-th likeliest category is the best guess if those before it are ruled out and it is not.
+        The r-th likeliest category is the best guess if the answer rules out all likelier ones, but not this one.
         """
         if not self.truthful:
             return float(prior.max())
@@ -135,14 +135,14 @@ class Subset(_Discarded):
 class WeightedSubset(_Discarded):
     """k false categories drawn with probability in proportion to the product of their weights.
 
-    P(S | j) = Π_{i ∈ S} w_i / e_k(w without j) for j ∉ S, with e_k the elementary symmetric polynomial.
+    P(S | j) = Π_{i ∈ S} w_i / e_k(w without j) for j ∉ S. Here e_k is the elementary symmetric polynomial of degree k.
 
     Parameters
     ----------
     discards : int
         k, from 1 to t - 1.
     weights : tuple of int
-        Positive integers, one a category; e_k of them must not exceed 2⁵³.
+        Positive integers, one for each category; their e_k must not exceed 2⁵³.
     """
 
     weights: tuple[int, ...]
@@ -174,7 +174,7 @@ class WeightedSubset(_Discarded):
 
     @property
     def typical_codes(self) -> Codes:
-        """All responses; too many, the one that leaves the heaviest category beside the lightest, which says most."""
+        """All responses; if too many, the most revealing one: it leaves the heaviest category and the lightest ones."""
         if self.space.listable:
             return self.space.listing()
         heaviest = sorted(range(len(self.weights)), key=lambda place: -self.weights[place])

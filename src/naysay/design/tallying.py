@@ -1,4 +1,4 @@
-"""From what people said to the tally of it, whatever they were asked."""
+"""The step from what people said to its tally, the same for every design."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_FRAME = (Responses, Mapping, Sequence, np.ndarray, type(None))
 
 
 class Beside(TypedDict, total=False):
-    """What may be said beside the answers, as columns or by their names; see `Tallied.tally`."""
+    """What may come with the answers, as columns or as column names; see `Tallied.tally`."""
 
     level: Any
     sample: Any
@@ -32,14 +32,14 @@ class Beside(TypedDict, total=False):
 
 
 class Tallied(ABC):
-    """What can be tallied: it has channels by name, and encodes what comes through them."""
+    """Anything that can be tallied: it has named channels and encodes their responses."""
 
     name: str
     space: Space
     kind: ClassVar[str]
     """Name of the JSON form."""
     noun: ClassVar[str] = "level"
-    """What tells its designs apart: a level, a sample."""
+    """What its designs are called: "level" or "sample"."""
 
     @property
     @abstractmethod
@@ -82,7 +82,7 @@ class Tallied(ABC):
         count: Any = None,
         by: Any = None,
     ) -> Tally | dict[Any, Tally]:
-        """The tally of what was said: distinct answers and how often.
+        """The tally of what was said: distinct answers, and how often each was given.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class Tallied(ABC):
         if sampling is not None and weights is not None:
             sampling, weights = sampling.weighted(weights), None
         if column is not None or not isinstance(said, _NO_FRAME):
-            from naysay import frames  # and with it polars: what is no frame does without
+            from naysay import frames  # imports polars, which only dataframes need
 
             if column is not None:
                 named: Any = {"level": level, "weights": weights, "sampling": sampling, "count": count, "by": by}
@@ -138,7 +138,7 @@ class Tallied(ABC):
                 raise DataError("name the column that holds the answers: design.tally(frame, 'income')")
         if isinstance(said, Mapping):
             said, count = list(said), list(said.values())
-            # Pairs of answers are handed on as two columns.
+            # Pairs of answers are passed on as two columns.
             said = tuple(map(list, zip(*said, strict=True))) if self.space.answers > 1 and said else said
         elif said is None and count is not None:
             said = Responses(self.space.listing(), self.space)
@@ -164,7 +164,7 @@ class Tallied(ABC):
         return result
 
     def _given(self, level: Any, sample: Any) -> Any:
-        """What tells the designs of this one apart, under the name that it has here."""
+        """The levels or samples, whichever this design has; raises if the other was given."""
         named = {"level": level, "sample": sample}
         given = named.pop(self.noun)
         ((wrong, other),) = named.items()
