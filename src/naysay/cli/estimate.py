@@ -180,8 +180,11 @@ def _say_survey(asked: Options, survey: str) -> None:
 
     if asked.file is not None:
         raise DataError(f"answers come from a FILE or from a --survey; got both, {str(asked.file)!r} and a survey")
-    for option in asked.named("design", "categories", "level", "sample", "count", "weight", "strata", "cluster", "fpc"):
+    for option in asked.named("design", "categories", "level", "sample", "count"):
         raise DataError(f"leave --{option} out: the published questionnaire says it")
+    drawn = asked.named("weight", "strata", "cluster", "fpc", "replicates", "replicate_kind", "totals")
+    for option in drawn:
+        raise DataError(f"leave --{option.replace('_', '-')} out: a survey on the web has no such columns")
     if asked.response and len(asked.response) > 1:
         raise DataError("give one --response, or none to estimate every private question in turn")
     with opened(asked.db, asked.data, "read") as store:
