@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from naysay import designs
 from naysay.errors import DataError
+from naysay.sampling import Sampling
 
 ABC, ABCD = tuple("abc"), tuple("abcd")
 ONE = designs.negative(ABC)
@@ -109,6 +110,47 @@ def test_groups_of_every_engine_are_tallied_apart(engine, rows):
     crossed = ONE.tally(frame, "one", by=["group", "wave"])
     assert crossed.keys() == {(row["group"], row["wave"]) for row in rows}
     assert same(sum(crossed.values()), ONE.tally(plain["one"]))
+
+
+@every_engine
+@settings(max_examples=6)
+@given(rows=rows)
+def test_samples_of_every_engine_are_those_of_arrays(engine, rows):
+    for row in rows:
+        row["one"], row["group"] = row["one"] or "a", row["group"] or "x"
+    table, plain = table_of(rows)
+    frame = engine(table)
+    scores = np.array([[1.0], [-0.5], [0.25]])
+    for columns in (
+        {"weights": "weight"},
+        {"weights": "weight", "strata": "group", "lonely": "center"},
+        {"weights": "weight", "strata": "wave", "clusters": "level", "nest": True, "lonely": "certainty"},
+        {"weights": "weight", "strata": "wave", "fpc": "level", "lonely": "center"},
+    ):
+        arrays = {role: plain.get(name, name) for role, name in columns.items()}
+        if "fpc" in columns:
+            plain["level"] = [50] * len(rows)
+            arrays["fpc"] = plain["level"]
+            frame = engine(table.set_column(table.column_names.index("level"), "level", pa.array(plain["level"])))
+        told, expected = (
+            ONE.tally(*said, sampling=Sampling(**given))
+            for said, given in (((frame, "one"), columns), ((plain["one"],), arrays))
+        )
+        here = scores[: len(told.sampled.weight)]
+        assert told.sampled.weight == pytest.approx(expected.sampled.weight)
+        assert told.sampled.degrees_of_freedom == expected.sampled.degrees_of_freedom
+        if len(rows) > 1 and (len(set(plain["level"])) > 1 or "clusters" not in columns):
+            assert told.sampled.covariance(here) == pytest.approx(expected.sampled.covariance(here), abs=1e-9)
+
+
+@every_engine
+def test_replicate_weights_of_every_engine_are_looked_at(engine):
+    table = pa.table({"one": ["a", "b"], "w": [1.0, 2.0], "r1": [2.0, 0.0], "r2": [0.0, 2.0], "r3": [0.0, -2.0]})
+    drawn = {"weights": "w", "kind": "bootstrap"}
+    tally = ONE.tally(engine(table), "one", sampling=Sampling(**drawn, replicates=["r1", "r2"]))
+    assert sorted(map(tuple, tally.sampled.totals)) == [(0, 2), (2, 0)]
+    with pytest.raises(DataError, match="replicate weights must be finite and not negative; column 'r3' holds -2"):
+        ONE.tally(engine(table), "one", sampling=Sampling(**drawn, replicates=["r1", "r3"]))
 
 
 @every_engine

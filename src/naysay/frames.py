@@ -203,16 +203,31 @@ def _totals(
 
 def _checked_sampling(frame: Any, sampling: Sampling) -> Any:
     """The frame, after a look at what cannot be of its strata, clusters, populations and replicate weights."""
+    schema = frame.collect_schema()
     if sampling.fpc is not None:
         frame = _checked_amounts(frame, sampling.fpc, "finite populations (fpc)")
-    for role, name in (("stratum", sampling.strata), ("cluster", sampling.clusters)):
+    needed = {sampling.strata: "every row needs a stratum", sampling.clusters: "every row needs a cluster"}
+    needed |= {name: "everyone needs a class where weights are calibrated to totals" for name, _ in sampling.margins}
+    for name, must in needed.items():
         if name is not None:
-            _refuse(frame, name, nw.col(name).is_null(), f"every row needs a {role}")
-    for name, _ in sampling.margins:
-        _refuse(frame, name, nw.col(name).is_null(), "everyone needs a class where weights are calibrated to totals")
-    for name in sampling.replicate_columns:
-        frame = _checked_amounts(frame, name, "replicate weights")
+            empty = nw.col(name).is_null()
+            _refuse(frame, name, empty | nw.col(name).is_nan() if schema[name].is_float() else empty, must)
+    columns = sampling.replicate_columns
+    numeric = [name for name in columns if schema[name].is_numeric()]
+    if numeric:  # one pass over all of them, as there may be hundreds
+        flags = frame.with_columns(nw.when(_unusable(name)).then(1.0).otherwise(0.0).alias(name) for name in numeric)
+        summed = flags.select(nw.col(name).sum() for name in numeric)
+        summed = summed.collect() if isinstance(summed, nw.LazyFrame) else summed
+        columns = [name for name in columns if name not in numeric or summed[name].to_list()[0]]
+    for name in columns:
+        _checked_amounts(frame, name, "replicate weights")
     return frame
+
+
+def _unusable(name: str) -> Any:
+    """Where a column holds no finite number, or one below zero."""
+    value = nw.col(name).cast(nw.Float64)
+    return value.is_null() | value.is_nan() | ~value.is_finite() | (value < 0)
 
 
 def _grouped(groups: Sequence[Any]) -> Iterator[tuple[Any, NDArray[np.intp]]]:
@@ -227,10 +242,9 @@ def _checked_amounts(frame: Any, name: str, what: str) -> Any:
     """The frame, after a look at the first bad count or weight, if any."""
     if not frame.collect_schema()[name].is_numeric():
         raise DataError(f"{what} must be numbers; column {name!r} holds {frame.collect_schema()[name]}", column=name)
-    value = nw.col(name).cast(nw.Float64)
-    wrong = value.is_null() | value.is_nan() | ~value.is_finite() | (value < 0)
-    _refuse(frame, name, wrong, f"{what} must be finite and not negative")
+    _refuse(frame, name, _unusable(name), f"{what} must be finite and not negative")
     if what == "counts":  # each by itself: sums of counts that are not whole may be
+        value = nw.col(name).cast(nw.Float64)
         hint = " (a survey weight goes into weights=)"
         _refuse(frame, name, value != value.round(0), "counts must be whole numbers", hint)
     return frame

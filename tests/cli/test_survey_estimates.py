@@ -107,6 +107,8 @@ def test_groups_come_from_a_plain_question(naysay, data, replies):
         (["--survey", "sample", "--response", "smoking", "--response", "taxes"], "give one --response"),
         (["--survey", "sample", "--design", "warner(p=0.7)"], "leave --design out"),
         (["--survey", "sample", "--level", "x"], "leave --level out"),
+        (["--survey", "sample", "--cluster", "x"], "leave --cluster out: a survey on the web has no such columns"),
+        (["--survey", "sample", "--replicates", "rw*"], "leave --replicates out"),
         (["--survey", "sample", "--format", "csv"], "csv holds one question"),
         (["answers.csv", "--survey", "sample"], "got both"),
         (["--survey", "silent", "--response", "smoking"], "nobody has answered 'silent' yet"),

@@ -91,11 +91,12 @@ def test_a_census_keeps_the_variance_of_the_randomization():
     assert estimate.moments(direct, known).standard_errors == pytest.approx(0, abs=1e-12)
 
 
-def test_a_census_of_several_samples_keeps_it_too():
+@pytest.mark.parametrize("name", ["moments", "maximum_likelihood"])
+def test_a_census_of_several_samples_keeps_it_too(name):
     said = answers(EXTENDED, 800, seed=3)
     strata = list(said.level)
     infinite, census = (
-        estimate.moments(EXTENDED, EXTENDED.tally(said, sampling=Sampling(strata=strata, **given)))
+        estimate.ESTIMATORS[name](EXTENDED, EXTENDED.tally(said, sampling=Sampling(strata=strata, **given)))
         for given in ({}, {"fpc": np.ones(800)})
     )
     share = infinite.proportions[0]
@@ -128,6 +129,26 @@ def test_direct_answers_equal_a_peer():
     totals = [(sex, {"f": 300, "m": 600}), (region, {"e": 500, "w": 400})]
     raked = Sampling(weights=drawn["weights"], totals=totals).rows(60).weight
     assert raked[:3] == pytest.approx([11.04428319, 19.32857551, 11.49302042], rel=1e-8)
+
+
+@pytest.mark.parametrize("design", [CHEATING, EXTENDED], ids=["cheating", "extended"])
+@pytest.mark.parametrize("name", ["moments", "maximum_likelihood"])
+def test_clusters_may_cross_samples(design, name):
+    """Linearized and jackknife agree, also for nuisance parameters; both estimators keep the same randomization."""
+    rng = np.random.default_rng(5)
+    shares = np.cumsum(rng.dirichlet(np.full(len(design.cells), 3.0), 60), axis=1)[:, None, :-1]
+    truth = np.array(design.cells)[(rng.random((60, 20, 1)) > shares).sum(axis=2).ravel()]
+    said = design.randomize(truth, sample=rng.choice(list(design.levels), 1_200), rng=rng)
+    drawn = {"strata": np.repeat([0, 1, 2], 400), "clusters": np.repeat(np.arange(60), 20)}
+
+    def errors(estimator, **more):
+        fit = estimate.ESTIMATORS[estimator](design, design.tally(said, sampling=Sampling(**drawn, **more)))
+        return [fit.standard_errors[0], *(value.standard_error for value in fit.nuisance.values())]
+
+    assert errors(name, kind="jackknife") == pytest.approx(errors(name), rel=0.02)
+    census = {"fpc": np.ones(1_200)}
+    assert errors(name, **census) == pytest.approx(errors("moments", **census), rel=0.02)
+    assert max(errors(name, **census)) < max(errors(name))
 
 
 def clustered(rng, design, *, strata=4, clusters=15, size=12, spread=0.5):

@@ -221,8 +221,11 @@ def _survey(asked: Options, survey: str) -> Answered:
 
 def _say_survey(asked: Options, answered: Answered) -> None:
     """Estimates of a survey: of one question, or of all in turn, private ones before plain ones."""
-    for option in asked.named("design", "categories", "level", "sample", "count", "weight", "strata", "cluster", "fpc"):
+    for option in asked.named("design", "categories", "level", "sample", "count"):
         raise DataError(f"leave --{option} out: the published questionnaire says it")
+    drawn = asked.named("weight", "strata", "cluster", "fpc", "replicates", "replicate_kind", "totals")
+    for option in drawn:
+        raise DataError(f"leave --{option.replace('_', '-')} out: a survey on the web has no such columns")
     if asked.response and len(asked.response) > 1:
         raise DataError("give one --response, or none to estimate every question in turn")
     names = asked.response or [*answered.private, *(answered.plain if asked.tells_all else [])]

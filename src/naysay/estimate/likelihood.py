@@ -23,6 +23,8 @@ from naysay.estimate.information import (
     checked_target,
     evidence,
     expected_information,
+    information,
+    inverse,
     likelihood_covariance,
     maximize,
     standard_error_kind,
@@ -136,7 +138,7 @@ def of_maximum(
     proportions, found = maximum.proportions, None
     if is_stacked(design):  # shares may be determined where cells are not
         free = replace(maximum, undetermined=np.zeros((len(proportions), 0)))
-        cells = _covariance(tally, free, seen, target, kind)
+        cells = _covariance(tally, free, seen, target, kind, stacked=True)
         found = Cells(design.cells, design.shares, design.nuisance, proportions, cells)
         proportions, covariance = found.estimates
         told = samples.reservations(design, tally, found.values, maximum)
@@ -168,12 +170,18 @@ def checked_kind(kind: str | None, tally: Tally) -> str:
     return kind or valid
 
 
-def _covariance(tally: Tally, maximum: Maximum, seen: Evidence, target: str, kind: str) -> Floats:
+def _covariance(
+    tally: Tally, maximum: Maximum, seen: Evidence, target: str, kind: str, *, stacked: bool = False
+) -> Floats:
     """The covariance (t, t) for a target; for a file without what drawing the respondents adds."""
     if target == "file" and tally.weighted:
         return efficient_indicators(*seen, maximum).covariance("file")
     if tally.complex is not None and (kept := seen[2].kept).any():  # a census keeps the randomization
-        added = efficient_indicators(*seen, maximum).randomization(kept)
+        added = (
+            _randomization(tally, seen, maximum.proportions)
+            if stacked
+            else efficient_indicators(*seen, maximum).randomization(kept)
+        )
         return likelihood_covariance(*seen, maximum, kind=kind) + added
     curvature = expected_information(tally, maximum.proportions) if kind == "expected" else None
     covariance = likelihood_covariance(*seen, maximum, kind=kind, curvature=curvature)
@@ -181,6 +189,26 @@ def _covariance(tally: Tally, maximum: Maximum, seen: Evidence, target: str, kin
         pi = maximum.proportions
         return covariance - (np.diag(pi) - np.outer(pi, pi)) / tally.n
     return covariance
+
+
+def _randomization(tally: Tally, seen: Evidence, cells: Floats) -> Floats:
+    """What the randomization adds to the covariance of cells, (cells, cells), for what a finite population took off.
+
+    Σ_r w_r² (s_r s_rᵀ - Σ_c π_c m_c m_cᵀ) of the scores s and their means m_c among the people of each cell.
+    """
+    bread = inverse(information(*seen[:2], cells))
+    total, scale = np.zeros_like(bread), tally.n / tally.weight
+
+    def ratios(rows: Floats) -> Floats:
+        fitted = (rows @ cells)[:, None]
+        return np.asarray(np.divide(rows, fitted, out=np.ones_like(rows), where=fitted > 0))
+
+    for part, sampled in tally.apart:
+        kept, score = sampled.kept * scale**2, ratios(part.design.rows(part.codes)) - 1
+        possible = part.design.rows(part.design.space.listing())
+        means = possible.T @ ratios(possible) - 1
+        total += score.T @ (score * kept[:, None]) - kept.sum() * (means.T * cells) @ means
+    return np.asarray(bread @ total @ bread)
 
 
 def check_identified(tally: Tally) -> None:

@@ -317,6 +317,7 @@ def _facts(fit: Estimate, found: Intervals) -> Facts:
             ("Design", fit.design.name or fit.design.kind),
             ("Answers", f"{fit.n:,}{missing}"),
             *weights,
+            *([] if fit.tally.complex is None else [("Sample", str(fit.tally.complex))]),
             ("Target", f"the {fit.target}"),
             ("Method", fit.method),
             ("Standard errors", fit.standard_error_kind),
