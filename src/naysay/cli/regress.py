@@ -83,15 +83,15 @@ def command(asked: Options) -> None:
 
     \b
     Examples:
-      naysay regress "cheated ~ age + gender" answers.csv --design "warner(p=0.7)"
-      naysay regress "cheated ~ age*C(region)" answers.csv --missing drop \\
-          --design "crosswise(prevalence=0.25)" --at "age=30" --at "age=60"
-      naysay regress "income ~ age" levels.csv --level level \\
+      naysay regress "doping ~ age" answers.csv --design "warner(p=0.7)"
+      naysay regress "doping ~ age*sport" answers.csv --missing drop --penalty 1 \\
+          --design "warner(p=0.7)" --at "age=20" --at "age=60,sport=judo"
+      naysay regress "income ~ age" levels.csv --level level --format json \\
           --design "negative_levels()" --categories "low,middle,high,none"
-      naysay regress "cheated ~ age" schools.csv --design "warner(p=0.7)" \\
+      naysay regress "doping ~ age" school.csv --design "warner(p=0.7)" \\
           --weight weight --strata region --cluster school
-      naysay regress "theft ~ age" samples.csv --sample sample \\
-          --design "stochastic_lie_detector(p=(0.2, 0.8))" --format latex
+      naysay regress "doping ~ age" samples.csv --sample sample \\
+          --design "cheating_detection(p=(1/4, 3/4))" --format latex
     """
     from naysay import regression
     from naysay.regression.formulas import parse
