@@ -81,10 +81,13 @@ def survey(tmp_path, questionnaires):
         "doping": warner.texts(),
         "sport": rng.choice(["cycling", "judo"], 400),
         "weight": rng.uniform(0.5, 2, 400).round(2),
+        "age": 18 + np.arange(400) % 60,
     }
     pl.DataFrame(answers).write_csv(tmp_path / "answers.csv")
     chosen = designs.negative_levels(CATEGORIES).randomize(truth, rng=rng)
-    pl.DataFrame({"income": chosen.texts(), "level": chosen.level}).write_csv(tmp_path / "levels.csv")
+    pl.DataFrame({"income": chosen.texts(), "level": chosen.level, "age": answers["age"]}).write_csv(
+        tmp_path / "levels.csv"
+    )
     design = designs.negative(CATEGORIES)
     counts = design.tally(design.randomize(truth, rng=rng)).counts
     pl.DataFrame({"income": CATEGORIES, "n": counts}).write_csv(tmp_path / "counts.csv")
@@ -93,7 +96,8 @@ def survey(tmp_path, questionnaires):
     pl.DataFrame({label: named == label for label in CATEGORIES}).write_parquet(tmp_path / "sets.parquet")
     cheating = designs.cheating_detection(p=("1/4", "3/4"))
     said = cheating.randomize(rng.choice(cheating.cells, 400, p=(0.2, 0.7, 0.1)), rng=rng)
-    pl.DataFrame({"doping": said.texts(), "sample": said.level}, strict=False).write_csv(tmp_path / "samples.csv")
+    sampled = {"doping": said.texts(), "sample": said.level, "age": answers["age"]}
+    pl.DataFrame(sampled, strict=False).write_csv(tmp_path / "samples.csv")
     schools = {"school": np.arange(400) // 20, "region": np.repeat(["north", "south"], 200), "schools": 60}
     pl.DataFrame(answers | schools).write_csv(tmp_path / "school.csv")
     panel(rng).write_csv(tmp_path / "panel.csv")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import naysay as package
-from naysay.cli import crosstab, demo, design, estimate, plan, randomize, root, simulate
+from naysay.cli import crosstab, demo, design, estimate, plan, randomize, regress, root, simulate
 from naysay.collect import respond as responding
 from naysay.collect.app import create_app
 from naysay.collect.commands import questionnaire, respond, serve, survey
@@ -21,6 +21,7 @@ from naysay.questionnaire import sample
 HELP = {
     "": root,
     "estimate": estimate.command,
+    "regress": regress.command,
     "crosstab": crosstab.command,
     "simulate": simulate.command,
     "plan": plan.command,

@@ -85,12 +85,12 @@ def test_a_census_varies_as_its_standard_errors_say(table):
     """The same people are randomized again and again."""
     rng, found, errors = np.random.default_rng(12), [], []
     table = table | {"share": np.ones(1_200)}
-    for _ in range(300):
+    for _ in range(200):
         said, _ = asked(WARNER, table["truth"], rng)
         fit = fitted(table | {"said": said}, weights="all", fpc="share")
         found.append(fit.coefficients)
         errors.append(fit.standard_errors)
-    assert np.std(found, axis=0) == pytest.approx(np.mean(errors, axis=0), rel=4 / np.sqrt(600))
+    assert np.std(found, axis=0) == pytest.approx(np.mean(errors, axis=0), rel=4 / np.sqrt(400))
 
 
 def test_people_who_are_left_out_stay_in_the_sample(table):
@@ -119,7 +119,7 @@ def test_clustered_samples_vary_as_their_standard_errors_say():
     """Schools share an effect, which plain standard errors do not see."""
     rng, found, errors, plain = np.random.default_rng(13), [], [], []
     school = np.repeat(np.arange(80), 15)
-    for _ in range(300):
+    for _ in range(200):
         level, effect = np.repeat(rng.normal(size=80), 15), np.repeat(rng.normal(scale=0.9, size=80), 15)
         truth = np.where(rng.random(1_200) < 1 / (1 + np.exp(0.3 - 0.5 * level - effect)), "yes", "no")
         table = {"said": asked(designs.warner(p=0.9), truth, rng)[0], "x": level, "school": school}
@@ -127,5 +127,5 @@ def test_clustered_samples_vary_as_their_standard_errors_say():
         found.append(fit.coefficients)
         errors.append(fit.standard_errors)
         plain.append(regression.regress(designs.warner(p=0.9), "said ~ x", table).standard_errors)
-    assert np.std(found, axis=0) == pytest.approx(np.mean(errors, axis=0), rel=4 / np.sqrt(600))
+    assert np.std(found, axis=0) == pytest.approx(np.mean(errors, axis=0), rel=4 / np.sqrt(400))
     assert (np.mean(plain, axis=0) < 0.8 * np.mean(errors, axis=0)).all()

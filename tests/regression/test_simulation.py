@@ -76,11 +76,11 @@ def test_tests_have_their_size():
     """Of a variable without effect: Wald and likelihood ratio reject one in twenty times."""
     rng, design = np.random.default_rng(2), designs.warner(p=0.8)
     wald, ratio = [], []
-    for _ in range(400):
+    for _ in range(250):
         table, truth = people(800, [[0.2, 0.6, 0]], rng)
         table["said"] = asked(design, truth, rng)[0]
         fit, smaller = (regression.regress(design, f"said ~ {right}", table) for right in ("x + g", "x"))
         wald.append(fit.wald("g").p_value < 0.05)
         ratio.append(fit.likelihood_ratio(smaller).p_value < 0.05)
     for rejected in (wald, ratio):
-        assert np.mean(rejected) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 400))
+        assert np.mean(rejected) == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / 250))

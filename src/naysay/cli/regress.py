@@ -12,6 +12,7 @@ from naysay.console import options, output, pages
 from naysay.console.commands import takes
 from naysay.console.labels import with_labels
 from naysay.console.people import listed
+from naysay.console.sampling import SamplingOptions, prepared
 from naysay.errors import DataError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ __all__ = ["Options", "command"]
 
 
 @dataclass(frozen=True)
-class Options:
+class Regressed:
     """What is regressed on what, as it is written on the command line."""
 
     formula: Annotated[
@@ -36,7 +37,6 @@ class Options:
     level: Annotated[str | None, options.column("The level that each respondent chose.")] = None
     sample: Annotated[str | None, options.column("The sample that each respondent was in, for several samples.")] = None
     count: options.Count = None
-    weight: Annotated[str | None, options.column("Survey weights.")] = None
     offset: Annotated[str | None, options.column("Added to each linear predictor.")] = None
     reference: Annotated[
         str | None,
@@ -67,6 +67,11 @@ class Options:
     codes: options.Codes = False
 
 
+@dataclass(frozen=True)
+class Options(SamplingOptions, Regressed):
+    """All options: of the regression, then of the sample that it comes from."""
+
+
 @takes(Options)
 def command(asked: Options) -> None:
     """Regress the true category on covariates, from randomized answers.
@@ -78,13 +83,15 @@ def command(asked: Options) -> None:
 
     \b
     Examples:
-      naysay regress "cheated ~ age + gender" answers.csv --design "warner(p=0.7)"
-      naysay regress "cheated ~ age*C(region)" answers.csv --missing drop \\
-          --design "crosswise(prevalence=0.25)" --at "age=30" --at "age=60"
-      naysay regress "income ~ age" levels.csv --level level \\
+      naysay regress "doping ~ age" answers.csv --design "warner(p=0.7)"
+      naysay regress "doping ~ age*sport" answers.csv --missing drop --penalty 1 \\
+          --design "warner(p=0.7)" --at "age=20" --at "age=60,sport=judo"
+      naysay regress "income ~ age" levels.csv --level level --format json \\
           --design "negative_levels()" --categories "low,middle,high,none"
-      naysay regress "theft ~ age" samples.csv --sample sample \\
-          --design "stochastic_lie_detector(p=(0.2, 0.8))" --format latex
+      naysay regress "doping ~ age" school.csv --design "warner(p=0.7)" \\
+          --weight weight --strata region --cluster school
+      naysay regress "doping ~ age" samples.csv --sample sample \\
+          --design "cheating_detection(p=(1/4, 3/4))" --format latex
     """
     from naysay import regression
     from naysay.regression.formulas import parse
@@ -94,6 +101,7 @@ def command(asked: Options) -> None:
     design = options.design_of(asked.design, asked.categories)
     formula = parse(asked.formula)
     frame = _prepared(asked, list(formula.response), list(formula.variables))
+    sampling = asked.sampling(frame)
     with (
         files.readable(asked.file),
         with_labels(design, asked.file, formula.response, encoding=asked.encoding, codes=asked.codes),
@@ -101,9 +109,10 @@ def command(asked: Options) -> None:
         fit = regression.regress(
             design,
             asked.formula,
-            frame,
+            prepared(frame, sampling),
             **{name: getattr(asked, name) for name in ("level", "sample", "count", "offset", "missing", "reference")},
-            weights=asked.weight,
+            weights=asked.weight if sampling is None else None,
+            sampling=sampling,
             standard_errors=asked.standard_errors,
             penalty=asked.penalty,
         )

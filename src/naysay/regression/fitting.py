@@ -113,7 +113,7 @@ def regress(
     >>> survey = designs.warner(p=0.8)
     >>> fit = regress(survey, "cheated ~ age", {"cheated": survey.randomize(truth, rng=rng).texts(), "age": age})
     >>> fit.coefficients.round(3), fit.standard_errors.round(3)
-    (array([-2.004,  0.03 ]), array([0.172, 0.003]))
+    (array([-1.89 ,  0.028]), array([0.185, 0.003]))
     """
     check_design(design)
     if standard_errors is not None and standard_errors not in KINDS:

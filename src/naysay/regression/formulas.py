@@ -156,7 +156,7 @@ def parse(text: str) -> Formula:
     except DataError:
         raise
     except Exception as error:  # formulaic raises many kinds, and shows the place over several lines
-        told = str(error).partition("\n")[0] or type(error).__name__
+        told = str(error).partition("\n")[0].partition(" (<unknown>")[0] or type(error).__name__
         raise DataError(f"{text!r} is no formula such as 'cheated ~ age + gender': {told}") from None
     variables = tuple(dict.fromkeys(name for each in names.values() for name in each))
     categories = frozenset(name for text, each in names.items() if text.startswith("C(") for name in each)
