@@ -245,6 +245,8 @@ VECTORS = [
     ("by hand what is not on offer", "items[5]", (at(5, "private", "by_hand"), ["coin", "3"])),
     ("by hand what a device draws", "items[5]", (at(5, "private", "by_hand"), ["coin", "1"])),
     ("by hand without levels", "items[4]", (at(4, "private", "by_hand"), ["null"])),
+    ("begins at a level that is not on offer", "items[5]", (at(5, "private", "begins_at"), "9")),
+    ("begins with what is drawn by hand", "items[5]", (at(5, "private", "begins_at"), "coin")),
     ("three options for a coin", "items[5]", (level(2, "design", "shown"), 3)),
     ("a pair that is not equally likely", "items[5]", (level(2, "design", "columns", 0), [0, 2, 1, 0])),
     ("coins of other chances", "items[6]", (design(6, "levels", 1, "design", "columns"), [[4, 0], [1, 3]])),

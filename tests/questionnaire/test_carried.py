@@ -2,7 +2,8 @@
 
 import pytest
 
-from naysay.questionnaire import load, sample, write_xlsform
+from naysay.collect.device.people import offers
+from naysay.questionnaire import Questionnaire, check, load, sample, write_xlsform
 
 LANGUAGES = ("en", "de", "es", "ar")
 NAMES = {"en": "English", "de": "Deutsch", "es": "Español", "ar": "العربية"}
@@ -178,3 +179,20 @@ def test_what_is_not_asked_for_leaves_no_trace_in_the_form():
     form = sample().form()
     assert "practice" not in form
     assert not {"modes", "innocuous", "right", "explanation"} & set(str(form).replace("'", " ").split())
+
+
+def test_the_researcher_says_at_which_level_the_page_begins(tmp_path):
+    questionnaire = sample().form()
+    (income,) = (
+        item for group in questionnaire["items"] for item in group.get("items", ()) if item["name"] == "income"
+    )
+    income["private"]["begins_at"] = "2"
+    begun = Questionnaire.model_validate(questionnaire)
+    assert check(begun) == ()
+    write_xlsform(begun, tmp_path / "begun.xlsx")
+    assert load(tmp_path / "begun.xlsx") == begun
+    assert offers(begun.questions)["income"] == ("2", "1", "3", "coin")
+    for wrong in ("4", "coin"):
+        income["private"]["begins_at"] = wrong
+        (problem,) = check(Questionnaire.model_validate(questionnaire))
+        assert str(problem).find(f"the page must begin at a level that the device draws; got {wrong!r}") > 0

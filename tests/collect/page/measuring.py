@@ -121,14 +121,14 @@ def measured(new):
     found = {}
     shown = {}
     for language, context in AT_PHONE.items():
-        counts, shown[language] = zip(*opened(new(**context), 5), strict=True)
+        counts, shown[language] = zip(*opened(new("private", **context), 5), strict=True)
         found[f"words on a private screen, most, {NAMES[language]}"] = (max(counts), "≤", 45)
         found[f"words on a private screen, median, {NAMES[language]}"] = (statistics.median(counts), "≤", 30)
     least = min(sum(fits) for fits in shown.values())
     found["private screens of 390 × 844 that show five options at once"] = (least, "≥", len(counts))
-    _, fits = zip(*opened(new(**{**AT_PHONE["de"], "viewport": SMALL}), 2), strict=True)
+    _, fits = zip(*opened(new("private", **{**AT_PHONE["de"], "viewport": SMALL}), 2), strict=True)
     found["private screens of 320 × 640 that show two options at once"] = (sum(fits), "≥", len(fits))
-    found["taps on a private question, most"] = (max(taps(new(**AT_PHONE["en"])).values()), "≤", 2)
+    found["taps on a private question, most"] = (max(taps(new("private", **AT_PHONE["en"])).values()), "≤", 2)
     whole = new("sample", **AT_PHONE["en"])
     found["height of a step of the sample, most, in screens of 390 × 844"] = (max(heights(whole).values()), "≤", 1.5)
     whole.confirm()

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from browsing import ANSWERS, serve
+from browsing import ANSWERS, privates, serve
 
 from naysay import designs
 from naysay.questionnaire import Choice, Integer, Note, Private, Questionnaire, SelectOne
@@ -174,3 +174,11 @@ def test_a_check_of_understanding_is_counted_as_it_was_answered_and_says_what_is
             respondent.move()
         respondent.confirm()
         assert [json.loads(row)["check"] for _, row in server.store.replies("other").rows] == ["truth"]
+
+
+def test_the_page_begins_at_the_level_that_the_researcher_set(respond, tmp_path):
+    survey = privates().form()
+    survey["items"][0]["items"][0]["private"]["begins_at"] = "2"
+    with serve([Questionnaire.model_validate(survey)], tmp_path) as server:
+        steps = respond("private", on=server).start().at("income").locator(".levels input")
+        assert [step.is_checked() for step in steps.all()] == [False, True, False]

@@ -44,13 +44,17 @@ export class Answers {
     if (!question.private) this.#memory.tab = { ...this.#memory.tab, answers: this.#plain() };
   }
 
-  /** The level of privacy: the most private that the device draws, until the respondent chooses another. */
+  /** The level of privacy: the researcher's or the most private that the device draws, until the respondent chooses. */
   level(question) {
     const levels = offered(question);
     const before = this.before(question);
     const [one] = question.kind === "select_multiple" ? Object.values(before ?? {}) : [before];
     if (one) return levels.find((entry) => entry.level === one.level);
-    return this.#levels.get(question) ?? levels.find((entry) => !entry.by_hand) ?? levels[0];
+    return this.#levels.get(question) ?? this.#first(question, levels);
+  }
+
+  #first({ private: { begins_at: first } }, levels) {
+    return levels.find(({ level, by_hand: byHand }) => !byHand && level === (first ?? level)) ?? levels[0];
   }
 
   /** Takes another level; the response at the one before is dropped. */

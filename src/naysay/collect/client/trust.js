@@ -149,7 +149,7 @@ function condition(node, before, own) {
 
 /** A private question: nothing is decided by its true answer, and each level can be drawn. */
 function hidden({ kind, choices, bins, low, high, constraint, private: how }) {
-  only(how, "design by_hand responses modes innocuous");
+  only(how, "design by_hand responses modes innocuous begins_at");
   must(!constraint && (low ?? null) === null && (high ?? null) === null);
   const names = kind === "select_multiple" ? ["yes", "no"] : (bins ?? choices).map(({ name }) => name);
   must(names.length > 1 && !Object.keys(how.responses).some((name) => names.includes(name)));
@@ -169,6 +169,7 @@ function hidden({ kind, choices, bins, low, high, constraint, private: how }) {
   const called = levels.map(({ level }) => String(level));
   distinct(called);
   must(how.by_hand.every((level) => called.includes(level)));
+  must((how.begins_at ?? null) === null || (called.includes(how.begins_at) && !how.by_hand.includes(how.begins_at)));
   for (const level of how.by_hand) must(wayByHand(channel(design, level), false));
   carried(how, levels.length ? null : design, kind);
 }

@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.questionnaire import Question, Questionnaire, evaluate, truth
+from naysay.questionnaire import Private, Question, Questionnaire, evaluate, truth
 from naysay.questionnaire.kinds.base import described
 from naysay.responses import cells_of
 
@@ -77,7 +78,7 @@ def checked(
         ``question_level`` chooses levels. A question without a column is left out by everybody.
     levels : {question: level}, optional
         The level of everybody, for questions without a column of levels. Respondents who choose none answer at
-        the level at which the page begins: the most private one that the device draws.
+        the level at which the page begins (see `Private`).
 
     Raises
     ------
@@ -205,10 +206,15 @@ def offers(questions: Iterable[Question]) -> dict[str, tuple[str, ...]]:
     """The levels of every question that offers some, first the one at which the page begins."""
     private = {question.name: question.privacy for question in questions}
     return {
-        name: tuple(sorted(filter(None, how.levels), key=how.by_hand.__contains__))  # the sort is stable
+        name: tuple(sorted(filter(None, how.levels), key=partial(_late, how)))  # stable
         for name, how in private.items()
         if how is not None and how.levels != (None,)
     }
+
+
+def _late(how: Private, level: str) -> tuple[bool, bool]:
+    """Where a level stands: first the one at which the page begins, last those drawn by hand."""
+    return level != how.begins_at, level in how.by_hand
 
 
 def _offered(question: Question) -> tuple[str, ...]:

@@ -142,6 +142,8 @@ class Private(Model):
         Who carries the design out; the first is what the page begins with. What is sent does not tell them apart.
     innocuous : {language: text}
         The innocuous question beside this one, of designs that have one, such as the crosswise model.
+    begins_at : str, optional
+        The level at which the page begins; by default the most private one that the device draws.
 
     Examples
     --------
@@ -157,6 +159,7 @@ class Private(Model):
     responses: dict[str, Label] = {}
     modes: tuple[Mode, ...] = Field(("device",), exclude_if=("device",).__eq__)
     innocuous: Label = Field({}, exclude_if=operator.not_)
+    begins_at: str | None = Field(None, exclude_if=operator.not_)
 
     @cached_property
     def offer(self) -> Answerable:

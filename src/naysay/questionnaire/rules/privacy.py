@@ -78,6 +78,11 @@ def levels(walk: Walk) -> Iterator[Problem]:
             message = "levels must run from the most private to the most open"
             reason = "respondents read them in this order, and the first is what they begin with"
             yield Problem("levels", message, reason, "put them in order", "warning", path=path)
+        begins_at, drawn = private.begins_at, [each for each in private.levels if each not in private.by_hand]
+        if begins_at is not None and begins_at not in drawn:
+            message = f"the page must begin at a level that the device draws; got {begins_at!r}"
+            hint = _checks.nearest(begins_at, [each for each in drawn if each is not None])
+            yield Problem("levels", message, "", hint or "leave it out", path=f"{at}.private.begins_at")
 
 
 def words(walk: Walk) -> Iterator[Problem]:

@@ -23,7 +23,8 @@ SURVEY = (
 
 _TEXTS = ("form_title", *(f"naysay_{name}" for name in TEXTS), "naysay_practice_label")
 _PRIVACY = {
-    "naysay_design": False, "naysay_levels": False, "naysay_sink": False, "naysay_sink_label": True,
+    "naysay_design": False, "naysay_levels": False, "naysay_begins_at": False,
+    "naysay_sink": False, "naysay_sink_label": True,
     "naysay_mode": False, "naysay_innocuous": True, "naysay_first_label": True, "naysay_second_label": True,
 }  # fmt: skip
 _TRANSLATED = {"label", "hint", "constraint_message", *_TEXTS}

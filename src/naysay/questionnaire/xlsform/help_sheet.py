@@ -18,6 +18,7 @@ appearance | table-list on a group: a grid. likert: numbers as a rating. multili
 parameters | Ends of a range, which is shown as a rating. | start=1 end=5 step=1
 bind::naysay_design | Makes a question private: how its answer is randomized on the device. | negative
 bind::naysay_levels | Levels that respondents choose from, and whether they may toss a coin instead. | 1..3, coin
+bind::naysay_begins_at | The level at which the page begins; else the most private one. | 2
 bind::naysay_sink | Choices that are never ruled out, because that would say too much. | zero_to_two
 bind::naysay_sink_label::English (en) | What stands in their place among the responses. | Nothing is ruled out
 bind::naysay_mode | Who carries the design out: respondents (hand) or their device. First the usual one. | hand, device

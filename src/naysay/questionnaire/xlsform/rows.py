@@ -53,6 +53,7 @@ _FIELDS = {
     "name": "name", "label": "label", "hint": "hint", "relevant": "relevant", "constraint": "constraint",
     "constraint.expression": "constraint", "constraint.message": "constraint_message", "required": "required",
     "kind": "type", "private": "naysay_design", "private.by_hand": "naysay_levels",
+    "private.begins_at": "naysay_begins_at",
     "private.modes": "naysay_mode", "private.innocuous": "naysay_innocuous",
 }  # fmt: skip
 _NAMED = {"name": "name", "label": "label"}
@@ -223,7 +224,8 @@ class Row:
                     "several": kind.categories_of(("a",)) != ("a",),
                     **self._told(),
                 }
-                return {"private": carried_out(private, self.languages, **told)}
+                begins = {"begins_at": self.text("naysay_begins_at")} if self.text("naysay_begins_at") else {}
+                return {"private": carried_out(private, self.languages, **told) | begins}
             except (DesignError, DataError) as error:
                 self.problem(column, str(error))
         return {}

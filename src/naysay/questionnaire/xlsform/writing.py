@@ -151,6 +151,7 @@ def _asked(question: Question) -> Cells:
         cells["constraint_message"] = question.constraint.message
     if question.privacy is not None:
         cells |= written_private(question.privacy) | written_carried(question.privacy)
+        cells["begins_at"] = question.privacy.begins_at or ""
         cells["sink_label"] = {} if cells.get("first_label") else next(iter(question.privacy.responses.values()), {})
     return cells
 
