@@ -167,9 +167,10 @@ def command(asked: Options) -> None:
         return
     if not asked.response:
         raise DataError("--response COLUMN is missing: the column of FILE with the answers")
-    asked, design = _designed(asked, asked.file, asked.response)
-    fits = _of_file(asked, asked.file, asked.response, design)
-    question = asked.response[0]
+    file, response = asked.file, asked.response
+    asked, design = _designed(asked, file, response)
+    fits = _of_file(asked, file, response, design)
+    question = response[0]
     pages.write(asked.html, lambda: page_of(None, {question: fits}, asked.shown, by=asked.by))
     _say(fits, asked)
 
