@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 import numpy as np
+import polars as pl
+import pyreadstat
 import pytest
 
 from naysay import collect, estimate
@@ -189,6 +191,21 @@ def test_an_export_is_estimated_as_its_database(naysay, data, suffix):
     assert "area = In a city" in income.out
     assert naysay("estimate", out, "--response", "income", "--codes").out.count("below_1000") == 1
     assert naysay("risk", out, "--keys", "area,smoking,income").code == 0
+
+
+def test_a_researcher_adds_weights_to_an_export(naysay, refused, data):
+    assert naysay("survey", "export", "sample", "--data", data, "--to", "data.sav").code == 0
+    frame, told_ = pyreadstat.read_sav("data.sav", output_format="polars")
+    pyreadstat.write_sav(
+        frame.with_columns(w=pl.lit(2.0)), "data.sav", variable_value_labels=told_.variable_value_labels
+    )
+    weighted = json.loads(
+        naysay("estimate", "data.sav", "--response", "income", "--weight", "w", "--format", "json").out
+    )
+    bare = json.loads(naysay("estimate", "data.sav", "--response", "income", "--format", "json").out)
+    np.testing.assert_allclose(weighted["proportions"], bare["proportions"])
+    assert weighted["categories"] == bare["labels"]
+    assert "--design DESIGN is missing" in refused("estimate", "data.sav", "--response", "age", "--weight", "w")
 
 
 def test_an_export_is_not_written_over(naysay, refused, data):

@@ -159,18 +159,30 @@ def command(asked: Options) -> None:
         return
     if asked.file is None:
         raise DataError("give FILE, or --survey NAME; see naysay estimate --help")
-    exported = None if asked.design is not None else _exported(asked, asked.file)
+    # with weights or a complex sample, which a researcher adds to an export, one question is estimated as of any file
+    weighed = asked.response is not None and asked.named("count", "weight", "strata", "cluster", "fpc")
+    exported = None if asked.design is not None or weighed else _exported(asked, asked.file)
     if exported is not None:
         _say_survey(asked, exported)
         return
     if not asked.response:
         raise DataError("--response COLUMN is missing: the column of FILE with the answers")
-    if asked.design is None:
-        raise DataError("--design DESIGN is missing: how the answers were randomized")
-    fits = _of_file(asked, asked.file, asked.response, options.design_of(asked.design, asked.categories))
-    question = asked.response[0]
+    file, response = asked.file, asked.response
+    asked, design = _designed(asked, file, response)
+    fits = _of_file(asked, file, response, design)
+    question = response[0]
     pages.write(asked.html, lambda: page_of(None, {question: fits}, asked.shown, by=asked.by))
     _say(fits, asked)
+
+
+def _designed(asked: Options, file: Path, response: Sequence[str]) -> tuple[Options, Answerable]:
+    """The design that is asked for, or that an export has beside it; then the options name its levels, too."""
+    if asked.design is not None:
+        return asked, options.design_of(asked.design, asked.categories)
+    known = files.designs_of(file, codes=asked.codes).get(response[0])
+    if known is None:
+        raise DataError("--design DESIGN is missing: how the answers were randomized")
+    return replace(asked, level=asked.level or known.level), known.design
 
 
 def _exported(asked: Options, file: Path) -> Answered | None:

@@ -46,7 +46,7 @@ def command(asked: Options) -> None:
     \b
     Examples:
       naysay survey export sample --to data.sav
-      naysay survey export sample --to study/data.csv --language de --force
+      naysay survey export sample --to data.csv --language de --force
     """
     from naysay.collect import export
 
