@@ -100,6 +100,10 @@ def survey(tmp_path, questionnaires):
     pl.DataFrame(sampled, strict=False).write_csv(tmp_path / "samples.csv")
     schools = {"school": np.arange(400) // 20, "region": np.repeat(["north", "south"], 200), "schools": 60}
     pl.DataFrame(answers | schools).write_csv(tmp_path / "school.csv")
+    own = np.random.default_rng(16)  # what follows draws from the other one
+    study = {"cheated": own.choice(["yes", "no"], len(truth)), "sex": own.choice(["f", "m"], len(truth))}
+    study |= {"region": own.choice(["north", "south"], len(truth)), "income": chosen.texts(), "level": chosen.level}
+    pl.DataFrame(study).write_csv(tmp_path / "study.csv")
     panel(rng).write_csv(tmp_path / "panel.csv")
     waves(tmp_path)
     for path in questionnaires:

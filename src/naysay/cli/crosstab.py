@@ -109,15 +109,15 @@ def command(asked: Options) -> None:
 
     \b
     Examples:
-      naysay crosstab answers.csv --row cheated --row-design "warner(p=0.8)" \\
+      naysay crosstab study.csv --row cheated --row-design "warner(p=0.8)" \\
           --column sex
-      naysay crosstab answers.csv --row cheated --row-design "warner(p=0.8)" \\
+      naysay crosstab study.csv --row cheated --row-design "warner(p=0.8)" \\
           --column income --column-design "negative_levels()" \\
           --column-categories "low,middle,high,none" --column-level level
-      naysay crosstab answers.csv --row cheated --row-design "warner(p=0.8)" \\
+      naysay crosstab study.csv --row cheated --row-design "warner(p=0.8)" \\
           --column sex --layer region --html table.html
       naysay crosstab school.csv --row doping --row-design "warner(p=0.7)" \\
-          --column sex --weight weight --strata region --cluster school
+          --column sport --weight weight --strata region --cluster school
       naysay crosstab --survey sample --row smoking --column area
     """
     _checks.confidence(asked.confidence)
