@@ -17,7 +17,10 @@ _PEOPLE = 1_000
 
 
 def write_samples(folder: Path, *, seed: int = 1) -> list[Path]:
-    """Two files: ``people.csv`` with true answers, and ``answers.csv`` with what others said in a negative survey.
+    """Two files: ``people.csv`` with true answers, and ``answers.csv`` with what others said when they were surveyed.
+
+    Of the others, ``income`` is two categories that they ruled out, and ``cheated`` is randomized by Warner's design,
+    p = 0.8. Age and gender are as they are.
 
     Parameters
     ----------
@@ -41,7 +44,7 @@ def write_samples(folder: Path, *, seed: int = 1) -> list[Path]:
     >>> with TemporaryDirectory() as there:
     ...     people, answers = write_samples(Path(there))
     ...     print(*answers.read_text().splitlines()[:3])
-    income middle;none low;none
+    income,cheated,age,gender middle;none,no,68,m low;none,no,46,f
     """
     rng = np.random.default_rng(seed)
     people = {
@@ -52,7 +55,11 @@ def write_samples(folder: Path, *, seed: int = 1) -> list[Path]:
     }
     truth = rng.choice(_INCOMES, _PEOPLE, p=(0.35, 0.35, 0.2, 0.1))
     said = designs.negative(_INCOMES, discards=2).randomize(truth, rng=rng)
-    files = {"people.csv": pl.DataFrame(people), "answers.csv": pl.DataFrame({"income": said.texts()})}
+    others = {"age": rng.integers(18, 80, _PEOPLE), "gender": rng.choice(("f", "m"), _PEOPLE)}
+    chance = np.where(others["gender"] == "m", 0.3, 0.15) * np.where(others["age"] < 40, 2.0, 1.0)
+    cheated = np.where(rng.random(_PEOPLE) < chance, "yes", "no")
+    answers = {"income": said.texts(), "cheated": designs.warner(p=0.8).randomize(cheated, rng=rng).texts()}
+    files = {"people.csv": pl.DataFrame(people), "answers.csv": pl.DataFrame(answers | others)}
     for name in files:
         if (folder / name).exists():
             raise DataError(f"{str(folder / name)!r} is there already; name another folder")
