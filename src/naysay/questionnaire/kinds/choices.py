@@ -38,7 +38,7 @@ _ANSWERS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "n
 class _Choosing(Question):
     """A question with a list of choices."""
 
-    if TYPE_CHECKING:  # a field of each kind: one that stood here would come before `kind` in JSON
+    if TYPE_CHECKING:  # each kind declares this field: declared here, it would come before `kind` in JSON
         choices: tuple[Choice, ...]
 
     @property
@@ -65,10 +65,10 @@ class SelectOne(_Choosing):
     Parameters
     ----------
     right : str, optional
-        The name of the choice that is right: the question then checks whether respondents have understood. Its answer
-        is plain, is counted as any other, and cannot be taken back: the page then says what is right.
+        The name of the right choice: the question then checks whether respondents have understood. Its answer is plain
+        and is counted like any other. It cannot be changed, because the page then says what is right.
     explanation : {language: text}
-        What the page says then.
+        What the page says after the answer.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class SelectOne(_Choosing):
 
 
 class SelectMultiple(_Choosing):
-    """Any of several choices; where it is private, each choice is a yes-or-no answer of its own.
+    """Any of several choices. If it is private, each choice is a yes-or-no answer of its own.
 
     Examples
     --------
