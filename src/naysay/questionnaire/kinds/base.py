@@ -22,7 +22,6 @@ __all__ = [
     "YES_NO",
     "BaseItem",
     "Bin",
-    "Cells",
     "Choice",
     "Code",
     "Constraint",
@@ -34,6 +33,7 @@ __all__ = [
     "Private",
     "Question",
     "Row",
+    "RowCells",
     "Sheets",
     "described",
     "names_of",
@@ -311,7 +311,7 @@ class Question(BaseItem):
         """The fields that only this kind has, from a row of an XLSForm."""
         return {"choices": row.choices()} if cls.listed else {}
 
-    def written(self, sheets: Sheets) -> list[Cells]:
+    def written(self, sheets: Sheets) -> list[RowCells]:
         """The rows of an XLSForm that ask it; name, texts, conditions and privacy are added to the first."""
         if not self.types:
             raise DataError(f"XLSForm has no row for {self.kind}, as {self.name!r} is; keep this questionnaire as JSON")
@@ -349,8 +349,8 @@ def described(cell: Any) -> str:
     return next((name for kind, name in kinds if isinstance(cell, kind)), "a list")
 
 
-Cells = dict[str, Any]
-"""Cells of an XLSForm row by their column; a label is ``{language: text}``."""
+RowCells = dict[str, Any]
+"""The cells of an XLSForm row by their column; a label is ``{language: text}``."""
 
 
 class Row(Protocol):

@@ -13,13 +13,13 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.questionnaire.kinds.base import (
     YES_NO,
-    Cells,
     Choice,
     Code,
     Label,
     Private,
     Question,
     Row,
+    RowCells,
     Sheets,
     described,
     names_of,
@@ -110,7 +110,7 @@ class SelectOne(_Choosing):
         own = {"right": row.text("naysay_right"), "explanation": row.label("naysay_explanation")}
         return rating or found | {name: told for name, told in own.items() if told}
 
-    def written(self, sheets: Sheets) -> list[Cells]:
+    def written(self, sheets: Sheets) -> list[RowCells]:
         (row,) = super().written(sheets)
         return [row | {"right": self.right or "", "explanation": self.explanation}]
 
@@ -253,7 +253,7 @@ class Grid(_Choosing):
         if not self.rows:
             yield Problem("choices", "a grid must have rows", "", "add rows", path=f"{path}.rows")
 
-    def written(self, sheets: Sheets) -> list[Cells]:
+    def written(self, sheets: Sheets) -> list[RowCells]:
         if self.constraint is not None:
             raise DataError(
                 f"XLSForm has no constraint on a grid, as {self.name!r} has; keep this questionnaire as JSON"

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from naysay import _checks
-from naysay.questionnaire.kinds.base import Bin, Cells, Label, Private, Question, Row, Sheets, number_of
+from naysay.questionnaire.kinds.base import Bin, Label, Private, Question, Row, RowCells, Sheets, number_of
 from naysay.questionnaire.problems import Problem
 from naysay.questionnaire.xlsform.offers import bins_of
 
@@ -164,7 +164,7 @@ class _Number(Question):
         """A number as JSON holds it: without a decimal point if the question asks for whole numbers."""
         return int(value) if cls is Integer and value == int(value) else value
 
-    def written(self, sheets: Sheets) -> list[Cells]:
+    def written(self, sheets: Sheets) -> list[RowCells]:
         ends = ["" if end is None else f"{end:.15g}" for end in (self.low, self.high)]
         [first] = super().written(sheets)
         if any(ends):
@@ -286,7 +286,7 @@ class Rating(_Whole):
         labels = {field: row.label(column) for field, column in cls.fields.items()}
         return {field: label for field, label in labels.items() if label}
 
-    def written(self, sheets: Sheets) -> list[Cells]:
+    def written(self, sheets: Sheets) -> list[RowCells]:
         [first] = super().written(sheets)
         ends = {"low_label": self.low_label, "high_label": self.high_label}
         return [{**first, "parameters": f"start={self.low} end={self.high} step=1", **ends}]
@@ -349,7 +349,7 @@ class Text(Question):
                 found[field] = int(text)
         return found
 
-    def written(self, sheets: Sheets) -> list[Cells]:
+    def written(self, sheets: Sheets) -> list[RowCells]:
         [first] = super().written(sheets)
         lines = {"lines": str(self.lines)} if self.lines != 1 else {}
         return [{**first, "max_length": str(self.max_length), **lines}]

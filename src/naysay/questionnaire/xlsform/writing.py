@@ -9,7 +9,7 @@ from typing import Any
 from naysay.errors import DataError, NaysayError
 from naysay.questionnaire.expressions.parsing import write_expression
 from naysay.questionnaire.items import Group, Item
-from naysay.questionnaire.kinds.base import BaseItem, Bin, Cells, Choice, Label, Question
+from naysay.questionnaire.kinds.base import BaseItem, Bin, Choice, Label, Question, RowCells
 from naysay.questionnaire.questionnaire import TEXTS, Questionnaire
 from naysay.questionnaire.xlsform.carried import written_carried
 from naysay.questionnaire.xlsform.columns import SURVEY, own, translated
@@ -91,7 +91,7 @@ class _Writer:
 
     def __init__(self, questionnaire: Questionnaire) -> None:
         self.questionnaire = questionnaire
-        self.rows: list[Cells] = []
+        self.rows: list[RowCells] = []
         self.known: dict[str, list[tuple[str, Label]]] = {}
 
     def items(self, items: Sequence[Item]) -> None:
@@ -139,13 +139,13 @@ def _language(tag: str) -> str:
     return f"{_LANGUAGES[tag]} ({tag})" if tag in _LANGUAGES else tag
 
 
-def _head(item: BaseItem) -> Cells:
+def _head(item: BaseItem) -> RowCells:
     relevant = {} if item.relevant is None else {"relevant": write_expression(item.relevant)}
     return {"name": item.name, "label": item.label, "hint": item.hint, **relevant}
 
 
-def _asked(question: Question) -> Cells:
-    cells: Cells = {**_head(question), "required": "yes" if question.required else ""}
+def _asked(question: Question) -> RowCells:
+    cells: RowCells = {**_head(question), "required": "yes" if question.required else ""}
     if question.constraint is not None:
         cells["constraint"] = write_expression(question.constraint.expression)
         cells["constraint_message"] = question.constraint.message
@@ -156,7 +156,7 @@ def _asked(question: Question) -> Cells:
     return cells
 
 
-def _table(rows: Sequence[Cells], columns: Sequence[str], languages: Sequence[str]) -> list[list[Any]]:
+def _table(rows: Sequence[RowCells], columns: Sequence[str], languages: Sequence[str]) -> list[list[Any]]:
     """Header and rows, a text in a column for each language, without columns that stay empty."""
     header, cells = [], []
     for column in columns:
