@@ -1,11 +1,11 @@
-"""All benchmarks by one command, and one table of what they found, with the machine, the versions and the ratios.
+"""Run all benchmarks, and write one table of what they found, with the machine, the versions and the ratios.
 
     python -m benchmarks [NAME ...] [--list] [--out benchmarks/results.md]
 
-A benchmark is a file of this folder that writes its table to ``--out``, and is run without other arguments; its table
-stands beside it under the same name. Each runs in a process of its own. With names, only these are run, and the tables
-that the others left before are read. Seconds are compared with those of a reference, the same matrix products on the
-same machine just before, so that machines can be told apart.
+A benchmark is a file in this folder that writes its table to ``--out`` and needs no other argument. Its table stands
+beside it under the same name. Each benchmark runs in a process of its own. With names, only these benchmarks run; for
+the others, their last tables are read. Seconds are compared with those of a reference, fixed matrix products on the
+same machine just before, so that results from different machines can be compared.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _USAGE = 2  # exit code of a script that needs arguments
 
 
 class Result(NamedTuple):
-    """What one benchmark took and found."""
+    """The costs and the findings of one benchmark."""
 
     name: str
     about: str
@@ -55,14 +55,14 @@ def about(script: Path) -> str:
 
 
 def tables(text: str) -> list[list[list[str]]]:
-    """The cells of all tables of a Markdown text, header first, without the line below it."""
+    """The cells of all tables in a Markdown text, header first, without the line below the header."""
     found = re.findall(r"(?:^\|.*\|$\n?)+", text, re.MULTILINE)
     cells = [[[cell.strip() for cell in line.strip("|").split("|")] for line in each.splitlines()] for each in found]
     return [[rows[0], *rows[2:]] for rows in cells if len(rows) > 2]
 
 
 def findings(text: str) -> str:
-    """The ratios of tables that compare ("times …"), and how many of their cells hold where that is the question."""
+    """The ratios of tables that compare ("times …"), and how many cells hold in tables with a column "holds"."""
     said = []
     for head, *rows in tables(text):
         columns = [place for place, name in enumerate(head) if name.startswith("times")]
@@ -73,7 +73,7 @@ def findings(text: str) -> str:
 
 
 def compared(head: list[str], row: list[str], place: int) -> str:
-    """One ratio with what was compared, and how far it got where the table says so; nothing for the base."""
+    """One ratio with what was compared, and how far it got if the table says so; empty for the base."""
     if row[place] in ("1", "1.0", "–"):
         return ""
     words = " ".join(filter(None, row[: head.index("seconds") if "seconds" in head else 1]))
@@ -95,7 +95,7 @@ def reference() -> float:
 
 
 def measured(script: Path) -> Result:
-    """A benchmark, run; what it complains of is shown only if it fails."""
+    """Run a benchmark; its stderr is shown only if it fails."""
     begun = time.perf_counter()
     with tempfile.TemporaryFile("w+") as told:
         command = [sys.executable, str(script), "--out", str(script.with_suffix(".md"))]
@@ -110,7 +110,7 @@ def measured(script: Path) -> Result:
 
 
 def kept(script: Path) -> str:
-    """What the table beside a script says."""
+    """The content of the table beside a script."""
     table = script.with_suffix(".md")
     return findings(table.read_text(encoding="utf-8")) if table.exists() else ""
 
@@ -137,7 +137,7 @@ def page(results: list[Result], base: float) -> str:
     return "\n".join(
         [
             "Written by `python -m benchmarks`; each benchmark leaves its own table beside this one. "
-            "Not run: read from the table that it left before.",
+            "Not run: read from its last table.",
             "",
             "| benchmark | what | seconds | times the reference | most memory, MB | ratios, and what holds |",
             "|---|---|--:|--:|--:|---|",

@@ -1,7 +1,7 @@
 """Surveys drawn at random from the whole space: any design, size, shares, levels, weights and target.
 
-What a table of chosen cells does not hold is found by nobody. So a cell is a draw, from a seed that nobody chose: the
-date of the commit.
+In a table of chosen cells, nobody finds what it leaves out. So each cell is drawn at random, from a seed that nobody
+chose: the date of the commit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Floats = np.ndarray
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """One survey to be repeated.
+    """One kind of survey, to be repeated.
 
     shares (cells,) of the people; preferences (t, levels), how often each category chooses each level; weights, the
     coefficient of variation of survey weights, 0 for none; informative, whether weights go with the category.
@@ -59,12 +59,12 @@ def _short(values: Floats) -> str:
 
 
 def commit_date() -> int:
-    """The date of the commit, as 20261122: the seed that is not chosen."""
+    """The date of the commit, such as 20261122: a seed that nobody chose."""
     asked = ["git", "log", "-1", "--format=%cd", "--date=format:%Y%m%d"]
     try:
         told = subprocess.run(asked, capture_output=True, text=True, check=True, cwd=Path(__file__).parent)
         return int(told.stdout)
-    except (OSError, ValueError, subprocess.CalledProcessError):  # no clone: any seed that nobody chose will do
+    except (OSError, ValueError, subprocess.CalledProcessError):  # not a clone: any seed that nobody chose will do
         return 20161202  # the date of the paper on levels
 
 
@@ -82,7 +82,9 @@ def random_cell(rng: np.random.Generator) -> Cell:
     if isinstance(design, Levels):
         preferences = np.tile(_preferences(rng, len(design.levels)), (t, 1))
         estimator = _pick(rng, "stratified", "stratified", "pooled", "equal", "variance")
-        if estimator == "stratified" and rng.random() < 0.5:  # the others assume that levels are chosen alike
+        if (
+            estimator == "stratified" and rng.random() < 0.5
+        ):  # the others assume that all categories choose levels alike
             preferences = np.array([_preferences(rng, len(design.levels)) for _ in range(t)])
     weights = 0.0
     if estimator not in ("equal", "variance") and rng.random() < 0.2:
@@ -116,7 +118,7 @@ def survey(cell: Cell, rng: np.random.Generator) -> tuple[Tally, Floats]:
     tally = Tally(tuple(part for part in parts if part.n), weighted=bool(cell.weights))
     if isinstance(design, Samples):
         asked = [share.weights(design.cells) for share in (*design.shares, *design.nuisance)]
-        with np.errstate(divide="ignore", invalid="ignore"):  # nobody told the truth: no share of nothing
+        with np.errstate(divide="ignore", invalid="ignore"):  # if nobody told the truth, there is no share: NaN
             return tally, np.array([above @ cell.shares / (below @ cell.shares) for above, below in asked])
     if cell.target == "file":
         return tally, np.bincount(truth, weight, minlength=len(drawn)) / weight.sum()
@@ -135,7 +137,7 @@ def _pick(rng: np.random.Generator, *choices: str) -> str:
 
 
 def _shares(rng: np.random.Generator, t: int) -> Floats:
-    """Shares from equal to one at .95 and some at 0, in any order."""
+    """Shares in any order: from equal ones to one at .95 with some at 0."""
     several = int(rng.integers(1, t + 1))
     shapes = (
         np.ones(t),
@@ -150,7 +152,7 @@ def _shares(rng: np.random.Generator, t: int) -> Floats:
 
 
 def _preferences(rng: np.random.Generator, levels: int) -> Floats:
-    """How often each level is chosen, from evenly to nineteen in twenty at one."""
+    """How often each level is chosen: from evenly to nineteen in twenty at one level."""
     if rng.random() < 1 / 3:
         most = np.full(levels, 0.05 / max(levels - 1, 1))
         most[rng.integers(levels)] = 0.95
@@ -167,7 +169,7 @@ def _decimals(values: Floats, places: int = 2) -> tuple[float, ...]:
 
 
 def _chances(rng: np.random.Generator) -> tuple[float, float]:
-    """Two probabilities apart by a tenth at least, the larger first."""
+    """Two probabilities at least a tenth apart, the larger first."""
     low = rng.uniform(0.05, 0.6)
     return _decimals([rng.uniform(low + 0.1, 0.95), low])
 
@@ -282,7 +284,7 @@ _FAMILIES = {
 
 
 class Found(NamedTuple):
-    """A cell in which the first build's default interval did not hold, and how often its worst interval did."""
+    """A cell in which the first build's default interval failed, and the coverage of its worst interval."""
 
     cell: Cell
     before: float
@@ -348,4 +350,4 @@ FOUND_WRONG = {
         designs.negative(tuple("abcd")), (0.4, 0.3, 0.2, 0.1), 120, 0.922, estimator="moments", weights=1.0
     ),
 }
-"""The surveys of the report that ended the first build's intervals."""
+"""The surveys of the report because of which the first build's intervals were replaced."""

@@ -1,9 +1,9 @@
-"""What many categories cost: k-ary response, from the design to the estimate.
+"""The cost of many categories: k-ary response, from the design to the estimate.
 
     python benchmarks/categories.py [--n 100000] [--out benchmarks/categories.md]
 
-With more than 256 categories the design is stored as one pattern: two integers and the labels. With fewer it is a table
-of one integer for each pair of response and category.
+With more than 256 categories the design is stored as one pattern: two integers and the labels. With at most 256 it is a
+table of one integer for each pair of response and category.
 """
 
 from __future__ import annotations

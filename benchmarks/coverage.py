@@ -2,10 +2,10 @@
 
     python benchmarks/coverage.py [--cells 300] [--runs 1000] [--worst 30] [--again 4000] [--out benchmarks/coverage.md]
 
-A cell is a design, an estimator, a population and a size, drawn from the whole space by the date of the commit. Each
-run draws respondents (or, for a file, only their answers), estimates, and asks of each category, and of each nuisance
-parameter, whether its 95 % interval holds the true share. A cell is as good as its worst category. The worst cells are
-measured again with fresh answers, since the worst of many is partly bad luck.
+A cell is a design, an estimator, a population and a size. It is drawn from the whole space, with the date of the commit
+as the seed. Each run draws respondents (or, for a file, only their answers) and estimates. It then checks for each
+category and each nuisance parameter whether the 95 % interval holds the true share. A cell is as good as its worst
+category. The worst cells are measured again with fresh answers, because the worst of many is partly bad luck.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PROMISE = 0.935
 
 
 class Measured(NamedTuple):
-    """A cell with what was found: coverage of each share, mean width, that of moments and of the Cramér-Rao bound."""
+    """A cell, the coverage of each share, and mean widths: its own, of moments, of the Cramér-Rao bound."""
 
     cell: Cell
     coverage: np.ndarray
@@ -51,7 +51,7 @@ class Measured(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether the worst share is covered as promised, but for two Monte Carlo standard errors."""
+        """Whether the worst share is covered as promised, within two Monte Carlo standard errors."""
         return self.worst >= PROMISE - 2 * np.sqrt(PROMISE * (1 - PROMISE) / self.runs)
 
 
@@ -63,7 +63,7 @@ def measure(cell: Cell, runs: int, seed: list[int]) -> Measured:
         tally, truth = survey(cell, rng)
         try:
             fit = fitted(cell, tally)
-        except NaysayError:  # a sample, or a level that variance weights need, is empty
+        except NaysayError:  # a sample is empty, or a level that variance weights need
             continue
         bounds, method = fit.interval(), fit.intervals().method
         if fit.nuisance:
@@ -85,7 +85,7 @@ def fitted(cell: Cell, tally: estimate.Estimate) -> estimate.Estimate:
 
 
 def cramer_rao(cell: Cell) -> float:
-    """Mean width of intervals at the Cramér-Rao bound, if it is known: a likelihood, all shares above 0, no weights."""
+    """Mean width of intervals at the Cramér-Rao bound; known for a likelihood, all shares above 0, and no weights."""
     likely = cell.estimator in ("maximum_likelihood", "pooled") and cell.target == "population" and not cell.weights
     listed = all(cell.design.channel(level).space.listable for level in cell.design.levels)
     if not (likely and listed) or isinstance(cell.design, Samples) or cell.shares.min() <= 0:
@@ -114,7 +114,7 @@ def measured(cells: dict[int, Cell], runs: int, seed: list[int], what: str) -> d
 
 
 def ratio(values: list[float]) -> str:
-    """The median of those that are known."""
+    """The median of the known values."""
     known = [value for value in values if np.isfinite(value)]
     return f"{np.median(known):.2f}" if known else "–"
 
@@ -147,7 +147,7 @@ def one_by_one(first: dict[int, Measured], again: dict[int, Measured]) -> list[s
 
 
 def method_by_method(task: tuple[str, int]) -> str:
-    """One line about a cell in which the first build's interval did not hold: all methods, on the same answers."""
+    """One line about a cell in which the first build's interval failed: all methods, on the same answers."""
     name, runs = task
     cell, before = FOUND_WRONG[name]
     rng = np.random.default_rng([12, runs])
@@ -155,10 +155,12 @@ def method_by_method(task: tuple[str, int]) -> str:
     for run in range(runs):
         tally, truth = survey(cell, rng)
         fit = fitted(cell, tally)
-        for method in METHODS[:-1] if run >= runs // 5 else METHODS:  # the bootstrap takes two hundred refits
+        for method in (
+            METHODS[:-1] if run >= runs // 5 else METHODS
+        ):  # a fifth of the runs: the bootstrap takes two hundred refits
             try:
                 bounds = fit.interval(method=method, replicates=199)
-            except NaysayError:  # not made for such an estimate
+            except NaysayError:  # the method does not apply to such an estimate
                 continue
             hits[method] += (bounds[:, 0] <= truth + 1e-9) & (truth - 1e-9 <= bounds[:, 1])
             widths[method] += np.ptp(bounds, axis=1).mean()
@@ -168,7 +170,7 @@ def method_by_method(task: tuple[str, int]) -> str:
 
 
 def found_wrong(runs: int) -> list[str]:
-    """The cells in which the first build's interval did not hold, a line each."""
+    """The cells in which the first build's interval failed, a line each."""
     with multiprocessing.Pool() as pool:
         lines = pool.map(method_by_method, [(name, runs) for name in FOUND_WRONG], chunksize=1)
     return [f"| survey | default before | {' | '.join(METHODS)} |", f"|---|--:|{'--:|' * len(METHODS)}", *lines]
@@ -179,8 +181,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", type=int, default=300)
     parser.add_argument("--runs", type=int, default=1_000)
-    parser.add_argument("--worst", type=int, default=30, help="how many are measured again")
-    parser.add_argument("--again", type=int, default=4_000, help="with so many runs")
+    parser.add_argument("--worst", type=int, default=30, help="how many of the worst cells are measured again")
+    parser.add_argument("--again", type=int, default=4_000, help="runs of each cell that is measured again")
     parser.add_argument("--seed", type=int, default=None, help="by default the date of the commit")
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()

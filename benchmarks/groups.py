@@ -2,8 +2,8 @@
 
     python benchmarks/groups.py [--n 1000000] [--groups 1000] [--out benchmarks/groups.md]
 
-Ratios are to counting the columns in polars, which anybody has to do. RRreg's RRuni was measured elsewhere, at 2.9
-seconds for a single estimate from 10⁶ answers; it has no groups.
+Ratios are to the time of counting the columns in polars, which every tool must do. RRreg's RRuni was measured
+elsewhere, at 2.9 seconds for a single estimate from 10⁶ answers; it has no groups.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from naysay.design import Answerable, Samples
 
 
 def surveys() -> dict[str, tuple[Answerable, list[float]]]:
-    """Designs, and what share of the people is in each category or cell."""
+    """Designs, and the share of people in each category or cell."""
     return {
         "Warner p = .7": (designs.warner(p=0.7), [0.15, 0.85]),
         "Kuk, five draws": (designs.kuk(p=(0.8, 0.2), draws=5), [0.15, 0.85]),
@@ -51,7 +51,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def measured(design: Answerable, frame: pl.DataFrame) -> tuple[float, list[float], float]:
-    """Seconds of counting alone, of tally, estimates and intervals by group, and of all that for one group."""
+    """Seconds for counting alone; for tally, estimates and intervals by group; and for all of these for one group."""
     sample = "sample" if isinstance(design, Samples) else None
     _, counting = timed(lambda: frame.group_by(frame.columns).len())
     tallies, first = timed(lambda: design.tally(frame, "answer", by="group", sample=sample))

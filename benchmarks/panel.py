@@ -1,8 +1,8 @@
-"""What a panel gives away, on the generated panel and beside the paper; and how long its waves take.
+"""What a panel reveals: the generated panel beside the paper's numbers; and how long its waves take.
 
     python benchmarks/panel.py [--out benchmarks/panel.md] [--speed benchmarks/panel_speed.md]
 
-Seconds are those of one machine and mean little elsewhere; the ratios of one run do.
+Seconds on one machine mean little elsewhere; compare the ratios within one run.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def keyed(made: Panel) -> tuple[panel.Merged, pl.DataFrame]:
 
 
 def against_the_paper(made: Panel, merged: panel.Merged, table: pl.DataFrame) -> str:
-    """Every number that survives in the paper's text, and the generated panel's."""
+    """Every number in the paper's text, and that of the generated panel."""
     asked = [[*BORN, "occupation"], [*MONTH, "occupation"], [*BORN, *WORK, "income_class"], [*BORN, *LIFE, "language"]]
     asked += [["year_of_birth"], ["income"], [*MONTH, *WORK, "income_class"]]
     found = microdata.risk_table(table, asked, population=made.population, rule="first").quasi_identifiers
@@ -108,7 +108,7 @@ def what_adds(made: Panel, table: pl.DataFrame) -> str:
 
 
 def what_dates_add(made: Panel, table: pl.DataFrame) -> str:
-    """How many more match only themselves once the moment of a change is known."""
+    """How many more people match only themselves once the date of a change is known."""
     rows = []
     for name, (variable, to) in EVENTS.items():
         told: list[int] = []
@@ -130,7 +130,7 @@ def what_dates_add(made: Panel, table: pl.DataFrame) -> str:
 
 
 def how_sure(made: Panel, kept: pl.Series) -> str:
-    """Candidates for the month of birth by the changes alone, and with all that an intruder has."""
+    """Candidates for the month of birth, from changes alone and from all that an intruder has."""
     ways = {
         "changes of age": {},
         "every age": {"bounds": True},
@@ -189,7 +189,7 @@ def speed(waves: int = 60, people: int = 20_000) -> str:
 
 
 def full(background: pl.DataFrame, waves: int, people: int) -> pl.DataFrame:
-    """Everybody in every wave: what is not there in a month is filled with what was, so that ages still change."""
+    """Everybody in every wave: a missing month takes the last known values, so that ages still change."""
     months = background["wave"].unique().sort()
     grid = pl.DataFrame({"respondent": range(1, people + 1)}).join(pl.DataFrame({"wave": months}), how="cross")
     texts = background.with_columns(pl.col(pl.Enum).cast(pl.String))

@@ -1,10 +1,10 @@
-"""How long anonymity sets and matches take, side by side in one run, and what they cost as files grow.
+"""How long anonymity sets and matches take, side by side in one run, and how the cost grows with the file.
 
     python benchmarks/risk.py [--out benchmarks/risk.md] [--plots benchmarks/risk.svg] [--large FILE.parquet] [--spark]
 
-pandas, DuckDB and brute force come with the development dependencies; pycanon is compared where it is installed
-(``pip install --no-deps pycanon``). Each case runs in a process of its own, so that its peak memory is its own. The
-machine's seconds mean little elsewhere; the ratios of one run do.
+pandas, DuckDB and brute force come with the development dependencies; pycanon is compared where it is installed (``pip
+install --no-deps pycanon``). Each case runs in a process of its own, so that its peak memory is its own. Seconds on one
+machine mean little elsewhere; compare the ratios within one run.
 """
 
 from __future__ import annotations
@@ -33,12 +33,14 @@ GONE = (0.05, 0.08, 0.10, 0.12, 0.15, 0.20)
 MANY = (2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 12, 12, 15, 20, 20, 30, 40, 50, 60, 80, 100)
 BRUTE = 10_000
 HERE = Path(__file__).resolve().parent
-sys.path = [place for place in sys.path if Path(place).resolve() != HERE]  # numba would take coverage.py for its own
+sys.path = [
+    place for place in sys.path if Path(place).resolve() != HERE
+]  # else numba would import benchmarks/coverage.py as the package coverage
 PACKAGES = ("naysay", "numpy", "polars", "pandas", "duckdb", "numba")
 
 
 def table(n: int, cards: tuple[int, ...], gone: tuple[float, ...], seed: int = 1) -> pl.DataFrame:
-    """Uniform keys, each missing at random; the last is a text, as an occupation would be."""
+    """Uniform keys, each missing at random; the last is a text, such as an occupation."""
     rng = np.random.default_rng(seed)
     columns = {}
     for place, (values, share) in enumerate(zip(cards, gone, strict=True)):
@@ -63,17 +65,17 @@ def timed(work: Callable[[], Any], repeats: int = 1) -> tuple[Any, float]:
 def peak() -> float:
     """Most memory that this process has held, in MB."""
     status = Path("/proc/self/status")
-    if status.exists():  # where getrusage counts what the process that started this one held
+    if status.exists():  # on Linux getrusage also counts what the parent process held
         (line,) = (each for each in status.read_text(encoding="ascii").splitlines() if each.startswith("VmHWM"))
         return int(line.split()[1]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def matched(frame: Any, algorithm: str | None = None) -> dict[str, float]:
-    """Seconds to encode and to match, from a frame in memory, and more."""
+    """Seconds to encode and to match a frame in memory, with the algorithm and the counts behind them."""
     keys, reading = timed(lambda: microdata.Keys(frame, list(frame.columns)))
     warm = microdata.Keys(table(40_000, (3,) * 12, (0.3,) * 12), [f"key {place}" for place in range(1, 13)])
-    microdata.matches(warm, algorithm="bitmap")  # compiles, once for a machine
+    microdata.matches(warm, algorithm="bitmap")  # compiles the code, once on a machine
     plan = microdata.explain(keys)
     found, matching = timed(lambda: microdata.matches(keys, algorithm=algorithm))
     return {
@@ -104,7 +106,7 @@ def alone(name: str, **options: Any) -> dict[str, Any]:
 
 
 def pandas_groupby(frame: pl.DataFrame) -> dict[str, float]:
-    """Anonymity sets by pandas, a missing key a category (it has no wildcards)."""
+    """Anonymity sets by pandas, where a missing key is a category (pandas has no wildcards)."""
     data = frame.to_pandas()
     names = list(data.columns)
     _, seconds = timed(lambda: data.groupby(names, dropna=False)[names[0]].transform("size"))
@@ -121,7 +123,7 @@ def pycanon(frame: pl.DataFrame) -> dict[str, float]:
 
 
 def ours(frame: pl.DataFrame) -> dict[str, float]:
-    """Anonymity sets by naysay, a missing key a category."""
+    """Anonymity sets by naysay, where a missing key is a category."""
     data = frame.to_pandas()
     names = list(data.columns)
     _, seconds = timed(lambda: microdata.anonymity(microdata.Keys(data, names, missing="category")))
@@ -167,7 +169,7 @@ def spark_join(frame: pl.DataFrame) -> dict[str, float]:
 
 
 def engine(data: Any, frame: pl.DataFrame) -> dict[str, float]:
-    """Seconds of an engine by the join of patterns, and by its tally; the numbers are those of memory."""
+    """Seconds of an engine by the join of patterns and by its tally; results must equal those in memory."""
     keys, reading = timed(lambda: microdata.Keys(data, frame.columns))
     found, joining = timed(lambda: microdata.histogram(keys, algorithm="join"))
     tally, counting = timed(lambda: microdata.histogram(keys))
@@ -218,7 +220,7 @@ def written(path: Path, n: int) -> None:
 
 
 def prototypes() -> list[str]:
-    """The files of the issue."""
+    """Files of several shapes."""
     cases = [
         ("10⁶ rows × 6 keys", 1_000_000, CARDS, GONE),
         ("10⁷ rows × 6 keys", 10_000_000, CARDS, GONE),
@@ -266,7 +268,7 @@ LABELS = {
 
 
 def growth() -> pl.DataFrame:
-    """Cost of each algorithm against rows, keys, the share missing, and patterns; and against rows of wide keys."""
+    """The cost of each algorithm against rows, keys, share missing and patterns, and against rows with wide keys."""
     cases = [("rows", n, n, (80, 12, 9, 5, 20), (0.1,) * 5) for n in (1_000, 10_000, 100_000, 1_000_000)]
     cases += [("keys", q, 20_000, (8,) * q, (0.2,) * q) for q in (2, 4, 6, 8, 12, 20)]
     cases += [("share missing", share, 100_000, (40, 12, 9, 5), (share,) * 4) for share in (0.0, 0.05, 0.2, 0.5, 0.8)]
@@ -316,7 +318,7 @@ def plotted(costs: pl.DataFrame, path: Path) -> None:
 
 
 def of_large(path: Path, n: int) -> list[str]:
-    """The file larger than a frame in memory should be."""
+    """The report on a file that is too large for a frame in memory."""
     if not path.exists():
         written(path, n)
     found = alone("large", path=os.fspath(path))
@@ -334,7 +336,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--plots", type=Path, default=None)
-    parser.add_argument("--large", type=Path, default=None, help="a Parquet file, written if it is not there")
+    parser.add_argument("--large", type=Path, default=None, help="a Parquet file; it is written if it is not there")
     parser.add_argument("--large-rows", type=int, default=100_000_000)
     parser.add_argument("--spark", action="store_true")
     parser.add_argument("--case", default=None, help=argparse.SUPPRESS)

@@ -51,7 +51,7 @@ MISSING = ("Not_Say", "Not_say", "NA")
 
 
 def respondents(path: Path) -> pl.DataFrame:
-    """The keys and the sensitive variables, with what means missing as null."""
+    """The keys and the sensitive variables, with null for cells that mean missing."""
     table = pl.read_csv(path, infer_schema=False)
     columns = {name: table[column] for name, column in (KEYS | SENSITIVE).items()}
     return pl.DataFrame(columns).with_columns(
@@ -99,7 +99,7 @@ def matched(rows: Sequence[QuasiIdentifier], names: Sequence[str] | None = None)
 
 
 def policies(table: pl.DataFrame) -> list[str]:
-    """What a missing cell means, three ways."""
+    """Three policies for missing cells, side by side."""
     asked = ("wildcard", "category", "drop")
     keys = [("age", "gender", "income")]
     found = microdata.risk_table(table, keys, population=POPULATION, missing=asked)
@@ -108,7 +108,7 @@ def policies(table: pl.DataFrame) -> list[str]:
 
 
 def diverse(table: pl.DataFrame, sensitive: str) -> list[str]:
-    """How many people share one sensitive value with all who are like them."""
+    """How many people have the same sensitive value as everybody who has their keys."""
     found = microdata.risk_table(table, QUASI_IDENTIFIERS, population=POPULATION, sensitive=sensitive)
     lines = []
     for row in found.quasi_identifiers:
@@ -120,7 +120,7 @@ def diverse(table: pl.DataFrame, sensitive: str) -> list[str]:
 
 
 def standing_out(table: pl.DataFrame) -> list[str]:
-    """On how few keys people match only themselves."""
+    """The fewest keys on which people match only themselves."""
     found = microdata.stand_out(microdata.Keys(table, list(KEYS)), most=4)
     sizes = [f"| {size} | {number:,} |" for size, number in found.respondents.items()]
     never = f"| more than {found.most}, or never | {found.keys.n - sum(found.respondents.values()):,} |"

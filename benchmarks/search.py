@@ -2,8 +2,9 @@
 
     python benchmarks/search.py [--rows 100000] [--out benchmarks/search.md] [--plots benchmarks/search.svg]
 
-One search is run whole; the other ways are timed on combinations drawn from it, in the same run, and multiplied out.
-All of them give equal numbers, checked in the run. The machine's seconds mean little elsewhere; the ratios do.
+One search runs as a whole. In the same run, the other ways are timed on combinations drawn from it, and the times are
+multiplied up. The run checks that all ways give equal numbers. Seconds on one machine mean little elsewhere; compare
+the ratios.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ import polars as pl
 from naysay import microdata
 
 HERE = Path(__file__).resolve().parent
-sys.path = [place for place in sys.path if Path(place).resolve() != HERE]  # numba would take coverage.py for its own
+sys.path = [
+    place for place in sys.path if Path(place).resolve() != HERE
+]  # else numba would import benchmarks/coverage.py as the package coverage
 CARDS = (80, 2, 12, 9, 5, 100, 4, 6, 10, 20, 3, 8, 50, 15, 7)
 GONE = (0.02, 0.0, 0.3, 0.1, 0.08, 0.15, 0.0, 0.05, 0.1, 0.2, 0.05, 0.12, 0.25, 0.1, 0.03)
 DRAWN = 40  # combinations of each size that the other ways count
@@ -29,7 +32,7 @@ PACKAGES = ("naysay", "numpy", "polars", "numba")
 
 
 def table(n: int, *, sets: bool = False, seed: int = 1) -> pl.DataFrame:
-    """Fifteen keys of uneven values, some missing at random; with sets, months are two neighbors for half of all."""
+    """Fifteen keys of uneven values, some missing at random; with `sets`, half the rows have two candidate months."""
     rng = np.random.default_rng(seed)
     columns = {}
     for place, (values, share) in enumerate(zip(CARDS, GONE, strict=True)):
@@ -43,7 +46,7 @@ def table(n: int, *, sets: bool = False, seed: int = 1) -> pl.DataFrame:
 
 
 def by_itself(keys: microdata.Keys, names: tuple[str, ...]) -> tuple[int, int]:
-    """k = 1 and m = 1, the way `risk_table` counts one quasi-identifier."""
+    """k = 1 and m = 1, counted as `risk_table` counts one quasi-identifier."""
     part = keys.only(names)
     found = [microdata.histogram(part, measure=measure) for measure in ("anonymity", "matches")]
     first, second = (dict(zip(each.sizes.tolist(), each.respondents.tolist(), strict=True)) for each in found)
@@ -51,12 +54,12 @@ def by_itself(keys: microdata.Keys, names: tuple[str, ...]) -> tuple[int, int]:
 
 
 def in_polars(frame: pl.DataFrame, names: tuple[str, ...]) -> int:
-    """k = 1 by a group_by; it has no wildcards, so no m."""
+    """k = 1 by a group_by, which has no wildcards and so gives no m."""
     return int((frame.lazy().select(names).drop_nulls().group_by(names).len().collect()["len"] == 1).sum())
 
 
 def measured(n: int, size: int, *, sets: bool) -> tuple[dict[str, float], list[dict[str, float]]]:
-    """One search, and the other ways beside it: in all, and size by size."""
+    """One search and the other ways beside it, in total and by size."""
     frame = table(n, sets=sets)
     begun = time.perf_counter()
     keys = microdata.Keys(frame, frame.columns)

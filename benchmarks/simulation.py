@@ -2,8 +2,8 @@
 
     python benchmarks/simulation.py [--replicates 100] [--workers 2] [--out benchmarks/simulation.md]
 
-Each of 10,108 people chooses how many categories to rule out; stratified, variance-weighted and pooled estimates of the
-same answers stand against those of a survey in which everybody rules out one.
+Each of 10,108 people chooses how many categories to rule out. Stratified, variance-weighted and pooled estimates from
+the same answers are compared with those of a survey in which everybody rules out one category.
 """
 
 from __future__ import annotations

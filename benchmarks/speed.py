@@ -1,8 +1,8 @@
-"""How long the core takes, side by side in one run, and what it costs as surveys grow.
+"""How long the core takes, side by side in one run, and how the cost grows with the survey.
 
     python benchmarks/speed.py [--n 1000000] [--out benchmarks/speed.md]
 
-The machine's seconds mean little elsewhere; the ratios of one run do.
+Seconds on one machine mean little elsewhere; compare the ratios within one run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scipy.optimize import LinearConstraint, minimize
 from naysay import designs, estimate
 from naysay.estimate.information import evidence, expectation_step, maximize
 
-LIMIT = 60.0  # seconds for one of the slower solvers
+LIMIT = 60.0  # seconds after which a slower solver is stopped
 
 
 def timed(work: Callable[[], Any], repeats: int = 3) -> tuple[Any, float]:
@@ -100,7 +100,7 @@ def gap_of(rows: np.ndarray, weights: np.ndarray, pi: np.ndarray) -> float:
 
 
 def em(rows: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """Plain EM until the certificate or the time limit."""
+    """Plain EM until it reaches the certificate or the time limit."""
     pi, share = np.full(rows.shape[1], 1 / rows.shape[1]), weights / weights.sum()
     begun = time.perf_counter()
     while gap_of(rows, weights, pi) > 1e-6 and time.perf_counter() - begun < LIMIT:

@@ -2,7 +2,7 @@
 
     python benchmarks/starting.py [--repeats 9] [--out benchmarks/starting.md]
 
-CPU seconds of the whole process, system time included; the median of some runs.
+CPU seconds of the whole process, system time included: the median of several runs.
 """
 
 from __future__ import annotations

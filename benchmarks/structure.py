@@ -1,11 +1,12 @@
-"""How large the house is, and how tangled: the numbers by which a change of its shape is judged.
+"""How large and how tangled the package is: the numbers by which a redesign is judged.
 
     python -m benchmarks structure
     python benchmarks/structure.py [--out FILE] [--before REVISION] [--list] [--circles]
 
-Everything but the times of starting is counted in the source, never run. ``--before`` counts another revision too, from
-a work tree that is removed afterwards, and puts its column first; by default it is the commit from which the change of
-shape began. ``--list`` names the places that count; ``--circles`` names import circles, and fails where there is one.
+Most numbers are counted in the source, without running it; start-up times and the files opened by one answer are
+measured in a run. ``--before`` also counts another revision, from a work tree that is removed afterwards, and puts its
+column first. By default that is the commit at which the redesign began. ``--list`` names the places that count.
+``--circles`` names import circles, and fails if there is one.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from scipy.sparse.csgraph import connected_components
 
 ROOT = Path(__file__).resolve().parents[1]
 BEGUN = "60df9b5"
-"""The commit before the house was redrawn."""
+"""The commit before the redesign."""
 
 INSIDE = ("design", "designs", "responses")
 """Folders that may ask what class a design or a response space is."""
@@ -45,7 +46,7 @@ said = income.randomize(rng.choice(income.categories, 500), rng=rng)
 fit = estimate.maximum_likelihood(income, income.tally(said))
 str(fit)
 """
-"""The way of one answer, from the device to what is printed."""
+"""One answer, from the draw to the printed estimate."""
 
 
 WATCHED = """
@@ -64,7 +65,7 @@ class Module:
     def __init__(self, path: Path, source: Path) -> None:
         self.text = path.read_text(encoding="utf-8")
         self.tree = ast.parse(self.text)
-        stub = path.with_suffix(".pyi")  # what a package of lazy names imports stands there
+        stub = path.with_suffix(".pyi")  # a package with lazy names lists its imports there
         self.imported = [self.tree, *([ast.parse(stub.read_text(encoding="utf-8"))] if stub.exists() else [])]
         inside = path.relative_to(source).with_suffix("")
         self.parts = inside.parts[:-1] if inside.name == "__init__" else inside.parts
@@ -85,7 +86,7 @@ def code_lines(module: Module) -> int:
     said: set[int] = set()
     for node in ast.walk(module.tree):
         bodies = [getattr(node, "body", None)] if isinstance(node, documented) else []
-        if isinstance(node, ast.Module | ast.ClassDef):  # words below a constant or a field are documentation too
+        if isinstance(node, ast.Module | ast.ClassDef):  # a string below a constant or a field is documentation, too
             bodies += [[each] for each in node.body[1:]]
         for body in bodies:
             first = body[0] if body else None
@@ -102,10 +103,10 @@ def code_lines(module: Module) -> int:
 
 
 def imports(module: Module, names: set[str]) -> set[str]:
-    """The modules of the package that a file imports, wherever in it the import stands.
+    """The modules of the package that a file imports, at the top or inside functions.
 
-    The face of a package counts as the file that a name comes from where that is a module of its own; a face stands for
-    nothing else, so that importing a package is no circle with those who serve it.
+    An import from a package counts as one of the module that the name comes from, if the name is a module. A package's
+    ``__init__`` counts for nothing else, so that importing a package makes no circle with its own modules.
     """
     found = set()
     for node in chain.from_iterable(map(ast.walk, module.imported)):
@@ -118,7 +119,7 @@ def imports(module: Module, names: set[str]) -> set[str]:
 
 
 def circles(modules: dict[str, Module]) -> list[list[str]]:
-    """Files that import each other in a circle; an import inside a function or for types alone closes one as well."""
+    """Files that import each other in a circle. An import inside a function, or only for types, also closes one."""
     names = list(modules)
     ties = np.zeros((len(names), len(names)), dtype=bool)
     for place, module in enumerate(modules.values()):
@@ -129,7 +130,7 @@ def circles(modules: dict[str, Module]) -> list[list[str]]:
 
 
 def kinds(modules: dict[str, Module]) -> set[str]:
-    """Classes of designs and response spaces: all that are defined where they live."""
+    """Classes of designs and response spaces: all classes that are defined in their folders."""
     return {
         node.name
         for module in modules.values()
@@ -140,11 +141,11 @@ def kinds(modules: dict[str, Module]) -> set[str]:
 
 
 def class_questions(modules: dict[str, Module]) -> list[tuple[str, int, str]]:
-    """Where code asks what class a design or response space is, outside their own rooms: (module, line, class)."""
+    """Where code outside their folders asks for the class of a design or response space: (module, line, class)."""
     classes = kinds(modules)
     found = []
     for module in modules.values():
-        if module.room in INSIDE or module.room == "printing":  # whose `Table` is another
+        if module.room in INSIDE or module.room == "printing":  # printing has another class `Table`
             continue
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
@@ -157,7 +158,7 @@ def class_questions(modules: dict[str, Module]) -> list[tuple[str, int, str]]:
 
 
 def lists_of_estimators(modules: dict[str, Module]) -> list[str]:
-    """Modules with a literal that names three estimators or more, but for the public list of a package."""
+    """Modules with a literal that names three estimators or more, except the public list of a package."""
     found = set()
     for module in modules.values():
         for node in ast.walk(module.tree):
@@ -201,7 +202,7 @@ def renderers(modules: dict[str, Module]) -> tuple[list[str], list[str]]:
 
 
 def private_functions(modules: dict[str, Module]) -> tuple[int, int]:
-    """Functions and methods with a leading underscore: (all, those whose name is used once)."""
+    """Functions and methods with a leading underscore: how many, and how many of them are used once."""
     used: Counter[str] = Counter()
     defined: list[str] = []
     for module in modules.values():
@@ -223,13 +224,13 @@ def opened(root: Path) -> int:
 sys.setprofile(spy)
 {ANSWER[begun:]}
 sys.setprofile(None)
-print(len(seen))"""  # once unwatched: what is loaded or kept on first use is no station of an answer
+print(len(seen))"""  # a first run unwatched: what loads on first use is not on the way of an answer
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=of(root))
     return int(run.stdout.split()[-1])
 
 
 def of(root: Path) -> dict[str, str]:
-    """The environment in which the package of a checkout is the one that is imported, compiled as users have it."""
+    """An environment that imports the package of a checkout, with compiled files as users have them."""
     return os.environ | {"PYTHONPATH": str(root / "src"), "PYTHONDONTWRITEBYTECODE": ""}
 
 
@@ -245,7 +246,7 @@ def seconds(words: list[str], root: Path, runs: int = 7) -> float:
 
 
 def comments(modules: dict[str, Module]) -> int:
-    """Lines that are nothing but a comment."""
+    """Lines that hold only a comment."""
     return sum(
         token.type == tokenize.COMMENT and token.line.strip().startswith("#")
         for module in modules.values()
@@ -299,7 +300,7 @@ def known(revision: str) -> bool:
 
 
 def page(revision: str | None) -> str:
-    """The table, with the column of a revision before where one is named."""
+    """The table; if a revision is named, with its column first."""
     after = list(measured(ROOT))
     if revision is None:
         head, rows = "| | now | target |\n|---|--:|--:|", [f"| {a} | {b} | {c} |" for a, b, c in after]
@@ -316,11 +317,13 @@ def page(revision: str | None) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="How large the house is, and how tangled.")
+    parser = argparse.ArgumentParser(description="How large and how tangled the package is.")
     parser.add_argument(
         "--before", metavar="REVISION", help=f"count this revision too (default {BEGUN}, if it is there)"
     )
-    parser.add_argument("--circles", action="store_true", help="only name import circles; exit code 1 if there is one")
+    parser.add_argument(
+        "--circles", action="store_true", help="only name import circles; the exit code is 1 if there is one"
+    )
     parser.add_argument("--list", action="store_true", help="name the places that count, instead of the table")
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()

@@ -2,10 +2,10 @@
 
     python benchmarks/theta.py [--runs 1000] [--people 200000] [--out benchmarks/theta.md]
 
-Four populations, from many small cells to few and very unequal ones. In each run everybody is in the file with the
-same chance; θ̂ and its interval come from the file alone, the truth from the population: over all people who match
-exactly one record of the file, the share whose record it is. In the second table cells are missing too, and θ̂ is
-counted on matches.
+There are four populations, from many small cells to few and very unequal ones. In each run everybody is in the file
+with the same chance. The estimate θ̂ and its interval come from the file alone. The truth comes from the population: of
+all people who match exactly one record of the file, the share whose record it is. In the second table some cells are
+missing, and θ̂ is counted on matches.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ POPULATIONS = (
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """What many files drawn from one population say, and the truth."""
+    """The results of many files drawn from one population, and the truth."""
 
     unique: float
     pairs: float
@@ -64,7 +64,7 @@ class Measured:
 
 
 def measure(sizes: NDArray[np.int64], fraction: float, runs: int, rng: np.random.Generator) -> Measured:
-    """Means over the runs; coverage is of the runs whose θ is not withheld."""
+    """Means over the runs; coverage is over the runs whose θ is not withheld."""
     people = int(sizes.sum())
     rows = []
     for _ in range(runs):

@@ -441,7 +441,7 @@ def test_stand_out_names_the_policy_that_it_holds_for(naysay, paper):
         (("--keys", "age", "--population", "9", "--attempt", "spy=0.2"), "there is no scenario 'spy'"),
         (("--keys", "age", "--population", "9", "--stand-out", "0"), "--stand-out"),
         (("--keys", "age", "--population", "9", "--row", "0"), "--row"),
-        (("--keys", "age", "--population", "9", "--row", "7"), "there are 6 respondents; --row counts from 1"),
+        (("--keys", "age", "--population", "9", "--row", "7"), "--row must be from 1 to 6, the number of respondents"),
         (("--keys", "age", "--population", "9", "--per-row", "x.txt"), "is written as|must end in"),
         (("--keys", "age", "--population", "9", "--per-row", "no/x.csv"), "there is no folder 'no'"),
         (("--keys", "age", "--population", "9", "--per-row", "x.csv", "--engine", "duckdb"), "have no order"),

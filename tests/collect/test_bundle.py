@@ -43,7 +43,7 @@ def test_no_code_is_looked_for_by_another_address(modules):
         ({"a.js": 'import { b } from "./b.js";\n'}, "the module 'b.js' is missing; it is imported by a.js"),
         (
             {"a.js": 'import { b } from "./b.js";\n', "b.js": 'import { a } from "./a.js";\nexport const b = a;'},
-            "the module 'a.js' imports itself by way of others; it is imported by b.js",
+            "the module 'a.js' imports itself through others; it is imported by b.js",
         ),
         ({"a.js": 'import b from "./b.js";'}, "must import and export as naysay's own do; got 'import b from"),
         ({"a.js": "export default 1;"}, "got 'export default 1;'"),

@@ -276,7 +276,7 @@ def test_the_headline_on_recodings_speaks_of_all_combinations_that_were_searched
     then = f"worst: {worst.m.unique:,} people would stand out on it."
     assert f"Of all {len(search.combinations)} combinations that were counted," in text
     assert then in text
-    assert "That speaks of this combination alone; the others were not counted again." in page
+    assert "That is about this combination alone; the others were not counted again." in page
     assert everywhere(search, told, most=0) is None
 
 

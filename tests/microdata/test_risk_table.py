@@ -216,9 +216,9 @@ def test_no_sets_have_no_least_diversity():
     assert row["diversity"]["least_distinct"] is None
 
 
-def test_html_is_the_text():
+def test_html_tells_what_the_text_tells():
     found = microdata.risk_table(PAPER, [["age"]], population=100)
-    assert found._repr_html_().startswith("<pre>Risk of re-identification: 6 records")
+    assert "<h3>Risk of re-identification: 6 records" in found._repr_html_()
     assert "k&lt;5" in found._repr_html_()
 
 

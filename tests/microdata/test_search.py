@@ -315,7 +315,7 @@ def test_text_html_and_json_tell_the_same(whole):
     text = str(whole)
     first = whole.combinations[0]
     assert f"{' + '.join(first.keys)}" in text
-    assert whole._repr_html_().startswith("<pre>")
+    assert whole._repr_html_().startswith("<h3>Search for dangerous combinations")
     told = whole.to_dict()
     json.dumps(told, allow_nan=False)
     assert told["combinations"][0]["matches"]["m1"] == first.m.unique
@@ -370,7 +370,7 @@ def test_contributions_of_an_unfinished_search_are_those_of_what_is_complete(key
     told = microdata.contributions(part)
     assert told.size == 1
     assert [each.averaged for each in told.keys] == [each.alone for each in told.keys]
-    with pytest.raises(DataError, match="contributions need every key alone at least"):
+    with pytest.raises(DataError, match="contributions need a search that finished at least each key alone"):
         microdata.contributions(microdata.search(keys, size=3, most=5))
     asked = []
     microdata.contributions(part, progress=lambda name, share: asked.append((name, share)))

@@ -37,7 +37,7 @@ EACH = 600
 EVERYBODY = 60_000
 """Answers within a minute, from one address and from all. Many respondents may share an address."""
 
-_POINT = 142  # bytes of a request for a key
+_POINT = 142  # bytes in a request for a key
 
 _NOT_STORED = {
     "conflict": "other answers were stored under this id; an id is for one submission",
@@ -71,22 +71,23 @@ def create_app(
     Parameters
     ----------
     surveys : iterable of Questionnaire or Published
-        Opened in the store, if they are not yet. All other surveys in the store are served, too.
+        The surveys to open in the store, if they are not open yet. All other surveys in the store are served, too.
     store : Store, optional
-        Without one it is a preview: answers are checked, and not stored.
+        Without a store the application is a preview: answers are checked, and not stored.
     client : Path or Client
         The respondent's page; a survey keeps the one that it was opened with.
     each, everybody : int
-        Answers within a minute from one address and from all; 0 for any number. What is refused is counted apart.
+        The most answers within a minute from one address and from all; 0 for any number. Refused ones are counted
+        apart.
     settle_every : float
         Seconds after which new answers are rewritten in random order.
     keys : Keys, optional
-        The keys of the day, where several servers share them.
+        The keys of the day, if several servers share them.
 
     Raises
     ------
     DataError
-        Where a survey is open with another content.
+        A survey of the same name is open with other content.
 
     Examples
     --------
@@ -148,7 +149,7 @@ class Service:
     keys : Keys
         The keys with which devices seal what they remember.
     each, everybody : int
-        Answers and requests for a key within a minute, from one address and from all.
+        The most answers and requests for a key within a minute, from one address and from all.
     """
 
     def __init__(self, catalog: Catalog, line: Line, *, client: Client, keys: Keys, each: int, everybody: int) -> None:
@@ -161,7 +162,7 @@ class Service:
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _: FastAPI) -> AsyncIterator[None]:
-        """Write while the application runs; at its end store all that waits."""
+        """Store answers while the application runs; at its end, store all that still wait."""
         self.line.start()
         forgetting = asyncio.create_task(self._forget())
         try:
@@ -200,7 +201,7 @@ class Service:
         if not found.open:
             raise Refusal("closed", CLOSED)
         response = found.json.response(request)
-        response.headers["naysay-key"] = self.keys.public  # beside the bytes, which never change
+        response.headers["naysay-key"] = self.keys.public  # in a header, because the bytes never change
         return response
 
     async def file(self, request: Request, digest: str, file: str) -> Response:
@@ -224,18 +225,18 @@ class Service:
         return JSONResponse({"status": "ok"})
 
     async def key(self, request: Request, name: str) -> Response:
-        """Keys, one of which opens what a device has sealed today. The server does not remember the request."""
+        """Keys, one of which opens the box that a device sealed today. The server does not remember the request."""
         _check_wait(self._openings.wait(_address(request)))
         self._survey(name)
         body = await _body(request, most=_POINT)
         try:
             keys = self.keys.of(bytes.fromhex(json.loads(body)["point"]))
         except (ValueError, TypeError, KeyError):
-            raise Refusal("malformed", "a key is asked for with the point that a box was sealed with") from None
+            raise Refusal("malformed", "a request for a key must hold the point that the box was sealed with") from None
         return JSONResponse({"keys": keys})
 
     async def answers(self, request: Request, name: str) -> Response:
-        """Take the answers of one respondent; acknowledged when they are stored, and not before."""
+        """Take the answers of one respondent. They are acknowledged when they are stored, and not before."""
         address = _address(request)
         self._tell_proxy(request)
         _check_wait(self._rates.full(address))
@@ -260,7 +261,7 @@ class Service:
         if not self._told_proxy and "x-forwarded-for" in request.headers and request.client and request.client.port:
             self._told_proxy = True  # uvicorn gives the port 0 to a client that a trusted proxy names
             log.warning(
-                "a proxy that is not trusted hands on answers, so that all of them count as one address; "
+                "answers come through a proxy that is not trusted, so that all of them count as one address; "
                 "if it is yours, set FORWARDED_ALLOW_IPS to its address"
             )
 
@@ -275,7 +276,7 @@ def _address(request: Request) -> str:
 
 
 async def _body(request: Request, *, most: int) -> bytes:
-    """The JSON text that a request holds, read no further than it may be long."""
+    """The JSON text of a request; reading stops at the greatest length that is allowed."""
     kind, _, parameters = request.headers.get("content-type", "").lower().partition(";")
     plain = request.headers.get("content-encoding", "identity").lower() == "identity"
     if kind.strip() != "application/json" or parameters.strip() not in ("", "charset=utf-8") or not plain:
@@ -284,7 +285,7 @@ async def _body(request: Request, *, most: int) -> bytes:
 
 
 async def _failed(_: Request, error: Exception) -> Response:
-    """A refusal as it is, and Starlette's own errors in the same form: no such path, no such method, no such text."""
+    """The response to a refusal, and to Starlette's own errors (path, method or text unknown), in one form."""
     if isinstance(error, Refusal):
         return refused(error)
     status = getattr(error, "status_code", None)

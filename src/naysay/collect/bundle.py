@@ -1,7 +1,7 @@
 """The page's modules as one file, without comments: fewer requests, and half the bytes on the way to a phone.
 
 Each module becomes a function that is called once and returns what it exports. Nothing is renamed and nothing is left
-out, so that what is served can be read beside the modules it is made of.
+out, so that readers can compare the served file with its modules.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def bundle(modules: Mapping[str, str], entry: str) -> tuple[str, tuple[str, ...]
     Parameters
     ----------
     modules : {name: code}
-        Each import is a line ``import { a, b } from "./name.js";``, each export ``export`` before a declaration.
+        Each import is a line ``import { a, b } from "./name.js";``; each export is a declaration behind ``export``.
     entry : str
         The module with which the page begins; it exports nothing.
 
     Raises
     ------
     DataError
-        Where a module is missing, imports in a circle, or imports or exports in another form.
+        A module is missing, is in a circle of imports, or writes imports or exports in another form.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def bundle(modules: Mapping[str, str], entry: str) -> tuple[str, tuple[str, ...]
 
 
 def without_comments(code: str) -> str:
-    """A script without comments, and without blanks that mean nothing.
+    """A script without comments, and without blanks that have no meaning.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def _visit(modules: Mapping[str, str], name: str, order: dict[str, int], around:
     if name in order:
         return
     if name in around or name not in modules:
-        what = "imports itself by way of others" if name in around else "is missing"
+        what = "imports itself through others" if name in around else "is missing"
         raise DataError(f"the module {name!r} {what}; it is imported by {around[-1] if around else 'the page'}")
     for found in _IMPORT.finditer(modules[name]):
         _visit(modules, found[2], order, (*around, name))

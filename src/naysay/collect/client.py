@@ -16,7 +16,7 @@ from naysay.questionnaire import canonical
 __all__ = ["FOLDER", "TYPES", "Client"]
 
 FOLDER = Path(__file__).parent / "client"
-"""Where naysay's own client is."""
+"""The folder of naysay's own client."""
 
 _ENTRY = "survey.js"
 
@@ -26,7 +26,7 @@ TYPES = {
     ".svg": "image/svg+xml",
     ".html": "text/html; charset=utf-8",
 }
-"""What a client may consist of; other files in its folder are left out."""
+"""The kinds of files in a client; other files in its folder are left out."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Client:
         Raises
         ------
         DataError
-            Where there is no page in the folder, or its modules cannot be made one.
+            The folder holds no page, or its modules cannot be bundled into one.
         """
         found = sorted(path for path in folder.rglob("*") if path.suffix in TYPES and path.is_file())
         files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}

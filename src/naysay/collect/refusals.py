@@ -28,7 +28,7 @@ CLOSED = "this survey is closed and takes no more answers"
 
 
 class Refusal(NaysayError):
-    """A request that is not taken, and what must hold.
+    """A request that the server does not take, and what must hold.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Scripted respondents: people, devices and sensors who answer a survey over HTTP, under the rules of the page.
 
-What is true stays in this process. An answer is drawn once, by the operating system's randomness and exactly as the
-survey publishes it; what was drawn is kept until the server acknowledges it, so that a retry sends the same bytes.
+True private answers stay in this process. An answer is drawn once, by the operating system's randomness and exactly as
+the survey publishes it. The draw is kept until the server acknowledges it, so that a retry sends the same bytes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Receipt:
     day : date
         When the answers were stored.
     body : bytes or None
-        What was sent; None where that was acknowledged earlier, and is no longer kept.
+        What was sent; None if it was acknowledged earlier, and is no longer kept.
 
     Examples
     --------
@@ -74,14 +74,14 @@ def one(
     ----------
     survey : Survey
     answers : {question: answer}
-        What is true, by the rules of `checked`; it does not leave this process, and is not kept.
+        True answers, by the rules of `checked`. True private answers do not leave this process, and are not kept.
     levels : {question: level}, optional
         The chosen levels of privacy; by default the most private that a device draws.
     state : Path, optional
-        The file in which this respondent's draw is kept. With it, a restart sends what was drawn before, whatever
-        the answers are now, so that nobody answers twice.
+        The file in which this respondent's draw is kept. With it, a restart sends what was drawn before, even if the
+        answers have changed, so that nobody answers twice.
     patience : float
-        Seconds until it is given up; with `state`, calling again goes on.
+        Seconds until the message is given up; with `state`, another call goes on.
     transport : httpx2.AsyncBaseTransport, optional
         In place of the network.
 
@@ -90,7 +90,7 @@ def one(
     DataError
         Answers that do not fit the questionnaire.
     Refused, Undelivered
-        See there.
+        The message is refused, or not acknowledged in time.
 
     Examples
     --------

@@ -21,8 +21,8 @@ from naysay.errors import DataError
 
 __all__ = ["background", "bound", "for_others", "serve", "url_of"]
 
-WAITING = 1_024  # connections that wait to be accepted
-GRACE = 20  # seconds for requests that run when the server is asked to stop
+WAITING = 1_024  # connections that may wait to be accepted
+GRACE = 20  # seconds for requests that are running when the server is asked to stop
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -31,7 +31,7 @@ def bound(host: str, port: int) -> socket.socket:
     Raises
     ------
     DataError
-        Where the address is taken, or not one of this computer.
+        The address is taken, or does not belong to this computer.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def bound(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         found = socket.socket(family, kind, protocol)
         try:
-            if sys.platform != "win32":  # where it would let two servers share a port
+            if sys.platform != "win32":  # on Windows it would let two servers share a port
                 found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             found.bind(address)
             found.listen(WAITING)
@@ -59,13 +59,13 @@ def bound(host: str, port: int) -> socket.socket:
 def url_of(listening: socket.socket, *, secure: bool = False, host: str | None = None) -> str:
     """The address of a socket as the beginning of a link: one that works on this computer, or at another host."""
     address, port = listening.getsockname()[:2]
-    # everywhere is no place to go to
+    # a link needs one address; 0.0.0.0 and :: mean all of them
     host = host or {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
     return f"http{'s' * secure}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def for_others(listening: socket.socket) -> bool:
-    """Whether other computers can reach a socket. Their browsers draw nothing there, since it has no HTTPS."""
+    """Whether other computers can reach a socket. Their browsers draw nothing there, because it has no HTTPS."""
     return not ipaddress.ip_address(listening.getsockname()[0].partition("%")[0]).is_loopback
 
 
@@ -75,11 +75,11 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         for each in sockets or ():
-            each.listen(WAITING)  # asyncio would let no more wait than it accepts in one go
+            each.listen(WAITING)  # asyncio's own queue is only as long as what it accepts in one go
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)
-        if self.force_exit:  # uvicorn would leave the application without a word, and log a traceback
+        if self.force_exit:  # uvicorn would drop the application without its shutdown, and log a traceback
             await self.lifespan.shutdown()
 
 
@@ -93,7 +93,7 @@ def _server(app: FastAPI, certificate: Certificate | None = None) -> _Server:
         uvicorn.Config(
             app,
             http=type("Connection", (Connection,), {"most": most}),
-            backlog=max(1, most // 4),  # accepted in one go; some goes pass before the first of them can be dropped
+            backlog=max(1, most // 4),  # accepted in one go; the first can be dropped only some goes later
             access_log=False,
             log_config=None,
             server_header=False,
@@ -109,13 +109,13 @@ def _server(app: FastAPI, certificate: Certificate | None = None) -> _Server:
 def serve(app: FastAPI, listening: socket.socket, certificate: Certificate | None = None) -> None:
     """Serve until the process is asked to stop, then answer what has begun and store what waits.
 
-    Terminated it returns, interrupted at the keyboard it ends with `KeyboardInterrupt`; when all that is done. With a
-    certificate it speaks HTTPS.
+    Once all that is done, it returns if the process was terminated; if it was interrupted at the keyboard, it raises
+    `KeyboardInterrupt`. With a certificate it speaks HTTPS.
     """
     server = _server(app, certificate)
 
     def stop(*_: object) -> None:
-        """For signals before uvicorn listens to them, and for those that it raises again when it has stopped."""
+        """Handle signals before uvicorn listens to them, and those that it raises again when it has stopped."""
         server.should_exit = True
 
     before = signal.signal(signal.SIGTERM, stop)
@@ -150,7 +150,7 @@ def background(
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="naysay-server")
     thread.start()
     try:
-        while thread.is_alive() and not server.started:  # a server that cannot start ends its thread
+        while thread.is_alive() and not server.started:  # if the server cannot start, its thread ends
             time.sleep(0.01)
         yield url_of(listening, secure=certificate is not None)
     finally:

@@ -19,8 +19,8 @@ __all__ = ["Line", "Unstored", "Writer"]
 
 log = logging.getLogger("naysay.collect")
 
-GROUP = 1_000  # replies in one transaction at most
-WAITING = 10_000  # replies in line at most; a server that falls further behind says so
+GROUP = 1_000  # the most replies in one transaction
+WAITING = 10_000  # the most replies in the queue; a server that falls further behind refuses more
 LOOK = 1.0  # seconds between two looks at the database: a survey may be new, or closed
 _RETRY = 5  # seconds
 
@@ -28,7 +28,7 @@ _Waiting = tuple[Reply, "Future[Outcome]"]
 
 
 class Unstored:
-    """A line that stores nothing, for previews: every reply is taken, and forgotten."""
+    """A queue that stores nothing, for previews: every reply is taken, and forgotten."""
 
     healthy = True
 
@@ -52,9 +52,9 @@ class Writer:
     ----------
     store : Store
     look : callable
-        What else asks the database; called in the thread about once a second.
+        Another query of the database; it is called in the thread about once a second.
     every : float
-        Seconds after which new replies are rewritten so that nothing tells when they came.
+        Seconds after which new replies are rewritten, so that their order does not tell when they came.
     """
 
     def __init__(self, store: Store, *, look: Callable[[], None], every: float = 60.0) -> None:
@@ -66,7 +66,7 @@ class Writer:
         self._stopping = threading.Event()
         self._looked = self._settled = time.monotonic()
         self._pause = every
-        self._dirty = True  # a server that was killed left replies in the order in which they came
+        self._dirty = True  # a server that was killed has left replies in the order in which they came
         self.healthy = True
         self.stored = 0
 
@@ -103,7 +103,7 @@ class Writer:
     def _run(self) -> None:
         self._settle()
         going = True
-        while going or not self._line.empty():  # what was submitted before the end is stored behind it
+        while going or not self._line.empty():  # what was submitted before the end may stand behind it in the queue
             group = self._group()
             going = going and None not in group
             self._write([each for each in group if each is not None])
@@ -111,7 +111,7 @@ class Writer:
         self._settle()
 
     def _group(self) -> list[_Waiting | None]:
-        """What waits in line now; None stands for the end."""
+        """What waits in the queue now; None stands for the end."""
         found: list[_Waiting | None] = []
         with contextlib.suppress(queue.Empty):
             found.append(self._line.get(timeout=LOOK))
@@ -120,7 +120,7 @@ class Writer:
         return found
 
     def _write(self, group: list[_Waiting]) -> None:
-        """Store a group and tell each what became of it. A reply that the database cannot take spoils no other."""
+        """Store a group, and tell each sender the outcome. A reply that the database cannot take harms no other."""
         if not group:
             return
         try:
@@ -143,7 +143,7 @@ class Writer:
     def _added(self, replies: Sequence[Reply]) -> list[Outcome]:
         try:
             outcomes = self._store.add(replies)
-        except IntegrityError:  # another server stored one of them meanwhile: look again
+        except IntegrityError:  # another server stored one of them in the meantime: look again
             outcomes = self._store.add(replies)
         fresh = sum(outcome.what == "stored" for outcome in outcomes)
         self.stored += fresh
@@ -177,7 +177,7 @@ class Writer:
         self._pause = max(self._every, 20 * (self._settled - began))
 
     def _failed(self, doing: str, error: Exception) -> None:
-        """Log the class of an error and the database's own code for it: its message may hold what was sent."""
+        """Log the class of an error and the database's code for it, never its message: that may hold what was sent."""
         self.healthy = False
         cause = getattr(error, "orig", None)
         code = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)

@@ -12,11 +12,11 @@ from naysay.estimate.result import Estimate
 
 __all__ = ["bootstrap_bounds", "not_redrawn"]
 
-_SEED = 1998  # so that a printed number can be printed again
+_SEED = 1998  # fixed, so that a printed number can be reproduced
 
 
 def not_redrawn(fit: Estimate) -> str | None:
-    """Why an estimate is not bootstrapped; None where it can be."""
+    """Why an estimate cannot be bootstrapped; None where it can be."""
     if fit.target == "file":
         return "the bootstrap redraws respondents, but a file is fixed; use method='score', 'profile' or 'wald'"
     if fit.level_weights is not None:
@@ -29,7 +29,7 @@ def not_redrawn(fit: Estimate) -> str | None:
 
 
 def bootstrap_bounds(fit: Estimate, confidence: float, replicates: int, rng: np.random.Generator | None) -> Floats:
-    """The bootstrap intervals, (t, 2): studentized for means, percentiles of refits for likelihood."""
+    """The bootstrap intervals, (t, 2): studentized for means, percentiles of refits for likelihood estimates."""
     rng = np.random.default_rng(_SEED) if rng is None else rng
     tail = (1 - confidence) / 2
     if fit.indicators is None:
@@ -60,7 +60,7 @@ def _studentized(
 
 
 def _refit_bootstrap(fit: Estimate, replicates: int, tail: float, rng: np.random.Generator) -> Floats:
-    """Percentiles of the estimate over resampled respondents; those that lose a category are left out."""
+    """Percentiles of the estimate over resampled respondents; a resample that loses a category is left out."""
     check_identified(fit.tally)
     rows, weights, _ = evidence(fit.tally)
     n = round(weights.sum())

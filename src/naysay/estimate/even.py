@@ -1,4 +1,4 @@
-"""The estimate of a design that is stored as one pattern: no array of t times t is made unless it is asked for."""
+"""The estimate of a design that is stored as one pattern. A (t, t) array is made only when it is asked for."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class EvenEstimate(Estimate):
     ----------
     variances : (t,) float
     general : callable
-        Makes the same estimate by the general way, with all its arrays.
+        Makes the same estimate in the general way, with all its arrays.
     """
 
     covariance: Floats = field(init=False, repr=False)
@@ -35,7 +35,7 @@ class EvenEstimate(Estimate):
             getattr(self, name).setflags(write=False)
 
     def __getattr__(self, name: str) -> Any:
-        # Python asks here for what is not set: a field without a value. Anything else is unknown.
+        # Python calls this only for attributes that are not set: fields without a value. Anything else is unknown.
         if name not in ("covariance", "_general"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         made = self.general() if name == "_general" else self._general.covariance
@@ -48,7 +48,7 @@ class EvenEstimate(Estimate):
         return np.asarray(np.sqrt(self.variances))
 
     def intervals(self, confidence: float = 0.95, *, method: str | None = None, **options: Any) -> Any:
-        """The intervals; those of other methods than the closed ones are of the general estimate."""
+        """The intervals; methods without a closed form use the general estimate."""
         if method in (None, "agresti_coull", "wald"):
             return super().intervals(confidence, method=method, **options)
         return self._general.intervals(confidence, method=method, **options)

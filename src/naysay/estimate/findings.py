@@ -1,4 +1,4 @@
-"""What some estimates tell beyond their numbers: another estimate beside them, a test, a band.
+"""Findings that some estimates have beside their numbers: another estimate, a test, a band.
 
 Each kind is one class and one entry of `FINDINGS`.
 """
@@ -38,7 +38,7 @@ _FEWEST, _MOST = 2, 9  # decimals in print
 
 
 def decimals(errors: ArrayLike) -> int | None:
-    """Decimals that show two digits of the smallest of some standard errors; None where none is above zero.
+    """Decimals that show two digits of the smallest positive standard error; None where none is positive.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def decimals(errors: ArrayLike) -> int | None:
 
 
 def decimals_of(fit: Estimate) -> int:
-    """Decimals for everything about an estimate; where it has no standard error, those of a plain share of n."""
+    """Decimals for all numbers of an estimate. Without standard errors, those for a plain share of n people."""
     found = decimals([*reliable_errors(fit), *reliable_nuisance(fit).values()])
     return decimals([0.5 / math.sqrt(max(fit.n, 1))]) or _FEWEST if found is None else found
 
@@ -64,7 +64,7 @@ def shown(value: float, places: int) -> str:
 
 
 class Compared(Finding):
-    """For levels: stratified beside pooled, with the test of independence."""
+    """For levels: the stratified beside the pooled estimate, with the test of independence."""
 
     name, field, beside = "comparison", "levels", True
     left_out = "stratified beside pooled: not available, some level alone does not tell all categories apart"
@@ -112,7 +112,7 @@ class Unbounded(Finding):
     def compute(fit: Estimate) -> Estimate | None:
         try:
             return moments(fit.design, fit.tally, target=fit.target)
-        except (NotEstimable, DataError):  # answers to one of two questions have no moments
+        except (NotEstimable, DataError):  # answers to only one of two questions have no moments
             return None
 
     def columns(self) -> Iterable[tuple[str, Floats]]:
@@ -167,7 +167,7 @@ class BySample(Finding):
 
 
 class Fit(Finding):
-    """Whether the answers look as the design says that they must."""
+    """Whether the answers fit the design."""
 
     name = field = "goodness_of_fit"
 
@@ -187,7 +187,7 @@ class Fit(Finding):
 
 
 class Untested(Finding):
-    """That a fit is not tested, although there is more to compare than is estimated."""
+    """A note that the fit is not tested, although the answers would allow a test."""
 
     name, field = "untested", "untested"
     left_out = "fit: not tested, the answers are weighted"
@@ -202,7 +202,7 @@ class Untested(Finding):
 
 
 class Noncompliance(Finding):
-    """What the estimate would be if people did not comply; the value gives the band of a share of such people."""
+    """What the estimate would be if people did not comply; the value gives the band for a share of such people."""
 
     name = field = "noncompliance"
 
@@ -212,7 +212,7 @@ class Noncompliance(Finding):
 
     @staticmethod
     def compute(fit: Estimate) -> Callable[[float, str], Floats]:
-        return functools.partial(_band, fit)  # not a closure, which would keep a printed estimate from being pickled
+        return functools.partial(_band, fit)  # not a closure: with one, a printed estimate could not be pickled
 
     def words(self, options: Options) -> str:
         share, who = options.noncompliance, options.noncompliers
@@ -226,7 +226,7 @@ class Noncompliance(Finding):
 
 
 class Probability(Finding):
-    """What the estimate would be under another probability than the one stated."""
+    """What the estimate would be under another probability than the stated one."""
 
     name = field = "probability_band"
     compute = staticmethod(probability_band)
@@ -247,7 +247,7 @@ _KINDS = (Compared, Unbounded, Preferences, BySample, Fit, Untested, Noncomplian
 
 
 def _found(kind: type[Finding], fit: Estimate) -> Finding | None:
-    """The finding, None where an estimate has none of this kind."""
+    """The finding; None where an estimate has none of this kind."""
     if not kind.concerns(fit):
         return None
     value = kind.compute(fit)

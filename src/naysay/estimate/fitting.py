@@ -1,10 +1,10 @@
 """Score tests: whether answers fit one set of proportions, and whether several samples share one.
 
-A sample's counts N are set against those that are expected at the most likely proportions π̃, E = nPπ̃, as residuals
-r = (N - E)/√E. Along the directions that keep Σπ = 1, r moves with Z = nP/√E. What some proportions, negative ones
-too, could explain of r is the score sᵀI⁻s with s = Zᵀr and I = ZᵀZ; what is left is Pearson's X². Both follow χ²
-whether or not π̃ touches the boundary, where likelihood ratios do not (Rao 1948). Responses so rare that χ² would fail
-are pooled; a sum of them is linear in π too, so that the model stays what it is.
+A sample's counts N are compared with the counts E = nPπ̃ that are expected at the most likely proportions π̃. The
+residuals are r = (N - E)/√E. Along the directions that keep Σπ = 1, r moves with Z = nP/√E. The score sᵀI⁻s, with s =
+Zᵀr and I = ZᵀZ, is the part of r that some proportions, negative ones included, could explain; the rest is Pearson's
+X². Both follow χ² even if π̃ touches the boundary, where likelihood ratios do not (Rao 1948). Responses so rare that χ²
+would fail are pooled. A sum of them is also linear in π, so that the model stays the same.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ __all__ = [
 ]
 
 LISTED = 5_000
-"""Responses up to which a sample is compared response by response."""
+"""With up to so many responses, a sample is compared response by response."""
 
-_RARE = 0.5  # expected answers below which responses are pooled; with it tests held their size in random sparse surveys
-_MANY = 5  # answers per response, or per four categories' worth of them, that a likelihood ratio needs for its χ²
+_RARE = 0.5  # responses with fewer expected answers are pooled; tests then held their size in random sparse surveys
+_MANY = 5  # answers that a likelihood ratio needs per response, or per four categories' worth of them, to follow χ²
 
 
 class Counts(NamedTuple):
-    """Responses that can come, rare ones pooled: their rows of the design (pools, t), N, E, and how many are rare."""
+    """Possible responses, rare ones pooled: their rows of the design (pools, t), N, E, and how many are rare."""
 
     rows: Floats
     observed: Floats
@@ -54,7 +54,7 @@ class Counts(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """What n answers say against the proportions: Σr², the score s and its information I, and free responses."""
+    """How n answers contradict the proportions: Σr², the score s, its information I, and free responses."""
 
     n: int
     squares: float
@@ -64,7 +64,7 @@ class Scores(NamedTuple):
 
 
 def counted(part: Part, proportions: Floats, matrix: Floats | None = None) -> Counts:
-    """The answers of one sample beside those expected, for responses that can be listed."""
+    """The observed and the expected answers of one sample, for responses that can be listed."""
     listed = part.design.rows(part.design.space.listing()) if matrix is None else matrix
     possible = listed.max(axis=1) > 0
     rows, observed = listed[possible], Tally((part,)).counts[possible]
@@ -79,19 +79,19 @@ def counted(part: Part, proportions: Floats, matrix: Floats | None = None) -> Co
 
 
 def _pools(expected: Floats) -> NDArray[np.intp]:
-    """The pool of each response, (responses,), given in ascending order: no pool expects too little, if n is not."""
+    """The pool of each response, (responses,), in ascending order. No pool expects too little, unless n is small."""
     places, pool, held = [], 0, 0.0
     for value in expected.tolist():
         places.append(pool)
         held += value
         if held >= _RARE:
             pool, held = pool + 1, 0.0
-    return np.minimum(places, max(pool - 1, 0))  # what is left over joins the last pool
+    return np.minimum(places, max(pool - 1, 0))  # the remainder joins the last pool
 
 
 def scores(parts: Iterable[Part], proportions: Floats) -> list[Scores]:
-    """The scores of several samples at the same proportions; those of responses too many to list from the observed."""
-    matrices: dict[int, tuple[Channel, Floats]] = {}  # the channel is held, so that its id stays its own
+    """The scores of several samples at the same proportions; from the observed ones if responses cannot be listed."""
+    matrices: dict[int, tuple[Channel, Floats]] = {}  # holds the channel, too: else its id could be reused
     basis, found = tangent(len(proportions)), []
     for part in parts:
         design = part.design
@@ -115,13 +115,13 @@ def _observed(part: Part, proportions: Floats, basis: Floats) -> Scores:
 
 
 def misfit(samples: Sequence[Scores]) -> tuple[float, int]:
-    """Pearson's X² of answers that one set of proportions cannot explain, and its degrees of freedom."""
+    """Pearson's X² for what one set of proportions cannot explain, and its degrees of freedom."""
     explained, rank = _explained(samples)
     return max(sum(each.squares for each in samples) - explained, 0.0), sum(each.free for each in samples) - rank
 
 
 def agreement(samples: Sequence[Scores]) -> tuple[float, int]:
-    """The score statistic of samples with proportions of their own against common ones, and its degrees of freedom."""
+    """The score statistic of separate proportions for each sample against common ones, and its degrees of freedom."""
     common, shared = _explained(samples)
     own = [_explained([each]) for each in samples]
     return max(sum(value for value, _ in own) - common, 0.0), sum(rank for _, rank in own) - shared
@@ -136,30 +136,30 @@ def _explained(samples: Sequence[Scores]) -> tuple[float, int]:
 
 
 def plenty(part: Part) -> bool:
-    """Whether a sample has answers enough for the likelihood ratio to follow χ² inside the simplex."""
+    """Whether a sample has enough answers for the likelihood ratio to follow χ² inside the simplex."""
     return part.n >= _MANY * min(part.design.space.size, 4 * len(part.design.categories))
 
 
 @dataclass(frozen=True)
 class GoodnessOfFit:
-    """Answers against those that the design expects.
+    """A test of the answers against those that the design expects.
 
-    A small p-value says that the protocol was not followed, or that an assumption of the design fails; a large one is
-    no evidence that they hold.
+    A small p-value says that the protocol was not followed, or that an assumption of the design fails. A large p-value
+    is no evidence that both hold.
 
     Parameters
     ----------
     pearson : float
-        X² = Σ (N - E)²/E₀, with E₀ expected at the most likely proportions and E at those that make X² least. These
+        X² = Σ (N - E)²/E₀. E₀ is expected at the most likely proportions; E, at those that make X² least. The latter
         may be negative, so that the test keeps its size where an estimate is 0; elsewhere E = E₀.
     deviance : float
         G² = 2 Σ N log(N/E₀).
     degrees_of_freedom : int
-        Response probabilities that the design leaves free, less those that are estimated.
+        The number of response probabilities that the design leaves free, minus the number of estimated ones.
     p_value, deviance_p_value : float
-        Of X² and G², by χ²; G² has none (NaN) where an estimate is 0.
+        The p-values of X² and G², by χ²; that of G² is NaN where an estimate is 0.
     reference : str
-        The law of X², and how many rare responses were pooled for it.
+        The distribution of X², and how many rare responses were pooled for it.
     """
 
     pearson: float
@@ -185,7 +185,7 @@ class GoodnessOfFit:
 def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
     """Pearson's test and the deviance of a design that expects more of the answers than it estimates.
 
-    For the extended crosswise model it is the test of λ₁ + λ₂ = 1, blind to people who answer at random.
+    For the extended crosswise model it is the test of λ₁ + λ₂ = 1. It cannot detect people who answer at random.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def goodness_of_fit(design: Answerable, tally: Tally) -> GoodnessOfFit | None:
     if design.assigned_by == "respondent" or tally.weighted or any(part.design.space.size > LISTED for part in parts):
         return None
     if tally.free < len(design.categories):
-        return None  # as many proportions as answers tell, and a long search for them where there are many
+        return None  # nothing is left to test; the fit below would take long with many proportions
     rows, weights, _ = evidence(tally)
     proportions = maximize(rows, weights).proportions
     pearson, df = misfit(scores(parts, proportions))

@@ -1,8 +1,8 @@
-"""Who named what under a design that is stored as one pattern, and the numbers of its estimates, in O(t).
+"""How many people named each category under a design that is stored as one pattern, and its estimates in O(t).
 
-P = αI + β11ᵀ, so a category's proportion rests on the share λ_j of answers that name it: π_j = (λ_j - β) / α. The
-likelihood Σ n_j log(β + α π_j) is a sum over categories; where it is highest every positive π_j has the same slope, so
-that π_j = n_j / μ - β / α with one μ for all. The numbers are those of the general estimators.
+P = αI + β11ᵀ, so a category's proportion depends only on the share λ_j of answers that name it: π_j = (λ_j - β) / α.
+The log-likelihood Σ n_j log(β + α π_j) is a sum over categories. At its maximum every positive π_j has the same slope,
+so that π_j = n_j / μ - β / α with one μ for all. The numbers equal those of the general estimators.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Named:
 
     @property
     def weight(self) -> Floats:
-        """The counts, as there are no survey weights, (t,)."""
+        """The counts, (t,), because there are no survey weights."""
         return self.counts
 
     @property
@@ -56,12 +56,12 @@ class Named:
 
     @property
     def low(self) -> Floats:
-        """The indicator of a category of an answer that names another, (t,)."""
+        """Each category's indicator for an answer that names another category, (t,)."""
         return np.full(len(self.counts), -self.beta / self.alpha)
 
     @property
     def high(self) -> Floats:
-        """The indicator of a category of an answer that names it, (t,)."""
+        """Each category's indicator for an answer that names it, (t,)."""
         return np.full(len(self.counts), (1 - self.beta) / self.alpha)
 
     @property
@@ -79,8 +79,8 @@ class Named:
     def noncompliance(self, share: float, *, alike: bool) -> Floats:
         """The band (t, 2) if a share of the respondents gave any answer; see `noncompliance_band`.
 
-        Their answer y moves π_j by -share [y = j] / α. What they hide moves it back: by share (κ_j + β / α) where they
-        are any people, and where they are like all others by what remains of the estimate itself.
+        Their answer y moves π_j by -share [y = j] / α. Their hidden category moves it back. If they may be any people,
+        that is by share (κ_j + β / α); if they are like all others, by what remains of the estimate itself.
         """
         said = np.array([0.0, -1 / self.alpha])
         if alike:
@@ -104,7 +104,9 @@ class Named:
     def _most_likely(self) -> tuple[Floats, Floats]:
         t, unnamed = len(self.counts), np.flatnonzero(self.counts == 0)
         proportions, undetermined = np.zeros(t), np.zeros((t, 0))
-        if self.alpha < 0 and len(unnamed):  # categories that nobody ruled out take all, in what parts nothing tells
+        if self.alpha < 0 and len(
+            unnamed
+        ):  # categories that nobody ruled out take everything; the data do not tell the split
             proportions[unnamed] = 1 / len(unnamed)
             if len(unnamed) > 1:
                 undetermined = np.zeros((t, len(unnamed) - 1))
@@ -128,7 +130,7 @@ class Named:
         """Variances of the likelihood estimate from the observed information, (t,); NaN where it is not determined.
 
         On the directions that keep Σπ = 1 the information is diagonal: α² n_j / λ_j². Categories that nobody named add
-        none of their own, so that they share alike what the others leave; this is the pseudo-inverse.
+        no information, so that they share evenly what the others leave; this is the pseudo-inverse.
         """
         fitted = self.beta + self.alpha * self.maximum.proportions
         seen = self.counts > 0
@@ -139,12 +141,12 @@ class Named:
 
 
 def named(tally: Tally) -> Named:
-    """Who named what, of a tally of one pattern.
+    """How many people named each category, from a tally of a design that is one pattern.
 
     Raises
     ------
     NotEstimable
-        Where each category is answered as often whatever the truth.
+        Every response is equally likely for every true category.
     """
     part, t = tally.parts[0], len(tally.categories)
     alpha, beta = part.design.even_mean or (0.0, 1 / t)

@@ -20,17 +20,17 @@ def mean_profile(u: Floats, weight: Floats, n: float, quantile: float, extremes:
     """The empirical-likelihood interval of a mean.
 
     All means c = Σ λ_r u_r with -2 log Π (λ_r / λ̂_r)^{n_r} ≤ quantile. On the upper side λ_r ∝ n_r/(θ - u_r) for some
-    θ above every value that an answer could give; where even that θ is not rejected, the rest of the mass goes to that
-    extreme answer, given or not. (So for a square design this is the profile of the multinomial likelihood.)
+    θ above every value that an answer could give; if even that θ is not rejected, the rest of the mass goes to that
+    extreme answer, even if nobody gave it. (So for a square design this is the profile of the multinomial likelihood.)
 
     Parameters
     ----------
     u : (distinct,) float
         Values.
     weight : (distinct,) float
-        How often, or with what weight, each occurs.
+        How often each value occurs, or its weight.
     n : float
-        Answers; the ratio is n times the weighted mean of logs.
+        The number of answers; the ratio is n times the weighted mean of logs.
     quantile : float
         Of χ² with one degree of freedom, times any variance ratio.
     extremes : (2,) float
@@ -56,7 +56,7 @@ def _upper_end(values: Floats, share: Floats, n: float, quantile: float, extreme
         return max(float(2 * n * share @ np.log(share / tilt)), 0.0), float(tilt @ values)
 
     observed = extreme <= values[-1]
-    if not observed:  # θ may come down to the extreme value itself; beyond, mass moves there
+    if not observed:  # θ may fall as far as the extreme value itself; from there on, mass moves to that value
         ratio, mean = tilted(0.0)
         if ratio <= quantile:
             moved = -np.expm1(-(quantile - ratio) / (2 * n))
@@ -73,9 +73,9 @@ def _upper_end(values: Floats, share: Floats, n: float, quantile: float, extreme
 def simplex_profile(rows: Floats, weights: Floats, best: Floats, quantile: Floats) -> Floats:
     """Profile-likelihood bounds of every proportion over the simplex, (t, 2).
 
-    For answers that can prove a category, where no proportion may be negative, and where the likelihood leaves a split
-    open. With π_j held at c the other proportions are (1 - c)ρ, so that the rows c·L[:, j] + (1 - c)·L[:, others] make
-    the profile a maximization of the same kind.
+    It is used in two cases: answers can prove a category, so that no proportion may be negative; or the likelihood
+    leaves a split open. With π_j held at c the other proportions are (1 - c)ρ, so that the rows c·L[:, j] + (1 -
+    c)·L[:, others] make the profile a maximization of the same kind.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def simplex_profile(rows: Floats, weights: Floats, best: Floats, quantile: Float
     top = float(weights @ np.log(rows @ best))
 
     def excess(c: float, category: int) -> float:
-        """By how much the signed root of the likelihood ratio at π_j = c exceeds that of the quantile."""
+        """How far the signed root of the likelihood ratio at π_j = c exceeds the root of the quantile."""
         others = np.delete(rows, category, axis=1)
         held = c * rows[:, [category]] + (1 - c) * others
         if (held.max(axis=1) <= 0).any():
@@ -211,7 +211,7 @@ def _bound(summit: Summit, contrast: Floats, quantile: float) -> Floats:
     pi = _inside(rows, best, basis @ (covariance @ along) * (np.sqrt(quantile) / spread))
     for _ in range(60):
         fitted = rows @ pi
-        if (fitted <= 0).any():  # rounding took it over the edge
+        if (fitted <= 0).any():  # rounding moved it over the edge
             break
         slope = basis.T @ (rows.T @ (weights / fitted))
         curvature = basis.T @ information(rows, weights, pi) @ basis
@@ -229,7 +229,7 @@ def _bound(summit: Summit, contrast: Floats, quantile: float) -> Floats:
 
 
 def _inside(rows: Floats, pi: Floats, step: Floats) -> Floats:
-    """π moved along the step, stopping short of the edge where an answer becomes impossible."""
+    """π moved along the step; it stops before the edge where an answer becomes impossible."""
     fitted, change = rows @ pi, rows @ step
     falling = change < 0
     longest = float((fitted[falling] / -change[falling]).min()) if falling.any() else np.inf

@@ -1,4 +1,4 @@
-"""What stands below an estimate: how it is told, its intervals, its findings, and the estimator that made it."""
+"""The parts on which an estimate builds: options of printing, intervals, findings, and the estimator's protocol."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["MAKERS", "Finding", "Intervals", "Maker", "Options"]
 
 @dataclass(frozen=True)
 class Options:
-    """How an estimate is told.
+    """How an estimate is printed.
 
     Parameters
     ----------
     confidence : float
-        Of each interval by itself.
+        The confidence level of each interval by itself.
     method : str, optional
-        Of the intervals; by default the one whose coverage holds for the estimate.
+        The method of the intervals; by default the one whose coverage holds for the estimate.
     noncompliance : float
         The share of respondents who may not comply.
     noncompliers : {"anyone", "alike"}
@@ -49,10 +49,10 @@ class Intervals:
     method : str
     confidence : float
     flagged : (t,) bool
-        Where the interval missed [0, 1] and the nearest boundary point stands for it.
+        Where the interval missed [0, 1], and the nearest boundary point replaces it.
     misfit : bool
-        Whether some interval misses [0, 1] by so much that no more than one in a hundred surveys would, whose
-        respondents keep to the design.
+        Whether some interval misses [0, 1] by so much that, if respondents keep to the design, at most one in a hundred
+        surveys would.
     """
 
     bounds: Floats
@@ -66,13 +66,13 @@ class Intervals:
 class Finding(ABC):
     """A part of a result that only some results have, such as a test, a band, or another estimate beside it.
 
-    A kind of finding is a subclass with a `compute`, and with what it tells.
+    A kind of finding is a subclass that defines `compute` and its words.
 
     Parameters
     ----------
     fit : Estimate
     value : object
-        What was found; None where it is left out, for a reason that is told.
+        What was found; None where it is left out, with a printed reason.
     """
 
     fit: Any
@@ -85,10 +85,10 @@ class Finding(ABC):
     """The name in JSON."""
 
     beside: ClassVar[bool] = False
-    """Whether it stands in the table, beside the estimate, and not below it."""
+    """Whether it stands in the table beside the estimate; else it stands below the table."""
 
     left_out: ClassVar[str] = ""
-    """What is told where the value is left out; without such words there is no finding then."""
+    """The sentence where the value is left out; without one, there is then no finding."""
 
     @classmethod
     @abstractmethod
@@ -98,7 +98,7 @@ class Finding(ABC):
     @staticmethod
     @abstractmethod
     def compute(fit: Any) -> Any:
-        """The value, None where there is none."""
+        """The value; None where there is none."""
 
     def columns(self) -> Iterable[tuple[str, Floats]]:
         """Columns of the table: names, and a number for each category."""
@@ -109,12 +109,12 @@ class Finding(ABC):
         return ""
 
     def told(self, options: Options) -> Sequence[Content]:
-        """What is told below the table."""
+        """The content below the table."""
         line = self.left_out if self.value is None else self.words(options)
         return [Points((line,))] if line else []
 
     def plain(self, options: Options) -> Any:
-        """What JSON holds; None where nothing is to be held."""
+        """The value in JSON; None where JSON holds nothing of it."""
         return plain(self.value)
 
 

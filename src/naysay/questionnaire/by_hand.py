@@ -1,4 +1,4 @@
-"""What people can carry out themselves on the page: with a coin, a die, or an innocuous question."""
+"""The designs that people can carry out themselves on the page: with a coin, a die, or an innocuous question."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Way = Literal["crosswise", "triangular", "unrelated", "coins", "options"]
 """How a design is carried out by hand."""
 
 _LOTS = (Fraction(1, 2), *(Fraction(side, 6) for side in range(1, 6)))
-"""The chances that people have at hand: those of a coin, and of a die."""
+"""The chances that people have at hand: those of a coin and of a die."""
 
-_UNSEEN = "\u115f\u1160\u3164\uffa0"  # letters that fill a place, and show nothing
+_UNSEEN = "\u115f\u1160\u3164\uffa0"  # letters that take up space but show nothing
 
 
 def way_by_hand(design: Design, *, innocuous: bool) -> Way | None:
     """How people carry a design out themselves; None where the page cannot tell them how.
 
-    Read from the chances alone, and not from the name of the design: what people are told to do must give just these.
-    The page does the same (``by_hand.js``).
+    The way is read from the design's probabilities, not from its name: what people are told to do must give exactly
+    these probabilities. The page does the same (``by_hand.js``).
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def way_by_hand(design: Design, *, innocuous: bool) -> Way | None:
     weights = design.integers(design.space.listing())
     if weights is None:
         return None
-    (a, b), (c, d) = weights.tolist()  # of the first and the second response, for members and for others
+    (a, b), (c, d) = weights.tolist()  # chances of the first and the second response, for members and for others
     if tuple(map(str, design.space.labels)) == tuple(map(str, design.categories)):
         return "unrelated" if Fraction(a - b, a + c) in _LOTS and b and c else None
     if (a, b) == (d, c) and a and b and a != b:
@@ -59,7 +59,9 @@ def way_by_hand(design: Design, *, innocuous: bool) -> Way | None:
 
 def _way_by_coin(design: Design) -> Way | None:
     wanted = by_hand_design(design.categories)
-    if len(design.categories) > 2:  # people are shown two options: the same table of chances by other means is no coin
+    if (
+        len(design.categories) > 2
+    ):  # with more categories people see two options; the same probabilities from other means are no coin
         return "options" if design == wanted else None
     same_space = design.space == wanted.space and design.space.listable
     return "coins" if same_space and (design.matrix == wanted.matrix).all() else None
@@ -68,7 +70,7 @@ def _way_by_coin(design: Design) -> Way | None:
 def by_hand_design(names: Sequence[str]) -> Design:
     """The design that respondents draw themselves, with a coin.
 
-    They are shown two options and name one that is not true of them. With two categories, they toss two coins.
+    Respondents see two options and name one that is not true of them. With two categories, they toss two coins.
 
     Examples
     --------
@@ -79,7 +81,7 @@ def by_hand_design(names: Sequence[str]) -> Design:
 
 
 def letters(text: str) -> str:
-    """Letters and digits that are seen, so that a blank more or less makes no new question.
+    """The visible letters and digits of a text, so that one blank more or less does not make another question.
 
     Examples
     --------

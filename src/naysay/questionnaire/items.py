@@ -1,4 +1,4 @@
-"""What a questionnaire is made of: questions of the kinds that are listed here, notes and groups."""
+"""The items of a questionnaire: questions of the kinds that are listed here, notes and groups."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Union
 from pydantic import Field, GetCoreSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema
 
-from naysay.questionnaire.kinds.base import Asked, Model, Question
+from naysay.questionnaire.kinds.base import BaseItem, Model, Question
 from naysay.questionnaire.kinds.choices import Grid, Ranking, SelectMultiple, SelectOne
 from naysay.questionnaire.kinds.values import Date, Decimal, Integer, Rating, Text
 
@@ -22,7 +22,7 @@ KINDS: dict[str, type[Question]] = {
 """The kinds of questions. Whatever depends on the kind of a question reads it here, or asks the question itself."""
 
 
-class Note(Asked):
+class Note(BaseItem):
     """A text that asks nothing.
 
     Examples
@@ -35,14 +35,14 @@ class Note(Asked):
 
 
 class _OneOfKinds:
-    """Makes pydantic look the kinds up when a model is built, so that a kind can be added later."""
+    """Makes pydantic look up the kinds when it builds a model, so that a kind can be added later."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         union: Any = Union[(*KINDS.values(), Note, Group)]
         return handler.generate_schema(Annotated[union, Field(discriminator="kind")])
 
 
-class Group(Asked):
+class Group(BaseItem):
     """Items under one heading, asked together or not at all.
 
     Examples
@@ -63,7 +63,7 @@ _ITEM: TypeAdapter[Any] = TypeAdapter(Item)
 
 
 def item_of(form: Any) -> Any:
-    """The question, note or group that a JSON object describes; pydantic's `ValidationError` where it is none."""
+    """The question, note or group that a JSON object describes; else pydantic's `ValidationError`."""
     return _ITEM.validate_python(form)
 
 
@@ -79,7 +79,7 @@ def added(kind: type[Question]) -> Iterator[None]:
     Raises
     ------
     TypeError
-        A kind that leaves something out, or that has the name of another.
+        The kind leaves something out, or has the name of another kind.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def added(kind: type[Question]) -> Iterator[None]:
     TypeError: the kind 'nothing' does not say: complaint, draw, longest, stored, types, value_of
     """
     _check(kind)
-    if kind.flavor() in KINDS:  # which would be gone with this one
+    if kind.flavor() in KINDS:  # at the end of the context, the other kind of this name would be gone, too
         raise TypeError(f"there is a kind {kind.flavor()!r} already; give this one another name")
     KINDS[kind.flavor()] = kind
     _compile()
@@ -104,9 +104,9 @@ def added(kind: type[Question]) -> Iterator[None]:
 
 
 def _compile() -> None:
-    """Make pydantic build its validators with the kinds that there are now."""
+    """Make pydantic rebuild its validators with the present kinds."""
     holding = [model for model in Model.__subclasses__() if "items" in model.model_fields]
-    models: list[type[Model]] = [Group, *holding]  # a group first: it is in all others
+    models: list[type[Model]] = [Group, *holding]  # a group first: all other models hold it
     for model in models:
         model.model_rebuild(force=True)
     _ITEM.rebuild(force=True)

@@ -27,7 +27,7 @@ _MOST_NESTED = 12
 
 @dataclass(frozen=True)
 class Examined:
-    """What a file holds.
+    """The questionnaire in a file, and its problems.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Examined:
 
     @property
     def errors(self) -> tuple[Problem, ...]:
-        """The problems that keep it from being fielded."""
+        """The problems that keep the questionnaire from being fielded."""
         return tuple(each for each in self.problems if each.severity == "error")
 
 
@@ -68,7 +68,7 @@ def load(path: str | Path) -> Questionnaire:
     Raises
     ------
     QuestionnaireError
-        A questionnaire with errors: all of them, in ``problems``.
+        The questionnaire has errors; ``problems`` holds all of them.
     DataError
         A file that cannot be read, or must not be opened.
 
@@ -155,7 +155,7 @@ def _no_number(text: str) -> Any:
 
 
 def _examined(draft: Draft) -> Examined:
-    """Errors first, in the order of the sheets; a choice that several questions share has its problem once."""
+    """Errors first, in the order of the sheets. If several questions share a choice, its problem appears once."""
     problems = list(draft.problems)
     questionnaire = _Reader(problems, draft.omitted).questionnaire(draft.form)
     problems += check(questionnaire, omitted=draft.omitted)
@@ -172,7 +172,7 @@ def _order(place: Place | None) -> tuple[int, int]:
 
 
 class _Reader:
-    """Makes a questionnaire of what can be read; what cannot is noted, and a note stands in its place.
+    """Makes a questionnaire from what can be read. An item that cannot is recorded, and a note stands in its place.
 
     So every path keeps its meaning, and the rest is checked.
     """
@@ -236,14 +236,14 @@ class _Reader:
 
 
 def _of_validation(error: ValidationError, path: str = "") -> list[Problem]:
-    """The problems that keep an object from being part of a questionnaire."""
+    """The problems for which an object cannot be part of a questionnaire."""
     members = {
         *KINDS,
         Note.flavor(),
         Group.flavor(),
         *_NODES,
         *_PRACTICE,
-    }  # pydantic names the member of a union that it tried
+    }  # pydantic's path also names the member of a union that it tried
     found = []
     for each in error.errors(include_url=False, include_context=False):
         steps = [step for step in each["loc"] if step not in members]
@@ -256,7 +256,7 @@ def _of_validation(error: ValidationError, path: str = "") -> list[Problem]:
 
 
 def _worded(kind: str, told: str, value: Any, field: str, *, coded: bool, whole: bool) -> tuple[str, str]:
-    """What is wrong with a field, and the way out."""
+    """The problem of a field, and the way out."""
     got = f"got {_checks.shown([value])}"
     if kind == "string_pattern_mismatch" and field == "name" and whole:
         message = "the name of a questionnaire must hold lower-case letters, digits, _ and - only"
@@ -278,6 +278,6 @@ def _worded(kind: str, told: str, value: Any, field: str, *, coded: bool, whole:
     return f"{told[:1].lower()}{told[1:]}; {got}", ""
 
 
-_CODED = {"choices", "bins", "rows"}  # what is named there may be a number
+_CODED = {"choices", "bins", "rows"}  # names in these lists may be numbers
 _PRACTICE = {"bool", "Practice"}
 _NODES = {"value", "answer", "sent", "apply"}  # of expressions

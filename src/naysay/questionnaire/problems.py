@@ -1,4 +1,4 @@
-"""What is wrong with a questionnaire: where, what must hold, why, and the way out."""
+"""Problems of a questionnaire: where, what must hold, why, and the way out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Place:
     row : int, optional
         Counted as spreadsheets do: the header is row 1.
     column : str, optional
-        As the header has it.
+        As the header writes it.
 
     Examples
     --------
@@ -44,14 +44,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong, or that an author should know.
+    """One thing that is wrong, or that the author should know.
 
     Parameters
     ----------
     rule : str
         The name of the rule, such as ``piping``.
     message : str
-        What must hold, and what is there.
+        What must hold, and what was found.
     reason : str
         Why.
     way_out : str
@@ -59,7 +59,7 @@ class Problem:
     severity : "error" or "warning"
         An error keeps the questionnaire from being fielded.
     path : str
-        Where it stands in the canonical JSON, such as ``items[3].label.de``; empty where it does not stand there.
+        Where it stands in the canonical JSON, such as ``items[3].label.de``; empty where it has no place there.
     place : Place, optional
         Where it stands in an XLSForm.
 
@@ -123,7 +123,7 @@ class QuestionnaireError(DataError):
 
 
 def located(problems: Iterable[Problem], places: Mapping[str, Place]) -> list[Problem]:
-    """The problems with their places in the sheets, each that of the longest beginning of its path."""
+    """The problems with their places in the sheets; each takes the place of the longest known beginning of its path."""
     found = []
     for each in problems:
         path = each.path

@@ -19,7 +19,7 @@ TEXTS = ("about", "contact", "thanks")
 
 
 def canonical(value: Any) -> bytes:
-    """The one way in which a value is written as JSON: keys sorted, no spaces, UTF-8.
+    """A value as canonical JSON: keys sorted, no spaces, UTF-8.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def canonical(value: Any) -> bytes:
 
 
 def _is_default(practice: Any) -> bool:
-    """Whether the practice question is the page's own; then nothing is written, as before there was one."""
+    """Whether the practice question is the page's own; then no field is written, so that old fingerprints stay."""
     return practice is True
 
 
@@ -40,16 +40,16 @@ class Questionnaire(Model):
     Parameters
     ----------
     name : str
-        In links, files and on the command line.
+        The name in links, files and on the command line.
     title, about, contact, thanks : {language: text}
         What it is called, why it is asked and by whom, whom to turn to, and what is said at the end.
     languages : tuple of str
-        BCP 47 tags; every label has a text in each, the first is the default.
+        BCP 47 tags; every label has a text in each language, and the first is the default.
     items : tuple of questions, notes and groups
-        In the order in which they are asked.
+        The items, in the order in which they are asked.
     practice : bool or Practice
-        Whether a harmless question comes before the first private one, to try a private answer: the page's own
-        ("In which season were you born?"), or another. Nothing of it is sent.
+        Whether a harmless question comes before the first private one, so that respondents can try a private answer. It
+        is the page's own ("In which season were you born?"), or another. Nothing of it is sent.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Questionnaire(Model):
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """All questions in order, out of their groups; notes left out."""
+        """All questions in order, those in groups included; notes are left out."""
         return tuple(_questions(self.items))
 
     @property
@@ -101,7 +101,7 @@ def _questions(items: Sequence[Item]) -> Iterator[Question]:
 def schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) that every canonical questionnaire fulfills.
 
-    What it cannot say, such as that labels are there in every language, `check` does.
+    `check` covers what a schema cannot say, such as that every label has all languages.
 
     Examples
     --------

@@ -17,7 +17,7 @@ __all__ = ["lines", "statements", "together"]
 def statements(questionnaire: Questionnaire) -> dict[str, list[dict[str, Any]]]:
     """The privacy of one answer to each private question, a list of levels, most private first.
 
-    What the respondent's page shows beside each level. For a select multiple it is that of one of its choices.
+    The respondent's page shows it beside each level. For a select multiple it is the privacy of one of its choices.
 
     Parameters
     ----------
@@ -26,8 +26,9 @@ def statements(questionnaire: Questionnaire) -> dict[str, list[dict[str, Any]]]:
     Returns
     -------
     {question: list of object}
-        level (None where there is nothing to choose), by_hand, categories, still_possible (fewest and most), epsilon
-        in nats and odds (largest posterior over prior odds; None for ∞ in both), bits under a uniform prior, reveals.
+        level (None where there is nothing to choose), by_hand, categories, still_possible (fewest and most), epsilon in
+        nats (None for ∞), odds (largest ratio of posterior to prior odds; None for ∞), bits under a uniform prior,
+        reveals.
 
     Examples
     --------
@@ -45,7 +46,7 @@ def statements(questionnaire: Questionnaire) -> dict[str, list[dict[str, Any]]]:
 
 
 def private_questions(questionnaire: Questionnaire) -> Iterator[tuple[Question, Private]]:
-    """Each private question, with how it is private."""
+    """Each private question with its privacy."""
     for question in questionnaire.questions:
         if question.privacy is not None:
             yield question, question.privacy
@@ -68,10 +69,11 @@ def _finite(number: float) -> float | None:
 
 
 def together(questionnaire: Questionnaire) -> dict[str, float | None]:
-    """The privacy of all answers of one person, at the level of each question that tells most.
+    """The privacy of all answers of one person; of each question, at the level that tells most.
 
-    Questions are randomized independently, so likelihood rows multiply: ε and bits add. Where ε is ∞ its sum says
-    nothing more; look at the odds, the largest of any question from its own answer, and at what stays possible.
+    Questions are randomized independently, so likelihood rows multiply: ε and bits add. Where one ε is ∞, the sum says
+    nothing more. Then look at the odds, which are the largest of any question from its own answer, and at what stays
+    possible.
 
     Parameters
     ----------
@@ -80,7 +82,8 @@ def together(questionnaire: Questionnaire) -> dict[str, float | None]:
     Returns
     -------
     object
-        epsilon (None for ∞), bits (at most, however levels are chosen: the choice may tell, too), odds (None for ∞).
+        epsilon (None for ∞), bits (an upper bound for any choice of levels: the choice may tell, too), odds (None for
+        ∞).
 
     Examples
     --------
@@ -103,7 +106,7 @@ def times(question: Question) -> int:
 
 
 def _at_most(offer: Answerable) -> float:
-    """Bits that an answer, and the level at which it is given, can tell under any prior."""
+    """The most bits that an answer and its level can tell under any prior."""
     return privacy.choosing(offer if offer.assigned_by == "respondent" else designs.levels({"only": offer}))
 
 

@@ -122,7 +122,7 @@ def test_gain_counts_who_matches_only_herself(rows):
 def test_a_change_that_cannot_be_asked_for():
     with pytest.raises(DataError, match=r"'civil' never holds 'maried' \(did you mean 'married'"):
         panel.when_changed(WEDDINGS, "civil", to="maried")
-    with pytest.raises(DataError, match="must be 'first' or 'last' change; got 'next'"):
+    with pytest.raises(DataError, match="must be 'first' or 'last'; got 'next'"):
         panel.when_changed(WEDDINGS, "civil", which="next")
     with pytest.raises(DataError, match="of the type int, not str"):
         panel.when_changed(WEDDINGS | {"civil": [1, 2, 1, 2, 1, 2, 1]}, "civil", to="2")

@@ -1,4 +1,4 @@
-"""Where the commands that collect keep what they collect, and the questionnaires that they are given."""
+"""The database of the commands that collect."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Database = Annotated[
         metavar="URL",
         envvar="NAYSAY_DB",
         help="sqlite:///FILE or postgresql://USER@HOST/DATABASE; by default a file in the data folder. A password is "
-        "better given in the variable than on the command line, with @ written as %40.",
+        "safer in the variable than on the command line; write @ as %40.",
     ),
 ]
 Data = Annotated[Path, typer.Option("--data", metavar="FOLDER", help="Where the SQLite file is, without --db.")]
@@ -36,7 +36,7 @@ Data = Annotated[Path, typer.Option("--data", metavar="FOLDER", help="Where the 
 
 @contextlib.contextmanager
 def opened(db: str | None, data: Path, mode: Mode) -> Iterator[Store]:
-    """The database as long as the context lasts: made where there is none, to be changed, or only read."""
+    """The database as long as the context lasts; by `mode` it is made where there is none, changed, or only read."""
     try:
         from sqlalchemy.exc import SQLAlchemyError
 
@@ -64,5 +64,5 @@ def opened(db: str | None, data: Path, mode: Mode) -> Iterator[Store]:
 
 
 def _cause(error: Exception) -> str:
-    """What the database itself says, in one line."""
+    """The database's own message, in one line."""
     return str(getattr(error, "orig", None) or error).strip().split("\n")[0]

@@ -40,13 +40,14 @@ def group(context: typer.Context) -> None:
 def new(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where it goes: .xlsx or .json.")],
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="In links; that of the file where none is given.")
+        str | None, typer.Option(metavar="NAME", help="The name in links; by default that of the file.")
     ] = None,
     force: Force = False,
 ) -> None:
-    """Write an example to begin with.
+    """Write an example questionnaire to begin with.
 
-    Every kind of question, direct and private, in four languages. A sheet of the workbook says what each column is for.
+    The example holds every kind of question, direct and private, in four languages. A sheet of the workbook explains
+    each column.
 
     \b
     Examples:
@@ -64,12 +65,15 @@ def new(
 @app.command("check")
 def check(
     file: File,
-    format_: Annotated[Literal["table", "json"], typer.Option("--format", help="Of the problems.")] = "table",
+    format_: Annotated[
+        Literal["table", "json"], typer.Option("--format", help="How the problems are printed.")
+    ] = "table",
 ) -> None:
     """Find every problem of a questionnaire.
 
-    Each with sheet, row and column, what must hold, why, and the way out. Errors keep it from being fielded and end
-    with exit code 2. Where there are none, the privacy of every answer and of all together follows.
+    Each problem names its sheet, row and column, what must hold, why, and the way out. A questionnaire with errors
+    cannot be fielded, and the exit code is 2. Without errors, the command also prints how private each answer is, and
+    all answers together.
 
     \b
     Examples:

@@ -25,7 +25,7 @@ __all__ = ["Options", "command"]
 
 @dataclass(frozen=True)
 class Options:
-    """Who answers which survey, and how it is sent."""
+    """Who answers which survey, and how the answers are sent."""
 
     url: Annotated[str, typer.Argument(metavar="URL", help="The survey's link.")]
     file: Annotated[
@@ -33,17 +33,17 @@ class Options:
     ] = None
     level: Annotated[
         list[str] | None,
-        typer.Option(metavar="QUESTION=LEVEL", help="The level of everybody, for a question without its column."),
+        typer.Option(metavar="QUESTION=LEVEL", help="Everybody's level, for a question whose level has no column."),
     ] = None
-    concurrency: Annotated[int, typer.Option(min=1, help="How many answer at once, at most.")] = 50
+    concurrency: Annotated[int, typer.Option(min=1, help="The most people who answer at once.")] = 50
     random: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="N people with random answers, instead of FILE.")
     ] = None
     seed: Annotated[
-        int | None, typer.Option(min=0, help="The same random people again; what they send is drawn afresh.")
+        int | None, typer.Option(min=0, help="Gives the same random people again; what they send is drawn afresh.")
     ] = None
     state: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What was drawn, until it is acknowledged. [default: FILE.sent]")
+        Path | None, typer.Option(metavar="FILE", help="Keeps each draw until it is acknowledged. [default: FILE.sent]")
     ] = None
     ignore: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="A column of FILE that is no answer, such as a name.")
@@ -61,12 +61,12 @@ class Options:
 def command(asked: Options) -> None:
     """Answer a survey, as devices, sensors and tests do.
 
-    FILE holds true answers, a row for each respondent and a column for each question: names of choices; 'a;b' for
-    several choices and rankings; question/row for grids; question/choice with yes and no for several choices;
-    question_level for levels of privacy. An empty cell is no answer. Private answers are randomized here, by the
-    operating system's chance and as the survey publishes it; true ones are neither sent nor kept. What was drawn is
-    kept in the file of --state until the server acknowledges it: run the same command again after an interruption,
-    and only what is missing is sent, as it was drawn.
+    FILE holds true answers: a row for each respondent, and a column for each question. A cell names a choice; 'a;b'
+    stands for several choices and for rankings. A grid has columns question/row. Several choices may also have columns
+    question/choice with yes and no. A column question_level holds levels of privacy. An empty cell is no answer.
+    Private answers are randomized here, by the operating system's chance and as the survey publishes it. True private
+    answers are neither sent nor kept. The file of --state keeps each draw until the server acknowledges it. After an
+    interruption, run the same command again: it sends only what is missing, as it was drawn.
 
     \b
     Examples:
@@ -74,9 +74,9 @@ def command(asked: Options) -> None:
       naysay respond http://127.0.0.1:8000/s/sample --random 100 --seed 1
     """
     if (asked.file is None) == (asked.random is None):
-        raise DataError("give a FILE of true answers, or --random N; one of them")
+        raise DataError("give either a FILE of true answers, or --random N")
     if asked.random is None and asked.seed is not None:
-        raise DataError("--seed is for --random; what answers of a file are sent as is never seeded")
+        raise DataError("--seed is for --random; the draws for answers of a file are never seeded")
     levels = dict(map(_level, asked.level or ()))
     survey = respond.fetch(asked.url, hash=asked.expected)
     state = asked.state
@@ -86,7 +86,9 @@ def command(asked: Options) -> None:
     elif levels:
         raise DataError("--level is for a FILE; random people choose their levels at random")
     else:
-        output.note("random people: random answers at random levels, for trying out; the estimates will mean nothing")
+        output.note(
+            "random people give random answers at random levels, for trying out; the estimates will mean nothing"
+        )
         people = respond.anybody(survey.questionnaire, asked.random or 1, seed=asked.seed)
     _send(survey, people, asked, state)
 
@@ -109,7 +111,7 @@ def _read(survey: Survey, asked: Options, file: Path, levels: dict[str, str]) ->
 
 
 def _send(survey: Survey, people: People, asked: Options, state: Path | None) -> None:
-    """Send with a bar to look at; however it ends, say how much is stored."""
+    """Send, and show a progress bar; however it ends, say how much is stored."""
     counts = Sent(people.size)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     screen = Console(file=sys.stderr)

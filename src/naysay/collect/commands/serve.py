@@ -28,11 +28,9 @@ _CONTAINER = ("/.dockerenv", "/run/.containerenv")  # files that Docker and Podm
 
 Host = Annotated[
     str,
-    typer.Option(
-        metavar="ADDRESS", help="Where to listen; 0.0.0.0 is everywhere, for a proxy: other devices need HTTPS."
-    ),
+    typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 is for a proxy, because other devices need HTTPS."),
 ]
-Port = Annotated[int, typer.Option(min=0, max=65_535, help="0 takes any free one.")]
+Port = Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 takes any free one.")]
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,8 @@ class Options:
     """Which surveys are served, where, and from which database."""
 
     questionnaires: Annotated[
-        list[Path] | None, typer.Argument(metavar="QUESTIONNAIRE…", help="XLSForm or JSON; opened if they are not yet.")
+        list[Path] | None,
+        typer.Argument(metavar="QUESTIONNAIRE…", help="XLSForm or JSON; a survey that is not open yet is opened."),
     ] = None
     db: Database = None
     port: Port = 8000
@@ -60,12 +59,14 @@ class Options:
     key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key, in PEM and without a password.")] = None
     data: Data = DATA
     rate: Annotated[
-        int, typer.Option(min=0, help="Answers a minute from one address; 0 for any number. No address is kept.")
+        int,
+        typer.Option(min=0, help="The most answers a minute from one address; 0 for any number. No address is kept."),
     ] = 600
     keys: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="In memory, such as /dev/shm/naysay: servers share the key of the day there."
+            metavar="FOLDER",
+            help="A folder in memory, such as /dev/shm/naysay, where servers share the key of the day.",
         ),
     ] = None
 
@@ -74,11 +75,12 @@ class Options:
 def command(asked: Options) -> None:
     """Serve surveys, and store what respondents send.
 
-    Open surveys in the database are served, too. An answer is acknowledged when it is stored. Stop with Ctrl+C: what
-    has been sent is stored first.
+    Open surveys in the database are served, too. An answer is acknowledged when it is stored. Stop the server with
+    Ctrl+C: it first stores what has been sent.
 
-    Anyone who has the link can answer any number of times; there are no invitations yet. So keep the link among those
-    who are asked, and look at what a few dishonest answers would move: it is said at start, and with each estimate.
+    Anyone who has the link can answer any number of times; there are no invitations yet. So give the link only to those
+    who are asked. The server says at start, and each estimate says, how far a few dishonest answers would move a
+    result.
 
     With --phone every device in your network can open the survey: scan the code that is shown. The browser warns once,
     since nobody vouches for a certificate that this computer made itself.
@@ -102,7 +104,7 @@ def command(asked: Options) -> None:
         phone.secured(asked.certificate, asked.key, phone=asked.phone) as certificate,
         serving.bound(host, asked.port) as listening,
         opened(asked.db, asked.data, "make") as store,
-    ):  # no survey is opened that is not served
+    ):  # so that no survey is opened without being served
         heard()
         app = create_app(forms, store, each=asked.rate, keys=shared)
         names = [each.name for each in store.surveys() if each.closed is None]
@@ -132,7 +134,7 @@ def preview(
 ) -> None:
     """Serve a questionnaire without storing anything.
 
-    Answers are checked as they are in a survey, and forgotten. Stop with Ctrl+C.
+    Answers are checked as in a survey, and then forgotten. Stop the preview with Ctrl+C.
 
     \b
     Example:
@@ -154,7 +156,7 @@ def preview(
 
 
 def _of_host(listening: socket.socket) -> Iterator[str]:
-    """A warning that links over plain HTTP work on this computer alone."""
+    """A warning that links over plain HTTP work only on this computer."""
     from naysay.collect.serving import for_others
 
     if for_others(listening):
@@ -165,7 +167,7 @@ def _of_host(listening: socket.socket) -> Iterator[str]:
 
 
 def _of_survey(published: Published) -> Iterator[str]:
-    """What a few dishonest answers move, and whether there is a newer page."""
+    """How far a few dishonest answers move a share, and whether there is a newer page."""
     from naysay.collect import Client
     from naysay.collect.client import FOLDER
     from naysay.collect.survey import repeated
@@ -174,7 +176,7 @@ def _of_survey(published: Published) -> Iterator[str]:
     each = f"; 1 % of repeated or dishonest answers moves a share by {moved}" if moved else ""
     yield f"{name}: {repeated.OPEN_LINK}{each}"
     if published.client.hash != Client.of(FOLDER).hash:
-        yield f"{name}: it keeps the page of another naysay; to give it the one of this: naysay survey renew {name}"
+        yield f"{name}: it keeps the page of another naysay; for the page of this one: naysay survey renew {name}"
 
 
 def _of_proxy(rate: int) -> Iterator[str]:
@@ -182,8 +184,8 @@ def _of_proxy(rate: int) -> Iterator[str]:
     marked = any(Path(each).exists() for each in _CONTAINER) or "KUBERNETES_SERVICE_HOST" in os.environ
     if marked and rate and "FORWARDED_ALLOW_IPS" not in os.environ:
         yield (
-            f"this runs in a container: a proxy outside of it makes all respondents one address, with {rate:,} answers "
-            "a minute together; set FORWARDED_ALLOW_IPS to the address from which the proxy comes"
+            f"this runs in a container: behind an outside proxy, respondents all count as one address, with {rate:,} "
+            "answers a minute together; set FORWARDED_ALLOW_IPS to the address from which the proxy comes"
         )
 
 
@@ -194,13 +196,13 @@ def _of_database(store: Store) -> Iterator[str]:
     mode = url.query.get("sslmode", os.environ.get("PGSSLMODE"))
     if not near and mode != "verify-full":
         yield (
-            f"the database is on {url.host}, and nothing verifies that it is; add ?sslmode=verify-full to its address "
+            f"the database is on {url.host}, whose identity nothing verifies; add ?sslmode=verify-full to its address "
             "(and sslrootcert=FILE where its certificate is your own)"
         )
 
 
 def heard() -> None:
-    """Log what goes wrong, and counts, on stderr. No line holds an address, a header or an answer."""
+    """Log errors and counts on stderr. No line holds an address, a header or an answer."""
     from naysay.collect.server.connections import Throttle
 
     handler = logging.StreamHandler()

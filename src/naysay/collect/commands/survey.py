@@ -40,10 +40,10 @@ def open_survey(
     db: Database = None,
     data: Data = DATA,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Put it in the place of a survey of that name that nobody has answered.")
+        bool, typer.Option("--replace", help="Replace a survey of that name that nobody has answered.")
     ] = False,
 ) -> None:
-    """Open a survey: from then on it does not change. A server that runs on the database serves it at once.
+    """Open a survey: from then on it does not change. A server that runs on the database serves it within a second.
 
     \b
     Example:
@@ -64,12 +64,12 @@ def open_survey(
         store.reopen(survey)
         output.say(f"{survey} is open, with the hash {store.published(survey).hash}")
         if closed:
-            output.note("its replies have new ids; one that is sent a second time now counts as another")
+            output.note("its replies have new ids; a reply that is sent a second time now counts as another one")
 
 
 @app.command("close")
 def close(survey: Survey, db: Database = None, data: Data = DATA) -> None:
-    """Close a survey: it takes no more answers, and the ids on receipts find nothing any more.
+    """Close a survey: it takes no more answers, and the ids on receipts no longer find a reply.
 
     \b
     Example:
@@ -82,9 +82,9 @@ def close(survey: Survey, db: Database = None, data: Data = DATA) -> None:
 
 @app.command("renew")
 def renew(survey: Survey, db: Database = None, data: Data = DATA) -> None:
-    """Give a survey the respondents' page of this naysay, which may have a mend that its own page lacks.
+    """Give a survey the respondents' page of this version of naysay, which may mend faults of the survey's own page.
 
-    Questions, designs and replies stay. The hash is a new one; the page and receipts show the old one beside it.
+    Questions, designs and replies stay. The survey gets a new hash; the page and receipts show the old hash beside it.
     Publish both. A server that runs on the database notices within a second.
 
     \b
@@ -103,7 +103,7 @@ def renew(survey: Survey, db: Database = None, data: Data = DATA) -> None:
 def survey_list(
     db: Database = None,
     data: Data = DATA,
-    form: Annotated[Literal["table", "json"], typer.Option("--format", help="Of the list.")] = "table",
+    form: Annotated[Literal["table", "json"], typer.Option("--format", help="How the list is printed.")] = "table",
 ) -> None:
     """List the surveys of a database, with how many have answered.
 
@@ -142,9 +142,9 @@ def delete(
     survey: Survey,
     db: Database = None,
     data: Data = DATA,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
 ) -> None:
-    """Delete a survey with all replies to it; what they were stored in is overwritten. Backups are not touched.
+    """Delete a survey with all replies to it. Their place on disk is overwritten; backups are not touched.
 
     \b
     Example:

@@ -1,4 +1,4 @@
 """The respondent's side without a browser: true answers, what leaves the device, and how it is sent.
 
-Nothing of the server imports this package: true answers are known here, and never there.
+No module of the server imports this package: true answers are known here, and never there.
 """

@@ -26,7 +26,7 @@ class Drawn:
     answers : (n,) list of {question: answer}
         Every question in order; null where it was not asked or left out.
     unasked : int
-        Answers that people had to questions that they were not asked.
+        How many answers people had to questions that they were not asked.
     """
 
     answers: list[dict[str, Any]]
@@ -35,7 +35,7 @@ class Drawn:
 
 @dataclass
 class _Device:
-    """One respondent's device while they answer: what will be sent, and what conditions see of it."""
+    """One respondent's device while they answer: what will be sent, and what conditions read of it."""
 
     sent: dict[str, Any] = field(default_factory=dict)
     plain: dict[str, Any] = field(default_factory=dict)
@@ -53,7 +53,8 @@ class _Device:
 def drawn(questionnaire: Questionnaire, people: People, *, today: datetime.date | None = None) -> Drawn:
     """What these people send: plain answers as they are, private ones drawn by the operating system's randomness.
 
-    Questions are asked under the conditions of the respondent's page; what is not asked is not sent.
+    Questions are asked under the conditions of the respondent's page; an answer to a question that is not asked is not
+    sent.
 
     Parameters
     ----------
@@ -66,7 +67,8 @@ def drawn(questionnaire: Questionnaire, people: People, *, today: datetime.date 
     Raises
     ------
     DataError
-        A required question without an answer, or one against its constraint: the row and the question.
+        A required question has no answer, or an answer breaks its constraint; the message names the row and the
+        question.
 
     Examples
     --------
@@ -98,7 +100,7 @@ def drawn(questionnaire: Questionnaire, people: People, *, today: datetime.date 
 
 
 def _drawn(question: Question, values: list[Any], levels: Sequence[str | None]) -> list[Any]:
-    """What is sent of the answers to one question: all of them are drawn at once, each by itself."""
+    """What is sent for the answers to one question; all are drawn in one call, each independently."""
     if question.privacy is None:
         return values
     if not question.parts:
@@ -112,7 +114,7 @@ def _drawn(question: Question, values: list[Any], levels: Sequence[str | None]) 
 
 
 def _drawn_column(private: Private, truths: list[Any], levels: Sequence[str | None]) -> list[dict[str, Any] | None]:
-    """One draw for each; `randomize` without a generator takes the operating system's randomness."""
+    """One draw for each answer; `randomize` without a generator takes the operating system's randomness."""
     sent: list[dict[str, Any] | None] = [None] * len(truths)
     for level, channel in zip(private.levels, private.offer.parts.values(), strict=True):
         rows = [row for row, chosen in enumerate(levels) if chosen == level and truths[row] is not None]
@@ -131,6 +133,8 @@ def _in_order_of_reference(questionnaire: Questionnaire) -> list[tuple[Question,
     }
     try:
         order = graphlib.TopologicalSorter(needs).static_order()
-        return [found[name] for name in order if name in found]  # a condition may name what is no question
+        return [
+            found[name] for name in order if name in found
+        ]  # a condition may also name something that is no question
     except graphlib.CycleError:
         raise DataError("some questions are asked under conditions on one another, in a circle") from None

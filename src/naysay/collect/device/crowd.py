@@ -30,18 +30,18 @@ _BATCH = 100  # people whose answers are drawn and kept together
 
 @dataclass
 class Sent:
-    """How many of the answers of many respondents are stored, while they are sent and after.
+    """How many respondents' answers are stored, while they are sent and afterwards.
 
     Parameters
     ----------
     people : int
         All respondents.
     before : int
-        Of these, acknowledged in an earlier run.
+        How many of these were acknowledged in an earlier run.
     acknowledged : int
-        Acknowledged in this run.
+        How many were acknowledged in this run.
     repeated : int
-        Of these, stored before this run: the acknowledgment had been lost.
+        How many of those acknowledged in this run were stored before it: their first acknowledgment was lost.
     unasked : int
         Answers to questions that the survey did not ask these respondents.
 
@@ -59,12 +59,12 @@ class Sent:
 
     @property
     def stored(self) -> int:
-        """All that are known to be stored."""
+        """How many are known to be stored."""
         return self.before + self.acknowledged
 
 
 def opened(state: Path | None, survey: Survey) -> Memory:
-    """The memory of a survey, in which its private questions are known again."""
+    """The memory of a survey, which recognizes its private questions."""
     memory = Memory(state, survey=survey.published.name)
     try:
         memory.admit(survey.hash, marks(survey.questionnaire))
@@ -75,7 +75,7 @@ def opened(state: Path | None, survey: Survey) -> Memory:
 
 
 def prepared(survey: Survey, people: People, memory: Memory, rows: range) -> tuple[dict[int, bytes], Sent]:
-    """The messages of these people by their places, all of them kept: what was drawn before is not drawn again.
+    """The messages of these people by their places, all kept in the memory. What was drawn before is not drawn again.
 
     The counts say how many of these people are acknowledged already, and how many of their answers were not asked for.
     """
@@ -86,19 +86,19 @@ def prepared(survey: Survey, people: People, memory: Memory, rows: range) -> tup
     said = drawn(survey.questionnaire, people.take(fresh))
     for row, answers in zip(fresh, said.answers, strict=True):
         waiting[row] = message(survey.published, secrets.token_hex(16), answers)
-    memory.keep(waiting)  # before any of them is sent
+    memory.keep(waiting)  # kept before any is sent: a crash in between must not lead to a second draw
     return dict(sorted(waiting.items())), Sent(len(rows), before=len(done), unasked=said.unasked)
 
 
 def _under(survey: Survey, body: bytes) -> bytes:
-    """What was drawn, in a message under the hash that the survey has now."""
+    """The draw in `body`, in a message under the survey's present hash."""
     said = json.loads(body)
     if said["survey"] == survey.hash:
         return body
     names = [question.name for question in survey.questionnaire.questions]
     if list(said["answers"]) != names:
         told = f"the survey {survey.published.name!r} asks other questions now than when its answers were drawn"
-        raise DataError(f"{told}; let it be served as it was, or keep new draws in another file")
+        raise DataError(f"{told}; serve it as it was, or keep new draws in another file")
     return message(survey.published, said["id"], said["answers"])
 
 
@@ -130,10 +130,10 @@ def many(
     people : People
         From `checked` or `anybody`. True answers do not leave this process, and are not kept.
     concurrency : int
-        How many messages are underway at once, at most.
+        The most messages that are underway at once.
     state : Path, optional
-        The file in which draws are kept until they are acknowledged. With it a second run sends only what is
-        missing, as it was drawn; people are known by their place, whatever their answers are then.
+        The file in which draws are kept until they are acknowledged. With it, a second run sends only what is missing,
+        as it was drawn. People are known by their place, even if their answers have changed.
     patience : float
         Seconds for which one message is tried.
     told : callable, optional
@@ -144,9 +144,10 @@ def many(
     Raises
     ------
     DataError
-        Answers that do not fit the questionnaire, before any is sent unless it depends on what was drawn.
+        Answers that do not fit the questionnaire. It is raised before any answer is sent, unless the fit depends on a
+        draw.
     Refused, Undelivered
-        For the first message that is not taken; those underway are given up, and acknowledged ones stay so.
+        The first message that is not taken. Messages underway are given up; acknowledged ones stay acknowledged.
     """
     if concurrency < 1:
         raise DataError(f"concurrency must be 1 or more; got {concurrency}")
@@ -157,7 +158,7 @@ def many(
 
 @dataclass
 class _Crowd:
-    """The people of one run: a line of messages, and those who send them."""
+    """The people of one run: a queue of messages, and the tasks that send them."""
 
     survey: Survey
     people: People
@@ -180,7 +181,7 @@ class _Crowd:
                     for _ in workers:
                         await self._line.put(None)
             except* (DataError, post.Undelivered) as failed:
-                raise failed.exceptions[0] from None  # the others are of messages that were given up
+                raise failed.exceptions[0] from None  # the other errors belong to messages that were given up
             finally:
                 self._settle()
         return self._counts
@@ -203,6 +204,6 @@ class _Crowd:
             self.told(self._counts)
 
     def _settle(self) -> None:
-        """Write down what is acknowledged. What is not written down is sent again, and found to be stored."""
+        """Write down what is acknowledged. A message that is not written down is sent again, and found to be stored."""
         stored, self._stored = self._stored, {}
         self.memory.acknowledge(stored)

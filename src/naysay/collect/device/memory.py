@@ -1,6 +1,6 @@
-"""What a device keeps so that it never draws twice for one answer: confirmed bodies, and which of them arrived.
+"""What a device keeps so that it never draws twice for one answer: the bodies to send, and which of them arrived.
 
-A private question is known again in a changed survey by its words, and by what draws its answers.
+In a changed survey, a private question is recognized by its words and by what draws its answers.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _PRAGMAS = ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON", "b
 class Memory:
     """The bodies of one survey that are not acknowledged yet, and the days on which the others were stored.
 
-    A survey is known by its name and by the words of its private questions, and not by its hash: no refusal, new hash
-    or new name buys a second draw.
+    A survey is known by its name and by the words of its private questions, not by its hash. So no refusal, new hash or
+    new name leads to a second draw.
 
     A body holds responses, never true answers. It is kept before it is sent, so that a retry or a restart sends the
-    same bytes, and deleted when it is acknowledged. Changes are whole or not at all, also when the power fails.
+    same bytes, and deleted when it is acknowledged. A change is made as a whole or not at all, even if the power fails.
 
     Parameters
     ----------
     path : Path or None
-        The file, made where there is none; None forgets with the process.
+        The file, which is made where there is none. With None, the memory ends with the process.
     survey : str
         The name of the survey; one file may hold several surveys.
 
@@ -89,7 +89,7 @@ class Memory:
         Raises
         ------
         DataError
-            A question that was asked under another name or with another design: the answers would be a second draw.
+            A question was asked under another name or with another design, so that its answers would be a second draw.
         """
         with self._readable():
             self._database.execute("UPDATE OR IGNORE kept SET survey = ? WHERE survey = ?", (self._survey, hash))
@@ -117,7 +117,7 @@ class Memory:
         return {respondent: bytes(body) for respondent, body in rows}
 
     def days(self, respondents: Iterable[int]) -> dict[int, datetime.date]:
-        """When the answers of these respondents were stored, for those whose were."""
+        """The days on which answers of these respondents were stored, for those whose answers were."""
         rows = self._rows("SELECT respondent, day FROM kept WHERE day IS NOT NULL", respondents)
         return {respondent: datetime.date.fromisoformat(day) for respondent, day in rows}
 
@@ -148,13 +148,13 @@ class Memory:
                 self._database.executemany(statement, rows)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What is remembered of a private question; hashes only.
+    """The hashes by which a private question is remembered.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class Mark:
     texts : tuple of str
         One for each language in which it is asked.
     design : str
-        Of what draws its answers: categories, integers, levels, bins.
+        The hash of what draws its answers: categories, integers, levels, bins.
     """
 
     question: str
@@ -182,7 +182,7 @@ def marks(questionnaire: Questionnaire) -> list[Mark]:
     Raises
     ------
     DataError
-        Two of them ask in the same words: the answers would be two draws for one question.
+        Two of them ask in the same words, so that the answers would be two draws for one question.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def _design(question: Question) -> str:
 
 
 def _bare(node: Any) -> Any:
-    """A design without ``yes_no`` too: how its labels are written in a file changes no draw. See ``memory.js``."""
+    """A design without ``yes_no``: how its labels are written in a file changes no draw. See ``memory.js``."""
     if isinstance(node, dict):
         return {name: _bare(part) for name, part in node.items() if name != "yes_no"}
     return [_bare(part) for part in node] if isinstance(node, list) else node

@@ -62,6 +62,6 @@ def written(value: Any) -> str:
     if not isinstance(value, float) or not math.isfinite(value):
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     exact = Decimal(repr(value)).normalize()  # the shortest decimal that reads back as this number
-    if not exact:  # JavaScript knows no sign of zero here
+    if not exact:  # JSON.stringify writes -0 as 0
         return "0"
     return f"{exact:f}" if -7 < exact.adjusted() < 21 else f"{exact:e}"  # the bounds of Number::toString

@@ -33,7 +33,7 @@ class People:
     answers : {question: (n,) list}
         In the form that the page knows: private numbers as their bins; None where there is no answer.
     levels : {question: (n,) list of str}
-        The levels that they choose, for every private question that offers some.
+        The levels that they choose, for every private question that offers levels.
     places : (n,) sequence of int
         Their places among all respondents, for messages and for what a device keeps.
 
@@ -58,7 +58,7 @@ class People:
         return self.answers.get(question, [None] * self.size)
 
     def take(self, rows: Sequence[int]) -> People:
-        """Some of them."""
+        """The people in these rows."""
         answers = {name: [column[row] for row in rows] for name, column in self.answers.items()}
         levels = {name: [column[row] for row in rows] for name, column in self.levels.items()}
         return People(len(rows), answers, levels, [self.places[row] for row in rows])
@@ -67,7 +67,7 @@ class People:
 def checked(
     questionnaire: Questionnaire, columns: Mapping[str, Any], *, levels: Mapping[str, str] | None = None
 ) -> People:
-    """The people that a table tells of, every cell checked as the page would.
+    """The people of a table, with every cell checked as the page would check it.
 
     Parameters
     ----------
@@ -75,15 +75,16 @@ def checked(
     columns : {column: (n,) sequence}
         By question: names of choices, ``a;b`` or lists for several choices and rankings, numbers, days, texts, or
         texts of these. A grid is ``question/row``; a select multiple may be ``question/choice`` with yes or no.
-        ``question_level`` chooses levels. A question without a column is left out by everybody.
+        ``question_level`` chooses levels. If a question has no column, nobody answers it.
     levels : {question: level}, optional
-        The level of everybody, for questions without a column of levels. Respondents who choose none answer at
-        the level at which the page begins (see `Private`).
+        Everybody's level, for questions without a column of levels. Respondents without a level answer at the one at
+        which the page begins (see `Private`).
 
     Raises
     ------
     DataError
-        A column that belongs to no question, or a cell that cannot be an answer: its row and column, never its value.
+        A column belongs to no question, or a cell cannot be an answer. The message names row and column, never the
+        value.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def checked(
 
 
 def _role(name: str, known: Mapping[str, Question]) -> tuple[str, str]:
-    """Which question a column belongs to, and as what: the answer, its level, or a part."""
+    """The question that a column belongs to, and its role: the answer, its level, or a part."""
     if name in known:
         return name, ""
     question, _, part = name.partition("/")
@@ -123,7 +124,7 @@ def _role(name: str, known: Mapping[str, Question]) -> tuple[str, str]:
 
 
 def _answers(question: Question, cells: Mapping[str, list[Any]], roles: Mapping[str, tuple[str, str]]) -> list[Any]:
-    """The answers to one question by its columns; none where it has no column."""
+    """The answers to one question, from its columns; all None where it has no column."""
     own = {role: name for name, (asked, role) in roles.items() if asked == question.name and role != _LEVEL}
     if "" in own and len(own) > 1:
         raise DataError(f"question {question.name!r} has a column of its own and columns of its parts; leave one out")
@@ -169,11 +170,11 @@ def _levels(
 
 
 def reader_of(question: Question) -> Callable[[Any], Any]:
-    """What reads the cells of a question: None where a cell is empty.
+    """The function that reads the cells of a question; it gives None where a cell is empty.
 
-    A private answer becomes its category (of numbers the bin), or the names of the choices that apply. A complaint is
-    the rest of a sentence that begins with row and column. It says what must hold and what kind of thing stands there,
-    never the thing itself: it may be a true answer to a private question.
+    A private answer becomes its category (of numbers the bin), or the names of the choices that apply. An error message
+    is the rest of a sentence that begins with row and column. It says what must hold and what kind of value stands
+    there, never the value itself: that may be a true answer to a private question.
 
     Examples
     --------
@@ -235,8 +236,8 @@ def _level(cell: Any, offered: Iterable[str], where: str) -> str:
 def anybody(questionnaire: Questionnaire, size: int, *, seed: int | None = None) -> People:
     """People with random answers at random levels: every plain answer within its limits, every category alike.
 
-    Constraints are met by drawing again; a question whose constraint is not met then is left out where that is
-    allowed.
+    An answer is drawn again until it meets its constraint. A question whose constraint is not met by then is left out,
+    if that is allowed.
 
     Parameters
     ----------
@@ -244,7 +245,7 @@ def anybody(questionnaire: Questionnaire, size: int, *, seed: int | None = None)
     size : int
         How many.
     seed : int, optional
-        To have the same people again. What they send is drawn by the operating system all the same.
+        Gives the same people again. What they send is still drawn by the operating system's randomness.
 
     Raises
     ------
@@ -283,7 +284,7 @@ def _person(questionnaire: Questionnaire, rng: np.random.Generator) -> dict[str,
 
 
 def _fits(question: Question, value: Any, answers: Mapping[str, Any]) -> bool:
-    """Whether a plain answer fulfills the constraint of its question, given those before."""
+    """Whether a plain answer meets the constraint of its question, given the answers before it."""
     if question.constraint is None or question.privacy is not None:
         return True
     today = datetime.datetime.now().astimezone().date()

@@ -1,4 +1,4 @@
-"""Over HTTP: the survey in, held against its hash; a message out, tried again until it is acknowledged or refused."""
+"""HTTP: fetch a survey and check its hash; send a message again until it is acknowledged or refused."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ __all__ = ["Post", "Refused", "Survey", "Undelivered", "client", "fetch", "waite
 T = TypeVar("T")
 
 _PAUSES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0)
-"""Seconds between tries, the last again and again, unless the server names a longer pause."""
+"""Seconds between tries, unless the server names a longer pause; the last value repeats."""
 
 _LONGEST = 600  # seconds that a server may ask to wait
-_PASSING = {408, 429}  # refusals that pass
+_PASSING = {408, 429}  # statuses of refusals after which trying again makes sense
 
 
 class Undelivered(NaysayError):
-    """A message that was not acknowledged in time; it may be stored or not, and the same bytes may be sent again."""
+    """A message was not acknowledged in time. It may be stored or not; the same bytes may be sent again."""
 
 
 class Refused(DataError):
@@ -55,7 +55,7 @@ class Refused(DataError):
 
 
 def client(connections: int, *, transport: httpx2.AsyncBaseTransport | None = None) -> httpx2.AsyncClient:
-    """An HTTP client with this many connections, which follows no redirect and tells nothing about itself.
+    """An HTTP client with this many connections. It follows no redirect and tells nothing about itself.
 
     Raises
     ------
@@ -77,14 +77,14 @@ def client(connections: int, *, transport: httpx2.AsyncBaseTransport | None = No
 
 
 class _Wait(NamedTuple):
-    """A try that was not acknowledged, why, and the seconds that the server asks for."""
+    """A try that was not acknowledged: the reason, and the seconds that the server asks to wait."""
 
     reason: str
     seconds: float = 0.0
 
 
 class _Stored(NamedTuple):
-    """An acknowledgment: under which day, and whether the body had been stored before."""
+    """An acknowledgment: the day under which the body is stored, and whether it had been stored before."""
 
     day: datetime.date
     again: bool
@@ -120,13 +120,15 @@ class Post:
         Raises
         ------
         Refused
-            By the server, for good.
+            The server refuses the message for good.
         Undelivered
-            When the patience ends.
+            The patience ends.
         """
         began, reason = monotonic(), ""
         for attempt in itertools.count():
-            while (left := self._closed_until - monotonic()) > 0:  # it may have become later meanwhile
+            while (
+                left := self._closed_until - monotonic()
+            ) > 0:  # during the pause, another answer may have asked to wait longer
                 await sleep(left)
             result = await self._once(body)
             if isinstance(result, _Stored):
@@ -208,14 +210,14 @@ def fetch(url: str, *, hash: str | None = None, transport: httpx2.AsyncBaseTrans
     url : str
         The link that respondents are sent, such as ``https://example.org/s/sample``.
     hash : str, optional
-        The hash that the survey must have, as a receipt or the researcher tells it.
+        The hash that the survey must have, from a receipt or the researcher.
     transport : httpx2.AsyncBaseTransport, optional
         In place of the network.
 
     Raises
     ------
     DataError
-        No survey there, another than the hash says, or one that must not be trusted (`complaint`).
+        There is no survey at the link, or its hash is another one, or it must not be trusted (`complaint`).
 
     Examples
     --------
@@ -239,7 +241,7 @@ def fetch(url: str, *, hash: str | None = None, transport: httpx2.AsyncBaseTrans
     try:
         wrong = complaint(json.loads(content))
     except ValueError:
-        wrong = "it is no JSON"
+        wrong = "it is not JSON"
     if wrong is not None:
         raise DataError(f"the survey at {link}/survey.json must not be answered: {wrong}")
     return Survey(link, published)
@@ -262,9 +264,9 @@ async def _fetched(link: str, transport: httpx2.AsyncBaseTransport | None) -> by
 
 
 def waited(work: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine, also where this thread runs a loop already, as notebooks do.
+    """The result of a coroutine. It also works where this thread runs an event loop already, as in a notebook.
 
-    An interrupt cancels the work, and is raised when it has ended.
+    An interrupt cancels the work, and is raised once the work has ended.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""What serves surveys and takes answers: connections, limits, headers, documents, the key of the day, the writer."""
+"""Parts of the server: connections, limits, headers, documents, and the key of the day."""

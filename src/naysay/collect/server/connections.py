@@ -1,4 +1,4 @@
-"""Connections that end when their sender makes the server wait, and as many of them as the computer can hold."""
+"""Connections, as many as the computer can hold; one whose sender makes the server wait too long is ended."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 __all__ = ["Connection", "Throttle", "room"]
 
-MOST = 1_000  # connections at once, where the computer has files enough
-HEAD = 10.0  # seconds for the head of a request to arrive, or for what was answered to be taken
+MOST = 1_000  # connections at once, if the limit on open files allows it
+HEAD = 10.0  # seconds for the head of a request to arrive, or for the sender to take the answer
 REQUEST = 120.0  # seconds for a whole request, body and answer
-REST = 1 << 20  # bytes of a body that are read, and thrown away, after the answer was given: so a browser sees it
+REST = 1 << 20  # bytes of a body that are read and thrown away after the answer: else a browser would not see it
 
-_SPARE = 100  # files for the database, the log and what else is open
+_SPARE = 100  # files for the database, the log and whatever else is open
 _WANTED = 4_096
 
 
 class Connection(H11Protocol):
     """A connection with a deadline. When there are too many, the one that has kept the server waiting longest ends.
 
-    So half-sent requests hold their place for seconds only, and cannot keep a browser out, which sends at once.
+    So half-sent requests hold their place for only a few seconds. They cannot keep out a browser, which sends at once.
     """
 
     most = MOST
-    cycle: RequestResponseCycle | None  # type: ignore[assignment]  # as it is before the first request
+    cycle: RequestResponseCycle | None  # type: ignore[assignment]  # None before the first request
     _deadline: asyncio.TimerHandle | None = None
     _since = 0.0
     _thrown = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection, in the place of another where there are too many."""
+        """Take the connection; if there are too many, another one ends."""
         super().connection_made(transport)
         self._until(HEAD)
         if len(self.connections) > self.most:
@@ -43,17 +43,17 @@ class Connection(H11Protocol):
 
     @property
     def waits(self) -> bool:
-        """Whether the server waits for the sender: to send a request, or to take what was answered."""
+        """Whether the server waits for the sender to send a request or to take an answer."""
         cycle = self.cycle
         return cycle is None or cycle.response_complete or cycle.more_body or self.flow.write_paused
 
     def drop(self) -> None:
-        """End the connection at once, whatever has not been sent."""
+        """End the connection at once, even if something has not been sent."""
         self.connections.discard(self)
         self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Read on; of a body that was answered before its end, no more than a little."""
+        """Read on; if a body was answered before its end, read at most `REST` more bytes of it."""
         if self.cycle is not None and self.cycle.response_complete and self.conn.their_state is h11.SEND_BODY:
             self._thrown += len(data)
             if self._thrown > REST:
@@ -90,8 +90,8 @@ class Connection(H11Protocol):
 def room() -> int:
     """How many connections this process can hold; as many again may wait to be accepted.
 
-    The limit on open files is raised as far as that is allowed. Without files asyncio could not accept, and would log
-    every attempt, thousands in a second.
+    The limit on open files is raised as far as the system allows. With no file left, asyncio could not accept a
+    connection, and would log every attempt, thousands in a second.
     """
     try:
         import resource
@@ -106,7 +106,7 @@ def room() -> int:
 
 
 class Throttle(logging.Filter):
-    """Lets a line of the source write to the log a few times a minute, and counts the rest.
+    """Lets each line of the source write to the log a few times a minute, and counts the rest.
 
     Parameters
     ----------

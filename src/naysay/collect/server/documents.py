@@ -1,4 +1,4 @@
-"""What is served, the same for everybody: surveys, pages and files of clients; hashed and compressed once."""
+"""Documents that are the same for everybody: surveys, pages and files of clients, hashed and compressed once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Catalog", "Document", "Served", "home", "threats"]
 _HOME = Path(__file__).with_name("home.html")
 
 FOREVER = "max-age=31536000, immutable"
-FRESH = "no-cache"  # may be kept, and is asked for again each time
+FRESH = "no-cache"  # a browser may keep the copy, but must ask each time whether it is still current
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Document:
     type : str
         The media type.
     headers : {name: value}
-        Beside those of every response.
+        In addition to those of every response.
     """
 
     content: bytes
@@ -47,7 +47,7 @@ class Document:
 
     @cached_property
     def etag(self) -> str:
-        """A name of the content: the same for everybody, so that it recognizes nobody."""
+        """A tag of the content. It is the same for everybody, so that it identifies nobody."""
         return f'W/"{hashlib.sha256(self.content).hexdigest()[:32]}"'
 
     @cached_property
@@ -56,7 +56,7 @@ class Document:
         return {"br": brotli.compress(self.content), "gzip": gzip.compress(self.content, 9, mtime=0)}
 
     def response(self, request: Request) -> Response:
-        """The document, compressed where the browser takes it, or that it has not changed."""
+        """The document, compressed if the browser takes that; or the answer that it has not changed."""
         headers = {**self.headers, "vary": "accept-encoding"}
         if headers.get("cache-control") != FOREVER:
             headers["etag"] = self.etag
@@ -95,7 +95,7 @@ def threats(client: Client) -> dict[str, Document]:
 
 
 def home(client: Client) -> Document:
-    """What stands at the root: what this server is. Surveys are not listed; their names may tell what is asked."""
+    """The page at the root, which says what this server is. It lists no surveys: their names may tell what is asked."""
     return _filled(client, _HOME.read_bytes())
 
 
@@ -106,10 +106,11 @@ def _filled(client: Client, template: bytes, *, survey: str = "") -> Document:
 
 
 def filled(client: Client, template: str, *, survey: str = "") -> str:
-    """A page with what depends on the client and the survey.
+    """A page, with the placeholders for the client and the survey filled in.
 
     ``{{client}}`` is the folder of the client's files, ``{{integrity NAME}}`` the hash of one, ``{{importmap}}`` the
-    map with the hashes of all modules, to stand alone in ``<script type="importmap">``; ``{{survey}}`` is the name.
+    map with the hashes of all modules, to stand alone in ``<script type="importmap">``; ``{{survey}}`` is the survey's
+    name.
 
     Examples
     --------
@@ -128,14 +129,14 @@ def filled(client: Client, template: str, *, survey: str = "") -> str:
 
 @dataclass(frozen=True)
 class Served:
-    """A survey with all that is served of it."""
+    """A survey and all its documents."""
 
     published: Published
     open: bool
 
     @cached_property
     def reader(self) -> Reader:
-        """What reads the bodies that are sent to it."""
+        """The reader of bodies that are sent to the survey."""
         return Reader(self.published)
 
     @cached_property
@@ -147,7 +148,9 @@ class Served:
     @cached_property
     def json(self) -> Document:
         """The survey as the page reads it."""
-        return Document(self.published.bytes, "application/json", {"cache-control": FRESH})  # whose hash is on the page
+        return Document(
+            self.published.bytes, "application/json", {"cache-control": FRESH}
+        )  # the page shows the hash of these bytes
 
 
 class Catalog:
@@ -156,9 +159,9 @@ class Catalog:
     Parameters
     ----------
     surveys : sequence of Published
-        What is served at first.
+        The surveys to begin with.
     store : Store, optional
-        Where to look for others, and for which are open.
+        Where to look for other surveys, and for which ones are open.
     client : Client
         The client of this version of naysay, for pages that belong to no survey.
     """
@@ -173,7 +176,7 @@ class Catalog:
             self.refresh()
 
     def refresh(self) -> None:
-        """Look which surveys there are in the database, and which of them are open."""
+        """Look up which surveys are in the database, and which of them are open."""
         if self._store is None:
             return
         found = {}

@@ -1,4 +1,4 @@
-"""Middleware: security headers on every response, and errors that tell nothing about the sender."""
+"""Middleware: security headers on every response, and logged errors that tell nothing about the sender."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def policy_of(page: bytes) -> str:
 
 
 POLICY = policy_of(b"")
-"""The Content-Security-Policy of whatever has none of its own."""
+"""The Content-Security-Policy of responses without one of their own."""
 
 SECURITY = {
     "content-security-policy": POLICY,
@@ -74,10 +74,10 @@ SECURITY = {
     "x-dns-prefetch-control": "off",
     "cache-control": "no-store",
 }
-"""Headers of every response but files of the client; one that sets its own keeps it."""
+"""Headers of every response except files of the client; a response keeps a header that it sets itself."""
 
 ASSETS = {"cross-origin-resource-policy": "same-origin", "x-content-type-options": "nosniff"}
-"""Headers of the client's files, which do nothing but be loaded: a page has thirty, and the policy is the page's."""
+"""Headers of the client's files. A page loads thirty of them, and the page's own policy holds."""
 
 _SECURITY, _ASSETS = (
     [(name.encode(), value.encode()) for name, value in headers.items()] for headers in (SECURITY, ASSETS)
@@ -122,9 +122,9 @@ class Guard:
 
         try:
             await self._app({**scope, "method": "GET"} if head else scope, receive, guarded)
-        except ClientDisconnect:  # the respondent is gone; when they went away is not to be logged
+        except ClientDisconnect:  # the respondent is gone; the time of that must not be logged
             return
-        except Exception as error:  # whatever it is, no server in front of this one may log it
+        except Exception as error:  # no server around this application may log the error, whatever it is
             *_, (frame, line) = traceback.walk_tb(error.__traceback__)
             place = f"{Path(frame.f_code.co_filename).name}:{line}"
             log.error("a request failed: %s at %s", type(error).__name__, place)

@@ -30,22 +30,22 @@ _IN_MEMORY = ("tmpfs", "ramfs")
 class Keys:
     """One key a day: drawn when it is first needed, held in memory, deleted two hours after the day has ended.
 
-    A device seals with the public half, which is the same for everyone, and with a number of its own that it forgets;
-    it keeps the point of that number (ECDH on P-256). From the point the private half finds the key of that one box
-    again (HKDF-SHA256). The server keeps nothing about the device that asks.
+    A device seals a box with the public half, which is the same for everyone, and with a random number of its own. It
+    forgets the number and keeps the point of that number (ECDH on P-256). From the point, the private half finds the
+    key of that one box again (HKDF-SHA256). The server keeps nothing about the device that asks.
 
     Parameters
     ----------
     folder : Path, optional
-        A folder in memory in which several servers share their keys, such as one in ``/dev/shm``. Without one, what
-        one server's page has sealed cannot be opened by another, or after a restart.
+        A folder in memory in which several servers share their keys, such as one in ``/dev/shm``. Without it, a box
+        that was sealed with one server's key cannot be opened by another server, or after a restart.
     clock : callable
         Seconds since 1970.
 
     Raises
     ------
     DataError
-        For a folder that is on a disk, where keys could be found after they were deleted.
+        The folder is on a disk, where deleted keys could still be found.
 
     Examples
     --------
@@ -74,12 +74,12 @@ class Keys:
         return self._living()[0].public_key().public_bytes(*_POINT).hex()
 
     def of(self, point: bytes) -> list[str]:
-        """The keys of a box, in hexadecimal, one for each day that is not over; one of them opens it, or none.
+        """The keys of a box, in hexadecimal, one for each day that is not over; at most one of them opens it.
 
         Raises
         ------
         ValueError
-            Where these bytes are no point of the curve.
+            These bytes are no point of the curve.
         """
         other = ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, point)
         common = [private.exchange(ec.ECDH(), other) for private in self._living()]
@@ -109,7 +109,7 @@ class Keys:
 
 
 def _shared(path: Path) -> ec.EllipticCurvePrivateKey:
-    """The key in a file. The first server writes it, whole or not at all; the others read it."""
+    """The key in a file. The first server writes the file as a whole or not at all; the others read it."""
     draft = path.with_suffix(f".{secrets.token_hex(8)}")
     with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
         file.write(ec.generate_private_key(_CURVE).private_numbers().private_value.to_bytes(32))

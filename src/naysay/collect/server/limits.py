@@ -1,4 +1,4 @@
-"""Limits on what one sender, and all together, may send; kept without keeping any address."""
+"""Limits on what one sender, and all senders together, may send. No address is stored."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _PATIENCE = 30.0  # seconds for a body to arrive
 class Rates:
     """How many answers were taken within a minute, and how many were refused: from each address, and from all.
 
-    What is refused is counted apart, so that junk from one address takes nothing from its neighbors. An address is
-    hashed with a key that exists only in memory, and for one minute; what is kept is one counter in a fixed row of
-    counters. Two addresses may share a counter, so limits are to be generous.
+    Refused requests are counted apart, so that junk from one address takes nothing from the answers of others. An
+    address is hashed with a key that exists only in memory, for one minute. Only one counter in a fixed row of counters
+    is kept. Two addresses may share a counter, so limits should be generous.
 
     Parameters
     ----------
     each : int
-        Answers within a minute from one address, and as many refusals; 0 for any number.
+        The most answers within a minute from one address, and the most refusals; 0 for any number.
     all : int
-        Answers within a minute from everybody; 0 for any number.
+        The most answers within a minute from everybody; 0 for any number.
     clock : callable
         Seconds that only grow.
 
@@ -56,13 +56,13 @@ class Rates:
         self._total = 0
 
     def full(self, address: str) -> int:
-        """Seconds after which an answer from this address may come again; 0 where it may come now."""
+        """Seconds until an answer from this address may come; 0 where it may come now."""
         slot = self._slot(address)
         over = (0 < self._each <= self._taken[slot]) or (0 < self._all <= self._total)
         return self._left() if over else 0
 
     def wait(self, address: str) -> int:
-        """Count an answer that is in order; seconds as `full` says them, and then it is not counted."""
+        """Count a valid answer. If `full` gives seconds to wait, return them and do not count it."""
         seconds = self.full(address)
         if not seconds:
             self._taken[self._slot(address)] += 1
@@ -70,7 +70,7 @@ class Rates:
         return seconds
 
     def refuse(self, address: str) -> int:
-        """Count a request that is refused; seconds to wait where there were too many of them."""
+        """Count a refused request; return the seconds to wait if there were too many of them."""
         slot = self._slot(address)
         self._refused[slot] += 1
         return self._left() if 0 < self._each < self._refused[slot] else 0
@@ -86,7 +86,7 @@ class Rates:
 
 
 def _network(address: str) -> str:
-    """What one sender has: an IPv4 address, or a whole /64 of IPv6."""
+    """The network of one sender: an IPv4 address, or a whole /64 of IPv6."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -97,7 +97,7 @@ def _network(address: str) -> str:
 
 
 async def body_of(stream: AsyncIterable[bytes], *, announced: str | None, most: int) -> bytes:
-    """A body of `most` bytes at most. Of a longer one, reading stops as soon as that is known.
+    """A body of at most `most` bytes. Reading stops as soon as a body is known to be longer.
 
     Raises
     ------

@@ -12,7 +12,7 @@ __all__ = ["ANSWERS", "FILE", "HEALTH", "HOME", "KEY", "PAGE", "SURVEY", "THREAT
 
 
 def _refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
-    """The responses with which these refusals are told."""
+    """The responses that carry these refusals."""
     by_status: dict[int | str, list[str]] = {}
     for code in codes:
         by_status.setdefault(STATUS[code], []).append(code)
@@ -20,7 +20,7 @@ def _refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
 
 
 def _object(**properties: Any) -> dict[str, Any]:
-    """An object of just these properties, none of which may be left out."""
+    """An object of exactly these properties; none may be left out."""
     return {
         "type": "object",
         "required": list(properties),
@@ -53,7 +53,7 @@ _BODY = _object(
     answers={"type": "object", "description": "every question of the survey, in order; null where unanswered"},
     padding={"type": "string", "pattern": "^ *$", "description": "spaces that bring the body to body_length bytes"},
 )
-_POINT = {**_HEX, "description": "with which a box was sealed: an uncompressed point of P-256"}
+_POINT = {**_HEX, "description": "the point that a box was sealed with: an uncompressed point of P-256"}
 
 
 def _taken(schema: dict[str, Any]) -> dict[str, Any]:
@@ -114,4 +114,4 @@ ANSWERS: dict[str, Any] = {
         ),
     },
 }  # fmt: skip
-"""What each endpoint tells of itself."""
+"""The OpenAPI description of each endpoint."""

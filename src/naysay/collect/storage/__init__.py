@@ -1,4 +1,4 @@
-"""Where surveys and answers are kept: SQLite by default, PostgreSQL by its address."""
+"""Where surveys and answers are stored: in SQLite by default, or in PostgreSQL."""
 
 from naysay.collect.storage.replies import Replies
 from naysay.collect.storage.store import Listed, Outcome, Reply, Store, today

@@ -1,4 +1,4 @@
-"""PostgreSQL: rows are rewritten in random order, since their places and transactions tell when they came."""
+"""PostgreSQL: rows are rewritten in random order, because their places and transactions tell when they came."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class PostgreSQL:
     fresh_id = "replace(gen_random_uuid()::text, '-', '')"
 
     def engine(self, url: URL, *, reading: bool) -> Engine:
-        """Connections that are tried before they are used, and do not wait for a server that is gone."""
+        """Connections that are tested before use, and do not wait for a server that is gone."""
         options = f"{_OPTIONS} -c default_transaction_read_only=on" if reading else _OPTIONS
         return create_engine(
             url.set(drivername="postgresql+psycopg"),
@@ -36,7 +36,7 @@ class PostgreSQL:
         )
 
     def missing(self, url: URL) -> str | None:
-        """None: PostgreSQL makes no database because somebody mistypes its name."""
+        """None: PostgreSQL does not make a database when somebody mistypes its name."""
         return None
 
     def settle(self, engine: Engine) -> None:

@@ -24,7 +24,7 @@ Row = tuple[datetime.date, str]
 
 @dataclass(frozen=True)
 class Replies:
-    """What was sent to one survey, in the order of random ids, which are left out.
+    """The replies to one survey, in the order of their random ids; the ids are left out.
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ class Replies:
         }
 
     def level_of(self, column: str) -> str | None:
-        """The column with the levels of a private column, None where respondents had nothing to choose.
+        """The column with the levels of a private column; None where respondents had no levels to choose from.
 
         Raises
         ------
         DataError
-            Where the column is not private.
+            The column is not private.
         """
         for question, private in private_questions(self.questionnaire):
             if column in _columns(question):
@@ -77,8 +77,8 @@ class Replies:
         """The day and all answers, a row for each reply.
 
         A plain question is a column of its name: numbers, texts, days, lists for several choices and rankings; a grid
-        is ``question/row``. A private one is its response, with ``question_level`` where levels were offered; a
-        private select multiple is ``question/choice`` for every choice, all at ``question_level``.
+        is ``question/row``. A private question is a column of responses, and ``question_level`` where levels were
+        offered. A private select multiple has a column ``question/choice`` for every choice, all at ``question_level``.
         """
         answers = [json.loads(text) for _, text in self.rows]
         columns = [pl.Series("day", [day for day, _ in self.rows], dtype=pl.Date)]

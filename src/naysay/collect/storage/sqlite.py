@@ -54,20 +54,20 @@ class SQLite:
         return engine
 
     def missing(self, url: URL) -> str | None:
-        """The file of a database that is not there; SQLite would make it."""
+        """The file of the database, if it is not there: SQLite would silently make it."""
         return None if _in_memory(url) or Path(str(url.database)).exists() else str(url.database)
 
     def settle(self, engine: Engine) -> None:
         """Rewrite the file in the order of the ids and empty the log of recent writes.
 
-        Rows of one page lie in the order in which they came, and so do pages in the file, until it is rewritten.
+        Until the file is rewritten, rows in a page lie in the order in which they came, and so do pages in the file.
         """
         with contextlib.closing(engine.raw_connection()) as connection:
             cursor = connection.cursor()
             cursor.execute("VACUUM")
             busy, *_ = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             cursor.close()
-        if busy:  # it says so and raises nothing
+        if busy:  # the pragma reports a failure in its row and raises nothing
             raise DataError(
                 "another program reads the database, so its log still tells in which order the latest answers came; "
                 "end that program, then stop the server or close the survey again"
@@ -79,7 +79,7 @@ def _in_memory(url: URL) -> bool:
 
 
 def _make_private(path: Path) -> None:
-    """Let only the owner read and write the file, and the two that SQLite keeps beside it with the same rights."""
+    """Let only the owner read and write the file, and the two files that SQLite keeps beside it."""
     if not path.exists():
         path.touch(mode=0o600)
         return
@@ -98,7 +98,7 @@ def _make_private(path: Path) -> None:
 
 
 def _prepare(connection: Any, pragmas: Sequence[str]) -> None:
-    connection.isolation_level = None  # transactions begin where the engine says so
+    connection.isolation_level = None  # so that the engine, not the driver, begins transactions
     cursor = connection.cursor()
     for pragma in pragmas:
         cursor.execute(f"PRAGMA {pragma}")

@@ -28,7 +28,7 @@ __all__ = ["Listed", "Mode", "Outcome", "Reply", "Store", "today"]
 
 
 def today() -> datetime.date:
-    """The day in UTC: all that is ever stored of when."""
+    """The day in UTC: no finer time is ever stored."""
     return datetime.datetime.now(datetime.UTC).date()
 
 
@@ -63,7 +63,7 @@ class Listed:
 
 
 Mode = Literal["make", "change", "read"]
-"""Whether a database is made where there is none, changed, or only read."""
+"""What is done with a database: make it if there is none, change it, or only read it."""
 
 _STANDING = select(tables.survey.c.name, tables.survey.c.hash, tables.survey.c.closed)
 _BACKENDS: dict[str, type[SQLite] | type[PostgreSQL]] = {"sqlite": SQLite, "postgresql": PostgreSQL}
@@ -77,13 +77,13 @@ class Store:
     url : str
         ``sqlite:///naysay.db``, ``postgresql://user@host/database``, or the path of an SQLite file.
     mode : "make", "change" or "read"
-        Whether the file is made if there is none; both others take only one that is there. To make or to change
-        brings the tables up to date. To read changes nothing, and does not wait for a writer.
+        "make" makes the file if there is none; "change" and "read" need a file that is there. "make" and "change" bring
+        the tables up to date. "read" changes nothing, and does not wait for a writer.
 
     Raises
     ------
     DataError
-        Where the address names no database that can be used.
+        The address names no database that can be used.
 
     Examples
     --------
@@ -111,9 +111,9 @@ class Store:
             raise
 
     def open(self, published: Published, *, replace: bool = False) -> None:
-        """Publish a survey and take answers to it; one that asks the same stays as it is, open or closed.
+        """Publish a survey and take answers to it. A survey that asks the same stays as it is, open or closed.
 
-        It keeps the client that it was published with, too: an upgrade of naysay does not change it.
+        A survey also keeps the client that it was published with: an upgrade of naysay does not change it.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class Store:
         Raises
         ------
         DataError
-            Where a survey of this name asks something else: what respondents saw does not change.
+            A survey of this name asks something else: what respondents saw must not change.
         """
         with self.engine.begin() as connection:
             known = connection.execute(select(tables.survey.c.published).filter_by(name=published.name)).scalar()
@@ -159,7 +159,7 @@ class Store:
             connection.execute(insert(tables.client_file), rows)
 
     def renew(self, name: str, *, client: Client | Path = FOLDER) -> Published:
-        """Give an open survey the client of this naysay, or another: it has a new hash, and names those before.
+        """Give an open survey the client of this naysay, or another. It gets a new hash, and lists its earlier ones.
 
         Replies stay. Respondents who still have the old page open can send their answers.
         """
@@ -192,7 +192,7 @@ class Store:
             raise self._unknown(name)
 
     def delete(self, name: str) -> None:
-        """Delete a survey with all replies to it, and overwrite what they were stored in."""
+        """Delete a survey with all replies to it, and overwrite their place on disk."""
         with self.engine.begin() as connection:
             found = connection.execute(delete(tables.survey).filter_by(name=name)).rowcount
             connection.execute(delete(tables.reply).filter_by(survey=name))
@@ -214,7 +214,7 @@ class Store:
             return tuple(Listed(*row) for row in connection.execute(asked))
 
     def standing(self) -> dict[str, tuple[str, bool]]:
-        """The hash of every survey, and whether it is open; quick, for asking often."""
+        """The hash of every survey, and whether it is open. It is quick, so that it can be asked often."""
         with self._reading() as connection:
             return _standing(connection, _STANDING)
 
@@ -224,7 +224,7 @@ class Store:
         Raises
         ------
         DataError
-            Where there is none of this name.
+            There is no survey of this name.
         """
         columns = tables.survey.c
         with self._reading() as connection:
@@ -236,7 +236,7 @@ class Store:
         return Published.read(bytes(row.published), client=Client({each: bytes(content) for each, content in kept}))
 
     def replies(self, name: str) -> Replies:
-        """All that was sent to a survey, in the order of random ids."""
+        """All replies to a survey, in the order of random ids."""
         published = self.published(name)
         columns = tables.reply.c
         with self._reading() as connection:
@@ -272,14 +272,16 @@ class Store:
         with self.engine.begin() as connection:
             names, ids = {reply.survey for reply in group}, {reply.id for reply in group}
             asked = _STANDING.where(tables.survey.c.name.in_(names))
-            open_now = _standing(connection, asked.with_for_update(read=True))  # so until the transaction ends
+            open_now = _standing(
+                connection, asked.with_for_update(read=True)
+            )  # the lock keeps it so until the transaction ends
             columns = tables.reply.c
             stored = select(columns.survey, columns.id, columns.answers, columns.day)
             rows = connection.execute(stored.where(columns.survey.in_(names), columns.id.in_(ids)))
             kept = {(survey, id): (answers, day) for survey, id, answers, day in rows}
             fresh: dict[tuple[str, str], Reply] = {}
             outcomes = [_judged(reply, open_now.get(reply.survey), kept, fresh) for reply in group]
-            if fresh:  # in the order of random ids, not of arrival
+            if fresh:  # inserted in the order of random ids, not of arrival
                 values = [{each.name: getattr(fresh[key], each.name) for each in columns} for key in sorted(fresh)]
                 connection.execute(insert(tables.reply), values)
         return outcomes
@@ -298,9 +300,9 @@ class Store:
 
 def _address(url: str | Path) -> URL:
     text = str(url) if "://" in str(url) else f"sqlite:///{url}"
-    if text.startswith("postgres://"):  # as many hosts write it
+    if text.startswith("postgres://"):  # many hosts write the address so
         text = f"postgresql://{text.removeprefix('postgres://')}"
-    if not text.startswith("sqlite") and text.count("@") > 1:  # or a part of the password is taken for the host
+    if not text.startswith("sqlite") and text.count("@") > 1:  # else a part of the password would be taken for the host
         raise DataError("the address of the database has several @; write each @ of a password as %40")
     try:
         address = make_url(text)
@@ -337,9 +339,9 @@ def _judged(
     kept: dict[tuple[str, str], tuple[str, datetime.date]],
     fresh: dict[tuple[str, str], Reply],
 ) -> Outcome:
-    """What becomes of one reply; a fresh one joins those to be stored."""
+    """What becomes of one reply; a fresh reply joins those to be stored."""
     key = (reply.survey, reply.id)
-    if key in kept:  # even if the survey has been closed since
+    if key in kept:  # a repeated reply is acknowledged even if the survey has been closed since
         answers, day = kept[key]
         return Outcome("repeated" if answers == reply.answers else "conflict", day)
     if standing is None or not standing[1]:

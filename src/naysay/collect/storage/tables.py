@@ -1,4 +1,4 @@
-"""The tables. Of a respondent they hold the survey, an id that their device drew, the day and the answers as sent."""
+"""The tables. For each respondent they hold the survey, an id that the device drew, the day and the answers as sent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ survey = Table(
     Column("opened", Date, nullable=False),
     Column("closed", Date),
 )
-"""A survey as it was published, byte for byte; closed is null while it takes answers."""
+"""A survey as it was published, byte for byte; `closed` is null while it takes answers."""
 
 client_file = Table(
     "client_file",
@@ -38,4 +38,4 @@ reply = Table(
     Column("answers", Text, nullable=False),
     sqlite_with_rowid=False,
 )
-"""The answers of one respondent as canonical JSON. Keyed by survey and random id, so that no row number tells when."""
+"""One respondent's answers as canonical JSON. The key is survey and random id, so that no row number tells when."""

@@ -1,4 +1,4 @@
-"""What each key variable adds to the danger: alone, last of all, and on average over combinations."""
+"""What each key variable adds to the risk: alone, as the last key, and on average over combinations."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ class Contribution:
     last : float
         By how much the share on all keys would fall without it.
     averaged : float
-        By how much it raises the share when it joins 0 … size - 1 other keys picked at random: first a number of
-        others, each equally likely, then that many of them. With size = all keys, its Shapley value.
+        By how much it raises the share on average when it joins 0 … size - 1 other keys. The number of others is drawn
+        first, each number equally likely, and then that many keys. If `size` counts all keys, this is the Shapley
+        value.
     """
 
     key: str
@@ -48,7 +49,7 @@ class Contributions(Printed):
     ----------
     measure : {"matches", "anonymity"}
     size : int
-        Combinations of up to so many keys were averaged over: those that the search finished.
+        The largest number of keys in the combinations that were averaged over: those that the search finished.
     every : float
         The share of respondents who stand out on all keys.
     mean : float
@@ -85,16 +86,17 @@ def contributions(found: Search, *, progress: Callable[[str, float], None] | Non
 
         φ_v = (1/q) Σ_{s < q} mean of U(S + v) - U(S) over the combinations S of s keys without v,
 
-    q being the largest size that the search finished. Averages add up: Σ_v φ_v = (p/q) · mean of U over the
-    combinations of q keys; with q = p they are Shapley values, and add up to U(all). Alone, a key that only tells in
-    company looks harmless; last, two keys that tell the same both do. The average is fair to both.
+    where q is the largest size that the search finished. The averages add up: Σ_v φ_v = (p/q) · mean of U over the
+    combinations of q keys; with q = p they are Shapley values, and add up to U(all). A key that tells people apart only
+    together with other keys looks harmless alone. Two keys that tell the same look harmless last, because each replaces
+    the other. The average is fair to both kinds.
 
     Parameters
     ----------
     found : Search
-        By its measure, and its rule.
+        Its measure and its rule are used.
     progress : callable, optional
-        Called with each key, and the share of the work that is done.
+        Called with each key and the share of the work that is done.
 
     Raises
     ------
@@ -116,7 +118,9 @@ def contributions(found: Search, *, progress: Callable[[str, float], None] | Non
     """
     size = found.complete
     if not size:
-        raise DataError("contributions need every key alone at least; the search did not come so far: let it go on")
+        raise DataError(
+            "contributions need a search that finished at least each key alone; this one did not: let it go on"
+        )
     shares = {frozenset(each.keys): each.unique(found.measure) / found.n for each in found.combinations}
     nobody = shares[frozenset()] = float(found.n == 1)
     columns = found.keys.columns

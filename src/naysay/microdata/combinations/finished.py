@@ -1,7 +1,7 @@
-"""The file of a search: combinations that are finished, one a line, so that a search can stop and go on.
+"""The file of a search: one finished combination a line, so that a search can stop and go on.
 
-JSON lines. The first says which search it is: the keys, what a missing one means, the rule, and a digest of the
-distinct tuples and their counts. It holds numbers of respondents, never a value.
+The file holds JSON lines. The first line identifies the search: the keys, what a missing key means, the rule, and a
+digest of the distinct tuples and their counts. The file holds numbers of respondents, never a value.
 """
 
 from __future__ import annotations
@@ -68,19 +68,19 @@ class Combination:
 
     @property
     def pr_su_all(self) -> float:
-        """Share of all respondents that has every key and is unique."""
+        """Share of all respondents who have every key and are unique."""
         return self.k.unique / self.n
 
     @property
     def pr_su(self) -> float:
-        """Share that matches only itself, of everybody whom no policy drops; NaN where that is nobody."""
+        """Share of respondents who match only themselves, of all whom no policy drops; NaN where there are none."""
         return self.m.share
 
     @property
     def exact(self) -> float:
         """How often an intruder who knows all keys of somebody in the file finds them by an exact match.
 
-        The share kept times the mean of 1/k; over the records that `m` is over, NaN where there are none.
+        This is the share kept times the mean of 1/k, over the same records as `m`; NaN where there are none.
         """
         kept = self.k.records * self.k.inverse if self.k.records else 0.0
         return kept / self.m.records if self.m.records else math.nan
@@ -91,7 +91,7 @@ class Combination:
         Parameters
         ----------
         population : float
-            People from whom the respondents are a sample, at least as many.
+            The number of people from whom the respondents are a sample; at least the number of respondents.
         confidence : float
             Of the intervals.
 
@@ -146,19 +146,19 @@ def digest(keys: Keys) -> str:
 
 
 class Finished:
-    """What a search has finished, in memory and, where there is a path, in a file that it appends to.
+    """The combinations that a search has finished: in memory and, if there is a path, in a file that it appends to.
 
     Parameters
     ----------
     keys : Keys
     rule : str
     path : Path, optional
-        A file to begin, or to go on with.
+        A file to begin or to go on with.
 
     Raises
     ------
     DataError
-        A file of another search, or of something else.
+        The file belongs to another search, or is no file of a search.
     """
 
     def __init__(self, keys: Keys, rule: str, path: Path | None) -> None:
@@ -199,7 +199,7 @@ class Finished:
             self._stream.flush()
 
     def _opened(self, path: Path) -> IO[bytes]:
-        """The file, behind its last whole line: a search that was killed may have left half of one."""
+        """The file, opened behind its last whole line: a killed search may have left half a line."""
         text = path.read_bytes() if path.exists() else b""
         if not text:
             self._stream = path.open("wb")
@@ -224,7 +224,9 @@ class Finished:
             try:
                 found = Combination(tuple(told["keys"]), self.n, _sizes(told["k"]), _sizes(told["m"]))
             except (KeyError, TypeError) as error:
-                raise DataError(f"line {place} of {str(self._path)!r} is damaged; remove it and go on") from error
+                raise DataError(
+                    f"line {place} of {str(self._path)!r} is damaged; remove that line and go on"
+                ) from error
             self.done[found.keys] = found
 
 

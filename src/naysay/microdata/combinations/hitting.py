@@ -1,10 +1,10 @@
 """The smallest sets of keys that tell a respondent from all others: minimal hitting sets.
 
-A choice is to know the respondent on one key, by one of their candidates. It tells some of the others apart from them:
-these are bits of a whole number. The search looks for the smallest sets of choices, at most one for each key, that tell
-everybody apart. It takes one person who is not told apart yet and tries each choice that does so. It gives up where an
-earlier choice has become idle, that is, where other choices tell apart all whom it alone told apart (Murakami & Uno
-2014, Discrete Applied Mathematics 170, 83-94).
+A choice is one key of the respondent, known by one of its candidates. It tells some people apart from the respondent;
+these people are the bits of a whole number. The search looks for the smallest sets of choices that tell everybody
+apart, with at most one choice for each key. It takes one person who is not told apart yet, and tries each choice that
+does so. It gives up where an earlier choice has become idle: other choices then tell apart all the people whom it alone
+told apart (Murakami & Uno 2014, Discrete Applied Mathematics 170, 83-94).
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from numpy.typing import NDArray
 
 __all__ = ["hitting_sets"]
 
-_SHORTEST = 256  # persons, the hardest to tell, by whom those are found who are told whenever they are
+_SHORTEST = 256  # rows, the hardest ones, that all others are compared with: a bound on the time of the check
 
 
 def hitting_sets(
     differs: NDArray[np.bool_], group: Sequence[int], *, most: int, progress: Callable[[float], None] | None = None
 ) -> list[tuple[int, ...]]:
-    """The smallest sets of groups of which one choice each tells everybody, fewest first; none within another.
+    """The smallest sets of keys whose choices tell everybody apart, fewest keys first; no set contains another.
 
     Parameters
     ----------
     differs : (persons, choices) bool
-        Whether a choice tells a person.
+        Whether a choice tells a person apart from the respondent.
     group : (choices,) int
-        The key of each choice; a set has one choice of a key.
+        The key of each choice; a set has at most one choice of each key.
     most : int
-        The largest sets that are sought.
+        The largest number of keys in a set.
     progress : callable, optional
-        Told the share done.
+        Called with the share that is done.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def hitting_sets(
     found: set[tuple[int, ...]] = set()
 
     def extend(chosen: tuple[int, ...], alone: tuple[int, ...], left: int, barred: frozenset[int]) -> None:
-        """Complete some choices; `alone` is what each of them alone tells, `left` who is not told yet."""
+        """Complete `chosen`; `alone` holds whom each choice alone tells apart, `left` who is not told apart yet."""
         if not left:
             found.add(tuple(sorted(group[choice] for choice in chosen)))
         if not left or len(chosen) == most:

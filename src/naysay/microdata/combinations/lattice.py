@@ -1,12 +1,13 @@
 """Anonymity sets and matches on many combinations of the same keys, each built on smaller ones.
 
-Two facts carry the work from a combination to those that hold it. The tuples of S with v are the tuples of S, each
-split by v: one multiplication a row, and a count. And a missing cell discards nobody: respondents who miss a key of S
-match on S the same people as on S without it. So only respondents who have every key are counted afresh: a complete
-tuple t is matched by the tuples that hold, for some part of S, the values of t, and nothing elsewhere.
+Two facts carry the work from a combination S to larger ones. First, the tuples of S with one more key v are the tuples
+of S, each split by v: this costs one multiplication a row, and a count. Second, a missing cell discards nobody:
+respondents who miss a key of S match the same people on S as on S without that key. So only respondents who have every
+key are counted afresh. A complete tuple t is matched by the tuples that hold the values of t on some part of S, and are
+missing elsewhere.
 
-Keys with sets of candidates, few combinations of values, and very many patterns of missing keys are left to the
-algorithms that `matches` chooses from.
+Three cases are left to the algorithms that `matches` chooses from: keys with sets of candidates, few combinations of
+values, and very many patterns of missing keys.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ Whole = NDArray[Any]
 
 _ROOM = 2**30  # bytes of matches kept for the combinations that build on them
 _LARGEST = 2**62
-_DENSE = 1 << 20  # combinations of values that are looked up in a table of them all, not by bisection
-_PATTERNS = 128  # of missing keys, beyond which bitmaps are faster
+_DENSE = 1 << 20  # combinations of values: up to so many are looked up in a table of them all, more by bisection
+_PATTERNS = 128  # patterns of missing keys; with more of them bitmaps are faster
 
 
 def number_of(variables: int, size: int) -> int:
@@ -57,7 +58,7 @@ class _Part:
     ----------
     places : Places
     first : (distinct,) int
-        A row of each tuple, a row being a distinct tuple of all keys.
+        One row of each tuple; a row is a distinct tuple of all keys.
     rank : (rows,) int
         The tuple of each row.
     """
@@ -76,7 +77,7 @@ class Lattice:
     rule : {"worst", "intersect", "first"}
         How uncertain cells match.
     size : int
-        Matches on combinations of fewer keys are kept, of as many sizes as memory holds.
+        Matches on combinations of fewer keys than this are kept, for as many sizes as memory holds.
     """
 
     def __init__(self, keys: Keys, rule: str, size: int = 1) -> None:
@@ -93,9 +94,9 @@ class Lattice:
         self._path = [_Part((), everybody[:1], everybody)]
 
     def combinations(self, size: int) -> Iterator[Places]:
-        """All combinations of so many keys; neighbors share all but few of theirs.
+        """All combinations of so many keys; neighbors in the order share most of their keys.
 
-        The key that tells most people apart comes first, so that an unfinished search has looked there.
+        The key that tells most people apart comes first, so that even an unfinished search has tried it.
         """
         columns, count = self.keys.tuples.columns, self.keys.tuples.count
         alike = [float(np.square(np.bincount(column, count) / self.n).sum()) for column in columns]
@@ -120,7 +121,7 @@ class Lattice:
         return self._held[places]
 
     def part(self, places: Places) -> _Part:
-        """The tuples of a combination, from the longest of its beginnings that the last ones shared."""
+        """The tuples of a combination, built on the longest beginning that it shares with the last ones."""
         while self._path[-1].places != places[: len(self._path[-1].places)]:
             self._path.pop()
         tuples = self.keys.tuples
@@ -168,19 +169,19 @@ class Lattice:
 
 
 class Trial(Lattice):
-    """A lattice that takes matches on smaller combinations for known, to try how long the work takes."""
+    """A lattice for timing: it takes the matches on smaller combinations as known."""
 
     def matches(self, places: Places) -> Whole:
         return np.broadcast_to(np.ones(1, self.type), self.rows)
 
 
 def _joined(keys: Keys, complete: Whole, gaps: list[int]) -> Whole:
-    """Of each complete tuple, the respondents that miss a key and have the same values elsewhere."""
+    """For each complete tuple, how many respondents miss a key and have the same values elsewhere."""
     codes, sizes = keys.tuples.columns, keys.tuples.sizes
     total = np.zeros(len(complete), np.int64)
     pattern = packed([(codes[number] == 0) & keys.kept for number in gaps], [2] * len(gaps))
     present = np.flatnonzero(np.bincount(pattern))
-    for bits in present[present > 0].tolist():  # 0 is of those who miss nothing, or are dropped
+    for bits in present[present > 0].tolist():  # pattern 0: respondents who miss nothing, or are dropped
         held = np.ones(len(codes), np.uint8)
         held[[number for bit, number in enumerate(reversed(gaps)) if bits >> bit & 1]] = 0
         spans = [size if known else 1 for size, known in zip(sizes, held, strict=True)]

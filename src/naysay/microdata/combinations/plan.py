@@ -19,7 +19,7 @@ from naysay.microdata.matching.question import RULES
 
 __all__ = ["SearchPlan", "check", "check_how", "planned", "search_plan"]
 
-_TRIALS = 3  # of each number of keys
+_TRIALS = 3  # combinations tried for each number of keys
 _PATIENCE = 2.0  # seconds for all trials
 
 
@@ -36,7 +36,7 @@ class SearchPlan:
     combinations : tuple of int
         How many there are of 1 … size keys.
     seconds : tuple of float
-        What those should take, from trying a few.
+        How long those should take, judged by trying a few.
     """
 
     variables: int
@@ -85,7 +85,7 @@ def check(keys: Keys, size: Any, rule: str, measure: str = "matches") -> None:
 
 
 def check_how(rule: str, measure: str = "matches") -> None:
-    """Raise for a rule or a measure that there is not."""
+    """Raise for an unknown rule or measure."""
     check_choice(rule, RULES, what="rule")
     check_choice(measure, MEASURES, what="measure")
 

@@ -47,9 +47,9 @@ class Recoding:
     told : str
         What would be done, such as ``bins 5 wide`` or ``the highest 5 % together``.
     values : (int, int)
-        Distinct values before and after; none after where the key is left out.
+        Distinct values before and after; 0 after where the key is left out.
     after : Combination
-        On all keys, this one recoded.
+        Who stands out on all keys, with this one recoded.
     into : (values,) int, optional
         The number of the new value for each value; None where the key is left out.
     """
@@ -63,7 +63,7 @@ class Recoding:
 
 @dataclass(frozen=True)
 class Recodings(Printed):
-    """Recodings of the keys of one quasi-identifier: those that buy most first, of equals those that keep most values.
+    """Recodings of a quasi-identifier's keys: those that buy most first; of equal ones, those that keep most values.
 
     Parameters
     ----------
@@ -71,10 +71,10 @@ class Recodings(Printed):
     measure : {"matches", "anonymity"}
         What they are ranked by.
     before : Combination
-        On all keys as they are.
+        Who stands out on all keys as they are.
     recodings : tuple of Recoding
     worst : Combination, optional
-        Of all combinations that a search counted, the worst with `best`, see `everywhere`.
+        The worst of all combinations that a search counted, once `best` is published; see `everywhere`.
     """
 
     rule: str
@@ -147,11 +147,11 @@ def recodings(
 ) -> Recodings:
     """What coarser versions of each key would do to the number of respondents who stand out on all of these keys.
 
-    Numbers, also those written as text, are put into bins of several widths, or those at an end are taken together;
-    dates, also those written as 2009-03-31, are cut to months, quarters and years; of other values the rare ones are
-    taken together, or neighbors, where their order is told. A missing value stays apart where it is a category. Leaving
-    the key out stands beside them: it is the most that any recoding of the key can do. One key is recoded at a time.
-    Coarser values never lower k nor m.
+    Numbers are put into bins of several widths, or those at an end are merged. Dates are cut to months, quarters and
+    years. Numbers and dates count as such where they are written as text, too, such as 2009-03-31. Of other values, the
+    rare ones are merged or, where you give their order, neighbors. A missing value stays apart where it is a category.
+    Leaving the key out is listed as well: no recoding of the key can do more. One key is recoded at a time. Coarser
+    values never lower k or m.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def everywhere(found: Search, told: Recodings, *, most: int = 100) -> Combinatio
     -------
     Combination or None
         None where nothing is bought, where `most` are not enough, or where the search ranks by k and the key is
-        uncertain for somebody: a coarser value may then be certain, and more people be kept.
+        uncertain for somebody: a coarser value may then be certain, and more people are kept.
     """
     best = told.best
     if best is None or (found.measure == "anonymity" and not found.keys.variable(best.key).cells.certain):
@@ -246,7 +246,7 @@ def _ways(keys: Keys, name: str, order: Sequence[Any] | None) -> Iterator[tuple[
         return
     numbers, months = _numbers(values), _months(values)
     held = np.bincount(keys.tuples.columns[keys.columns.index(name)], keys.tuples.count, cells.size + 1)[1:]
-    people = held @ cells.likely  # sets of candidates count in parts
+    people = held @ cells.likely  # a set of candidates counts in parts, by its chances
     shares = people[: len(values)] / (held.sum() - people[len(values) :].sum())
     if order is not None:
         known = {value: place for place, value in enumerate(order)}
@@ -274,7 +274,7 @@ def _ways(keys: Keys, name: str, order: Sequence[Any] | None) -> Iterator[tuple[
 
 
 def _numbers(values: Sequence[Any]) -> NDArray[np.float64] | None:
-    """The values as numbers, also where a file holds them as text; None where they are something else."""
+    """The values as numbers; texts that are numbers count as numbers. None for anything else."""
     if any(isinstance(value, bool) or not isinstance(value, int | str) for value in values):
         return None
     try:
@@ -285,7 +285,7 @@ def _numbers(values: Sequence[Any]) -> NDArray[np.float64] | None:
 
 
 def _months(values: Sequence[Any]) -> Into | None:
-    """The months of dates, counted from the year 0, also where a file holds them as text; None for anything else."""
+    """The months of dates, counted from the year 0; texts that are dates count as dates. None for anything else."""
     if all(isinstance(value, datetime.date) for value in values):
         return np.array([12 * value.year + value.month - 1 for value in values])
     if not all(isinstance(value, str) and _ISO.match(value) for value in values):
@@ -297,7 +297,7 @@ def _months(values: Sequence[Any]) -> Into | None:
 
 
 def _bins(numbers: NDArray[np.float64]) -> list[tuple[str, Into]]:
-    """Bins 1, 2, 5, 10 … wide, from the narrowest that takes any values together."""
+    """Bins 1, 2, 5, 10 … wide, from the narrowest that merges any values."""
     found = []
     widest = float(np.ptp(numbers))
     for power in range(math.floor(math.log10(widest)) + 1):
@@ -312,9 +312,9 @@ def _bins(numbers: NDArray[np.float64]) -> list[tuple[str, Into]]:
 def _together(
     told: str, order: NDArray[np.intp], shares: NDArray[np.float64], *, each: bool = False
 ) -> Iterator[tuple[str, Into]]:
-    """Some values as one, the first in an order up to each tail, for each tail that takes in more than the one before.
+    """The first values in an order merged into one, up to each tail that merges more than the one before.
 
-    The tail is what they hold together, or what each of them holds less than.
+    A tail is the share that the merged values hold together or, with `each`, the share that every one stays below.
     """
     before, held = 1, np.cumsum(shares[order])
     for tail in _TAILS:

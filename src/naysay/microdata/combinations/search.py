@@ -51,9 +51,9 @@ class Search(Printed):
     measure : {"matches", "anonymity"}
         What they are ranked by: respondents with m = 1, or with k = 1.
     combinations : tuple of Combination
-        What is finished, ranked; ties by fewer keys, then in the order of the keys.
+        The finished ones, ranked; ties go by fewer keys, then by the order of the keys.
     asked : int
-        How many there are in all.
+        The number of combinations in all.
     stopped : {"", "interrupted", "minutes", "most"}
         Why not all are finished.
     population : float, optional
@@ -188,10 +188,10 @@ def search(
 ) -> Search:
     """Every combination of up to so many keys, ranked by the respondents who stand out on it.
 
-    For each the sizes k after listwise deletion and the numbers of matches m over everybody, as in `risk_table`, but
-    with the counting of small combinations carried over to the larger ones. Small combinations come first, and among
-    those of one size the keys that tell most apart. When it is interrupted, or its time is up, what is finished is
-    returned, ranked.
+    Each combination has the sizes k after listwise deletion and the numbers of matches m over everybody, as in
+    `risk_table`; counts of small combinations are reused for larger ones. Small combinations come first, and among
+    those of one size the keys that tell most people apart. If the search is interrupted, or its time is up, it returns
+    what is finished, ranked.
 
     Parameters
     ----------
@@ -209,12 +209,12 @@ def search(
     confidence : float
         Of θ's intervals.
     most : int, optional
-        Combinations to count now, at most.
+        The most combinations to count now.
     minutes : float, optional
-        Time to count, at most.
+        The most time to take.
     file : path, optional
-        Where finished combinations are written, and read when the same search goes on. It may be a file of a search
-        of smaller combinations. It holds numbers of respondents and names of keys, no values.
+        Where finished combinations are written, and read again when the same search goes on. It may be the file of a
+        search of smaller combinations. It holds numbers of respondents and names of keys, no values.
     progress : callable, optional
         Called with each combination, such as ``age + gender``, and the share of them that is done, from 0 to 1.
 
@@ -240,7 +240,7 @@ def search(
     if population is not None:
         sampling_fraction(keys.n, population)
     lattice = Lattice(keys, rule, size)
-    adder(4 * size * lattice.rows**2)  # imports what compiles: an import that Ctrl-C cuts short cannot be repeated
+    adder(4 * size * lattice.rows**2)  # compile before the search: an import that Ctrl-C cuts short cannot be repeated
     with Finished(keys, rule, None if file is None else Path(file)) as finished:
         stopped = _interruptible(lambda: _run(lattice, size, finished, most, minutes, progress))
     place = {name: number for number, name in enumerate(keys.columns)}
@@ -264,7 +264,7 @@ def _interruptible(work: Callable[[], str]) -> str:
         try:
             return work()
         except KeyboardInterrupt:
-            time.sleep(0)  # where the second one comes up
+            time.sleep(0)  # a second Ctrl-C is raised here
     return "interrupted"
 
 
@@ -283,7 +283,7 @@ def _run(
     minutes: float | None,
     progress: Callable[[str, float], None] | None,
 ) -> str:
-    """Count what is not finished; why it stopped."""
+    """Count what is not finished, and return why the count stopped."""
     if most is None and minutes is None:
         plan = planned(lattice.keys, size, lattice.rule, finished)
         if plan.time > LONGEST:

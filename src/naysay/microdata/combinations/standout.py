@@ -20,19 +20,19 @@ from naysay.microdata.keys.variables import Keys
 
 __all__ = ["KeySet", "StandOut", "stand_out", "stand_out_of"]
 
-_OF_ONE = 5  # keys by which one respondent is sought, unless told otherwise
+_OF_ONE = 5  # keys that are tried for one respondent by default
 _ROOM = 2_000_000_000  # choices × tuples
 
 
 @dataclass(frozen=True)
 class KeySet:
-    """Key variables on which some respondents match only themselves, though on none of its parts.
+    """Key variables on which some respondents match only themselves; on every smaller part they match others.
 
     Parameters
     ----------
     keys : tuple of str
     respondents : int
-        For how many it is such a smallest set; one respondent can have several.
+        How many respondents have it as such a smallest set; one respondent can have several.
     """
 
     keys: tuple[str, ...]
@@ -47,9 +47,9 @@ class StandOut:
     ----------
     keys : Keys
     fewest : (distinct,) int
-        Keys that suffice to tell each distinct tuple's respondent from all others; 0 where even `most` do not.
+        The fewest keys that tell each distinct tuple's respondent from all others; 0 where no set of up to `most` does.
     sets : tuple of KeySet
-        Those that make anybody stand out, fewest keys first, then most respondents.
+        The sets that make somebody stand out: fewest keys first, then most respondents.
     most : int
         The largest number of keys that was tried.
     """
@@ -61,7 +61,7 @@ class StandOut:
 
     @property
     def size(self) -> NDArray[np.int64]:
-        """Keys that suffice to tell each respondent from all others, (n,); 0 where even `most` do not."""
+        """The fewest keys that tell each respondent from all others, (n,); 0 where no set of up to `most` does."""
         return np.asarray(self.fewest[self.keys.owner])
 
     @property
@@ -89,16 +89,16 @@ def stand_out(
 ) -> StandOut:
     """The smallest key sets on which m = 1, for everybody.
 
-    More keys never give more matches, so a set is tried by its size, and counts for those only who match others on
-    each of its parts.
+    More keys never give more matches. So small sets are tried first, and a set counts only for respondents who match
+    others on each of its parts.
 
     Parameters
     ----------
     keys : Keys
         All key variables to choose from.
     most : int, optional
-        The largest number of keys to try; by default 3, or all if there are fewer. The number of sets, and so the
-        time, grows with it quickly.
+        The largest number of keys to try; by default 3, or all if there are fewer. The number of sets, and so the time,
+        grows quickly with it.
     rule : {"worst", "intersect", "first"}
         How uncertain cells match, see `matches`.
     progress : callable, optional
@@ -164,8 +164,8 @@ def stand_out_of(
 ) -> tuple[tuple[str, ...], ...]:
     """The smallest key sets on which one respondent matches nobody else; empty where there is none.
 
-    A policy "drop" holds for each set by itself. If the respondent lacks such a key, no set with it makes them stand
-    out. Others who lack it are left out of the sets that have it.
+    The policy "drop" holds for each set by itself. If the respondent lacks a key with that policy, no set with this key
+    makes them stand out. Other people who lack the key are left out of the sets that have it.
 
     Parameters
     ----------
@@ -182,8 +182,8 @@ def stand_out_of(
     Raises
     ------
     DataError
-        A `row` that is not in the file, a `most` below one or above the number of keys, an unknown rule, or candidates
-        too many to take each as known.
+        A `row` that is not in the file, a `most` below one or above the number of keys, an unknown rule, or too many
+        candidates to take each as known.
 
     Examples
     --------
@@ -202,16 +202,17 @@ def stand_out_of(
     differs, group = _choices(keys, own, rule)
     told = None if progress is None else partial(progress, "which keys tell")
     found = hitting_sets(np.delete(differs, own, axis=0), group, most=largest, progress=told)
-    if keys.distinct == 1:  # nobody to be told apart from: every key does that would not drop them
+    if keys.distinct == 1:  # nobody to be told apart from: every key suffices that does not drop the respondent
         pairs = enumerate(zip(keys.variables, keys.tuples.columns, strict=True))
         found = [(place,) for place, (variable, column) in pairs if variable.policy != "drop" or column[own]]
     return tuple(tuple(keys.columns[place] for place in places) for places in found)
 
 
 def _choices(keys: Keys, own: int, rule: str) -> tuple[NDArray[np.bool_], list[int]]:
-    """Ways to know a respondent on one key, (distinct, choices): who is then told apart from them; and of which key.
+    """Whom each way to know one key of a respondent tells apart, (distinct, choices), and the key of each way.
 
-    An intruder knows each of the candidates, the first, or that the value is one of them.
+    By the rule, an intruder knows each candidate ("worst"), the first one ("first"), or only the set of candidates
+    ("intersect").
     """
     known: list[tuple[int, NDArray[np.int64]]] = []
     for place, (variable, column) in enumerate(zip(keys.variables, keys.tuples.columns, strict=True)):
@@ -227,7 +228,7 @@ def _choices(keys: Keys, own: int, rule: str) -> tuple[NDArray[np.bool_], list[i
     differs = np.zeros((keys.distinct, len(known)), bool)
     for choice, (place, values) in enumerate(known):
         variable = keys.variables[place]
-        # who lacks the key matches, unless that leaves them out
+        # whoever lacks the key matches, unless the policy drops them
         held = np.append(variable.policy != "drop", variable.cells.membership[:, values].sum(axis=1) > 0)
         differs[:, choice] = ~held[keys.tuples.columns[place]]
     return differs, [place for place, _ in known]

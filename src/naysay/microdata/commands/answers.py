@@ -21,7 +21,7 @@ __all__ = ["Answers"]
 
 @dataclass
 class Answers:
-    """All that is answered, filled in as the work goes on; what was not asked for is None.
+    """Everything that the command answers, filled in as the work goes on; None for what was not asked.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Answers:
     own : key sets on which that respondent stands out
     search : Search, optional
     contributions, recodings : optional
-        By the search, where it was not interrupted.
+        From the search, unless it was interrupted.
     """
 
     risk: RiskTable
@@ -124,7 +124,7 @@ def _series(sizes: np.ma.MaskedArray[tuple[int], np.dtype[np.int64]]) -> pl.Seri
 
 
 def _flat(row: Mapping[str, Any], risk: RiskTable) -> dict[str, Any]:
-    """One row of CSV: keys and policies as records, and the fields of each measure behind its name and a point."""
+    """One row of CSV: keys and policies as records, and each field of a measure named ``measure.field``."""
     policies = [f"{name}={policy}" for name, policy in row["missing"].items()]
     flat: dict[str, Any] = {"keys": record_text(row["keys"]), "missing": record_text(policies)}
     flat |= {"n": risk.n, "population": risk.population}

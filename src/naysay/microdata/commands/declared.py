@@ -36,7 +36,7 @@ def check_free(path: Path, *, force: bool) -> None:
 
 
 def named(texts: Iterable[str], *, option: str, example: str) -> dict[str, str]:
-    """What ``NAME=VALUE`` options say, by name."""
+    """The values of ``NAME=VALUE`` options, by name."""
     found: dict[str, str] = {}
     for text in texts:
         name, sign, value = text.partition("=")
@@ -49,7 +49,7 @@ def named(texts: Iterable[str], *, option: str, example: str) -> dict[str, str]:
 
 
 def policies(texts: Sequence[str]) -> list[str | dict[str, str]]:
-    """One policy, or one for each key, for every ``--missing``; ``wildcard`` where there is none."""
+    """For each ``--missing``, one policy or one for each key; without any, ``wildcard``."""
     found: list[str | dict[str, str]] = []
     for text in texts:
         parts = record(text, option="--missing")

@@ -40,7 +40,7 @@ def group(context: typer.Context) -> None:
 
 @dataclass(frozen=True)
 class WavesOptions:
-    """What both commands are asked: which waves to read, and what to write."""
+    """The options of both commands: which waves to read, and what to write."""
 
     waves: Annotated[
         list[Path], Argument(metavar="FILE…", help="Waves and modules: CSV, Parquet, JSON lines, SPSS, Stata.")
@@ -51,17 +51,18 @@ class WavesOptions:
     months: Annotated[Text, Option(metavar="RECORD", help="The month of each FILE, where files do not hold it.")] = None
     na: Annotated[Text, Option(metavar="RECORD", help="Cells that mean missing, such as 'NA,-9'.")] = None
     force: Force = False
-    format_: Annotated[Literal["table", "json"], Option("--format", help="Of the counts that are printed.")] = "table"
+    format_: Annotated[Literal["table", "json"], Option("--format", help="How the counts are printed.")] = "table"
     separator: Separator = ","
     encoding: Encoding = None
 
 
 @dataclass(frozen=True)
 class MergeOptions(WavesOptions):
-    """What is asked of ``naysay panel merge``."""
+    """The options of ``naysay panel merge``."""
 
     background: Annotated[
-        Text, Option(metavar="RECORD", help="Background variables; whoever answered nothing else is set aside.")
+        Text,
+        Option(metavar="RECORD", help="Background variables; respondents who answered nothing else are set aside."),
     ] = None
     number: Annotated[Text, column("Numbers of the waves; they must rise with the months.")] = None
 
@@ -71,9 +72,9 @@ class MergeOptions(WavesOptions):
 def merge(options: MergeOptions) -> None:
     """Merge monthly waves to one row for each respondent.
 
-    Of each variable the most recent known value counts. Files hold one row for a respondent and month: one long file,
-    one file a wave, modules beside the background, in any order. Tells how many respondents are set aside and what is
-    missing; values of respondents are not printed.
+    The most recent known value of each variable counts. Files hold one row for each respondent and month. They may be
+    one long file, one file a wave, or modules beside the background, in any order. The command prints how many
+    respondents are set aside and what is missing. It prints no respondent's values.
 
     \b
     Examples:
@@ -98,11 +99,11 @@ def merge(options: MergeOptions) -> None:
 
 @dataclass(frozen=True)
 class BirthdayOptions(WavesOptions):
-    """What is asked of ``naysay panel birthdays``."""
+    """The options of ``naysay panel birthdays``."""
 
     age: Annotated[str, column("Age in completed years.")] = "age"
     bounds: Annotated[bool, Option("--bounds", help="Use every age, as an intruder would, not only changes.")] = False
-    year_of_birth: Annotated[Text, column("The year of birth, which tells more with --bounds.")] = None
+    year_of_birth: Annotated[Text, column("The year of birth; with --bounds it narrows the months.")] = None
     beside: Annotated[Place, Option(metavar="FILE", help="A file of respondents to which the month is added.")] = None
     contradictions: Annotated[
         Place, Option(metavar="FILE", help="Write respondents whose ages contradict each other, wave by wave.")
@@ -112,11 +113,11 @@ class BirthdayOptions(WavesOptions):
 @app.command("birthdays")
 @takes(BirthdayOptions)
 def birthdays(options: BirthdayOptions) -> None:
-    """Tell the month of birth from changes of age between waves.
+    """Find the months of birth from changes of age between waves.
 
-    Writes a column month_of_birth with the months that remain possible: a list in Parquet and JSON lines, joined by
-    ';' in CSV (for naysay risk --joined month_of_birth). Ages that contradict each other are counted, and taken as
-    missing.
+    The command writes a column month_of_birth with the months that remain possible. It is a list in Parquet and JSON
+    lines; in CSV the months are joined by ';' (for naysay risk --joined month_of_birth). Respondents with contradictory
+    ages are counted, and their month is missing.
 
     \b
     Examples:
@@ -145,7 +146,7 @@ def birthdays(options: BirthdayOptions) -> None:
 
 
 def _tables(options: WavesOptions) -> dict[str, pl.DataFrame]:
-    """The files, each with its month in a column, by their names."""
+    """The files by name, each with its month in a column."""
     paths, wave = options.waves, options.wave
     months = (None,) * len(paths) if options.months is None else declared.record(options.months, option="--months")
     if len(months) != len(paths):
@@ -167,7 +168,7 @@ def _tables(options: WavesOptions) -> dict[str, pl.DataFrame]:
 
 
 def _read(path: Path, options: WavesOptions, absent: Sequence[str] = ()) -> pl.DataFrame:
-    """A file, the cells that mean missing as null; respondents are named as they are."""
+    """A file, with null for cells that mean missing; the names of respondents stay as they are."""
     with files.readable(path):
         frame = files.scan(path, separator=options.separator, encoding=options.encoding)
         files.check_columns(frame, [options.respondent])

@@ -28,12 +28,12 @@ __all__ = ["Request"]
 
 Reporter = Callable[[str, float], None] | None
 _NAME = 40  # characters of a quasi-identifier beside its bar
-_LONG = 60.0  # seconds from which a search says beforehand how long it should take
+_LONG = 60.0  # seconds; a search that should take longer says so beforehand
 _OF_A_SEARCH = ("measure", "order", "most", "minutes", "resume")
 
 
 class Request:
-    """The options of ``naysay risk``, with the records that they hold read.
+    """The options of ``naysay risk``, with their CSV records read.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Request:
     Raises
     ------
     DataError
-        For what can be known to be wrong before the file is read.
+        For options that are wrong whatever the file holds.
     """
 
     def __init__(self, options: Options) -> None:
@@ -120,7 +120,7 @@ class Request:
         )
 
     def _measured(self, read: Sequence[Keys], progress: Reporter) -> Answers:
-        """The table of risk, under one policy after the other, and what the scenarios make of it."""
+        """The table of risk under each policy in turn, and the scenarios that were asked for."""
         options = self.options
         tables = [
             microdata.risk_table(
@@ -144,10 +144,10 @@ class Request:
         return Answers(replace(tables[0], quasi_identifiers=rows), tried)
 
     def _alone(self, found: Answers, keys: Keys, progress: Reporter) -> None:
-        """On which keys people stand out: everybody, one respondent, or nobody where that is not asked."""
+        """The keys on which everybody, or one respondent, stands out, where that was asked for."""
         row, largest, rule = self.options.row, self.options.stand_out, self.options.rule
         if row is not None and row > keys.n:
-            raise DataError(f"there are {keys.n:,} respondents; --row counts from 1, and got {row:,}")
+            raise DataError(f"--row must be from 1 to {keys.n:,}, the number of respondents; got {row:,}")
         if len(self.policies) > 1 and not (largest is None and row is None):
             first = self.policies[0]
             named = first if isinstance(first, str) else ",".join(f"{key}={policy}" for key, policy in first.items())
@@ -160,7 +160,7 @@ class Request:
             found.own = microdata.stand_out_of(keys, row - 1, most=most, rule=rule, progress=progress)
 
     def _searched(self, found: Answers, keys: Keys, size: int, progress: Reporter) -> None:
-        """The search, and where it was not interrupted contributions and recodings of the worst combination."""
+        """The search and, unless it was interrupted, contributions and recodings of the worst combination."""
         options, rule, measure = self.options, self.options.rule, self.options.measure or "matches"
         if options.resume is None or not options.resume.exists():
             plan = microdata.search_plan(keys, size=size, rule=rule)
@@ -188,7 +188,7 @@ class Request:
 
 
 def _values(keys: Keys, name: str, texts: Sequence[str]) -> list[Any]:
-    """The values of a key that are written so: files other than CSV hold numbers and truth values."""
+    """The values of a key that these texts write; files other than CSV hold numbers and truth values."""
     written = {str(value): value for value in keys.variable(name).cells.values if value is not None}
     return [written.get(text, text) for text in texts]
 

@@ -15,13 +15,14 @@ _INTERRUPTED = 130
 
 @takes(Options)
 def command(options: Options) -> None:
-    """Tell how identifiable the respondents of a file are.
+    """Show how identifiable the respondents of a file are.
 
-    For each quasi-identifier: how many respondents are alone with their key variables (k = 1) after those with a
-    missing key are deleted; how many match only themselves (m = 1) when what is missing matches everything; how often
-    an intruder who knows these keys of a person in the file picks the right record; and, with --population, θ, the
-    probability that a match with a person who is alone is right. Reads a file with one row for each respondent. Values
-    of respondents are not printed. What the numbers mean: the page on risk in the documentation.
+    The file has one row for each respondent. A quasi-identifier is a set of key variables that an intruder may know.
+    For each of them the command counts the respondents who are alone with their keys (k = 1) after those with a missing
+    key are deleted. It counts those who match only themselves (m = 1) when a missing key matches everything. It says
+    how often an intruder who knows these keys of a person in the file picks the right record. With --population it also
+    gives the probability that a match with a person who is alone is right (θ). It prints no respondent's values. The
+    page on risk in the documentation explains the numbers.
 
     \b
     Examples:

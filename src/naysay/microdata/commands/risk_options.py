@@ -20,21 +20,21 @@ Place = Path | None
 
 @dataclass(frozen=True)
 class Options:
-    """What is asked of a file, as it is written on the command line."""
+    """The options of ``naysay risk``, as they are written on the command line."""
 
     file: File
     keys: Annotated[
-        list[str], Option(metavar="RECORD", help="The key variables of a quasi-identifier. Once for each of them.")
+        list[str], Option(metavar="RECORD", help="The key variables of one quasi-identifier. Repeat for more.")
     ]
     population: Annotated[
-        float | None, Option(metavar="N", help="How many people the respondents are a sample of; for θ and weights.")
+        float | None, Option(metavar="N", help="The size of the population that was sampled; for θ and weights.")
     ] = None
     missing: Annotated[
         Texts,
         Option(
             metavar="POLICIES",
-            help="What a missing key means: wildcard (matches everything, the default), category (a value of its own) "
-            "or drop, for all keys or for each, such as age=drop,income=category. Several times: side by side.",
+            help="A missing key matches everything (wildcard, the default), is a value of its own (category) "
+            "or deletes its respondent (drop). For all keys, or for each: age=drop,income=category. Repeat to compare.",
         ),
     ] = None
     na: Annotated[Text, Option(metavar="RECORD", help="Cells that mean missing, such as 'Not_Say,NA,-9'.")] = None
@@ -50,22 +50,26 @@ class Options:
     design: Annotated[
         Texts, Option(metavar="KEY=DESIGN", help="A key of privatized answers, such as income='negative(discards=2)'.")
     ] = None
-    categories: Annotated[Texts, Option(metavar="KEY=RECORD", help="Its categories, unless the design names them.")] = (
-        None
-    )
-    level: Annotated[Texts, Option(metavar="KEY=COLUMN", help="The chosen level, if the design offers levels.")] = None
+    categories: Annotated[
+        Texts, Option(metavar="KEY=RECORD", help="The categories of such a key, unless its design names them.")
+    ] = None
+    level: Annotated[
+        Texts, Option(metavar="KEY=COLUMN", help="The column of chosen levels, if the design offers them.")
+    ] = None
     attempt: Annotated[
         Texts,
         Option(
             metavar="SCENARIO=P",
-            help="Pr(attempt) in your judgment, for Pr(identification): acquaintance, demonstration or register.",
+            help="Your judgment of Pr(attempt), for Pr(identification): acquaintance, demonstration or register.",
         ),
     ] = None
     stand_out: Annotated[
         Whole,
         Option(min=1, metavar="MOST", help="The fewest keys, up to MOST, on which people match nobody else."),
     ] = None
-    row: Annotated[Whole, Option(min=1, metavar="ROW", help="The same for one respondent, counted from 1.")] = None
+    row: Annotated[Whole, Option(min=1, metavar="ROW", help="As --stand-out, for one respondent, counted from 1.")] = (
+        None
+    )
     search: Annotated[Whole, Option(metavar="Q", help="Count and rank every combination of up to Q keys.")] = None
     measure: Annotated[
         Literal["matches", "anonymity"] | None,
@@ -73,8 +77,10 @@ class Options:
     ] = None
     order: Annotated[Texts, Option(metavar="KEY=RECORD", help="A key's values in order, to join neighbors.")] = None
     most: Annotated[Whole, Option(min=1, metavar="N", help="The most combinations that --search counts now.")] = None
-    minutes: Annotated[float | None, Option(metavar="MINUTES", help="Time that --search takes, at most.")] = None
-    resume: Annotated[Place, Option(metavar="FILE", help="Where --search keeps what is finished, to go on.")] = None
+    minutes: Annotated[float | None, Option(metavar="MINUTES", help="The most time that --search takes.")] = None
+    resume: Annotated[
+        Place, Option(metavar="FILE", help="Where --search keeps finished combinations, to go on later.")
+    ] = None
     html: Annotated[Place, Option(metavar="FILE", help="Write a report for a review board, one page.")] = None
     per_row: Annotated[Place, Option(metavar="FILE", help="Write each respondent's k and m, without keys.")] = None
     force: Annotated[bool, Option("--force", help="Overwrite FILE of --per-row if it exists.")] = False
@@ -84,7 +90,7 @@ class Options:
     explain: Annotated[bool, Option("--explain", help="Say on stderr which algorithm runs, and its likely cost.")] = (
         False
     )
-    confidence: Annotated[float, Option(help="Of θ's intervals.")] = 0.95
+    confidence: Annotated[float, Option(help="The confidence level of θ's intervals.")] = 0.95
     format_: Format = "table"
     separator: Separator = ","
     encoding: Encoding = None

@@ -25,18 +25,18 @@ __all__ = ["Source"]
 
 @dataclass(frozen=True)
 class Source:
-    """A file, and which of its columns are read how.
+    """A file, and how each of its columns is read.
 
     Parameters
     ----------
     options : Options
-        Which file it is, how it is written, and where its weights stand.
+        Which file it is, how it is written, and which column holds its weights.
     columns : sequence of str
-        Those that keys are read from.
+        The columns that keys are read from.
     plain : sequence of str
-        Those of them that hold one value a cell.
+        The ones among them that hold one value a cell.
     na : sequence of str
-        Cells that mean that nothing is known.
+        Cells that mean missing.
     """
 
     options: Options
@@ -121,7 +121,7 @@ def _duckdb(module: ModuleType, place: str) -> Iterator[Any]:
     with module.connect() as connection:
         try:
             yield connection.read_parquet(place)
-        except RuntimeError as error:  # what DuckDB makes of Ctrl-C
+        except RuntimeError as error:  # DuckDB turns Ctrl-C into this
             if "interrupted" not in str(error).lower():
                 raise
             raise KeyboardInterrupt from None
@@ -159,13 +159,13 @@ def _without(frame: pl.LazyFrame, names: Sequence[str], na: Sequence[str]) -> pl
     schema = frame.collect_schema()
     flat = [name for name in dict.fromkeys(names) if na and not schema[name].is_nested()]
     texts = {name: pl.col(name).cast(pl.String) for name in flat}
-    # a decimal number is written on the command line without its end: 9.0 as 9
+    # on the command line a decimal number is written without its zeros: 9.0 as 9
     texts |= {name: texts[name].str.strip_suffix(".0") for name in flat if schema[name].is_float()}
     return frame.with_columns(pl.when(~text.is_in(list(na))).then(name) for name, text in texts.items())
 
 
 def _weighed(frame: pl.LazyFrame, weight: str) -> pl.LazyFrame:
-    """The frame with its weights as numbers; an error does not show whose weight it is."""
+    """The frame with its weights as numbers; an error names the row, and does not show the weight."""
     try:
         return files.as_numbers(frame, weight, what="weights")
     except DataError as error:
@@ -180,7 +180,7 @@ def _as_whole(frame: pl.LazyFrame, names: Sequence[str], keys: Sequence[str], po
     Raises
     ------
     DataError
-        Decimal numbers in a key: nearly everybody would have one of their own.
+        Decimal numbers in a key: nearly every respondent would have a value of their own.
     """
     asked = [_decimals(name, point) for name in dict.fromkeys(names)]
     found = frame.select(asked).collect(engine="streaming") if asked else pl.DataFrame()
@@ -213,7 +213,7 @@ def _cells_of_lines(
 
     A typed reader refuses cells of several kinds: a value beside lists of candidates, or an object, which is a set of
     candidates with their chances, such as ``{"March": 0.75, "April": 0.25}``.
-    None where no column holds objects, or lists beside values: the file has another fault than that.
+    None where no column holds objects, or lists beside values: then something else is wrong with the file.
     """
     try:
         rows = [json.loads(line) for line in path.read_text(encoding=encoding).splitlines() if line.strip()]
@@ -233,7 +233,7 @@ def _cells_of_lines(
 
 
 def _check_one_kind(path: Path, names: Sequence[str], *, encoding: str) -> None:
-    """Raise where a column that was read as text holds something else, which the reader made text without a word."""
+    """Raise where a column of texts holds something else, too: the reader made text of it silently."""
     other = {name: re.compile(r'(?<!\\)"' + re.escape(json.dumps(name)[1:-1]) + r'"\s*:\s*[-\d\[{]') for name in names}
     with path.open(encoding=encoding) as file:
         for row, line in enumerate(file):

@@ -1,8 +1,8 @@
-"""How a file writes several candidates for one key: the forms in which sets of candidates come.
+"""The forms in which a file writes several candidates for one key.
 
-A plain column needs no declaration: values, missing cells, and lists of candidates are read as they are. What a file
-writes differently is declared, never guessed: `Joined` texts, two columns (`Either`, `Between`), `Chances` beside the
-candidates, and `Privatized` answers with the design under which they were given.
+A plain column needs no declaration: values, missing cells, and lists of candidates are read as they are. Every other
+form is declared, never guessed: `Joined` texts, two columns (`Either`, `Between`), `Chances` beside the candidates, and
+`Privatized` answers with the design under which they were given.
 """
 
 from __future__ import annotations

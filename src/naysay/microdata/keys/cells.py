@@ -1,7 +1,7 @@
 """What a cell may hold: the candidates of every distinct cell of one key variable.
 
 A cell is one value, a set of candidate values (with chances, where they are known), or missing. Cells are numbered: 0
-is missing, 1…V are the V values known for certain, and what follows are the uncertain cells, each with its candidates
+is missing, 1…V are the V values known for certain, and higher numbers are the uncertain cells, each with its candidates
 in their order.
 """
 
@@ -31,7 +31,7 @@ class CellSet:
     Parameters
     ----------
     values : tuple of label
-        The V values, of one kind, in their order. None, behind the others, is a category: to be missing.
+        The V values, of one kind, in their order. A None behind the others means that missing is a category of its own.
     starts : (cells + 1,) int
         Where the candidates of each cell begin in `members`; the first V cells are the values themselves.
     members : (candidates,) int
@@ -107,7 +107,8 @@ class CellSet:
     def agreeing(self, *, by_value: bool) -> scipy.sparse.csr_array:
         """Which cells (columns) agree with each symbol (rows), both counted from 0; entries are 1.
 
-        Symbols are values, which agree with the cells that hold them, or cells, which agree if they share a candidate.
+        A symbol is either a value, which agrees with the cells that hold it, or a cell, which agrees with the cells
+        that share a candidate with it.
         """
         holds = self.membership
         inner = scipy.sparse.csr_array(holds.T if by_value else holds @ holds.T)
@@ -115,7 +116,7 @@ class CellSet:
         return inner
 
     def asked(self, rule: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Pairs (cell, value) that a rule takes as known, both by number: the first candidate, or each of them."""
+        """Pairs (cell, value) of numbers that a rule takes as known: a cell's first candidate, or each of them."""
         every = np.repeat(np.arange(self.size), self.lengths[1:])
         which = self.starts[:-1] if rule == "first" else np.arange(len(self.members))
         return np.append(every[which] + 1, 0), np.append(self.members[which] + 1, 0)
@@ -137,7 +138,7 @@ class CellSet:
         return moved, CellSet((*self.values, None), starts, members, chances)
 
     def merged(self, into: NDArray[Any]) -> tuple[CellSet, NDArray[np.int64]]:
-        """Cells of fewer values, value i now being value into[i], and the new number of each cell, (cells + 1,)."""
+        """Cells of fewer values (value i becomes into[i]), and the new number of each cell, (cells + 1,)."""
         own, new = len(self.values), int(into.max()) + 1
         known: dict[tuple[tuple[int, float], ...], int] = {}
         number = np.concatenate([[0], 1 + into, np.zeros(self.size - own, np.int64)]).astype(np.int64)

@@ -33,7 +33,7 @@ def codes_of_series(series: pl.Series, *, name: str) -> tuple[NDArray[Any], tupl
     Raises
     ------
     DataError
-        Floats that are not whole: say how to bin them. Columns that hold no plain values.
+        Floats that are not whole (the message says how to bin them); columns that hold no plain values.
     """
     kind = series.dtype
     if kind == pl.Object or isinstance(kind, pl.Struct):

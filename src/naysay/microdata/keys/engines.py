@@ -18,12 +18,12 @@ from naysay.microdata.keys.cells import CellSet
 from naysay.microdata.keys.table import Table, check_names
 from naysay.microdata.keys.tuples import Tuples
 
-__all__ = ["AMOUNT", "COUNT", "Asked", "Frame", "Remote", "digit", "encoded", "engine_for"]
+__all__ = ["AMOUNT", "COUNT", "Frame", "KeySpec", "Remote", "digit", "encoded", "engine_for"]
 
 Frame = nw.LazyFrame[Any]
 
-Asked = tuple[str, Form, str]
-"""A variable: its name, how it is written, and the policy for its missing cells."""
+KeySpec = tuple[str, Form, str]
+"""A key variable to be read: its name, how it is written, and the policy for its missing cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +168,7 @@ class Remote:
         return self.tally.select(*cells, nw.col(COUNT), amount)
 
 
-def encoded(data: Any, name: str, asked: Sequence[Asked], weights: str | None) -> tuple[Remote, list[CellSet]]:
+def encoded(data: Any, name: str, asked: Sequence[KeySpec], weights: str | None) -> tuple[Remote, list[CellSet]]:
     """The table encoded and counted on its engine, and the cells of each variable."""
     engine, frame = engine_for(name, data), nw.from_native(data)
     known = frame.collect_schema().names()

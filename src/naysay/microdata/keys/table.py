@@ -47,7 +47,7 @@ def check_names(names: Sequence[str], known: Sequence[str], *, what: str = "colu
 
 
 def check_choice(given: str, known: Sequence[str], *, what: str) -> None:
-    """Raise for what is not among a few known words."""
+    """Raise for a word that is not among the few known ones."""
     if given not in known:
         raise DataError(f"{what} must be one of {_checks.shown(known)}; got {given!r}")
 
@@ -99,5 +99,5 @@ def _cells(values: Any) -> pl.Series | list[Any]:
         return cells_of(values) if masked else pl.Series(values)  # type: ignore[return-value]
     cells = cells_of(values)
     if isinstance(cells, np.ndarray):
-        raise DataError(f"a column must be one cell a respondent; got an array of shape {cells.shape}")
+        raise DataError(f"a column must hold one cell for each respondent; got an array of shape {cells.shape}")
     return cells

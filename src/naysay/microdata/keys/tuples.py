@@ -16,7 +16,7 @@ from naysay import _checks
 __all__ = ["Tuples", "grouped", "packed", "ranked"]
 
 _LARGEST = 2**62
-_DENSE = 1 << 20  # keys below this, or eight times their number, are grouped by counting, not by sorting
+_DENSE = 1 << 20  # keys below this, or below eight times their number, are grouped by counting, not by sorting
 
 
 @dataclass(frozen=True, eq=False)

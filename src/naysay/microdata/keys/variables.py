@@ -14,7 +14,7 @@ from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
 from naysay.microdata.keys.candidates import Form, Plain
 from naysay.microdata.keys.cells import CellSet, compact
-from naysay.microdata.keys.engines import Asked, Remote, encoded
+from naysay.microdata.keys.engines import KeySpec, Remote, encoded
 from naysay.microdata.keys.table import Table, check_names, engine_of, first_row
 from naysay.microdata.keys.tuples import Tuples, grouped
 from naysay.responses import cells_of
@@ -107,7 +107,7 @@ class Keys:
             self._read_on(engine, table, asked, weights)
 
     def _read(
-        self, source: Table, asked: Sequence[Asked], weights: str | ArrayLike | None, progress: Progress | None
+        self, source: Table, asked: Sequence[KeySpec], weights: str | ArrayLike | None, progress: Progress | None
     ) -> None:
         """Encode a table in memory."""
         if not source.n:
@@ -129,7 +129,7 @@ class Keys:
         count = np.bincount(owner, minlength=len(first))
         self.tuples = Tuples(tuple(own[first] for own in codes), self.sizes, count, weight)
 
-    def _read_on(self, engine: str, data: Any, asked: Sequence[Asked], weights: str | ArrayLike | None) -> None:
+    def _read_on(self, engine: str, data: Any, asked: Sequence[KeySpec], weights: str | ArrayLike | None) -> None:
         """Encode and count a table on its engine. Only its distinct tuples are collected, when they are needed."""
         if weights is not None and not isinstance(weights, str):
             raise DataError(f"on {engine} weights are named by their column; got {type(weights).__name__}")
@@ -205,7 +205,7 @@ class Keys:
     def of_tuples(
         self, variables: Sequence[Variable], tuples: Tuples | None = None, moved: NDArray[Any] | None = None
     ) -> Keys:
-        """Keys of the same respondents, whose tuples are counted already; `moved` has the new place of each old one."""
+        """Keys of the same respondents, their tuples already counted; `moved` holds the new place of each old tuple."""
         part = object.__new__(Keys)
         part.variables, part.remote = tuple(variables), None
         part._weights, part._weight_name = self._weights, self._weight_name
@@ -304,7 +304,7 @@ def _names(columns: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _asked(names: Sequence[str], missing: str | Mapping[str, str], cells: Mapping[str, Form]) -> list[Asked]:
+def _asked(names: Sequence[str], missing: str | Mapping[str, str], cells: Mapping[str, Form]) -> list[KeySpec]:
     """Each key with its form and its policy, after checking both."""
     policies = dict.fromkeys(names, missing) if isinstance(missing, str) else missing
     check_names([*cells, *policies], names, what="key")

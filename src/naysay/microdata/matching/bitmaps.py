@@ -71,7 +71,8 @@ class Block:
 def _bitmaps(pool: Pool, place: int, column: NDArray[Any]) -> tuple[Words, NDArray[np.int64]]:
     """Bitmaps of the symbols that some tuple of the block agrees with, and which one each symbol has.
 
-    The first bitmap is full, the second holds the tuples with a missing cell: all that agree with any other symbol.
+    The first bitmap is full. The second holds the tuples with a missing cell: only they agree with a symbol that no
+    cell of the block holds.
     """
     cells, missing = pool.cells[place], column == 0
     known = np.flatnonzero(~missing)

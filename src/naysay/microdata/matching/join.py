@@ -124,7 +124,7 @@ class Algebra:
         return joined.drop(symbol(place)).rename({_NEW: symbol(place)})
 
     def _reduced(self, file: Frame, asked: NDArray[np.bool_]) -> Frame:
-        """Step 1: the file once for each pattern asked about, 0 where the pattern does not know, and counted."""
+        """Step 1: the file, counted for each pattern asked about, with 0 for keys that the pattern does not know."""
         known: list[Any] = [nw.col(_ON.format(p)) for p in self._places]
         if len(asked) == 1:  # one pattern needs no join
             frame, known = file.with_columns(nw.lit(0, nw.Int64).alias(_SIDE)), asked[0].astype(int).tolist()

@@ -23,8 +23,8 @@ def anonymity(keys: Keys, *, weights: str | ArrayLike | None = None) -> np.ma.Ma
     """Size k of each respondent's anonymity set, (n,), masked where a key is missing or uncertain.
 
     k_i is the number of respondents with the same values as i on every key, after listwise deletion: respondents who
-    miss a key, or have several candidates for it, are deleted. With weights it is the sum of theirs, an estimate of how
-    many people of the population share the values.
+    miss a key, or have several candidates for it, are deleted. With weights, k_i is the sum of their weights: an
+    estimate of how many people of the population share the values.
 
     Parameters
     ----------
@@ -69,9 +69,9 @@ def matches(
     ----------
     keys : Keys
     rule : {"worst", "intersect", "first"}
-        What an uncertain cell means. `worst`: an intruder knows the true value, so the least number of matches over
-        i's own candidates, each taken as known. `intersect`: candidate sets meet; it understates the risk. `first`: the
-        first candidate of i is taken as known.
+        What an uncertain cell means. `worst`: an intruder knows the true value; m is the least number of matches over
+        i's own candidates, each taken as known. `intersect`: two cells match if they share a candidate; it understates
+        the risk. `first`: the first candidate of i is taken as known.
     weights : (n,) float or str, optional
         Sampling weights, or the name of those that the keys hold: the result estimates how many people of the
         population match.

@@ -1,9 +1,10 @@
 """The question for an algorithm: how many respondents may match each of some tuples.
 
-Every rule is one form. On each variable a tuple that is asked about names a *symbol* (0: unknown), and each cell either
-agrees with it or not; a respondent matches when their cells agree on every variable. Under `intersect` a symbol is a
-cell, and cells agree that share a candidate; under `first` and `worst` it is a value, and cells agree that hold it.
-`worst` asks about every combination of a tuple's own candidates, and takes the least.
+Every rule has the same form. On each variable, a tuple that is asked about names a *symbol* (0: unknown). Each cell
+agrees with that symbol or not, and a respondent matches when their cells agree on every variable. Under `intersect` a
+symbol is a cell, and agrees with the cells that share a candidate with it. Under `first` and `worst` a symbol is a
+value, and agrees with the cells that hold it. `worst` asks about every combination of a tuple's own candidates, and
+takes the least count.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ RULES = ("worst", "intersect", "first")
 Amounts = NDArray[Any]
 
 _AT_ONCE = 4_000_000  # combinations of candidates held in memory
-_MOST = 50_000_000  # of one respondent
+_MOST = 50_000_000  # combinations of one respondent's candidates
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +95,7 @@ class Pool:
 
     @cached_property
     def agreements(self) -> float:
-        """At most how many pairs of cells and symbols agree, over the uncertain variables."""
+        """An upper bound on the pairs of cells and symbols that agree, over the uncertain variables."""
         held = (np.bincount(cells.members).astype(np.float64) for _, cells, _ in self.several)
         return float(sum(each.sum() if self.by_value else np.square(each).sum() for each in held))
 
@@ -105,7 +106,7 @@ class Pool:
 
     @cached_property
     def spread(self) -> float:
-        """At most how many tuples of symbols the tuples of the pool agree with, where no key is missing."""
+        """An upper bound on the tuples of symbols that the pool's tuples agree with, where no key is missing."""
         result = np.ones(len(self.tuples))
         for _, cells, column in self.several:
             holders = np.ones(len(cells.values)) if self.by_value else np.bincount(cells.members).astype(np.float64)

@@ -41,7 +41,8 @@ class Birthdays:
         One row for each respondent of the waves, sorted; `month_of_birth` is a list of candidates, 1 to 12, in the
         order of the calendar from the last wave with the old age; null where nothing is known.
     contradictions : pl.DataFrame
-        Respondents whose ages cannot be: `problem`, and the `waves` with their `ages`. Their month is missing.
+        Respondents whose ages contradict each other: the `problem`, and the `waves` with their `ages`. Their month is
+        missing.
     warnings : tuple of StatisticalWarning
         About respondents who may be one person under two spellings.
     """
@@ -106,10 +107,11 @@ def month_of_birth(
 ) -> Birthdays:
     """The months in which each respondent may be born, from the waves between which their age changed.
 
-    A change of age from one wave to the next confines the birthday to the months from the last wave with the old age
-    to the first with the new one, both included, since the day of the interview is not known; around the turn of the
-    year as well. Candidates are the months that all changes allow. Waves that were missed make the interval longer; a
-    gap of eleven months or more tells nothing. Without a change, or where twelve months remain, nothing is known.
+    When the age changes from one wave to the next, the birthday lies in the months from the last wave with the old age
+    to the first wave with the new one. Both months count, because the day of the interview is not known. The interval
+    may pass the turn of the year. Candidates are the months that all changes allow. A missed wave makes the interval
+    longer; a gap of eleven months or more tells nothing. Without a change, or where twelve months remain, nothing is
+    known.
 
     Parameters
     ----------
@@ -119,8 +121,8 @@ def month_of_birth(
         The column of ages in completed years.
     respondent, wave : str
     bounds : bool
-        Use every age, not only changes: of somebody aged a in month w, the birthday a (already had) and the birthday
-        a + 1 (not yet) lie around w. Two waves a year apart with one age tell the month, and so may the year of birth.
+        Use every age, not only changes. Somebody aged a in month w has had birthday a by then, and birthday a + 1 is
+        still to come. Two waves a year apart with the same age tell the month; the year of birth may tell it, too.
     year_of_birth : str, optional
         The column of years of birth, with `bounds`.
 
@@ -205,7 +207,7 @@ class _Ages:
         month = self.months[:-1][self.follows][tells] % YEAR
         masks, start = np.full(self.n, EVERY), np.zeros(self.n, np.int64)
         np.bitwise_and.at(masks, codes[tells], _around(month, between[tells] + 1))
-        start[codes[tells]] = month  # the last assigned: the most recent change
+        start[codes[tells]] = month  # numpy keeps the last assigned: the most recent change
         return masks, start
 
     def bounded(self, waves: Waves, year_of_birth: str | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -229,7 +231,7 @@ class _Ages:
         """What contradicts itself in each respondent's ages, as a place in `_PROBLEMS`; -1 where nothing does.
 
         Judged by every age, not only by pairs of waves: 40, 41, 42 in three months may each follow the one before, but
-        not all of them. The months that all ages allow are among those that all changes allow.
+        not all together. The months that all ages allow are among those that all changes allow.
         """
         codes, between, rise = self.rises
         slack = between - YEAR * rise
@@ -241,7 +243,7 @@ class _Ages:
 
 
 def _around(month: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A bit for each of so many months from a month on, around the turn of the year."""
+    """A bit for each of `length` months from `month` on; January follows December."""
     bits = (1 << length) - 1
     return ((bits << month) | (bits >> (YEAR - month))) & EVERY
 
@@ -258,7 +260,7 @@ def _lists(masks: NDArray[np.int64], start: NDArray[np.int64], wrong: NDArray[np
 
 
 def _contradictions(waves: Waves, ages: _Ages, problem: NDArray[np.int64]) -> pl.DataFrame:
-    """Those whose ages cannot be, with every age, wave by wave."""
+    """Respondents whose ages contradict each other, with every age, wave by wave."""
     wrong = problem[ages.codes] >= 0
     named = pl.DataFrame({"code": np.flatnonzero(problem >= 0)})
     cells = {"code": ages.codes[wrong], "waves": month_texts(ages.months[wrong]), "ages": ages.age[wrong]}
@@ -268,5 +270,5 @@ def _contradictions(waves: Waves, ages: _Ages, problem: NDArray[np.int64]) -> pl
     return listed.select(
         waves.respondents.gather(codes).alias(waves.keys[0]),
         pl.Series("problem", [_PROBLEMS[each] for each in problem[codes.to_numpy()]], dtype=pl.String),
-        pl.col("waves", "ages").fill_null([]),  # of whom only years of birth are known, which differ
+        pl.col("waves", "ages").fill_null([]),  # null where only years of birth are known, and differ
     )

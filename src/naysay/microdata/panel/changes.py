@@ -39,7 +39,7 @@ class Dated:
     dated : int
         Respondents whose change has a date.
     changes : int
-        Changes of that kind in all waves, several of one respondent included.
+        All changes of that kind; one respondent can have several.
     warnings : tuple of StatisticalWarning
         About respondents who may be one person under two spellings.
     """
@@ -85,9 +85,10 @@ def when_changed(
     name : str, optional
         The new column; by default ``<variable>_changed``.
     unchanged : str, optional
-        A name for months outside the panel, such as ``"outside"``. Those who were seen twice or more without a change
-        then have it as a candidate, beside the months in which nobody saw them: who was seen single in April did not
-        marry in March. By default they are missing and match every date, which understates the risk.
+        A name for months outside the panel, such as ``"outside"``. Respondents who were seen in two or more waves
+        without a change then have this name as a candidate, beside the months outside their own waves: somebody who is
+        single in April did not marry in March. By default their date is missing and matches every date, which
+        understates the risk.
     respondent, wave : str
 
     Raises
@@ -109,7 +110,7 @@ def when_changed(
     Source: El Emam et al. 2011, as Mulder, section 3, applies it; METHODS section 5.
     """
     if which not in ("first", "last"):
-        raise DataError(f"which must be 'first' or 'last' change; got {which!r}")
+        raise DataError(f"which must be 'first' or 'last'; got {which!r}")
     found = Waves.of(waves, respondent=respondent, wave=wave)
     name = f"{variable}_changed" if name is None else name
     if name == respondent:
@@ -159,7 +160,7 @@ def _to(cells: pl.Series, to: Any, variable: str) -> NDArray[np.bool_]:
 def _listed(
     n: int, who: Whole, first: Whole, last: Whole, made: Callable[[int, int], Sequence[str | None] | None]
 ) -> pl.Series:
-    """What is made of two months for some respondents, once for each pair; null for the others."""
+    """The list that `made` gives for the two months of each of some respondents; null for all others."""
     lists = each_once(first * _SPAN + last, lambda pair: made(*divmod(pair, _SPAN)), pl.List(pl.String))
     places = np.full(n, -1)
     places[who] = np.arange(len(who))

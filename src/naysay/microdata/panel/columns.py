@@ -1,4 +1,4 @@
-"""Columns of waves: of one kind, null where nothing is known, and several as one."""
+"""Columns of waves: cells of one kind, nulls where nothing is known, and several columns as one."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def taken(cells: pl.Series, places: NDArray[np.integer[Any]]) -> pl.Series:
 def composite(table: Any, columns: Sequence[str], *, missing: Literal["any", "all"] = "any") -> pl.Series:
     """Several columns as one key variable, (n,): whoever knows one part of the answer knows them all.
 
-    Seventeen fields of education that are each ticked or not are one variable with the ticked fields as its value.
+    For example, seventeen fields of education, each ticked or not, are one variable; its value is the ticked fields.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ def composite(table: Any, columns: Sequence[str], *, missing: Literal["any", "al
     columns : sequence of str
         Its parts, in order.
     missing : {"any", "all"}
-        "any": it is missing where any part is, and matches everything there. "all": it is missing where all parts
-        are; another missing part is a value of its own, written ``?``.
+        "any": the key is missing where any part is, and matches everything there. "all": the key is missing only where
+        all parts are; elsewhere a missing part is a value of its own, written ``?``.
 
     Returns
     -------

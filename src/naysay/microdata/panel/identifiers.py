@@ -22,13 +22,13 @@ _THOUSANDS = r"^[+-]?\d{1,3}([ .,'’]\d{3})+$"
 
 
 def normal(cells: pl.Series) -> pl.Series:
-    """Identifiers without what is surely no part of a name.
+    """Identifiers without characters that are surely no part of a name.
 
-    Spaces at the ends, spaces of other kinds (non-breaking, narrow), marks that nobody sees, and the letters of one
-    alphabet composed in two ways.
+    Spaces at the ends and invisible marks go. Runs of spaces of any kind (non-breaking, narrow) become one plain space.
+    A letter that Unicode composes in two ways is written in one.
     """
     seen = cells.str.normalize("NFC").str.replace_all(r"\p{Cf}", "").str.replace_all(r"[\s\p{Z}]+", " ")
-    seen = seen.str.strip_chars().str.replace(r"^\x{2212}(\d)", "-$1")  # a minus sign of its own kind
+    seen = seen.str.strip_chars().str.replace(r"^\x{2212}(\d)", "-$1")  # U+2212, the typographic minus sign
     return seen.set(seen == "", None)
 
 

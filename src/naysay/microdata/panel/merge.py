@@ -38,8 +38,8 @@ class Merged:
     without_any : int
         Respondents set aside of whom nothing is known.
     missing : pl.DataFrame
-        For each variable: `missing`, how many of the kept have no value; their `share`; and `asked`, how many of the
-        kept have a row where it was fielded. The rest of the missing were never asked, as in a module for a subsample.
+        For each variable, over the kept: `missing`, how many have no value; their `share`; and `asked`, how many have a
+        row where it was fielded. The others were never asked, for example in a module for a subsample.
     attendance : pl.DataFrame
         For each wave, of everybody: `present`; `entered`, there for the first time; `left`, there for the last time
         before the last wave; `away`, without a row though there before and after.
@@ -111,10 +111,10 @@ def merge_waves(
 ) -> Merged:
     """One row for each respondent of a panel, with the most recent known value of every variable.
 
-    Of each variable the last wave that knows it counts, so that somebody who left keeps what was known then, and a
-    question that was skipped once keeps its older answer. Respondents of whom only the background is known (members
-    of the household, by proxy) are set aside and counted, as are those without any background and those without any
-    answer: a release would tell an intruder nothing new about them.
+    The last wave that knows a variable counts. So somebody who left keeps what was known then, and a question that was
+    skipped once keeps its older answer. Three groups are set aside and counted: respondents of whom only the background
+    is known (members of the household, by proxy), those without any background, and those without any answer. A release
+    would tell an intruder nothing new about them.
 
     Parameters
     ----------
@@ -124,8 +124,8 @@ def merge_waves(
     respondent, wave : str
         The columns that hold who answered, and in which month: 2009-03, 200903, or a date.
     background : sequence of str, optional
-        The background variables; all others are answers to questionnaires. By default nobody is set aside for want of
-        either, only those of whom nothing is known.
+        The background variables; all others are answers to questionnaires. By default only respondents of whom nothing
+        is known are set aside.
     number : str, optional
         A column that numbers the waves; checked to rise with the months, and left out of the table.
 

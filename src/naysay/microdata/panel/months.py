@@ -56,7 +56,7 @@ def _parts(cells: pl.Series, column: str) -> tuple[pl.Series, pl.Series]:
 
 
 def local(value: Any) -> Any:
-    """A time as its own clock shows it: polars would move it to UTC, and the last evening of a month out of it."""
+    """A time as its own clock shows it: in UTC, to which polars moves it, it may lie in another month."""
     return value.replace(tzinfo=None) if isinstance(value, datetime.datetime) else value
 
 
@@ -79,6 +79,6 @@ def month_texts(months: Sequence[int] | NDArray[np.int64]) -> pl.Series:
 
 
 def each_once(numbers: Sequence[int] | NDArray[np.int64], made: Callable[[int], Any], kind: pl.DataType) -> pl.Series:
-    """What is made of each number, once for each that differs."""
+    """What `made` gives for each number; it is called once for each distinct number."""
     distinct, places = np.unique(np.asarray(numbers, np.int64), return_inverse=True)
     return pl.Series(list(map(made, distinct.tolist())), dtype=kind).gather(places)

@@ -54,7 +54,7 @@ class Waves:
     ----------
     parts : tuple of Part
     respondents : pl.Series
-        Everybody who has a row, once, sorted.
+        Everybody who has a row, each once, sorted.
     keys : (respondent, wave)
         The names of those columns.
     warnings : tuple of StatisticalWarning
@@ -144,7 +144,7 @@ def joined(parts: Sequence[Part]) -> tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def _located(parts: Sequence[Part], row: int) -> tuple[str, int]:
-    """The file and the row there, of a row among those of several."""
+    """The file of a row that is counted over several files, and the row in that file."""
     for part in parts:
         if row < len(part.codes):
             return part.place, int(row)
@@ -167,7 +167,7 @@ def _tables(waves: Any, wave: str) -> Iterator[tuple[str, Any, int | None]]:
 
 
 def _month_of(name: Any, table: Any, wave: str) -> int | None:
-    """The month that a table is named after; None where it has a column for that, and the name is only a name."""
+    """The month that a table is named after; None where the table has a column of months."""
     try:
         return one_month(name)
     except DataError:

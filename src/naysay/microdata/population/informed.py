@@ -1,7 +1,8 @@
 """How often an intruder picks the right record if they know all keys of a person and that this person is in the file.
 
 Where nothing is missing, everybody who matches is equally likely, and the answer is the mean of 1/m. Where values are
-missing, it is not: a record that shows all keys of a person is more likely theirs than one that may be anybody's.
+missing, that is not so: a record that shows all keys of a person is more likely theirs than a record that may be
+anybody's.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ class Informed:
         P_i = (1/m_i) / Σ 1/m_j, the sum being over the records j that match i. A record that fits many people is less
         likely that of one of them.
     most : float
-        No intruder with these keys alone exceeds it, even with the keys of everybody else: distinct rows over records.
-        Rows that show the same, gaps included, cannot be told apart.
+        The number of distinct rows over the number of records: no intruder can do better with these keys, even with the
+        keys of everybody else. Rows that show the same, gaps included, cannot be told apart.
 
     Each is an average over the people in the file; NaN where a policy leaves nobody in.
     """

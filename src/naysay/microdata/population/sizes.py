@@ -27,8 +27,8 @@ class Sizes:
     smallest : int
         The least size; 0 without records.
     inverse : float
-        The mean of 1/size: the chance to pick the right one if all of them are equally likely, which matches are not
-        where values are missing; NaN without records.
+        The mean of 1/size: the chance to pick the right record if all of them are equally likely. Matches are not
+        equally likely where values are missing. NaN without records.
     pairs, triples : float
         Records of size 2 over 2, and of size 3 over 3.
 

@@ -19,7 +19,7 @@ from naysay.printing import number
 
 __all__ = ["FEWEST", "Intrusion", "Theta", "data_intrusion_simulation", "sampling_fraction", "theta", "theta_of"]
 
-FEWEST = 10  # unique records, and pairs, below which θ is withheld: see the page on risk for what few pairs do to it
+FEWEST = 10  # θ is withheld with fewer unique records, or fewer pairs; the page on risk shows what few pairs do to it
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,12 @@ def theta(
     θ̂ = π n₁ / (π n₁ + 2 (1 - π) n₂)
 
     with n₁ unique records, n₂ pairs and the sampling fraction π. Somebody meets a person of the population whose key
-    variables fit exactly one record of the file: θ is how often that record is theirs. It needs no model of the
-    population; people must have had the same chance to be in the file.
+    variables fit exactly one record of the file: θ is how often that record is that person's. The estimate needs no
+    model of the population, but all people must have had the same chance to be in the file.
 
-    The interval is logit θ̂ ± z s. With the number of triples n₃, s² = 1/n₂ + π/(2(1-π) n₂) + 3n₃/(2n₂²), which is
-    the unbiased variance of 1/θ̂ - 1/θ, carried to the logit, and holds its level at every fraction. Without it,
-    s² = 1/n₁ + 1/n₂, which is too short where the fraction is large. Where there are no pairs, θ̂ = 1 and only a lower
+    The interval is logit θ̂ ± z s. With the number of triples n₃, s² = 1/n₂ + π/(2(1-π) n₂) + 3n₃/(2n₂²), which is the
+    unbiased variance of 1/θ̂ - 1/θ, carried to the logit, and holds its level at every fraction. Without n₃, s² = 1/n₁
+    + 1/n₂, and the interval is too short where the fraction is large. Where there are no pairs, θ̂ = 1 and only a lower
     bound remains: that of a Poisson count of zero.
 
     Parameters

@@ -15,7 +15,7 @@ from naysay.printing import plain
 
 __all__ = ["Scale", "Weighted", "weighted_theta"]
 
-_CALIBRATED = 0.01  # a sum of weights that differs more from the population causes a warning
+_CALIBRATED = 0.01  # share; a sum of weights that differs from the population by more causes a warning
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Weighted:
     smallest : float
         The least estimated number of people who share a record's key variables, F̂ = Σw; NaN without records.
     below_5, below_10 : int
-        Records whose F̂ is less.
+        Records whose F̂ is below 5, and below 10.
     unique : float
         Share of the population, by weight, whose records are unique in the file; NaN without records.
     expected : float
-        Σ 1/F̂: records that an intruder with a register of the population would be expected to name rightly.
+        Σ 1/F̂: how many records an intruder with a register of the population is expected to name correctly.
     """
 
     smallest: float
@@ -106,7 +106,7 @@ def weighted_theta(
 
     θ̂ = n₁ / (n₁ + Σ_{i: k_i = 2} (w_i - 1))
 
-    A weight below one lowers the sum over pairs; only that sum is kept from falling below zero.
+    A weight below one lowers the sum over pairs; that sum as a whole is kept from falling below zero.
 
     With equal weights 1/π this is `theta`, its interval too.
 

@@ -23,14 +23,14 @@ CLASSES = {
     "many": "with 9 or more",
     "deleted": "left out",
 }
-"""Respondents by how many cannot be told from them, and the words for it."""
+"""Classes of respondents, by how many others cannot be told from them, and the words for each."""
 
-_WHOLE = 12  # lines of a label: a combination with its end cut off would be another one
+_WHOLE = 12  # lines of a label; a combination cut short would look like another one
 _RANKED = 12  # combinations in a chart
 
 
 def alone(found: RiskTable, *, size: int = 640, room: int = 26) -> str:
-    """An SVG image of how many respondents are alone, in small company, or in large, on each quasi-identifier.
+    """An SVG image of how many respondents are alone, or have few or many like them, on each quasi-identifier.
 
     Two bars each: after listwise deletion (k), and by what may match (m).
 

@@ -110,8 +110,8 @@ def _intruder(found: RiskTable, identifications: Sequence[Sequence[Identificatio
         grid("Three kinds of intruder", columns, intruders, words=True),
         grid("How often an attempt succeeds", ("quasi-identifier", *SCENARIOS), success),
         _text(
-            f"{DASH}: too few people stand out, or nearly, for the number to mean anything. Two numbers are the least"
-            " that such an intruder achieves and the most that anybody can.",
+            f"{DASH}: too few people stand out, or nearly do, for the number to mean anything. Two numbers are the"
+            " least that such an intruder achieves and the most that anybody can.",
             small=True,
         ),
         *_judged(rows, identifications),

@@ -10,7 +10,7 @@ __all__ = ["GLOSSARY", "INTRUDERS", "LIMITS", "POLICIES", "RULES", "STAND", "add
 INTRUDERS = {
     "acquaintance": "On average over the people in the file, at least: the better of two ways to pick among the records"
     " that fit.",
-    "demonstration": "How often somebody met by chance who fits exactly one record is the person behind it (θ).",
+    "demonstration": "Somebody met by chance fits exactly one record: how often they are the person behind it (θ).",
     "register": "Share of the population that is in the file, times the share of the file that fits nobody else.",
 }
 
@@ -29,13 +29,13 @@ RULES = {
 }
 
 STAND = {"matches": "stand out", "anonymity": "are alone (k = 1)"}
-"""What people do who are counted, by the measure that combinations are ranked by."""
+"""The verb for the people who are counted, by the measure that ranks combinations."""
 
 LIMITS = (
-    "The numbers hold for the keys named here. Somebody who knows another thing about a person is not covered.",
+    "The numbers hold for the keys named here. They do not cover an intruder who knows something else about a person.",
     "Keys are taken to be right and up to date, in the file and in the intruder's mind. Errors and changes protect"
     " people, and are not counted.",
-    "To be found is not the only harm: people who share all keys and the same sensitive answer give it away without"
+    "Being found is not the only harm: people who share all keys and the same sensitive answer give it away without"
     " being told apart.",
     "Standing out in the file is not standing out in the world. Most of the population is not in the file; but this"
     " protects only where it is not known who took part.",
@@ -44,7 +44,7 @@ LIMITS = (
     "Members of a household, and waves of a panel, are taken one by one.",
     "How likely it is that somebody tries cannot be read from a file. Where this report gives such a probability, it is"
     " a judgment of those who made it.",
-    "A file in which nobody stands out is hard to search by these keys. It is not for that reason anonymous.",
+    "A file in which nobody stands out is hard to search by these keys. That alone does not make it anonymous.",
 )
 
 GLOSSARY = (
@@ -55,13 +55,16 @@ GLOSSARY = (
     ("To stand out", "m = 1: nobody else in the file can be the same."),
     (
         "Right pick",
-        "How often somebody who knows these keys of a person in the file picks that person's record. At least: by the"
-        " record that shows all keys, or among all that fit with a preference for those that fit few people. At most:"
+        "How often somebody who knows these keys of a person in the file picks that record. At least: by picking"
+        " the record that shows all keys, or one that fits, with a preference for records that fit few people. At most:"
         " by any use of these keys, even with the keys of everybody else.",
     ),
     ("Exact", "A right pick by looking for the record that shows all keys: the share kept times the mean of 1/k."),
     ("Mean 1/k", "How often the record that shows all keys is the right one, of the people without a gap."),
-    ("Mean 1/m", "What a right pick would be if all who may be the same were equally likely. With gaps they are not."),
+    (
+        "Mean 1/m",
+        "How often a pick would be right if all who may be the same were equally likely. With gaps they are not.",
+    ),
     ("θ (theta)", "How often a match with a record that fits nobody else is right, if the person was met by chance."),
 )
 
@@ -82,11 +85,11 @@ def lead(found: RiskTable) -> list[str]:
     keys = list(dict.fromkeys(name for row in found.quasi_identifiers for name in row.keys))
     named = " and ".join(keys[:2])
     return [
-        "Names and addresses may be gone from a file, and still somebody who knows a few things about a person, such"
-        f" as {named}, may find their record, and with it everything else they told. This report says how many people"
+        "Even if names and addresses are gone from a file, somebody who knows a few things about a person, such"
+        f" as {named}, may find their record and everything else they told. This report says how many people"
         " that concerns, on which combinations of things, and what could be done. It is meant for those who decide"
         " whether a file is released, and in what form.",
-        "It holds counts of people only. No answer of anybody stands in it.",
+        "It holds only counts of people, and nobody's answers.",
     ]
 
 
@@ -139,7 +142,7 @@ def _of_recodings(told: Recodings, search: Search | None) -> list[str]:
     if search is None:
         return [text]
     if told.worst is None:
-        return [f"{text} That speaks of this combination alone; the others were not counted again."]
+        return [f"{text} That is about this combination alone; the others were not counted again."]
     keys = " + ".join(told.worst.keys)
     return [
         f"{text} Of all {len(search.combinations):,} combinations that were counted, {keys} would then be the worst:"

@@ -34,7 +34,7 @@ class Diversity(Measure):
     values : (distinct,) int
         Of each distinct tuple: values that occur in its anonymity set; 0 where none is known or the set is deleted.
     effective : (distinct,) float
-        exp H of their shares: the number of equally common values that would be as uncertain; NaN like `values` 0.
+        exp H of their shares: the number of equally common values that would be as uncertain; NaN where `values` is 0.
     sets : int
         Anonymity sets in which some sensitive value is known.
     sharing, matches_sharing : int
@@ -145,7 +145,7 @@ def diversity(keys: Keys, sensitive: str) -> Diversity:
     known = (code > 0) & (code <= len(variable.cells.values)) & part.complete[group]
     values, effective = _of_groups(group[known], code[known], keys.tuples.count[known], len(part.tuples))
     alone = (values[group] == 1) & known & (part.tuples.count[group] > 1)
-    # where the sensitive variable, taken as one more key, loses no match, it tells no two of them apart
+    # if the sensitive variable as one more key removes no match, no two of the people who match differ in it
     m = matches_of_tuples(part, rule="intersect")[group]
     same = matches_of_tuples(keys, rule="intersect") == m
     return Diversity(

@@ -2,9 +2,9 @@
 
 Pr(identification) = Pr(attempt) · Pr(success | attempt)
 
-The second factor is what the file determines; the first is a judgment about people, and must be given. Elliot & Dale
-(1999) ask of every intruder what drives them, what they have at hand, and what they want to find. Three answers are
-named here. Each reads the table of risk in its own way.
+The file determines the second factor; the first is a judgment about people, and must be given. Elliot & Dale (1999) ask
+of every intruder what drives them, what they have at hand, and what they want to find. Three answers are named here.
+Each reads the table of risk in its own way.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Scenario:
     motivation, means, target : str
         What drives them, what they have, and whom they look for.
     reading : {"prosecutor", "journalist", "register"}
-        Whether they know that their target is in the file, look for anybody whom they can name, or link a register of
-        the whole population.
+        "prosecutor": they know that their target is in the file. "journalist": they look for anybody whom they can
+        name. "register": they link a register of the whole population.
     """
 
     name: str

@@ -131,7 +131,7 @@ class QuasiIdentifier:
 
 @dataclass(frozen=True)
 class RiskTable(Printed):
-    """Tables 3 and 4 of the paper, for any list of quasi-identifiers.
+    """Who stands out on each quasi-identifier: tables 3 and 4 of Mulder, for any list of them.
 
     Parameters
     ----------

@@ -6,12 +6,12 @@ import math
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from html import escape
 
 import numpy as np
 
 from naysay.microdata.population.theta import Theta
 from naysay.printing import Column, Content, Points, Table, text
+from naysay.printing.html import notebook
 
 __all__ = [
     "DASH",
@@ -44,7 +44,7 @@ class Printed(ABC):
         return text(self.content(), width=WIDTH)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return notebook(self.content())
 
 
 def share(value: float) -> str:

@@ -1,4 +1,4 @@
-"""What an expression is worth, given the answers: the same on the device and on the server.
+"""The value of an expression, given the answers: the same on the device and on the server.
 
 Values are null (None), booleans, numbers, strings and lists of strings; numbers behave as in JavaScript. The rules are
 written out in ``tests/reference/expression_vectors.json``, which every client replays.
@@ -37,12 +37,12 @@ def evaluate(
     ----------
     expression : Expression
     answers : {question: value}
-        Plain answers, as they would be sent; ``"."`` is the answer to which a constraint belongs. Missing ones are
+        Plain answers, as they would be sent; ``"."`` is the answer to which a constraint belongs. Missing answers are
         null.
     sent : {question: str or list of str}, optional
         The responses that will be sent: a label as text, a set as a list.
     today : str, optional
-        The day, such as 2026-11-20; that of this computer by default.
+        The day, such as 2026-11-20; by default today on this computer.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def evaluate(
             raise DataError(f"{node.op} takes {expected} arguments; got {len(node.args)}")
         if node.op == "today":
             return day
-        if node.op in ("and", "or"):  # what comes after the deciding part is not evaluated
+        if node.op in ("and", "or"):  # arguments after the one that decides are not evaluated
             return (all if node.op == "and" else any)(truth(of(each)) for each in node.args)
         return _OPERATIONS[node.op](*map(of, node.args))
 
@@ -91,14 +91,14 @@ def truth(value: Content) -> bool:
 
 
 def _known(value: Any) -> Content:
-    """An answer as a value; one of several parts, such as that of a grid, is null: it is compared with nothing."""
+    """An answer as a value. An answer of several parts, such as that of a grid, is null: nothing compares with it."""
     if isinstance(value, list | tuple):
         return [str(each) for each in value]
     return value if isinstance(value, bool | int | float | str) else None
 
 
 def _number(value: Content) -> float:
-    """A value as a number; NaN where it is none, such as a boolean or a text that is no decimal number."""
+    """A value as a number; NaN for other values, such as a boolean or a text that is no decimal number."""
     if isinstance(value, str) and _NUMBER.fullmatch(value):
         return float(value)
     if not _numeric(value):
@@ -152,7 +152,7 @@ def _divided(left: float, right: float) -> float:
 
 def _selected(answer: Content, choice: Content) -> bool:
     if _numeric(choice) and abs(choice) < 2**53 and choice % 1 == 0:
-        choice = str(int(choice))  # the name of a choice without quotes, as other tools allow
+        choice = str(int(choice))  # a choice named by a number without quotes, as other tools allow
     if isinstance(answer, list):
         return isinstance(choice, str) and choice in answer
     return isinstance(answer, str) and answer != "" and answer == choice

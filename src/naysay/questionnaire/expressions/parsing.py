@@ -99,12 +99,14 @@ def parse_expression(text: str) -> Expression:
     if len(text) > _LONGEST:
         raise DataError(f"an expression must have at most {_LONGEST:,} characters; got {len(text):,}")
     grammar = _grammar()
-    from lark.exceptions import UnexpectedInput  # after the grammar, which says so if lark is not there
+    from lark.exceptions import (
+        UnexpectedInput,
+    )  # import after the grammar: that one explains how to install a missing lark
 
     try:
         return _Reader(text).of(grammar.parse(text))
     except UnexpectedInput as error:
-        known = getattr(error, "pos_in_stream", None)  # none where the text ends too early
+        known = getattr(error, "pos_in_stream", None)  # None where the text ends too early
         place = -1 if known is None else int(known)
         raise _unreadable(text, place if place >= 0 else len(text), _expected(text, place)) from None
     except RecursionError:
@@ -228,7 +230,7 @@ def write_expression(expression: Expression) -> str:
     Raises
     ------
     DataError
-        A text with both kinds of quotes, which XLSForm can not write.
+        A text with both kinds of quotes, which XLSForm cannot write.
 
     Examples
     --------
@@ -253,7 +255,7 @@ def _written(expression: Expression, outer: int) -> str:
 
 def _joined(op: str, args: Sequence[Expression], outer: int) -> str:
     strength = _BINDS[op]
-    flat = op in ("and", "or")  # of any number, so that one inside another keeps its parentheses
+    flat = op in ("and", "or")  # these take any number of arguments, so that one inside another keeps its parentheses
     sides = [_written(each, strength - (place == 0 and not flat)) for place, each in enumerate(args)]
     text = f" {op} ".join(sides)
     return f"({text})" if strength <= outer else text

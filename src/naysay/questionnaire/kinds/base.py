@@ -1,4 +1,4 @@
-"""What all kinds of questions share, and everything that a kind must say for itself."""
+"""What all kinds of questions share, and what each kind must define."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from naysay.questionnaire.problems import Problem
 
 __all__ = [
     "YES_NO",
-    "Asked",
+    "BaseItem",
     "Bin",
-    "Cells",
     "Choice",
     "Code",
     "Constraint",
@@ -34,6 +33,7 @@ __all__ = [
     "Private",
     "Question",
     "Row",
+    "RowCells",
     "Sheets",
     "described",
     "names_of",
@@ -42,10 +42,10 @@ __all__ = [
 ]
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]*$", max_length=64)]
-"""What data call a question or another item; never shown to respondents."""
+"""The name of a question or another item in data; never shown to respondents."""
 
 Code = Annotated[str, Field(pattern=r"^-?[A-Za-z0-9_][A-Za-z0-9_-]*$", max_length=64)]
-"""What data call a choice, a bin or a row. It may be a number, such as ``1`` or ``-99``; it is stored as a text."""
+"""The name of a choice, a bin or a row in data. It may be a number, such as ``1`` or ``-99``, stored as text."""
 
 YES_NO = ("yes", "no")
 """Categories of each choice of a private select multiple."""
@@ -61,7 +61,7 @@ class Model(BaseModel):
 
 
 class Choice(Model):
-    """A choice, or a row of a grid: what data call it, and what respondents read.
+    """A choice, or a row of a grid: its name in data, and what respondents read.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Bin(Model):
 
 
 class Constraint(Model):
-    """What an answer must fulfill, and what is said where it does not. ``.`` in the expression is the answer.
+    """A condition on an answer, and the message where it fails. ``.`` in the expression is the answer.
 
     Examples
     --------
@@ -123,23 +123,23 @@ class Practice(Model):
 
 
 Mode = Literal["hand", "device"]
-"""Who carries a design out: respondents themselves, who enter the response; or their device, which they tell."""
+"""Who carries out a design: respondents, who enter the response; or their device, to which they enter the answer."""
 
 
 class Private(Model):
-    """That an answer leaves the device only as a response drawn under `design`.
+    """The privacy of a question: its answer leaves the device only as a response drawn under `design`.
 
     Parameters
     ----------
     design : object
-        The JSON form of a design, or of an offer of levels, about the names of the choices in their order (of the
-        bins for numbers; about yes and no for each choice of a select multiple).
+        The JSON form of a design, or of an offer of levels. Its categories are the names of the choices in their order;
+        for a number, the names of the bins; for each choice of a select multiple, yes and no.
     by_hand : tuple of str
         Levels that respondents draw themselves: they enter the response, and the device never learns the answer.
     responses : {response: {language: text}}
-        What respondents read for responses that are no choice, such as a sink.
+        What respondents read for responses that are not choices, such as a sink.
     modes : tuple of "hand" and "device"
-        Who carries the design out; the first is what the page begins with. What is sent does not tell them apart.
+        Who carries the design out; the page begins with the first mode. What is sent does not tell the modes apart.
     innocuous : {language: text}
         The innocuous question beside this one, of designs that have one, such as the crosswise model.
     begins_at : str, optional
@@ -173,12 +173,12 @@ class Private(Model):
 
     @property
     def channels(self) -> tuple[tuple[str | None, Design], ...]:
-        """Each level with the design by which its answers are drawn."""
+        """Each level with the design that draws its answers."""
         # pairs, not a dict: the levels 1 and "1" have the same text, and each must be checked
         return tuple(zip(self.levels, self.offer.parts.values(), strict=True))
 
 
-class Asked(Model):
+class BaseItem(Model):
     """An item of a questionnaire: a question, a note or a group."""
 
     name: Name
@@ -191,7 +191,7 @@ class Asked(Model):
 
     @property
     def privacy(self) -> Private | None:
-        """How an answer is private; None where it is plain, or where there is none."""
+        """The privacy of the answer; None where it is plain, or where there is no answer."""
         return getattr(self, "private", None)
 
     @classmethod
@@ -200,7 +200,7 @@ class Asked(Model):
         return str(cls.model_fields["kind"].default)
 
     def labels(self) -> Iterator[tuple[str, Label]]:
-        """Every text of its own with the name of the field: a kind need not say which of its fields are texts."""
+        """Each of its texts with the name of the field; a kind need not declare which of its fields are texts."""
         for name, field in type(self).model_fields.items():
             if field.annotation == Label:
                 yield name, getattr(self, name)
@@ -212,18 +212,18 @@ class Asked(Model):
                 yield name, getattr(self, name)
 
 
-class Question(Asked):
+class Question(BaseItem):
     """A question of any kind.
 
-    A kind is a subclass with a field ``kind``, listed in `naysay.questionnaire.items`. It says below how it is checked,
-    stored, answered at random and written as XLSForm. What it leaves out is an error when it is listed.
+    A kind is a subclass with a field ``kind``, listed in `naysay.questionnaire.items`. The kind defines how it is
+    checked, stored, answered at random and written as XLSForm. If it leaves something out, listing it is an error.
 
     Parameters
     ----------
     required : bool
         Whether an answer is needed.
     constraint : Constraint, optional
-        What a plain answer must fulfill.
+        The condition that a plain answer must meet.
     """
 
     required: bool = False
@@ -233,7 +233,7 @@ class Question(Asked):
     """The type of its column in a table of replies: str, int, float, date, or list for a list of names."""
 
     types: ClassVar[tuple[str, ...]]
-    """The types of an XLSForm row that ask it, the one that is written first; empty if it takes more than a row."""
+    """The types of an XLSForm row that ask it; the first is the one that is written. Empty if it takes several rows."""
 
     listed: ClassVar[bool] = False
     """Whether the name of a list of choices follows the type in an XLSForm row."""
@@ -242,7 +242,7 @@ class Question(Asked):
     """The field whose names are the categories of a design; empty where an answer cannot be private."""
 
     fields: ClassVar[Mapping[str, str]] = {}
-    """The columns of ours in an XLSForm that hold fields of this kind alone, ``{field: naysay_column}``."""
+    """Naysay's own XLSForm columns that hold fields of only this kind, ``{field: naysay_column}``."""
 
     comparable: ClassVar[bool] = True
     """Whether a condition can refer to its answer."""
@@ -262,7 +262,7 @@ class Question(Asked):
 
     @classmethod
     def categories_of(cls, names: Sequence[str]) -> tuple[str, ...]:
-        """The categories of a design, where these are the names in the field `categories_in`."""
+        """The categories of a design, if `names` are the names in the field `categories_in`."""
         return tuple(names)
 
     def category_of(self, value: Any) -> Any:
@@ -270,7 +270,7 @@ class Question(Asked):
         return value
 
     def uncategorized(self, value: Any) -> str | None:
-        """What an answer must be to have a category, where it has none; else as `complaint`."""
+        """What an answer must be to have a category, if it has none, worded as in `complaint`; else None."""
         return None
 
     def empty(self, value: Any) -> bool:
@@ -279,7 +279,7 @@ class Question(Asked):
 
     @abstractmethod
     def complaint(self, value: Any) -> str | None:
-        """What a plain answer that is not null must be, if it is not that.
+        """What a plain answer must be, if it is not that; None where it is valid. The answer is not null.
 
         It is the rest of a sentence that begins with the question's name. It never repeats the value: complaints are
         sent back, and a proxy may log them.
@@ -291,19 +291,19 @@ class Question(Asked):
         """Bytes of the longest plain answer, as compact JSON."""
 
     def columns(self, values: Sequence[Any]) -> dict[str, list[Any]]:
-        """The columns of a table that hold these plain answers, each with cells of the type `stored`."""
+        """The columns of a table that hold these plain answers; their cells have the type `stored`."""
         return {self.name: list(values)}
 
     @abstractmethod
     def value_of(self, cell: Any) -> Any:
-        """What a cell of a table of true answers means; what it cannot read stays as it is, for `complaint`."""
+        """The answer in a cell of a table of true answers; an unreadable cell stays as it is, for `complaint`."""
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Any:
         """A random plain answer, for trying a survey out."""
 
     def flaws(self, path: str) -> Iterator[Problem]:
-        """What is wrong with this question alone: too few choices, a range that runs downwards."""
+        """Problems of this question by itself, such as too few choices or a range that runs downwards."""
         yield from ()
 
     @classmethod
@@ -311,7 +311,7 @@ class Question(Asked):
         """The fields that only this kind has, from a row of an XLSForm."""
         return {"choices": row.choices()} if cls.listed else {}
 
-    def written(self, sheets: Sheets) -> list[Cells]:
+    def written(self, sheets: Sheets) -> list[RowCells]:
         """The rows of an XLSForm that ask it; name, texts, conditions and privacy are added to the first."""
         if not self.types:
             raise DataError(f"XLSForm has no row for {self.kind}, as {self.name!r} is; keep this questionnaire as JSON")
@@ -320,12 +320,12 @@ class Question(Asked):
 
 
 def names_of(parts: Sequence[Choice | Bin]) -> tuple[str, ...]:
-    """What data call these choices, rows or bins."""
+    """The names of these choices, rows or bins in data."""
     return tuple(part.name for part in parts)
 
 
 def quoted(name: str) -> int:
-    """Bytes of a name as JSON; those of questions and choices are plain letters, those of levels need not be."""
+    """Bytes of a name as JSON. Names of questions and choices are ASCII; names of levels need not be."""
     return len(json.dumps(name, ensure_ascii=False).encode())
 
 
@@ -344,17 +344,17 @@ def number_of(text: str) -> float | None:
 
 
 def described(cell: Any) -> str:
-    """What kind of thing stands in a cell; never the thing itself, which may be a true answer."""
+    """The kind of value in a cell; never the value itself, which may be a true answer."""
     kinds = ((bool, "a truth value"), (int | float, "a number"), (str, "a text"), (datetime.date, "a day"))
     return next((name for kind, name in kinds if isinstance(cell, kind)), "a list")
 
 
-Cells = dict[str, Any]
-"""Cells of an XLSForm row by their column; a label is ``{language: text}``."""
+RowCells = dict[str, Any]
+"""The cells of an XLSForm row by their column; a label is ``{language: text}``."""
 
 
 class Row(Protocol):
-    """A row of the survey sheet, as a kind reads it. Columns of ours have names such as ``naysay_range``."""
+    """A row of the survey sheet, as a kind reads it. Naysay's own columns have names such as ``naysay_range``."""
 
     languages: Sequence[str]
 
@@ -362,17 +362,17 @@ class Row(Protocol):
         """A cell's text, empty where there is none."""
 
     def label(self, column: str) -> dict[str, str]:
-        """A text in each language in which it is there."""
+        """A text, in each language that has it."""
 
     def problem(self, column: str, message: str, way_out: str = "", reason: str = "") -> None:
-        """Note what is wrong with a cell."""
+        """Record a problem of a cell."""
 
     def choices(self, name: str = "") -> list[dict[str, Any]]:
-        """The choices of a list: that of the row's type, or another."""
+        """The choices of a list: of the one that the row's type names, or of another."""
 
 
 class Sheets(Protocol):
-    """The sheets of a workbook that is written, as a kind sees them."""
+    """The sheets of a workbook being written, as a kind sees them."""
 
     def list_of(self, name: str, choices: Sequence[Choice | Bin]) -> str:
-        """The name of a list with these choices; questions with the same ones share it."""
+        """The name of a list with these choices; questions with the same choices share it."""

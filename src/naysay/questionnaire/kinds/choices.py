@@ -13,13 +13,13 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.questionnaire.kinds.base import (
     YES_NO,
-    Cells,
     Choice,
     Code,
     Label,
     Private,
     Question,
     Row,
+    RowCells,
     Sheets,
     described,
     names_of,
@@ -38,7 +38,7 @@ _ANSWERS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "n
 class _Choosing(Question):
     """A question with a list of choices."""
 
-    if TYPE_CHECKING:  # a field of each kind: one that stood here would come before `kind` in JSON
+    if TYPE_CHECKING:  # each kind declares this field: declared here, it would come before `kind` in JSON
         choices: tuple[Choice, ...]
 
     @property
@@ -65,10 +65,10 @@ class SelectOne(_Choosing):
     Parameters
     ----------
     right : str, optional
-        The name of the choice that is right: the question then checks whether respondents have understood. Its answer
-        is plain, is counted as any other, and cannot be taken back: the page then says what is right.
+        The name of the right choice: the question then checks whether respondents have understood. Its answer is plain
+        and is counted like any other. It cannot be changed, because the page then says what is right.
     explanation : {language: text}
-        What the page says then.
+        What the page says after the answer.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class SelectOne(_Choosing):
         own = {"right": row.text("naysay_right"), "explanation": row.label("naysay_explanation")}
         return rating or found | {name: told for name, told in own.items() if told}
 
-    def written(self, sheets: Sheets) -> list[Cells]:
+    def written(self, sheets: Sheets) -> list[RowCells]:
         (row,) = super().written(sheets)
         return [row | {"right": self.right or "", "explanation": self.explanation}]
 
@@ -130,7 +130,7 @@ class SelectOne(_Choosing):
 
 
 class SelectMultiple(_Choosing):
-    """Any of several choices; where it is private, each choice is a yes-or-no answer of its own.
+    """Any of several choices. If it is private, each choice is a yes-or-no answer of its own.
 
     Examples
     --------
@@ -253,7 +253,7 @@ class Grid(_Choosing):
         if not self.rows:
             yield Problem("choices", "a grid must have rows", "", "add rows", path=f"{path}.rows")
 
-    def written(self, sheets: Sheets) -> list[Cells]:
+    def written(self, sheets: Sheets) -> list[RowCells]:
         if self.constraint is not None:
             raise DataError(
                 f"XLSForm has no constraint on a grid, as {self.name!r} has; keep this questionnaire as JSON"

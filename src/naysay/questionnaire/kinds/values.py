@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from naysay import _checks
-from naysay.questionnaire.kinds.base import Bin, Cells, Label, Private, Question, Row, Sheets, number_of
+from naysay.questionnaire.kinds.base import Bin, Label, Private, Question, Row, RowCells, Sheets, number_of
 from naysay.questionnaire.problems import Problem
 from naysay.questionnaire.xlsform.offers import bins_of
 
@@ -23,20 +23,20 @@ __all__ = ["SAFE", "Date", "Decimal", "Integer", "Rating", "Text", "likert"]
 SAFE = 2**53 - 1
 """The largest whole number that JavaScript holds exactly."""
 
-_WRITTEN = 25  # characters of the longest number that JavaScript writes: -1.2345678901234567e-300, and one to spare
-_SPAN = 130  # of numbers that are bounded on one side or on none: years of age fit, and most counts
+_WRITTEN = 25  # characters: one more than JavaScript's longest number, -1.2345678901234567e-300
+_SPAN = 130  # width of random numbers without both bounds: years of age fit, and most counts
 _MOST_POINTS = 21
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_FORBIDDEN = {"Cc", "Cs"}  # control characters and half characters; new lines are allowed all the same
+_FORBIDDEN = {"Cc", "Cs"}  # control characters and lone surrogates; new lines are allowed nevertheless
 _WORDS = ("yes", "no", "sometimes", "rarely", "often", "it", "depends", "work", "home", "friends")
 
 
 class _Whole(Question):
     """A question that is answered with a whole number."""
 
-    if TYPE_CHECKING:  # fields of each kind: ones that stood here would come before `kind` in JSON
+    if TYPE_CHECKING:  # each kind declares these fields: declared here, they would come before `kind` in JSON
         low: int | None
         high: int | None
 
@@ -49,7 +49,7 @@ class _Whole(Question):
     def complaint(self, value: Any) -> str | None:
         bottom = max(-SAFE, -SAFE if self.low is None else self.low)
         top = min(SAFE, SAFE if self.high is None else self.high)
-        inside = type(value) is int and bottom <= value <= top  # True is an int, and no number
+        inside = type(value) is int and bottom <= value <= top  # True is an int to Python, but no number here
         return None if inside else f"must be a whole number from {bottom} to {top}"
 
     def value_of(self, cell: Any) -> Any:
@@ -61,7 +61,7 @@ class _Number(Question):
     bins: tuple[Bin, ...] = ()
     private: Private | None = None
 
-    if TYPE_CHECKING:  # a field of each kind: one that stood here would come before `kind` in JSON
+    if TYPE_CHECKING:  # each kind declares this field: declared here, it would come before `kind` in JSON
         low: float | None
         high: float | None
 
@@ -92,7 +92,7 @@ class _Number(Question):
         return _WRITTEN
 
     def _limits(self) -> tuple[float, float]:
-        """Between which numbers to draw: the limits, or the bounds of the bins and a bin beyond them."""
+        """The range to draw from: the limits, or the bounds of the bins plus one bin beyond them."""
         bounds = [each.below for each in self.bins if each.below is not None]
         width = (bounds[-1] - bounds[0]) / (len(bounds) - 1) if len(bounds) > 1 else _SPAN
         low = self.low if self.low is not None else min(0.0, *bounds[:1], 0.0)
@@ -107,7 +107,7 @@ class _Number(Question):
         yield from self._bin_flaws(f"{path}.bins")
 
     def _bin_flaws(self, path: str) -> Iterator[Problem]:
-        """Bins of a private number that do not go up, or do not cover all numbers."""
+        """Problems of bins: they must rise and, for a private number, cover all numbers."""
         if self.private is None:
             if self.bins:
                 message = "bins of a direct number are not used"
@@ -161,10 +161,10 @@ class _Number(Question):
 
     @classmethod
     def _as_written(cls, value: float) -> float | int:
-        """A number as JSON holds it: whole ones of a question for whole numbers without a decimal point."""
+        """A number as JSON holds it: without a decimal point if the question asks for whole numbers."""
         return int(value) if cls is Integer and value == int(value) else value
 
-    def written(self, sheets: Sheets) -> list[Cells]:
+    def written(self, sheets: Sheets) -> list[RowCells]:
         ends = ["" if end is None else f"{end:.15g}" for end in (self.low, self.high)]
         [first] = super().written(sheets)
         if any(ends):
@@ -186,7 +186,7 @@ def _worded(row: Row, name: str, bins: list[dict[str, Any]]) -> list[dict[str, A
 
 
 class Integer(_Whole, _Number):
-    """A whole number; where it is private, the bin that it falls into.
+    """A whole number; if it is private, the bin that it falls into.
 
     Examples
     --------
@@ -208,7 +208,7 @@ class Integer(_Whole, _Number):
 
 
 class Decimal(_Number):
-    """A number; where it is private, the bin that it falls into.
+    """A number; if it is private, the bin that it falls into.
 
     Examples
     --------
@@ -224,7 +224,9 @@ class Decimal(_Number):
     types: ClassVar[tuple[str, ...]] = ("decimal",)
 
     def complaint(self, value: Any) -> str | None:
-        if type(value) not in (int, float) or abs(value) > 1e308:  # 400-digit integers are JSON, and no float
+        if (
+            type(value) not in (int, float) or abs(value) > 1e308
+        ):  # JSON may hold an integer of 400 digits, which is no float
             return "must be a number"
         bottom, top = -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
         return None if bottom <= value <= top else f"must be a number from {bottom:g} to {top:g}"
@@ -284,14 +286,14 @@ class Rating(_Whole):
         labels = {field: row.label(column) for field, column in cls.fields.items()}
         return {field: label for field, label in labels.items() if label}
 
-    def written(self, sheets: Sheets) -> list[Cells]:
+    def written(self, sheets: Sheets) -> list[RowCells]:
         [first] = super().written(sheets)
         ends = {"low_label": self.low_label, "high_label": self.high_label}
         return [{**first, "parameters": f"start={self.low} end={self.high} step=1", **ends}]
 
 
 def likert(row: Row, choices: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """The fields of a rating, where the names of these choices are numbers that go up by one; None for others."""
+    """The fields of a rating, if the names of these choices are numbers that rise by one; else None."""
     names = [choice["name"] for choice in choices]
     if not names or not all(name.lstrip("-").isdecimal() and len(name) < 6 for name in names):
         return None
@@ -347,7 +349,7 @@ class Text(Question):
                 found[field] = int(text)
         return found
 
-    def written(self, sheets: Sheets) -> list[Cells]:
+    def written(self, sheets: Sheets) -> list[RowCells]:
         [first] = super().written(sheets)
         lines = {"lines": str(self.lines)} if self.lines != 1 else {}
         return [{**first, "max_length": str(self.max_length), **lines}]
@@ -372,7 +374,7 @@ class Date(Question):
             if isinstance(value, str) and _DAY.fullmatch(value):
                 datetime.date.fromisoformat(value)
                 return None
-        except ValueError:  # a thirteenth month
+        except ValueError:  # such as a thirteenth month
             pass
         return "must be a day, written like 2026-11-20"
 

@@ -19,7 +19,7 @@ _INNOCUOUS = "write the innocuous question into bind::naysay_innocuous"
 
 
 def by_hand(walk: Walk) -> Iterator[Problem]:
-    """A level drawn by hand is on offer, and can be drawn with a coin."""
+    """A level drawn by hand must be on offer, and people must be able to draw it with a coin."""
     for at, _, private in offers(walk):
         path, by_name = f"{at}.private.by_hand", dict(private.channels)
         for level in private.by_hand:
@@ -35,7 +35,7 @@ def by_hand(walk: Walk) -> Iterator[Problem]:
 
 
 def modes(walk: Walk) -> Iterator[Problem]:
-    """Each mode is named once, and a mode by hand is one in which people can do what they are told."""
+    """Each mode is named once, and people must be able to carry out a mode by hand."""
     for at, question, private in offers(walk):
         path, named = f"{at}.private.modes", private.modes
         if not named or len(set(named)) < len(named):
@@ -54,7 +54,7 @@ def modes(walk: Walk) -> Iterator[Problem]:
 
 
 def _told(path: str, question: Question, private: Private) -> Iterator[Problem]:
-    """What keeps people from carrying the design out."""
+    """The problem for which people cannot carry the design out."""
     channel = private.channels[0][1]
     if way_by_hand(channel, innocuous=bool(private.innocuous)) is not None:
         return
@@ -67,7 +67,7 @@ def _told(path: str, question: Question, private: Private) -> Iterator[Problem]:
 
 
 def innocuous(walk: Walk) -> Iterator[Problem]:
-    """An innocuous question protects one answer, and is asked nowhere else; its prevalence is an assumption."""
+    """An innocuous question protects only one answer and is asked nowhere else; its prevalence is an assumption."""
     seen: dict[str, str] = {}
     asked = {letters(text): entry.item.name for entry, _ in walk.questions() for text in entry.item.label.values()}
     for at, question, private in offers(walk):
@@ -92,7 +92,7 @@ def innocuous(walk: Walk) -> Iterator[Problem]:
 
 
 def _fit(path: str, question: Question, private: Private) -> Iterator[Problem]:
-    """Whether the design has an innocuous question at all, and one for each answer."""
+    """Whether an innocuous question fits the design, and protects only one answer."""
     if question.parts:
         message = "a select_multiple must have no innocuous question: it would protect several answers"
         reason = "the responses together would tell which answers are alike"

@@ -19,7 +19,7 @@ RULES: tuple[Rule, ...] = (
     privacy.designs_fit, privacy.levels, privacy.words, privacy.categories,
     carried_out.by_hand, carried_out.modes, carried_out.innocuous,
 )  # fmt: skip
-"""What is checked; each yields problems with their path."""
+"""The rules that are checked; each yields problems with their path."""
 
 
 def check(questionnaire: Questionnaire, *, omitted: Collection[str] = ()) -> tuple[Problem, ...]:
@@ -29,12 +29,12 @@ def check(questionnaire: Questionnaire, *, omitted: Collection[str] = ()) -> tup
     ----------
     questionnaire : Questionnaire
     omitted : collection of str, optional
-        Names of questions that could not be read; references to them are no problem of their own.
+        Names of questions that could not be read; a reference to one of them is not a further problem.
 
     Returns
     -------
     tuple of Problem
-        Each with its path, what must hold, why, and the way out; empty where all is well.
+        Each problem has its path, what must hold, why, and the way out. Empty where there is no problem.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def check(questionnaire: Questionnaire, *, omitted: Collection[str] = ()) -> tup
     []
     """
     walk, unread = Walk(questionnaire), set(omitted)
-    # a dict and no set: problems keep the order of the rules
+    # a dict, not a set: problems keep the order of the rules
     found = dict.fromkeys(problem for rule in RULES for problem in rule(walk))
     about_unread = {each for each in found if each.rule == "references" and not unread.isdisjoint(piped(each.message))}
     return tuple(each for each in found if each not in about_unread)

@@ -1,4 +1,4 @@
-"""Rules about conditions: they refer to what is asked before, and never to a true private answer."""
+"""Rules about conditions: they refer only to earlier questions, and never to a true private answer."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from naysay.questionnaire.rules.walk import Entry, Walk, expressions, nodes
 
 __all__ = ["behind_sent", "conditions", "constraints"]
 
-_MANY = 200  # questions; the nearest of more takes long to find
+_MANY = 200  # questions; among more of them the nearest name takes long to find
 _ASK_ALL = "ask everybody, or branch on a direct answer"
 
 
 def conditions(walk: Walk) -> Iterator[Problem]:
-    """Every reference of a condition is to a plain answer, or to a response as it is sent, that is there by then."""
+    """A condition refers only to plain answers and sent responses that are already there."""
     for entry in walk.entries:
         for path, expression in expressions(entry):
             for node in nodes(expression):
@@ -80,7 +80,7 @@ def _sent(asked: Question, path: str) -> Iterator[Problem]:
 
 
 def behind_sent(walk: Walk) -> Iterator[Problem]:
-    """A plain question behind a response is a warning: what people say there tells whose response was true.
+    """A plain question whose condition is a response is a warning: its answers tell whose response was true.
 
     Respondents whose forced "yes" leads them to "How often?" answer "never" there. All others who are asked it have
     told the truth about the first question.
@@ -104,7 +104,7 @@ def _behind_sent(name: str, private: str, path: str) -> Problem:
 
 
 def constraints(walk: Walk) -> Iterator[Problem]:
-    """A private answer is accepted as it is; a constraint on a plain one says what must hold."""
+    """A private answer has no constraint; a constraint on a plain answer must have a message."""
     for entry, question in walk.questions():
         constraint, path = question.constraint, f"{entry.path}.constraint"
         if question.privacy is not None:

@@ -1,4 +1,4 @@
-"""What a choice means, as far as its words betray it, in English, German, Spanish and Arabic."""
+"""What a choice means, as far as its words tell, in English, German, Spanish and Arabic."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NONE_OF_THEM, _REFUSED, _COMPLEMENTS = _of(_NONE), _of(_REFUSAL), _of(_COMPLEME
 
 
 def none_of_them(choice: Choice | Bin) -> bool:
-    """Whether a choice is what the other choices are not: "none of the above", "something else".
+    """Whether a choice stands for everything beside the other choices: "none of the above", "something else".
 
     Examples
     --------
@@ -63,7 +63,7 @@ def refusal(choice: Choice | Bin) -> bool:
 
 
 def complement(choice: Choice | Bin) -> bool:
-    """Whether a choice denies what the others admit, "never", "no", "0 to 2", so that ruling it out admits it.
+    """Whether a choice denies what the others admit, such as "never", "no", "0 to 2". Ruling it out admits the thing.
 
     Examples
     --------
@@ -74,6 +74,6 @@ def complement(choice: Choice | Bin) -> bool:
 
 
 def _any(pattern: re.Pattern[str], choice: Choice | Bin) -> bool:
-    """Whether the name or a label fits, without what surrounds its words."""
+    """Whether the name or a label fits, without the characters around its words."""
     labels = (re.sub(r"\s+", " ", text).strip(" .,;:!?()[]«»\"'“”„…،؟") for text in choice.label.values())
     return any(map(pattern.fullmatch, (choice.name.replace("_", " "), *labels)))

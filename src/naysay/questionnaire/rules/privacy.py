@@ -1,4 +1,4 @@
-"""Rules about privacy: which designs can be asked, which categories betray something when they are ruled out."""
+"""Rules about privacy: which designs can be asked, and which categories betray something when they are ruled out."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from naysay.questionnaire.rules.walk import Walk
 __all__ = ["MOST_ODDS", "categories", "designs_fit", "levels", "offers", "words"]
 
 MOST_ODDS = 20
-"""Odds between two categories to which one answer may change them unmentioned.
+"""The largest factor by which an answer may change the odds between two categories without a warning.
 
-More is a warning to the author, and a sentence on the page, which has the number as ``LOUD`` in ``measures.js``.
+A larger factor is a warning to the author and a sentence on the page. The page has the number as ``LOUD`` in
+``measures.js``: change both.
 """
 
 _MOST_EPSILON = round(math.log(MOST_ODDS), 1)  # 3, rounded: authors write k_ary(epsilon=3), whose odds are 20.09
 
 
 def offers(walk: Walk) -> Iterator[tuple[str, Question, Private]]:
-    """Private questions whose design can be read and is about their categories."""
+    """Private questions whose design can be read and has their categories."""
     for entry, question in walk.questions():
         if question.privacy is not None and not list(_unfit(entry.path, question, question.privacy)):
             yield entry.path, question, question.privacy
 
 
 def designs_fit(walk: Walk) -> Iterator[Problem]:
-    """A design can be read, asks one sample for one response, and is about the question's categories."""
+    """A design must be readable, ask one sample for one response, and have the question's categories."""
     for entry, question in walk.questions():
         if question.privacy is not None:
             yield from _unfit(entry.path, question, question.privacy)
@@ -68,7 +69,7 @@ def _unfit(path: str, question: Question, private: Private) -> Iterator[Problem]
 
 
 def levels(walk: Walk) -> Iterator[Problem]:
-    """A level that reveals the answer, or nearly, says so, one that tells nothing too; the most private come first."""
+    """Levels that reveal the answer, nearly reveal it, or tell nothing are reported; the most private come first."""
     for at, _, private in offers(walk):
         path = f"{at}.private.design"
         for level, channel in private.channels:
@@ -86,7 +87,7 @@ def levels(walk: Walk) -> Iterator[Problem]:
 
 
 def words(walk: Walk) -> Iterator[Problem]:
-    """A response that is no choice has words of its own."""
+    """A response that is not a choice needs words of its own."""
     for path, question, private in offers(walk):
         known = {*question.categories, *YES_NO, *private.responses}
         spaces = [channel.space for _, channel in private.channels]
@@ -124,7 +125,7 @@ def _told(design: Design, called: str, path: str) -> Iterator[Problem]:
 
 
 def categories(walk: Walk) -> Iterator[Problem]:
-    """No "none of the above" where two options are shown; a sink where ruling a category out betrays something."""
+    """No "none of the above" where two options are shown; a sink where ruling out a category betrays something."""
     for path, question, private in offers(walk):
         if len(question.categories) < 3:
             continue
@@ -150,7 +151,7 @@ def categories(walk: Walk) -> Iterator[Problem]:
 
 
 def _nameable(design: Design) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which categories a response can rule out, (t,); none where the design is a direct question."""
+    """Which categories a response can rule out, (t,); none for a direct question."""
     t = len(design.categories)
     if not math.isinf(privacy.epsilon(design)) or privacy.still_possible(design)[1] == 1:
         return np.zeros(t, dtype=bool)

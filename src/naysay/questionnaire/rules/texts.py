@@ -20,11 +20,11 @@ _LEAST, _MOST = 3, 6  # choices of a practice question
 _OF_OBJECTS = frozenset(
     ["constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf"]
 )
-"""What every object of JavaScript has without being given it, beside names that begin with __."""
+"""Names that every JavaScript object has by itself, apart from names that begin with __."""
 
 
 def names(walk: Walk) -> Iterator[Problem]:
-    """Names differ, over the questionnaire and within a list, and are safe in any language."""
+    """Names must differ within the questionnaire and within a list, and be safe in any programming language."""
     seen: dict[str, str] = {}
     taken = {"day": "the day of the reply", **dict(_columns_of_levels(walk))}
     for entry in walk.entries:
@@ -46,9 +46,11 @@ def names(walk: Walk) -> Iterator[Problem]:
 
 
 def _columns_of_levels(walk: Walk) -> Iterator[tuple[str, str]]:
-    """The columns of the replies that hold the level of an answer, and what is in each."""
+    """The columns of the replies that hold the level of an answer, with a description."""
     for _, question in walk.questions():
-        design = question.privacy and question.privacy.design.get("design")  # as it stands: it may be unreadable
+        design = question.privacy and question.privacy.design.get(
+            "design"
+        )  # the raw form: the design may be unreadable
         if isinstance(design, dict) and "levels" in design:
             yield f"{question.name}_level", f"the level of {question.name!r}"
 
@@ -65,7 +67,7 @@ def _twice(name: str, path: str, where: str) -> Problem:
 
 
 def languages(walk: Walk) -> Iterator[Problem]:
-    """Every text is there in every language."""
+    """Every text must be there in every language."""
     known = walk.languages
     if not known:
         yield Problem("languages", "at least one language is needed", "", "name its tag, such as en", path="languages")
@@ -88,7 +90,7 @@ def languages(walk: Walk) -> Iterator[Problem]:
 
 
 def wording(walk: Walk) -> Iterator[Problem]:
-    """Texts are shown as they are written: no markup, nothing invisible."""
+    """Texts are shown as they are written, so they must hold no markup and nothing invisible."""
     for _, path, text in walk.wordings():
         if markup := _MARKUP.search(text):
             message = f"markup is shown as it is written; got {markup[0]!r}"
@@ -100,7 +102,7 @@ def wording(walk: Walk) -> Iterator[Problem]:
 
 
 def piping(walk: Walk) -> Iterator[Problem]:
-    """``${question}`` in a text repeats a plain answer given before, never a private one."""
+    """``${question}`` in a text may repeat an earlier plain answer, never a private one."""
     for told, path, text in walk.wordings():
         for name in piped(text):
             if told.entry is None:
@@ -124,7 +126,7 @@ def _piped(asked: Entry | None, name: str, entry: Entry, path: str) -> Iterator[
 
 
 def scales(walk: Walk) -> Iterator[Problem]:
-    """What each kind of question asks of itself, such as enough choices and ranges that run upwards."""
+    """The rules of each kind of question, such as enough choices and ranges that run upwards."""
     if walk.practice is not None and not _LEAST <= len(walk.practice) <= _MOST:
         message = f"a practice question must have {_LEAST} to {_MOST} choices; got {len(walk.practice)}"
         reason = "it shows that some options are struck out, and others stay"

@@ -19,16 +19,16 @@ _PIPED = re.compile(r"\$\{\s*+([^}\s]*+)\s*+\}")
 
 @dataclass(frozen=True)
 class Entry:
-    """An item where it stands.
+    """An item and its place in the questionnaire.
 
     Parameters
     ----------
     path : str
     item : Item
     order : int
-        How many items stand before it; a group stands before what it holds.
+        How many items stand before it; a group stands before its own items.
     last : int
-        The order of the last item that it holds; its own where it holds none.
+        The order of the last item in it; its own order if it holds none.
     """
 
     path: str
@@ -38,7 +38,7 @@ class Entry:
 
     @property
     def constraint(self) -> Constraint | None:
-        """What a plain answer must fulfill; None for notes and groups, too."""
+        """The condition on a plain answer; None where there is none, and for notes and groups."""
         return getattr(self.item, "constraint", None)
 
 
@@ -51,7 +51,7 @@ class Shown:
     path : str
     label : Label
     needed : bool
-        Whether it must be there at all.
+        Whether the text is required.
     what : str
     entry : Entry, optional
         The item to which it belongs; none for texts of the questionnaire itself.
@@ -65,7 +65,7 @@ class Shown:
 
 
 class Walk:
-    """A questionnaire with what its rules look at: its items in order and by name, and its texts.
+    """A questionnaire as its rules read it: its items in order and by name, and its texts.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Walk:
         self.texts = [*_texts(questionnaire), *(told for entry in self.entries for told in _within(entry))]
 
     def questions(self) -> Iterator[tuple[Entry, Question]]:
-        """Every question where it stands; notes and groups left out."""
+        """Every question with its place; notes and groups are left out."""
         return ((entry, entry.item) for entry in self.entries if isinstance(entry.item, Question))
 
     def wordings(self) -> Iterator[tuple[Shown, str, str]]:

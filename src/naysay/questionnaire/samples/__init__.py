@@ -12,7 +12,7 @@ __all__ = ["sample"]
 
 @cache
 def sample() -> Questionnaire:
-    """The questionnaire that the package brings along: every kind of question, in English, German, Spanish and Arabic.
+    """The questionnaire in the package: every kind of question, in English, German, Spanish and Arabic.
 
     Examples
     --------

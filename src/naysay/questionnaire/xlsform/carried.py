@@ -1,4 +1,4 @@
-"""Who carries a design out, as an XLSForm writes it: the modes, the innocuous question, the words of the responses."""
+"""Who carries out a design, as an XLSForm writes it: modes, innocuous question, words of the responses."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def carried_out(
     first: Label | None = None,
     second: Label | None = None,
 ) -> dict[str, Any]:
-    """The privacy of a question with who carries its design out, and in which words.
+    """The privacy of a question, completed by who carries out its design and in which words.
 
     Parameters
     ----------
@@ -69,13 +69,13 @@ def carried_out(
     several : bool
         Whether the question has several answers; one innocuous question cannot protect them.
     innocuous, first, second : {language: text}, optional
-        The innocuous question and the words of the two responses. Where they are not given and naysay knows good ones,
-        it takes them: a mother's birthday for a prevalence of so many twelfths.
+        The innocuous question and the words of the two responses. Where they are missing, naysay writes its own if it
+        has fitting ones: a mother's birthday for a prevalence in twelfths.
 
     Raises
     ------
     DesignError
-        A mode that there is not.
+        The mode is unknown.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def carried_out(
 
 
 def written_carried(private: Private) -> dict[str, Any]:
-    """The cells from which `carried_out` reads back who carries a design out, and in which words."""
+    """The cells for who carries out a design and in which words; `carried_out` reads them back."""
     needed = private.modes != ("device",) or _assumes_prevalence(private.offer)
     cells: dict[str, Any] = {"mode": ", ".join(private.modes)} if needed else {}
     cells["innocuous"] = private.innocuous
@@ -120,13 +120,13 @@ def _assumes_prevalence(offer: Answerable) -> bool:
 
 
 def _labels(offer: Answerable) -> list[str]:
-    """The two responses of a design for two categories, where they are others; none of other designs."""
+    """The two responses of a design for two categories, if they differ from the categories; else none."""
     labels = [str(label) for label in offer.space.labels] if isinstance(offer, Design) and offer.space.one_label else []
     return labels if len(labels) == 2 and labels != list(map(str, offer.categories)) else []
 
 
 def _way(offer: Answerable) -> str | None:
-    """How people carry out a design that has an innocuous question; packs of cards may have the same chances."""
+    """How people carry out a design with an innocuous question; other designs, such as cards, may share its chances."""
     return way_by_hand(offer, innocuous=True) if isinstance(offer, Design) and _assumes_prevalence(offer) else None
 
 
@@ -136,7 +136,7 @@ def _default_words(offer: Answerable, languages: Sequence[str]) -> dict[str, Lab
 
 
 def _birthday(offer: Answerable, languages: Sequence[str]) -> Label:
-    """An innocuous question about birthdays, of a prevalence of so many twelfths; none for another."""
+    """An innocuous question about birthdays for a prevalence in twelfths; empty for other prevalences."""
     months = _prevalence(offer) * 12
     if months.denominator > 1 or not 2 <= months <= 11:
         return {}
@@ -146,18 +146,18 @@ def _birthday(offer: Answerable, languages: Sequence[str]) -> Label:
 
 
 def _prevalence(offer: Answerable) -> Fraction:
-    """That of the innocuous question: how often its yes makes others say the first response."""
+    """The prevalence of the innocuous question: how often its yes makes others give the first response."""
     way, ((a, b), (c, _)) = _way(offer), _columns(offer)
     return Fraction(b, b + c) if way == "unrelated" else Fraction(a if way == "crosswise" else b, a + c)
 
 
 def _columns(offer: Answerable) -> Any:
-    """The weights of both responses, for members and for others; ((0, 0), (1, 1)) where there are none to read."""
+    """The weights of both responses, for members and for others; ((0, 0), (1, 1)) for other designs."""
     weights = offer.channel().integers(offer.space.listing()) if _way(offer) else None
     return ((0, 0), (1, 1)) if weights is None else weights.tolist()
 
 
 def _spoken(known: Mapping[str, Any], languages: Sequence[str]) -> dict[str, Any]:
-    """What is known, by those of the languages in which it is."""
+    """The known texts, for those of the languages that have one."""
     base = {tag: tag.partition("-")[0].lower() for tag in languages}
     return {tag: known[own] for tag, own in base.items() if own in known}

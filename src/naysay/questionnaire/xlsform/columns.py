@@ -1,4 +1,4 @@
-"""The columns of an XLSForm: which are understood, in which language, and what to do about the others."""
+"""The columns of an XLSForm: which ones are understood, in which language, and the way out for others."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ _TAG, _LONGEST_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*"), 35
 
 
 def own() -> dict[str, bool]:
-    """The columns of the survey sheet that are ours, and whether they are texts in each language.
+    """Naysay's own columns of the survey sheet, and whether they hold texts in each language.
 
-    They are also written with ``bind::`` before them, so that other tools leave them alone.
+    They are written with the prefix ``bind::``, too, so that other tools leave them alone.
     """
     fields = [(kind.model_fields[name], column) for kind in KINDS.values() for name, column in kind.fields.items()]
     return _PRIVACY | {column: field.annotation == Label for field, column in fields}
@@ -99,7 +99,7 @@ class Columns:
         return {language: row[header] for language, header in headers.items() if header in row}
 
     def places(self, path: str, number: int, meanings: Mapping[str, str]) -> Iterator[tuple[str, Place]]:
-        """Where the fields below a path stand; `meanings` names each field's column."""
+        """The places of the fields below a path; `meanings` names each field's column."""
         yield path, Place(self.sheet, number)
         for name, meaning in meanings.items():
             for language, header in self.translated.get(meaning, {}).items():
@@ -111,7 +111,7 @@ class Columns:
 
 
 def columns_of(sheet: Sheet, name: str, *, default: str) -> Columns:
-    """What the columns of a sheet mean; a text without a language is in the default one.
+    """The meaning of a sheet's columns; a text without a language is in the default language.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def columns_of(sheet: Sheet, name: str, *, default: str) -> Columns:
 
 
 def _split(header: str) -> tuple[str, str, str]:
-    """Base and language of a header; `bind::` before a column of ours is dropped."""
+    """Base and language of a header; `bind::` before one of naysay's columns is dropped."""
     text = re.sub(r"^bind\s*::\s*(?=naysay_)", "", header.strip(), flags=re.IGNORECASE)
     if text.lower().startswith(("media::", "bind::", "control::", "body::")):
         return text, "", ""
@@ -166,7 +166,7 @@ def _add_language(found: Columns, header: str, meaning: str, named: str, default
 
 
 def tag_of(language: str) -> str | None:
-    """The BCP 47 tag of a language as XLSForm names it, "German (de)" or "de"; None where it has none.
+    """The BCP 47 tag of a language as XLSForm names it, such as "German (de)" or "de"; None without a tag.
 
     Examples
     --------

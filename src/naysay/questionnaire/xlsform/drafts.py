@@ -23,11 +23,11 @@ class Draft:
     form : object
         The canonical form, as far as it could be read.
     problems : list of Problem
-        What could not.
+        The problems of what could not be read.
     places : {path: Place}
         Where the parts of the form stand in the sheets.
     omitted : set of str
-        Names of questions that are there but could not be read.
+        Names of questions that could not be read.
     """
 
     form: dict[str, Any]

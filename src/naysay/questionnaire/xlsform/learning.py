@@ -1,4 +1,4 @@
-"""What helps respondents to understand, as an XLSForm writes it: the practice question, and a check in our words."""
+"""Help for respondents, as an XLSForm writes it: the practice question, and naysay's check of understanding."""
 
 from __future__ import annotations
 

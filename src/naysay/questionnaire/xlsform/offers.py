@@ -16,12 +16,12 @@ from naysay.questionnaire.kinds.base import Private
 __all__ = ["COIN", "bins_of", "private_of", "written_private"]
 
 COIN = "coin"
-"""What the level is called that respondents draw themselves."""
+"""The name of the level that respondents draw themselves."""
 
 DEVICE = "device"
-"""What the level is called that the device draws, where there is one design beside the coin."""
+"""The name of the level that the device draws, if there is one design beside the coin."""
 
-_MOST_CATEGORIES = 200  # a table of the design has that many columns, and as many rows
+_MOST_CATEGORIES = 200  # the design's table has so many columns, and as many rows
 _SINK = {
     "en": "Nothing is ruled out",
     "de": "Nichts wird ausgeschlossen",
@@ -61,7 +61,7 @@ def private_of(
     Raises
     ------
     DesignError
-        Cells that describe no design for these categories; says what must hold.
+        The cells describe no design for these categories; the message says what must hold.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def private_of(
 
 
 def sink_words(languages: Sequence[str]) -> dict[str, str]:
-    """What respondents read for a sink where the author wrote nothing, in those of the languages that are known.
+    """The words for a sink where the author wrote none, in those of the languages that naysay knows.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _form(design: Answerable, **fields: Any) -> dict[str, Any]:
 
 
 def _base(names: tuple[str, ...], design: str, chosen: list[str]) -> Answerable:
-    """The design that the cell calls for; a negative survey with a range of levels is the offer of these."""
+    """The design that the cell asks for; a negative survey with a range of levels becomes an offer of these levels."""
     text = design.strip() or "negative_levels()"
     if text.startswith("{"):
         return read(text)
@@ -182,7 +182,7 @@ def written_private(private: Private) -> dict[str, str]:
     Returns
     -------
     {column: text}
-        The design's JSON in one cell where no shorter way says the same.
+        One cell with the design's JSON, if nothing shorter says the same.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def written_private(private: Private) -> dict[str, str]:
 
 
 def _candidates(private: Private, names: tuple[str, ...]) -> list[dict[str, str]]:
-    """Cells that might say it, the plainest first."""
+    """Candidate cells for a design, the plainest first."""
     offer = private.offer
     sinks = [name for name in names if f"sink_{name}" in private.responses]
     found = [{"design": "negative", "sink": name} for name in names if "sink" in private.responses]
@@ -230,7 +230,7 @@ def bins_of(bounds: Sequence[float], languages: Sequence[str], *, whole: bool) -
         Where one bin ends and the next begins.
     languages : sequence of str
     whole : bool
-        Of whole numbers: "20 to 39" instead of "20 to under 40".
+        Whether numbers are whole: then "20 to 39" instead of "20 to under 40".
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""XLSForm in: from the sheets survey, choices and settings to the canonical form and where each part of it stands."""
+"""XLSForm in: from the sheets survey, choices and settings to the canonical form, and the place of each part."""
 
 from __future__ import annotations
 
@@ -60,16 +60,18 @@ def read_xlsform(path: str | Path) -> Draft:
     known = {each.place.row for each in draft.problems if each.place and each.severity == "error"} - {None}
     told = _upstream(sheets, columns["survey"])
     draft.problems += [each for each in told if each.place is None or each.place.row not in known]
-    _tell_merged(draft, sheets)  # last: it removes problems that others noted
+    _tell_merged(draft, sheets)  # last: it removes problems that earlier steps recorded
     return draft
 
 
 def _tell_merged(draft: Draft, sheets: Mapping[str, Sheet]) -> None:
-    """Name merged cells, in place of what seems to be missing in their rows."""
+    """Report merged cells, instead of what seems to be missing in their rows."""
     reason, way_out = "the text stands in the first cell, and the others are empty", "unmerge them, and fill in each"
     for name, sheet in sheets.items():
         for cells, first, last in sheet.merged:
-            rows = range(first, last + 1 if last > first else first)  # a range: a stranger may merge a million rows
+            rows = range(
+                first, last + 1 if last > first else first
+            )  # a range, not a list: a stranger's file may merge a million rows
             places = ((each, each.place) for each in draft.problems)
             draft.problems = [each for each, at in places if not (at and at.sheet == name and at.row in rows)]
             severity: Severity = "error" if rows else "warning"
@@ -108,11 +110,11 @@ def _languages(columns: Mapping[str, Columns], sheets: Mapping[str, Sheet], defa
 
 
 def _settings(draft: Draft, columns: Columns, number: int, row: Mapping[str, str], *, stem: str) -> None:
-    """Name, title and texts of the questionnaire; the name is that of the file where none is given."""
+    """Name, title and texts of the questionnaire; by default the name is that of the file."""
     languages = draft.form["languages"]
     named = columns.text(row, "form_id") or re.sub(r"[^a-z0-9_-]+", "-", stem.lower()).strip("-_") or "questionnaire"
     title = columns.label(row, "form_title")
-    if len(title) == 1:  # the form_title of XLSForm knows no languages
+    if len(title) == 1:  # XLSForm's form_title has no languages
         title = dict.fromkeys(languages, next(iter(title.values()))) | title
     meanings = {"name": "form_id", "title": "form_title", **{name: f"naysay_{name}" for name in TEXTS}}
     draft.form |= {"name": named, "title": title or dict.fromkeys(languages, named)}
@@ -135,7 +137,7 @@ def _lists(draft: Draft, columns: Columns, sheet: Sheet) -> dict[str, list[tuple
 
 @dataclass
 class _Open:
-    """A group that is not closed yet: the row that began it, what it has in common, and what is in it."""
+    """A group that is not closed yet: the row that began it, its shared fields, and its items."""
 
     row: Row
     path: str
@@ -239,13 +241,13 @@ def _upstream(sheets: Mapping[str, Sheet], columns: Columns) -> list[Problem]:
         convert(_workbook(sheets, columns), warnings=warnings, form_name="data")
     except PyXFormError as error:
         return [_told(str(error), "error")]
-    except Exception as error:  # what pyxform did not foresee in a form that was understood here
+    except Exception as error:  # pyxform fails unforeseen on a form that naysay has understood
         return [_told(f"{type(error).__name__} in pyxform: {error}", "warning")]
     return [_told(each, "warning") for each in warnings]
 
 
 def _workbook(sheets: Mapping[str, Sheet], columns: Columns) -> dict[str, Any]:
-    """The sheets as pyxform takes them, without what is ours; rows keep their numbers."""
+    """The sheets as pyxform takes them, without naysay's own columns; rows keep their numbers."""
     ours = {header for meaning, header in columns.plain.items() if meaning in own()}
     ours |= {header for meaning, named in columns.translated.items() if meaning in own() for header in named.values()}
     book: dict[str, Any] = {"sheet_names": list(sheets)}
@@ -262,7 +264,7 @@ def _workbook(sheets: Mapping[str, Sheet], columns: Columns) -> dict[str, Any]:
 
 
 def _theirs(cell: str) -> str:
-    """A cell in the words of pyxform: sent() and the check of understanding are ours; the type today needs no label."""
+    """A cell in pyxform's words: sent() and the check of understanding are naysay's own; type today needs no label."""
     return "today" if cell.strip().lower() == CHECK else _SENT.sub(r"\1", cell)
 
 

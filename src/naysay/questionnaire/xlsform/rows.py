@@ -1,4 +1,4 @@
-"""One row of the survey sheet to one question: its type, its texts, its conditions, its privacy."""
+"""From one row of the survey sheet to one question: its type, texts, conditions and privacy."""
 
 from __future__ import annotations
 
@@ -61,19 +61,19 @@ _WORDS = (
     "naysay_first_label",
     "naysay_sink_label",
     "naysay_sink",
-)  # what has words for responses, or asks for some; else the design does
+)  # columns with words for the responses; without them the design has its own
 _PRIVACY = ("naysay_design", "naysay_levels", "naysay_sink", "naysay_mode")
 _DESIGN = _PRIVACY[:3]
 
 
 @dataclass(frozen=True)
 class Workbook:
-    """What all rows of the survey sheet share; what cannot be read becomes a problem, and the rest goes on.
+    """What all rows of the survey sheet share. What cannot be read becomes a problem, and reading goes on.
 
     Parameters
     ----------
     draft : Draft
-        Added to.
+        The draft that rows add to.
     columns : {sheet: Columns}
     lists : {list: rows}
     """
@@ -84,16 +84,16 @@ class Workbook:
 
 
 class Row:
-    """One row, and the path of what it becomes.
+    """One row, and the path of the item that it becomes.
 
     Parameters
     ----------
     workbook : Workbook
     number : int
-        Counted as spreadsheets do.
+        Counted as spreadsheets count.
     cells : {header: text}
     path : str
-        In the canonical form; may be known later.
+        The path in the canonical form; it may be set later.
     """
 
     def __init__(self, workbook: Workbook, number: int, cells: Mapping[str, str], path: str = "") -> None:
@@ -120,7 +120,7 @@ class Row:
         self.workbook.draft.problems.append(Problem("cells", message, reason, way_out, severity, place=place))
 
     def head(self) -> dict[str, Any]:
-        """What every row may have: name, texts, and when it is asked."""
+        """The fields that every row may have: name, texts, and the condition for asking."""
         own = {name: column for kind in KINDS.values() for name, column in kind.fields.items()}
         worded = next((name for name in _WORDS if self.text(name) or self.label(name)), "naysay_design")
         relevant = self._expression("relevant")
@@ -128,7 +128,7 @@ class Row:
         return head | ({} if relevant is None else {"relevant": relevant})
 
     def _named(self, fields: Mapping[str, str]) -> dict[str, Any]:
-        """Name and label, after noting where these fields stand."""
+        """Name and label; the places of these fields are recorded."""
         self.workbook.draft.places.update(self.columns.places(self.path, self.number, fields))
         return {"name": self.text("name"), "label": self.label("label")}
 
@@ -184,7 +184,7 @@ class Row:
             return None
 
     def choices(self, name: str = "") -> list[dict[str, Any]]:
-        """The choices of a list with their places: that of the row's type, or another."""
+        """The choices of a list with their places: of the one that the row's type names, or of another."""
         path = f"lists.{name}" if name else f"{self.path}.choices"
         name = name or self._list
         book, columns = self.workbook, self.workbook.columns["choices"]
@@ -246,7 +246,7 @@ class Row:
                 continue
             lists.append(found[1])
             if "label" in row.text("appearance").lower().split():
-                continue  # the header of a table, in the old way of writing grids
+                continue  # the header row of a table, from XLSForm's old way of writing grids
             row.path = f"{self.path}.rows[{len(rows)}]"
             rows.append(row._of_grid())
             required.append(row.required())
@@ -268,7 +268,7 @@ class Row:
 
 
 def _kind_asked(text: str) -> tuple[type[Question], str, str] | None:
-    """The kind of question that a type asks, its list of choices, and what follows; None where it asks none.
+    """The kind of question that a type asks, its list of choices, and what follows; None where it asks no question.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The sheets of an XLSForm, read with care: a workbook is a stranger's zip file full of XML."""
+"""The sheets of an XLSForm, read with caution: a workbook is a stranger's zip file full of XML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LARGEST_CONTENT = 16_000_000  # bytes of a workbook when unpacked
 _MOST_PARTS = 500
 _LONGEST_CELL = 10_000
 _MOST_ROWS = 10_000
-_RATIO = 200  # packed XML shrinks 10 to 30 times; a bomb thousands of times
+_RATIO = 200  # XML shrinks 10 to 30 times when packed; a zip bomb, thousands of times
 _SUFFIXES = (".xlsx", ".csv", ".md")
 _ROW = re.compile(rb"<(?:\w+:)?row[\s>/]")
 _DECLARED = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
@@ -49,12 +49,12 @@ class Sheet:
 
 
 def content_of(path: Path) -> bytes:
-    """The bytes of a questionnaire's file, as many as one may have.
+    """The bytes of a questionnaire's file, up to the greatest size that one may have.
 
     Raises
     ------
     DataError
-        A file that is not there, cannot be read, or is too large; no more of it is read than a questionnaire may have.
+        The file is not there, cannot be read, or is too large. Reading stops at the greatest size of a questionnaire.
 
     Examples
     --------
@@ -85,12 +85,12 @@ def read_sheets(path: str | Path) -> dict[str, Sheet]:
     Returns
     -------
     {name: Sheet}
-        Empty sheets for those that are not there.
+        A sheet that is not there is empty.
 
     Raises
     ------
     DataError
-        A file that cannot be read, that is too large, or that holds what has no place in a questionnaire.
+        The file cannot be read, is too large, or holds something that has no place in a questionnaire.
     NaysayError
         The extra ``collect`` is not installed.
     """
@@ -123,9 +123,9 @@ def _check_rows(name: str, rows: int) -> None:
 
 
 def _checked_workbook(name: str, content: bytes) -> bytes:
-    """The workbook packed anew from parts that were checked, so that what is read is what was checked.
+    """The workbook, packed anew from checked parts, so that exactly what was checked is read.
 
-    Raises for one that must not be opened, before anything of it is understood.
+    A workbook that must not be opened is refused before any of it is parsed.
     """
     if content.startswith(_OLE):
         raise DataError(f"{name!r} is encrypted, or of the old .xls kind; save it as .xlsx without a password")
@@ -138,7 +138,7 @@ def _checked_workbook(name: str, content: bytes) -> bytes:
                     safe.writestr(part.filename, _checked_part(name, part, archive))
     except DataError:
         raise
-    except Exception as error:  # a decompressor's own errors, such as zlib.error and LZMAError, share no other root
+    except Exception as error:  # errors of decompressors, such as zlib.error and LZMAError, share no narrower class
         raise DataError(f"{name!r} is no .xlsx workbook, or a damaged one: {error} (save it again)") from None
     return out.getvalue()
 
@@ -181,7 +181,7 @@ def _check_name(name: str, part: str) -> None:
 def _checked_part(name: str, info: zipfile.ZipInfo, archive: zipfile.ZipFile) -> bytes:
     part = info.filename
     with archive.open(info) as file:
-        content = file.read(info.file_size + 1)  # a bound, since the directory may lie about the size
+        content = file.read(info.file_size + 1)  # a bound: the directory may lie about the size
     if b"\0" in content[:200] or _DECLARED.search(content):
         raise DataError(
             f"{name!r} is not opened: its part {part!r} declares entities, or is not written in UTF-8, as no "
@@ -198,7 +198,7 @@ def _definition(name: str, content: bytes, suffix: str) -> object:
         raise NaysayError("XLSForms are read with pyxform; install it with: pip install 'naysay[collect]'") from None
     try:
         return get_xlsform(io.BytesIO(content.removeprefix(b"\xef\xbb\xbf")), file_type=suffix)
-    except Exception as error:  # of a broken workbook openpyxl raises nearly anything
+    except Exception as error:  # on a broken workbook openpyxl raises nearly anything
         if suffix != ".xlsx":
             way_out = "name the sheets survey, choices and settings there, or save the workbook as .xlsx"
             raise DataError(f"{name!r} is no questionnaire: its first column names no sheet ({way_out})") from None
@@ -206,7 +206,7 @@ def _definition(name: str, content: bytes, suffix: str) -> object:
 
 
 def _merged(content: bytes) -> dict[str, Merged]:
-    """The merged cells of each sheet, whose texts stand in the first of them only."""
+    """The merged cells of each sheet; their text stands only in the first cell."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         if not any(b"mergeCell" in archive.read(part) for part in archive.namelist()):
             return {}

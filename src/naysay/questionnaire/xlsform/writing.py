@@ -9,7 +9,7 @@ from typing import Any
 from naysay.errors import DataError, NaysayError
 from naysay.questionnaire.expressions.parsing import write_expression
 from naysay.questionnaire.items import Group, Item
-from naysay.questionnaire.kinds.base import Asked, Bin, Cells, Choice, Label, Question
+from naysay.questionnaire.kinds.base import BaseItem, Bin, Choice, Label, Question, RowCells
 from naysay.questionnaire.questionnaire import TEXTS, Questionnaire
 from naysay.questionnaire.xlsform.carried import written_carried
 from naysay.questionnaire.xlsform.columns import SURVEY, own, translated
@@ -35,7 +35,7 @@ def write_xlsform(questionnaire: Questionnaire, path: str | Path) -> None:
     Raises
     ------
     DataError
-        A file that cannot be written, or what XLSForm has no cell for, such as a constraint on a grid.
+        The file cannot be written, or XLSForm has no cell for something, such as a constraint on a grid.
     NaysayError
         The extra ``collect`` is not installed.
 
@@ -78,7 +78,7 @@ def _fill(sheet: Any, rows: Sequence[Sequence[Any]]) -> None:
                 cell = sheet.cell(number, place, value)
             except IllegalCharacterError:
                 raise DataError(f"a workbook cannot hold the control characters in {value!r}") from None
-            cell.data_type = "s"  # a label that begins with = is no formula
+            cell.data_type = "s"  # text, even if a label begins with =: it must not become a formula
             cell.font, cell.alignment = Font(bold=number == 1), Alignment(wrap_text=number > 1, vertical="top")
     for place, header in enumerate(rows[0]):
         wide = header.startswith(("label", "hint", "form_title", "naysay_", "what"))
@@ -91,7 +91,7 @@ class _Writer:
 
     def __init__(self, questionnaire: Questionnaire) -> None:
         self.questionnaire = questionnaire
-        self.rows: list[Cells] = []
+        self.rows: list[RowCells] = []
         self.known: dict[str, list[tuple[str, Label]]] = {}
 
     def items(self, items: Sequence[Item]) -> None:
@@ -107,7 +107,7 @@ class _Writer:
                 self.rows.append({"type": "note", **_head(item)})
 
     def list_of(self, name: str, choices: Sequence[Choice | Bin]) -> str:
-        """The name of a list with these choices; questions with the same ones share it."""
+        """The name of a list with these choices; questions with the same choices share it."""
         written = [(each.name, each.label) for each in choices]
         shared = next((known for known, others in self.known.items() if others == written), name)
         self.known[shared] = written
@@ -139,13 +139,13 @@ def _language(tag: str) -> str:
     return f"{_LANGUAGES[tag]} ({tag})" if tag in _LANGUAGES else tag
 
 
-def _head(item: Asked) -> Cells:
+def _head(item: BaseItem) -> RowCells:
     relevant = {} if item.relevant is None else {"relevant": write_expression(item.relevant)}
     return {"name": item.name, "label": item.label, "hint": item.hint, **relevant}
 
 
-def _asked(question: Question) -> Cells:
-    cells: Cells = {**_head(question), "required": "yes" if question.required else ""}
+def _asked(question: Question) -> RowCells:
+    cells: RowCells = {**_head(question), "required": "yes" if question.required else ""}
     if question.constraint is not None:
         cells["constraint"] = write_expression(question.constraint.expression)
         cells["constraint_message"] = question.constraint.message
@@ -156,7 +156,7 @@ def _asked(question: Question) -> Cells:
     return cells
 
 
-def _table(rows: Sequence[Cells], columns: Sequence[str], languages: Sequence[str]) -> list[list[Any]]:
+def _table(rows: Sequence[RowCells], columns: Sequence[str], languages: Sequence[str]) -> list[list[Any]]:
     """Header and rows, a text in a column for each language, without columns that stay empty."""
     header, cells = [], []
     for column in columns:

@@ -1,4 +1,4 @@
-"""How the database came to be what it is: run when a store is opened, from nothing or from any earlier version."""
+"""The versions of the database. Opening a store brings it up to date, from nothing or from any earlier version."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _VERSIONS = sorted(path.name.partition("_")[0] for path in (Path(__file__).paren
 
 
 def check(connection: Connection) -> None:
-    """Raise unless the database of a connection is of the newest version, so that it can be read as it is.
+    """Raise unless the database of a connection has the newest version and can be read without changes.
 
     Raises
     ------
     DataError
-        A database that is older or newer than this naysay, or none of naysay's.
+        The database is older or newer than this naysay, or was not made by naysay.
     """
     version = _version(connection)
     if version is None:
@@ -45,7 +45,7 @@ def upgrade(connection: Connection) -> None:
     """Bring the database of a connection, in its transaction, to the newest version."""
     if _version(connection) == _VERSIONS[-1]:
         return
-    from alembic import command  # it announces its plugins to the log when it is imported
+    from alembic import command  # a late import: Alembic announces its plugins in the log when it is imported
     from alembic.config import Config
 
     settings = Config()

@@ -39,5 +39,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Refused: before these tables there is no version."""
+    """Refuse: there is no version before these tables."""
     raise DataError("no migration deletes answers; naysay survey delete does")
