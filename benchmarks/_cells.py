@@ -82,9 +82,8 @@ def random_cell(rng: np.random.Generator) -> Cell:
     if isinstance(design, Levels):
         preferences = np.tile(_preferences(rng, len(design.levels)), (t, 1))
         estimator = _pick(rng, "stratified", "stratified", "pooled", "equal", "variance")
-        if (
-            estimator == "stratified" and rng.random() < 0.5
-        ):  # the others assume that all categories choose levels alike
+        # the others assume that all categories choose levels alike
+        if estimator == "stratified" and rng.random() < 0.5:
             preferences = np.array([_preferences(rng, len(design.levels)) for _ in range(t)])
     weights = 0.0
     if estimator not in ("equal", "variance") and rng.random() < 0.2:

@@ -155,9 +155,8 @@ def method_by_method(task: tuple[str, int]) -> str:
     for run in range(runs):
         tally, truth = survey(cell, rng)
         fit = fitted(cell, tally)
-        for method in (
-            METHODS[:-1] if run >= runs // 5 else METHODS
-        ):  # a fifth of the runs: the bootstrap takes two hundred refits
+        # a fifth of the runs: the bootstrap takes two hundred refits
+        for method in METHODS[:-1] if run >= runs // 5 else METHODS:
             try:
                 bounds = fit.interval(method=method, replicates=199)
             except NaysayError:  # the method does not apply to such an estimate

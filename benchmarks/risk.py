@@ -2,9 +2,9 @@
 
     python benchmarks/risk.py [--out benchmarks/risk.md] [--plots benchmarks/risk.svg] [--large FILE.parquet] [--spark]
 
-pandas, DuckDB and brute force come with the development dependencies; pycanon is compared where it is installed (``pip
-install --no-deps pycanon``). Each case runs in a process of its own, so that its peak memory is its own. Seconds on one
-machine mean little elsewhere; compare the ratios within one run.
+pandas, DuckDB and brute force come with the development dependencies. pycanon is compared where it is installed
+(``pip install --no-deps pycanon``). Each case runs in a process of its own, so that its peak memory is its own. Seconds
+on one machine mean little elsewhere; compare the ratios within one run.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def test_random_people_say_that_they_are(naysay, link, tmp_path):
         (["age", "30"], ["--level", "income"], "--level must be QUESTION=LEVEL"),
         (["age", "30"], ["--level", "income=9"], "must be a level that is offered"),
         (["age", "30"], ["--seed", "1"], "--seed is for --random"),
-        (["age", "30"], ["--random", "3"], "one of them"),
+        (["age", "30"], ["--random", "3"], "either a FILE of true answers"),
         (["age", "30"], ["--hash", "0" * 64], "it is another one"),
         (["age", "30"], ["--ignore", "who"], "there is no column 'who'"),
     ],

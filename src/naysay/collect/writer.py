@@ -128,7 +128,7 @@ class Writer:
         except SQLAlchemyError as error:
             self._failed("storing", error)
             if len(group) > 1 and not isinstance(error, OperationalError):
-                for each in group:
+                for each in group:  # one by one: a reply that cannot be stored must not refuse the others
                     self._write([each])
             else:
                 _refuse(group, _unavailable())
@@ -173,7 +173,7 @@ class Writer:
             self._dirty = False
         except Exception as error:  # the thread lives on, and tries again later
             self._failed("settling", error)
-        self._settled = time.monotonic()
+        self._settled = time.monotonic()  # after a failure, too: else it would try again at once, without end
         self._pause = max(self._every, 20 * (self._settled - began))
 
     def _failed(self, doing: str, error: Exception) -> None:

@@ -104,9 +104,8 @@ class Named:
     def _most_likely(self) -> tuple[Floats, Floats]:
         t, unnamed = len(self.counts), np.flatnonzero(self.counts == 0)
         proportions, undetermined = np.zeros(t), np.zeros((t, 0))
-        if self.alpha < 0 and len(
-            unnamed
-        ):  # categories that nobody ruled out take everything; the data do not tell the split
+        # categories that nobody ruled out take everything; the data do not tell the split
+        if self.alpha < 0 and len(unnamed):
             proportions[unnamed] = 1 / len(unnamed)
             if len(unnamed) > 1:
                 undetermined = np.zeros((t, len(unnamed) - 1))

@@ -59,9 +59,8 @@ def way_by_hand(design: Design, *, innocuous: bool) -> Way | None:
 
 def _way_by_coin(design: Design) -> Way | None:
     wanted = by_hand_design(design.categories)
-    if (
-        len(design.categories) > 2
-    ):  # with more categories people see two options; the same probabilities from other means are no coin
+    # with more categories people see two options; the same probabilities from other means are no coin
+    if len(design.categories) > 2:
         return "options" if design == wanted else None
     same_space = design.space == wanted.space and design.space.listable
     return "coins" if same_space and (design.matrix == wanted.matrix).all() else None

@@ -126,9 +126,8 @@ class Post:
         """
         began, reason = monotonic(), ""
         for attempt in itertools.count():
-            while (
-                left := self._closed_until - monotonic()
-            ) > 0:  # during the pause, another answer may have asked to wait longer
+            # a loop: during the pause, a response to another device may have asked to wait longer
+            while (left := self._closed_until - monotonic()) > 0:
                 await sleep(left)
             result = await self._once(body)
             if isinstance(result, _Stored):

@@ -148,9 +148,8 @@ class Served:
     @cached_property
     def json(self) -> Document:
         """The survey as the page reads it."""
-        return Document(
-            self.published.bytes, "application/json", {"cache-control": FRESH}
-        )  # the page shows the hash of these bytes
+        # the page shows the hash of these bytes
+        return Document(self.published.bytes, "application/json", {"cache-control": FRESH})
 
 
 class Catalog:

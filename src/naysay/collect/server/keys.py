@@ -115,7 +115,7 @@ def _shared(path: Path) -> ec.EllipticCurvePrivateKey:
         file.write(ec.generate_private_key(_CURVE).private_numbers().private_value.to_bytes(32))
     try:
         with contextlib.suppress(FileExistsError):
-            path.hardlink_to(draft)
+            path.hardlink_to(draft)  # atomic, and fails if another server was first: nobody reads half a key
     finally:
         draft.unlink(missing_ok=True)
     return ec.derive_private_key(int.from_bytes(path.read_bytes()), _CURVE)

@@ -106,7 +106,7 @@ class Store:
         try:
             with self._reading() if mode == "read" else self.engine.begin() as connection:
                 (migrations.check if mode == "read" else migrations.upgrade)(connection)
-        except Exception:
+        except Exception:  # whatever it is: no connection may stay open on a store that is not returned
             self.engine.dispose()
             raise
 
@@ -272,9 +272,8 @@ class Store:
         with self.engine.begin() as connection:
             names, ids = {reply.survey for reply in group}, {reply.id for reply in group}
             asked = _STANDING.where(tables.survey.c.name.in_(names))
-            open_now = _standing(
-                connection, asked.with_for_update(read=True)
-            )  # the lock keeps it so until the transaction ends
+            # the lock keeps surveys open, or closed, until the transaction ends
+            open_now = _standing(connection, asked.with_for_update(read=True))
             columns = tables.reply.c
             stored = select(columns.survey, columns.id, columns.answers, columns.day)
             rows = connection.execute(stored.where(columns.survey.in_(names), columns.id.in_(ids)))

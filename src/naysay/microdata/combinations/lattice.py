@@ -123,7 +123,7 @@ class Lattice:
     def part(self, places: Places) -> _Part:
         """The tuples of a combination, built on the longest beginning that it shares with the last ones."""
         while self._path[-1].places != places[: len(self._path[-1].places)]:
-            self._path.pop()
+            self._path.pop()  # ends at the empty beginning, which every combination shares
         tuples = self.keys.tuples
         for place in places[len(self._path[-1].places) :]:
             last = self._path[-1]

@@ -79,7 +79,7 @@ def grouped(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[NDAr
     """
     key, span = packed(columns[:1], sizes[:1]), sizes[0]
     for column, size in zip(columns[1:], sizes[1:], strict=True):
-        if span * size > _LARGEST:
+        if span * size > _LARGEST:  # rank anew before the product overflows
             key, span = ranked(key, span)
         key, span = packed([key, column], [span, size]), span * size
     rank, distinct = ranked(key, span)

@@ -94,7 +94,7 @@ def _transformed(array: Amounts, shape: list[int], axis: int, pool: Pool, place:
     cube = array.reshape(before, size, after)
     if not pool.uncertain[place] and pool.symbols(place) == size:
         total = cube.sum(axis=1, dtype=array.dtype)
-        cube[:, 1:] += cube[:, :1]
+        cube[:, 1:] += cube[:, :1]  # before the next line, which overwrites the missing cell
         cube[:, 0] = total
         return cube.reshape(-1)
     agree = pool.agreement(place).astype(array.dtype)

@@ -148,7 +148,7 @@ def told_by(unique: float, pairs: float, wrong: float, variance: float, fraction
         bounds = (math.nan, math.nan)
     elif fraction == 1:
         bounds = (1.0, 1.0)
-    elif not pairs or not wrong:
+    elif not pairs or not wrong:  # no variance to estimate: the upper bound of a Poisson count of zero
         most = -math.log((1 - confidence) / 2) * 2 * (1 - fraction) / fraction
         bounds = (unique / (unique + most), 1.0)
     else:

@@ -99,9 +99,8 @@ def parse_expression(text: str) -> Expression:
     if len(text) > _LONGEST:
         raise DataError(f"an expression must have at most {_LONGEST:,} characters; got {len(text):,}")
     grammar = _grammar()
-    from lark.exceptions import (
-        UnexpectedInput,
-    )  # import after the grammar: that one explains how to install a missing lark
+    # import after the grammar: that one explains how to install a missing lark
+    from lark.exceptions import UnexpectedInput
 
     try:
         return _Reader(text).of(grammar.parse(text))

@@ -224,9 +224,8 @@ class Decimal(_Number):
     types: ClassVar[tuple[str, ...]] = ("decimal",)
 
     def complaint(self, value: Any) -> str | None:
-        if (
-            type(value) not in (int, float) or abs(value) > 1e308
-        ):  # JSON may hold an integer of 400 digits, which is no float
+        # JSON may hold an integer of 400 digits, which is no float
+        if type(value) not in (int, float) or abs(value) > 1e308:
             return "must be a number"
         bottom, top = -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
         return None if bottom <= value <= top else f"must be a number from {bottom:g} to {top:g}"

@@ -48,9 +48,8 @@ def names(walk: Walk) -> Iterator[Problem]:
 def _columns_of_levels(walk: Walk) -> Iterator[tuple[str, str]]:
     """The columns of the replies that hold the level of an answer, with a description."""
     for _, question in walk.questions():
-        design = question.privacy and question.privacy.design.get(
-            "design"
-        )  # the raw form: the design may be unreadable
+        # the raw form: the design may be unreadable
+        design = question.privacy and question.privacy.design.get("design")
         if isinstance(design, dict) and "levels" in design:
             yield f"{question.name}_level", f"the level of {question.name!r}"
 

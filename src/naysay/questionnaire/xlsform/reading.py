@@ -69,9 +69,8 @@ def _tell_merged(draft: Draft, sheets: Mapping[str, Sheet]) -> None:
     reason, way_out = "the text stands in the first cell, and the others are empty", "unmerge them, and fill in each"
     for name, sheet in sheets.items():
         for cells, first, last in sheet.merged:
-            rows = range(
-                first, last + 1 if last > first else first
-            )  # a range, not a list: a stranger's file may merge a million rows
+            # a range, not a list: a stranger's file may merge a million rows
+            rows = range(first, last + 1 if last > first else first)
             places = ((each, each.place) for each in draft.problems)
             draft.problems = [each for each, at in places if not (at and at.sheet == name and at.row in rows)]
             severity: Severity = "error" if rows else "warning"
