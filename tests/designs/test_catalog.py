@@ -82,7 +82,7 @@ def test_a_name_is_a_call_that_can_be_read_again(text):
         ("negative(discard=2)", 10, "did you mean 'discards'"),
         ("warner(p='é',\n q=0.7)", 16, "warner has no parameter 'q'"),
         ("warner()", 1, r"missing a required argument: 'p'; write warner\(p=…\)"),
-        ("warner(0.7)", 8, r"parameters are written with their name, as warner\(p=…\)"),
+        ("warner(0.7)", 8, r"write parameters with their names, such as warner\(p=…\)"),
         ("negative(2)", 10, r"with their name, as negative\(discards=…\)"),
         ("negative(('a', 'b', 'c'), 2)", 27, r"with their name, as negative\(discards=…\)"),
         ("negative_sink({'none': 'refused'})", 15, r"with their name, as negative_sink\(sinks=…\)"),
@@ -144,7 +144,7 @@ def test_a_text_in_place_of_labels_is_told_apart():
 
 
 def test_a_family_without_categories_asks_for_them():
-    with pytest.raises(DesignError, match="name the categories, as --categories 'low,middle,high'"):
+    with pytest.raises(DesignError, match="name the categories, such as --categories 'low,middle,high'"):
         designs.parse("negative()")
 
 

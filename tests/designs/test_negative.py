@@ -250,8 +250,8 @@ def test_levels_with_a_sink_leave_two_categories_at_least():
     ("make", "message"),
     [
         (lambda: designs.negative_levels(ABCDE, most=4, sinks="a"), "most must be a whole number from 1 to 3; got 4"),
-        (lambda: designs.negative_levels(ABCDE, sinks={}), "name one category at least"),
-        (lambda: designs.negative_levels(ABC, sinks={"a": "x", "b": "y"}), "two categories at least must not be sinks"),
+        (lambda: designs.negative_levels(ABCDE, sinks={}), "name at least one category"),
+        (lambda: designs.negative_levels(ABC, sinks={"a": "x", "b": "y"}), "at least two categories must not be sinks"),
         (lambda: designs.negative_levels(ABCDE, sinks={"a": "b"}), "must differ"),
         (lambda: designs.negative_sink(ABCDE, sinks="a", discards=4), "discards must be a whole number from 1 to 3"),
         (lambda: designs.negative_sink(ABCDE, sinks="a", discards=2, others=0.2), "leave them out"),
