@@ -271,7 +271,7 @@ BAD = {
     ),
     "level": (lambda f: CHOICE.tally(f, "ok", level="how"), "there is no column 'how'"),
     "weights": (lambda f: ONE.tally(f, "ok", weights="w"), "there is no column 'w'"),
-    "array": (lambda f: ONE.tally(f, "ok", weights=[1, 2, 3, 4]), "named by its column; got list"),
+    "array": (lambda f: ONE.tally(f, "ok", weights=[1, 2, 3, 4]), "name a column for everything; got list"),
     "label": (lambda f: ONE.tally(f, "income"), "column 'income'.* is 'd', which is not a response here"),
     "negative": (lambda f: ONE.tally(f, "ok", weights="weight"), r"weights must be finite .*'weight' holds -3\.0"),
     "null": (lambda f: ONE.tally(f, "ok", weights="gap"), "weights must be finite .*'gap' (is empty|holds nan)"),

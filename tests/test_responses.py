@@ -199,7 +199,7 @@ def test_one_label_may_come_as_a_row_of_booleans():
 
 @pytest.mark.parametrize("answers", ["abc", 3, None])
 def test_answers_are_a_sequence(answers):
-    with pytest.raises(DataError, match="answers must be a sequence, one entry a respondent"):
+    with pytest.raises(DataError, match="answers must be a sequence, one entry for each respondent"):
         Labels(ABCD).encode(answers)
 
 

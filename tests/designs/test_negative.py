@@ -199,7 +199,7 @@ def test_a_sink_stands_in_for_its_category(sinks, members, others):
         ({"sinks": "a", "members": 0.2, "others": 0.2}, "different chances, or nothing is learned"),
         ({"sinks": "a", "others": 0}, "or nothing is learned"),
         ({"sinks": {"a": "x", "b": "y", "c": "z"}}, "at least two"),
-        ({"sinks": "a", "others": 1.5}, "must fit"),
+        ({"sinks": "a", "others": 1.5}, "must leave room"),
         ({"sinks": {"a": "b"}}, "must differ; 'b' is number 1 and number 2"),
     ],
 )
