@@ -98,7 +98,7 @@ def probability_vector(values: ArrayLike, size: int, *, what: str) -> NDArray[np
         raise DataError(f"{what} must have {size} probabilities; got an array of shape {result.shape}")
     if not np.isfinite(result).all() or (result < 0).any():
         raise DataError(f"{what} must not be negative or NaN; got {shown(result)}")
-    if abs(result.sum() - 1) > 1e-9:
+    if abs(result.sum() - 1) > 1e-9:  # typed decimals may miss one by more than rounding alone
         raise DataError(f"{what} must sum to one; they sum to {result.sum():.10g}")
     return result
 

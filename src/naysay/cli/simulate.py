@@ -74,9 +74,9 @@ class Options:
 def command(asked: Options) -> None:
     """Try a survey many times, before it is fielded.
 
-    Draws people, lets them answer, and estimates. The result says how far the estimates lie from the truth, and whether
-    standard errors and intervals are correct. Each number has its Monte Carlo error. Ctrl-C ends the simulation early
-    and shows the results so far.
+    Draws people, lets them answer (or lie, or give no answer), and estimates. The result says how far the estimates lie
+    from the truth, and whether standard errors and intervals are correct. Each number has its Monte Carlo error. Ctrl-C
+    ends the simulation early and shows the results so far.
 
     \b
     Examples:

@@ -31,9 +31,7 @@ class SamplingOptions:
     weight: Annotated[str | None, column("Survey weights.")] = None
     strata: Annotated[str | None, column("The stratum of each respondent.")] = None
     cluster: Annotated[str | None, column("The cluster (primary sampling unit) of each respondent.")] = None
-    nest: Annotated[bool, typer.Option("--nest", help="The numbering of clusters starts again in each stratum.")] = (
-        False
-    )
+    nest: Annotated[bool, typer.Option("--nest", help="Cluster numbers start again in each stratum.")] = False
     fpc: Annotated[
         str | None,
         column(

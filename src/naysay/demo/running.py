@@ -164,7 +164,7 @@ def written(text: str, out: Path) -> Path:
 
 
 def _kept(database: Path, out: Path) -> Path:
-    """Move the closed database into the folder, where it replaces the one of an earlier run."""
+    """Copy the closed database into the folder, where it replaces the one of an earlier run."""
     out.mkdir(parents=True, exist_ok=True)
     target = out / ANSWERS
     for rest in ("-wal", "-shm"):  # left by an earlier run that was killed: SQLite would apply them to the new file

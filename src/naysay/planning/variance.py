@@ -21,7 +21,7 @@ from naysay.estimate.result import Cells
 from naysay.estimate.samples import slopes
 from naysay.planning.moments import DRAWS, drawn, indicator_products
 
-__all__ = ["Ask", "Variance", "place_among", "respondents", "variance", "variance_of"]
+__all__ = ["Arguments", "Variance", "place_among", "respondents", "variance", "variance_of"]
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ class Variance:
         n times the covariance.
     kind : str
         How the covariance was computed.
-    ask : Ask
+    ask : Arguments
         The checked arguments, with the proportions of all kinds of people (the cells).
     across : (p, kinds) float
         n times the covariance between the values and the estimated proportions of the kinds.
@@ -59,7 +59,7 @@ class Variance:
     values: Floats
     covariance: Floats
     kind: str
-    ask: Ask
+    ask: Arguments
     across: Floats
     categories: int
 
@@ -107,7 +107,7 @@ def place_among(names: tuple[Any, ...], name: Any, categories: int) -> int:
 _PRINCIPLES = ("likelihood", "moments", "weights")
 
 
-class Ask(NamedTuple):
+class Arguments(NamedTuple):
     """The arguments of `variance`, checked."""
 
     proportions: Floats
@@ -183,10 +183,10 @@ def variance(
         )
     if target not in ("population", "file"):
         raise DataError(f"target must be 'population' or 'file'; got {target!r}")
-    return variance_of(design, Ask(pi, known[named], choice(design, preferences), target))
+    return variance_of(design, Arguments(pi, known[named], choice(design, preferences), target))
 
 
-def variance_of(design: Answerable, ask: Ask) -> Variance:
+def variance_of(design: Answerable, ask: Arguments) -> Variance:
     """The variance, computed from the channels that anybody uses."""
     taken = [place for place, row in enumerate(ask.preferences) if row @ ask.proportions > 0]
     channels = tuple(design.parts.values())
@@ -209,7 +209,7 @@ def variance_of(design: Answerable, ask: Ask) -> Variance:
     return _weighted_levels(design, ask, offered, shares[:, 0])
 
 
-def _stacked(design: Answerable, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
+def _stacked(design: Answerable, ask: Arguments, offered: list[Design], shares: Floats) -> Variance:
     """The variance for shares of cells, to which each sample contributes its own equations."""
     if ask.target == "file":
         raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
@@ -231,14 +231,14 @@ def _stacked(design: Answerable, ask: Ask, offered: list[Design], shares: Floats
     return Variance(names, found.values, each, kind, ask, across, len(design.categories))
 
 
-def _stratified(design: Answerable, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
+def _stratified(design: Answerable, ask: Arguments, offered: list[Design], shares: Floats) -> Variance:
     """The variance of one unbiased indicator for each respondent, whichever channel they answer through."""
     terms = [_indicated(each, row * ask.proportions) for each, row in zip(offered, shares, strict=True)]
     centred = np.sum([products for products, _ in terms], axis=0) - np.outer(ask.proportions, ask.proportions)
     return _found(design, ask, centred, _moments_kind("moments", terms))
 
 
-def _weighted_levels(design: Answerable, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
+def _weighted_levels(design: Answerable, ask: Arguments, offered: list[Design], shares: Floats) -> Variance:
     """Σ z_k² V_k / q_k: each level's own estimate has weight z_k, and a share q_k chooses level k."""
     pi = ask.proportions
     own = [_indicated(each, pi)[0] - np.outer(pi, pi) for each in offered]
@@ -254,7 +254,7 @@ def _indicated(design: Design, measure: Floats) -> tuple[Floats, bool]:
     return indicator_products(design, measure, mapping.constant, mapping.slope)
 
 
-def _found(design: Answerable, ask: Ask, covariance: Floats, kind: str) -> Variance:
+def _found(design: Answerable, ask: Arguments, covariance: Floats, kind: str) -> Variance:
     if ask.target == "file":
         pi = ask.proportions  # for a fixed file, subtract what drawing one respondent from the population contributes
         covariance, kind = covariance - (np.diag(pi) - np.outer(pi, pi)), f"{kind}, randomization only"

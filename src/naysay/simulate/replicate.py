@@ -143,7 +143,7 @@ def replicate(
     )
 
 
-class One(NamedTuple):
+class Outcome(NamedTuple):
     """The result of one estimator in one replicate."""
 
     proportions: Floats
@@ -153,7 +153,7 @@ class One(NamedTuple):
     problem: str
 
 
-Found = dict[int, tuple[One, ...]]
+Found = dict[int, tuple[Outcome, ...]]
 
 
 @dataclass(frozen=True)
@@ -174,13 +174,13 @@ class _Job:
         """The generator of one replicate. Its seed is the child with this number from `SeedSequence.spawn`."""
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(place,)))
 
-    def one(self, place: int) -> tuple[One, ...]:
+    def one(self, place: int) -> tuple[Outcome, ...]:
         """The results of one replicate."""
         rng = self.rng(place)
         tally = self.survey.draw(rng)
         return tuple(self._fit(name, tally, rng) for name in self.estimators)
 
-    def _fit(self, name: str, tally: Tally, rng: np.random.Generator) -> One:
+    def _fit(self, name: str, tally: Tally, rng: np.random.Generator) -> Outcome:
         try:
             if tally.n == 0:
                 raise DataError("nobody answered")
@@ -188,8 +188,8 @@ class _Job:
             found = fit.intervals(self.confidence, method=self.interval, rng=rng)
         except NaysayError as error:
             nothing = np.full((len(self.survey.design.categories), 4), np.nan)
-            return One(nothing[:, 0], nothing[:, 1], nothing[:, 2:], "", str(error))
-        return One(fit.proportions, fit.standard_errors, found.bounds, found.method, "")
+            return Outcome(nothing[:, 0], nothing[:, 1], nothing[:, 2:], "", str(error))
+        return Outcome(fit.proportions, fit.standard_errors, found.bounds, found.method, "")
 
 
 def _run(job: _Job, number: int, workers: int, console: Console | None) -> Found:
@@ -217,7 +217,7 @@ def _run(job: _Job, number: int, workers: int, console: Console | None) -> Found
     return done
 
 
-def _check_first(job: _Job, first: tuple[One, ...], number: int) -> None:
+def _check_first(job: _Job, first: tuple[Outcome, ...], number: int) -> None:
     """If no estimator works in the first surveys, raise the reason before running all of them."""
     later = (one for place in range(1, min(number, 4)) for one in job.one(place))
     if not all(one.problem for one in itertools.chain(first, later)):
@@ -285,7 +285,7 @@ def _work(places: Sequence[int]) -> Found:
     return _job.batch(places)
 
 
-def _runs(names: Sequence[str], done: Sequence[tuple[One, ...]]) -> Mapping[str, Runs]:
+def _runs(names: Sequence[str], done: Sequence[tuple[Outcome, ...]]) -> Mapping[str, Runs]:
     """The results by estimator."""
     result = {}
     for name, ones in zip(names, zip(*done, strict=True), strict=True):

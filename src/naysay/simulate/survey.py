@@ -60,7 +60,7 @@ class Survey:
         return self.population.people(self.n)
 
     @cached_property
-    def cells(self) -> tuple[_Cells, ...] | None:
+    def cells(self) -> tuple[_Outcomes, ...] | None:
         """The chances of every outcome, level by level; None if there are too many responses to list."""
         channels = list(self.design.parts.values())
         if not all(each.space.listable for each in channels) or sum(each.space.size for each in channels) > _LISTED:
@@ -75,7 +75,7 @@ class Survey:
             possible = own.max(axis=1) > 0
             noise = self.behavior.at_random * possible[:, None] / possible.sum()
             said = (1 - self.behavior.at_random) * own @ stated + noise
-            cells.append(_Cells(level, channel, codes, said * (1 - silent) * chosen, silent * chosen))
+            cells.append(_Outcomes(level, channel, codes, said * (1 - silent) * chosen, silent * chosen))
         return tuple(cells)
 
     @cached_property
@@ -121,7 +121,7 @@ class Survey:
         return parts
 
 
-class _Cells(NamedTuple):
+class _Outcomes(NamedTuple):
     """One level: its responses, P(response | category), and P(no answer | category)."""
 
     level: Any

@@ -266,6 +266,7 @@ class Tally:
             told["complex"], sampled = stored(self.complex)
             arrays |= {f"complex_{name}": array for name, array in sampled.items()}
         head = json.dumps({"naysay": "tally", "version": _FORMAT if self.complex is not None else 1} | told)
+        # Write another file and rename it, so that a crash leaves no half-written tally.
         unfinished = path.with_name(f"{path.name}.part")
         try:
             with unfinished.open("wb") as file:  # an open file keeps numpy from adding a suffix
