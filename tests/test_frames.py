@@ -271,7 +271,7 @@ BAD = {
     ),
     "level": (lambda f: CHOICE.tally(f, "ok", level="how"), "there is no column 'how'"),
     "weights": (lambda f: ONE.tally(f, "ok", weights="w"), "there is no column 'w'"),
-    "array": (lambda f: ONE.tally(f, "ok", weights=[1, 2, 3, 4]), "named by its column; got list"),
+    "array": (lambda f: ONE.tally(f, "ok", weights=[1, 2, 3, 4]), "name a column for everything; got list"),
     "label": (lambda f: ONE.tally(f, "income"), "column 'income'.* is 'd', which is not a response here"),
     "negative": (lambda f: ONE.tally(f, "ok", weights="weight"), r"weights must be finite .*'weight' holds -3\.0"),
     "null": (lambda f: ONE.tally(f, "ok", weights="gap"), "weights must be finite .*'gap' (is empty|holds nan)"),
@@ -397,7 +397,7 @@ def test_an_answer_that_its_level_cannot_give_is_told_with_the_column_of_answers
 def test_the_first_bad_answer_of_the_data_is_the_one_reported(wrap):
     survey = designs.warner(p=0.7)
     data = {"q": ["yes", "perhaps", "no", "maybe", "perhaps"], "by": ["b", "b", "a", "a", "a"]}
-    told = r"^column 'q', row 2, is 'perhaps', which .* found beside it: 'maybe'$"
+    told = r"^column 'q', row 2, is 'perhaps', which .* also found: 'maybe'$"
     for by in (None, "by"):
         with pytest.raises(DataError, match=told) as caught:
             survey.tally(wrap(data), "q", by=by)

@@ -247,7 +247,7 @@ def test_privacy_is_a_property_of_a_design(measure):
 
 def test_a_level_is_chosen_from_an_offer():
     for what in ("negative_levels()", designs.warner(p=0.7)):
-        with pytest.raises(DesignError, match=r"only an offer of levels is chosen from; got (str|warner)"):
+        with pytest.raises(DesignError, match=r"respondents choose only from an offer of levels; got (str|warner)"):
             privacy.choosing(what)
 
 

@@ -121,7 +121,7 @@ SET_ERRORS = {
     "empty": ([{"a", "b"}, set()], "answer 2 of 2 is empty; it must be a set of 2"),
     "empty list": ([[]], "answer 1 of 1 is empty"),
     "empty text": ([";"], "answer 1 of 1 is empty"),
-    "full": ([set(ABCD)], "names every category, so that none is left; it must be a set of 2"),
+    "full": ([set(ABCD)], "names every category, so that no category is left; it must be a set of 2"),
     "twice": ([["a", "a"]], r"answer 1 of 1 names 'a' twice in \['a', 'a'\]"),
     "twice in text": (["a;b;a"], "names 'a' twice in 'a;b;a'"),
     "a gap": (["a;;b"], "is '', which is not a response here"),
@@ -178,7 +178,7 @@ def test_very_long_labels_are_cut_in_messages():
         (np.zeros((2, 3), bool), r"one column for each of the 4 categories; got shape \(2, 3\)"),
         (
             np.array([[True, None, False, True]], dtype=object),
-            "answer 1 of 1 is filled in part; give all 4 columns or none",
+            "answer 1 of 1 is only partly filled; give all 4 columns or none",
         ),
         (np.array([[1, 2, 0, 0]]), "must hold booleans"),
         (np.array([["a", "b", "c", "d"]]), "must hold booleans"),
@@ -199,7 +199,7 @@ def test_one_label_may_come_as_a_row_of_booleans():
 
 @pytest.mark.parametrize("answers", ["abc", 3, None])
 def test_answers_are_a_sequence(answers):
-    with pytest.raises(DataError, match="answers must be a sequence, one entry a respondent"):
+    with pytest.raises(DataError, match="answers must be a sequence, one entry for each respondent"):
         Labels(ABCD).encode(answers)
 
 

@@ -175,7 +175,7 @@ def test_tallies_of_frames_and_arrays_agree_add_and_load(people, tmp_path):
     again = Tally.load(tmp_path / "tally.npz")
     assert again.sampled.covariance(scores) == pytest.approx(one.sampled.covariance(scores))
     assert str(again.complex) == str(one.complex)
-    with pytest.raises(DataError, match="only one of the tallies"):
+    with pytest.raises(DataError, match="only one of the two tallies"):
         one + design.tally(people["answer"])
 
 

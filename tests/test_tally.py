@@ -174,7 +174,10 @@ BAD = {
     ),
     "text counts": (lambda: ONE.tally(count=["x", 1, 2]), "counts must be numbers"),
     "too few counts": (lambda: ONE.tally(count=[1, 2]), "one number for each of the 3 responses; got 2"),
-    "square counts": (lambda: ONE.tally(count=[[1, 2, 3]]), r"one number an answer; got an array of shape \(1, 3\)"),
+    "square counts": (
+        lambda: ONE.tally(count=[[1, 2, 3]]),
+        r"for each answer; got an array of shape \(1, 3\)",
+    ),
     "unknown counted": (lambda: ONE.tally({"a": 3, "x": 4}), "is 'x', which is not a response here"),
     "negative counted": (lambda: ONE.tally({"a": -3}), "not negative"),
     "negative weight": (lambda: ONE.tally(["a", "b"], weights=[1, -1]), "weights must be finite .* -1 in place 2 of 2"),

@@ -1,4 +1,4 @@
-"""Checks of user input, each done once, at the door."""
+"""Checks of user input. Each check is done once, where the input enters."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from naysay.errors import DataError, DesignError
 
 
 def categories(labels: Iterable[Any], *, least: int = 2, what: str = "categories") -> tuple[Any, ...]:
-    """The labels as a tuple, after checking that there are enough, none empty and none twice."""
+    """The labels as a tuple, after checks: there are enough, none is empty, and none occurs twice."""
     if isinstance(labels, str):
         raise DesignError(f"{what} must be several labels; got the single text {labels!r} (write a tuple of labels)")
     result = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
     if len(result) < least:
         raise DesignError(f"at least {least} {what} are needed; got {len(result)}: {shown(result)}")
     if set(map(type, result)) == {str} and len(set(result)) == len(result) and all(map(str.strip, result)):
-        return result  # the loop below says what is wrong, and is slow where texts are many
+        return result  # a quick check for many texts; the slow loop below finds what is wrong
     seen: dict[str, int] = {}
     for position, label in enumerate(result):
         if not isinstance(label, Hashable):
@@ -74,7 +74,7 @@ def amounts(values: ArrayLike, *, what: str, length: int | None = None) -> NDArr
     except (TypeError, ValueError) as error:
         raise DataError(f"{what} must be numbers; {error}") from None
     if result.ndim != 1:
-        raise DataError(f"{what} must be one number an answer; got an array of shape {result.shape}")
+        raise DataError(f"{what} must be one number for each answer; got an array of shape {result.shape}")
     if length is not None and len(result) != length:
         raise DataError(f"{what} must have one number for each of the {length} answers; got {len(result)}")
     bad = ~(np.isfinite(result) & (result >= 0))
@@ -98,7 +98,7 @@ def probability_vector(values: ArrayLike, size: int, *, what: str) -> NDArray[np
         raise DataError(f"{what} must have {size} probabilities; got an array of shape {result.shape}")
     if not np.isfinite(result).all() or (result < 0).any():
         raise DataError(f"{what} must not be negative or NaN; got {shown(result)}")
-    if abs(result.sum() - 1) > 1e-9:
+    if abs(result.sum() - 1) > 1e-9:  # typed decimals may miss one by more than rounding alone
         raise DataError(f"{what} must sum to one; they sum to {result.sum():.10g}")
     return result
 
@@ -118,7 +118,7 @@ def confidence(value: Any) -> float:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, closed to writing."""
+    """The same array, set read-only."""
     array.setflags(write=False)
     return array
 

@@ -1,4 +1,4 @@
-"""What can go wrong, and what an analyst should be told.
+"""All errors of naysay, and its one warning.
 
 ::
 
@@ -7,10 +7,10 @@
     ├── DataError          answers, weights, levels or files that do not fit (also a ValueError)
     │   └── AnswerError    one answer that the design cannot produce
     └── NotEstimable       answers from which the question cannot be decided (also a ValueError)
-    StatisticalWarning     a number that stands, with a reservation
+    StatisticalWarning     a valid number that needs a reservation
 
-A message says what must hold, what came, and the way out; the attributes carry what a program needs to go on.
-A `StatisticalWarning` is not raised or printed at large: it travels with its estimate, in ``fit.warnings``.
+A message says what must hold, what came instead, and the way out. The attributes hold what a program needs to recover.
+A `StatisticalWarning` is neither raised nor printed. It stays with its estimate, in ``fit.warnings``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class NaysayError(Exception):
 
 
 class DesignError(NaysayError, ValueError):
-    """A design that cannot be: bad probabilities, too few categories, labels that collide."""
+    """An impossible design: bad probabilities, too few categories, labels that collide."""
 
 
 class DataError(NaysayError, ValueError):
@@ -64,13 +64,13 @@ class AnswerError(DataError):
     Parameters
     ----------
     problem : str
-        What is wrong with it, as the rest of a sentence that begins with the answer's place.
+        What is wrong with the answer. The text continues a sentence that begins with the answer's place.
     row, total : int
-        Its position, counted from 0, and how many answers there are.
+        The answer's position, counted from 0, and the number of answers.
     value : object
         The answer.
     about : str
-        What the problem is with: the "answer", or the "level" or "sample" in which it was given.
+        What the problem concerns: the "answer", or the "level" or "sample" in which it was given.
 
     Examples
     --------
@@ -87,12 +87,12 @@ class AnswerError(DataError):
         self.about = about
 
     def at(self, place: str, *, row: int | None = None, column: str | None = None) -> DataError:
-        """The same error with another name for the place."""
+        """The same error, with the place named in another way."""
         return DataError(f"{place} {self.problem}", row=row, column=column, value=self.value)
 
 
 class NotEstimable(NaysayError, ValueError):
-    """Proportions that the answers cannot tell apart, whatever their number.
+    """Proportions that the answers cannot tell apart, however many answers there are.
 
     Parameters
     ----------
@@ -111,4 +111,4 @@ class NotEstimable(NaysayError, ValueError):
 
 
 class StatisticalWarning(UserWarning):
-    """A reservation about a number that stands: boundary, small cells, a level chosen by category."""
+    """A reservation about a valid number: an estimate at the boundary, small cells, a level chosen by category."""

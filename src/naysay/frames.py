@@ -1,7 +1,7 @@
-"""Tallies of dataframe columns, on whatever engine holds them.
+"""Tallies of dataframe columns, computed by the engine that holds them.
 
-The engine groups and adds (lazily where it is lazy); only distinct answers and their totals ever reach Python. The
-narwhals operations used are those that all engines share.
+The engine groups and adds, lazily if it is lazy. Only distinct answers and their totals reach Python. The code uses
+only narwhals operations that all engines support.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _N, _W, _W2 = "__naysay_n", "__naysay_w", "__naysay_w2"
 
 
 class _Totals(NamedTuple):
-    """Distinct answers and their totals, as the engine gave them."""
+    """Distinct answers and their totals, as the engine returned them."""
 
     answers: list[tuple[Any, ...]]
     levels: list[tuple[Any, ...]] | None
@@ -42,7 +42,7 @@ class _Totals(NamedTuple):
 
 
 def is_frame(data: object) -> bool:
-    """Whether narwhals takes `data` as a dataframe, eager or lazy."""
+    """Whether narwhals accepts `data` as a dataframe, eager or lazy."""
     return isinstance(nw.from_native(data, pass_through=True), nw.DataFrame | nw.LazyFrame)
 
 
@@ -71,14 +71,15 @@ def tally_frame(
     schema = frame.collect_schema()
     for name in named:
         if not isinstance(name, str):
-            raise DataError(f"with a frame everything is named by its column; got {type(name).__name__}")
+            raise DataError(f"with a frame, name a column for everything; got {type(name).__name__}")
         if name not in schema.names():
             raise DataError(
                 f"there is no column {name!r}; the columns are {_checks.shown(schema.names(), 40)}"
                 f" ({_checks.nearest(name, schema.names())})",
                 column=name,
             )
-    if asked.space.answers == 1 and len(answers) > 1:  # boolean columns that are named after the categories
+    # Boolean columns, one for each category: put them in the order of the labels.
+    if asked.space.answers == 1 and len(answers) > 1:
         texts = [str(label) for label in asked.space.labels]
         answers = texts if set(answers) == set(texts) else answers
     for name in answers:
@@ -103,7 +104,7 @@ def tally_frame(
 
 
 def _columns(data: Mapping[str, Any]) -> pl.DataFrame:
-    """A mapping of columns as a frame, its sets as lists."""
+    """A mapping of columns as a frame; sets become lists."""
     plain = {
         name: [list(cell) if isinstance(cell, set | frozenset | tuple) else cell for cell in cells_of(cells)]
         for name, cells in data.items()
@@ -112,7 +113,7 @@ def _columns(data: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def _joined(frame: Any, name: str) -> Any:
-    """The frame with a column of lists joined into ``;`` texts, which every engine can group by."""
+    """The frame with a column of lists joined into ``;`` texts; every engine can group by text."""
     native = frame.to_native()
     if isinstance(native, pl.DataFrame | pl.LazyFrame):
         cell = pl.col(name).cast(pl.List(pl.String))
@@ -153,9 +154,8 @@ def _totals(
     keys = list(dict.fromkeys([*answers, *levels, *groups]))
     if sampling is not None:
         frame = _checked_sampling(frame, sampling)
-        apart = (
-            sampling.clusters is None and sampling.replicates is None
-        )  # each person a unit: add those that weigh alike
+        # Where each person is a unit of its own, people with equal weights can be added up: group by weight too.
+        apart = sampling.clusters is None and sampling.replicates is None
         keys = list(dict.fromkeys([*keys, *sampling.labels, *([weights] if weights is not None and apart else [])]))
     if count is not None:
         frame = _checked_amounts(frame, count, "counts")
@@ -167,7 +167,7 @@ def _totals(
         sums |= {_W: heavy * each, _W2: heavy * heavy * each}
     if sampling is not None:
         sums |= {f"{_W}_{name}": nw.col(name).cast(nw.Float64) * each for name in sampling.replicate_columns}
-    # A column of ones is summed, not counted: engines do not agree on an expression for the length inside `agg`.
+    # Sum a column of ones instead of counting rows: engines do not agree on how to write a length inside `agg`.
     table = frame.with_columns(**sums).group_by(keys).agg(*(nw.col(name).sum() for name in sums))
     table = table.collect() if isinstance(table, nw.LazyFrame) else table
     column = {name: table[name].to_list() for name in table.columns}
@@ -202,12 +202,12 @@ def _totals(
 
 
 def _checked_sampling(frame: Any, sampling: Sampling) -> Any:
-    """The frame, after a look at what cannot be of its strata, clusters, populations and replicate weights."""
+    """The frame, after checks of its strata, clusters, finite populations and replicate weights."""
     schema = frame.collect_schema()
     if sampling.fpc is not None:
         frame = _checked_amounts(frame, sampling.fpc, "finite populations (fpc)")
     needed = {sampling.strata: "every row needs a stratum", sampling.clusters: "every row needs a cluster"}
-    needed |= {name: "everyone needs a class where weights are calibrated to totals" for name, _ in sampling.margins}
+    needed |= {name: "every row needs a class where weights are calibrated to totals" for name, _ in sampling.margins}
     for name, must in needed.items():
         if name is not None:
             empty = nw.col(name).is_null()
@@ -239,7 +239,7 @@ def _grouped(groups: Sequence[Any]) -> Iterator[tuple[Any, NDArray[np.intp]]]:
 
 
 def _checked_amounts(frame: Any, name: str, what: str) -> Any:
-    """The frame, after a look at the first bad count or weight, if any."""
+    """The frame, after a check of its counts or weights; the error names the first bad one."""
     if not frame.collect_schema()[name].is_numeric():
         raise DataError(f"{what} must be numbers; column {name!r} holds {frame.collect_schema()[name]}", column=name)
     _refuse(frame, name, _unusable(name), f"{what} must be finite and not negative")
@@ -251,7 +251,7 @@ def _checked_amounts(frame: Any, name: str, what: str) -> Any:
 
 
 def _refuse(frame: Any, name: str, wrong: Any, must: str, hint: str = "") -> None:
-    """Raise for the first cell of a column that is wrong, told with what it holds and its row."""
+    """Raise for the first wrong cell of a column; the message gives its value and its row."""
     bad = frame.filter(wrong).select(name).head(1)
     bad = bad.collect() if isinstance(bad, nw.LazyFrame) else bad
     if not len(bad):
@@ -277,7 +277,7 @@ def _encoded(asked: Asked, totals: _Totals, rows: NDArray[np.intp]) -> Responses
 def _first_bad(
     asked: Asked, totals: _Totals, firsts: Mapping[tuple[str, ...], int]
 ) -> tuple[AnswerError | None, int | None]:
-    """What is wrong with the first bad answer of the data, and its row; None where the engine keeps no order."""
+    """What is wrong with the first bad answer, and its row; None if the engine keeps no order of rows."""
     if not firsts:
         return None, None
     levels = totals.levels or [()] * len(totals.answers)
@@ -291,7 +291,8 @@ def _first_bad(
             return error
         return None
 
-    # Some things are only checked once others are right, so that the error of all rows may be of a later one.
+    # Checks run one after another, so that encoding all rows may report a later row first. Bisection finds the shortest
+    # run of first rows that fails; it ends in the first bad row.
     good = bisect_left(range(1, len(order)), True, key=lambda size: wrong(order[:size]) is not None)
     error = wrong(order)
     found = error if error is not None and error.row == good else wrong(order[: good + 1])
@@ -299,14 +300,14 @@ def _first_bad(
 
 
 def located(error: AnswerError, answers: Sequence[str], levels: Sequence[str], *, row: int | None) -> DataError:
-    """The same error, told with the column and row of the data instead of a place among distinct answers."""
+    """The same error; it names the column and row of the data, not the place among distinct answers."""
     columns = levels if error.about != "answer" and levels else answers
     place = f"column {columns[0]!r}" if len(columns) == 1 else f"columns {_checks.shown(columns)}"
     return error.at(place if row is None else f"{place}, row {row + 1},", row=row, column=columns[0])
 
 
 def _first_rows(frame: Any, names: Sequence[str]) -> dict[tuple[str, ...], int]:
-    """The row in which these columns first hold each of their cells, as texts; empty where the engine has no order."""
+    """For each combination of these columns' cells (as texts) its first row; empty if the engine has no order."""
     native = frame.to_native()
     if isinstance(native, pl.LazyFrame):
         native = native.select(list(dict.fromkeys(names))).collect()

@@ -397,7 +397,7 @@ def test_boolean_columns_that_cannot_be(refused, write):
     write("x.csv", "a,b,c", "1,0,0", "0,maybe,1")
     assert "column 'b', row 2, holds 'maybe'" in refused("estimate", "x.csv", *words)
     write("x.csv", "a,b,c", "1,0,0", "0,,1")
-    assert "row 2, is filled in part" in refused("estimate", "x.csv", *words)
+    assert "row 2, is only partly filled" in refused("estimate", "x.csv", *words)
     write("x.csv", "a,b,c", "1,0,0", "0,1,1")
     assert "row 2," in refused("estimate", "x.csv", *words)
     assert "once for each of the 3 categories; got 2" in refused("estimate", "x.csv", *words[2:])

@@ -131,7 +131,7 @@ def test_sample_files_are_written_once(naysay, refused):
         [f"{Path('samples', name)}: written" for name in ("people.csv", "answers.csv")],
     )
     before = Path("samples", "people.csv").read_bytes()
-    assert f"{str(Path('samples', 'people.csv'))!r} is there already" in refused("demo", "--files", "samples")
+    assert f"{str(Path('samples', 'people.csv'))!r} already exists" in refused("demo", "--files", "samples")
     naysay("demo", "--files", "again")
     naysay("demo", "--files", "others", "--seed", 2)
     assert Path("again", "people.csv").read_bytes() == before != Path("others", "people.csv").read_bytes()

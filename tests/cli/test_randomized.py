@@ -289,5 +289,5 @@ def test_anything_else_is_shown_with_the_values_found(refused, write):
     told = refused("estimate", write("x.csv", "x", *answers), *WARNER)
     row, first = re.search(r"column 'x', row (\d), is '(\w+)', which is not a response here", told).groups()
     assert answers[int(row) - 1] == first
-    beside = told.partition("found beside it: ")[2]
+    beside = told.partition("also found: ")[2]
     assert {first, *re.findall(r"'(\w+)'", beside)} == {"maybe", "never", "9"}

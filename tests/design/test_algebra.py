@@ -44,7 +44,7 @@ def test_an_answer_to_a_mix_is_an_error_only_if_it_is_impossible_under_all():
         ([(1, WARNER), (1, designs.direct(ABC))], "must have the same categories; got 'yes', 'no' and 'a', 'b', 'c'"),
         (
             [(1, designs.negative(ABCD)), (1, designs.negative(ABCD, discards=2))],
-            "one response space, or the answer would tell which was used",
+            "one response space, or the answer would tell which one was used",
         ),
     ],
 )

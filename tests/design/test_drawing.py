@@ -106,7 +106,7 @@ def test_integers_are_uniform_up_to_the_largest_bound():
 @pytest.mark.parametrize("rng", [7, "system", np.random])
 def test_a_source_is_a_generator_or_nothing(rng):
     with pytest.raises(
-        DataError, match=r"rng must be a numpy Generator, as numpy\.random\.default_rng\(2016\), or None"
+        DataError, match=r"rng must be a numpy Generator, such as numpy\.random\.default_rng\(2016\), or None"
     ):
         designs.two_coins().randomize(["yes"], rng=rng)
 

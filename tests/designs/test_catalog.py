@@ -82,28 +82,28 @@ def test_a_name_is_a_call_that_can_be_read_again(text):
         ("negative(discard=2)", 10, "did you mean 'discards'"),
         ("warner(p='é',\n q=0.7)", 16, "warner has no parameter 'q'"),
         ("warner()", 1, r"missing a required argument: 'p'; write warner\(p=…\)"),
-        ("warner(0.7)", 8, r"parameters are written with their name, as warner\(p=…\)"),
-        ("negative(2)", 10, r"with their name, as negative\(discards=…\)"),
-        ("negative(('a', 'b', 'c'), 2)", 27, r"with their name, as negative\(discards=…\)"),
-        ("negative_sink({'none': 'refused'})", 15, r"with their name, as negative_sink\(sinks=…\)"),
-        ("two_coins(3)", 11, r"with their name, as two_coins\(categories=…\)"),
-        ("direct(3)", 8, r"with their name, as direct\(categories=…\)"),
+        ("warner(0.7)", 8, r"write parameters with their names, such as warner\(p=…\)"),
+        ("negative(2)", 10, r"with their names, such as negative\(discards=…\)"),
+        ("negative(('a', 'b', 'c'), 2)", 27, r"with their names, such as negative\(discards=…\)"),
+        ("negative_sink({'none': 'refused'})", 15, r"with their names, such as negative_sink\(sinks=…\)"),
+        ("two_coins(3)", 11, r"with their names, such as two_coins\(categories=…\)"),
+        ("direct(3)", 8, r"with their names, such as direct\(categories=…\)"),
         ("mix((1, warner(0.7)), (1, two_coins()))", 16, r"as warner\(p=…\)"),
         ("3 * two_coins()", 1, "a call with parentheses"),
         ("direct() * 3", 12, "a call with parentheses"),
         ("two_coins() + two_coins()", 1, "a call with parentheses"),
         ("direct() * nothing()", 12, "no design is called 'nothing'"),
-        ("negative(discards=2*3)", 19, "nothing is run"),
+        ("negative(discards=2*3)", 19, "naysay runs no code"),
         ("direct().then(3)", 15, "a call with parentheses"),
-        ("two_coins().then()", 1, "one design follows another"),
-        ("two_coins().then(two_coins(), 3)", 1, "one design follows another"),
-        ("two_coins().then(after=two_coins())", 1, "one design follows another"),
+        ("two_coins().then()", 1, "write one design after another"),
+        ("two_coins().then(two_coins(), 3)", 1, "write one design after another"),
+        ("two_coins().then(after=two_coins())", 1, "write one design after another"),
         ("two_coins.then(two_coins())", 1, "a call with parentheses"),
         ("two_coins().mix(two_coins())", 1, "named by a plain word"),
         ("warner(p=1/0)", 10, "one whole number over another"),
         ("warner(p=0.7/2)", 10, "one whole number over another"),
-        ("negative(**{})", 10, r"without \*\*"),
-        ("negative(discards=two)", 19, "nothing is run"),
+        ("negative(**{})", 10, r"\*\* is not allowed"),
+        ("negative(discards=two)", 19, "naysay runs no code"),
         ("designs.negative()", 1, "named by a plain word"),
         ("négative()", 1, r"did you mean negative\(\)"),
         ("warner", 1, r"a call with parentheses: write warner\(p=…\)$"),
@@ -111,8 +111,8 @@ def test_a_name_is_a_call_that_can_be_read_again(text):
         ("forced_response", 1, r"forced_response\(\), which also takes forced_yes, forced_no, forced$"),
         ("mix", 1, r"write mix\(\(weight, design\), …\)$"),
         ("negative(\x00)", None, "not a call"),
-        ("negative(('é', 'ü', 'ß'), discards=two)", 36, "nothing is run"),
-        ("negative(\n  discards=two)", 22, "nothing is run"),
+        ("negative(('é', 'ü', 'ß'), discards=two)", 36, "naysay runs no code"),
+        ("negative(\n  discards=two)", 22, "naysay runs no code"),
     ],
 )
 def test_text_that_does_not_parse_is_shown_with_the_position(text, position, message):
@@ -144,7 +144,7 @@ def test_a_text_in_place_of_labels_is_told_apart():
 
 
 def test_a_family_without_categories_asks_for_them():
-    with pytest.raises(DesignError, match="name the categories, as --categories 'low,middle,high'"):
+    with pytest.raises(DesignError, match="name the categories, such as --categories 'low,middle,high'"):
         designs.parse("negative()")
 
 

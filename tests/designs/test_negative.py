@@ -199,7 +199,7 @@ def test_a_sink_stands_in_for_its_category(sinks, members, others):
         ({"sinks": "a", "members": 0.2, "others": 0.2}, "different chances, or nothing is learned"),
         ({"sinks": "a", "others": 0}, "or nothing is learned"),
         ({"sinks": {"a": "x", "b": "y", "c": "z"}}, "at least two"),
-        ({"sinks": "a", "others": 1.5}, "must fit"),
+        ({"sinks": "a", "others": 1.5}, "must leave room"),
         ({"sinks": {"a": "b"}}, "must differ; 'b' is number 1 and number 2"),
     ],
 )
@@ -250,8 +250,8 @@ def test_levels_with_a_sink_leave_two_categories_at_least():
     ("make", "message"),
     [
         (lambda: designs.negative_levels(ABCDE, most=4, sinks="a"), "most must be a whole number from 1 to 3; got 4"),
-        (lambda: designs.negative_levels(ABCDE, sinks={}), "name one category at least"),
-        (lambda: designs.negative_levels(ABC, sinks={"a": "x", "b": "y"}), "two categories at least must not be sinks"),
+        (lambda: designs.negative_levels(ABCDE, sinks={}), "name at least one category"),
+        (lambda: designs.negative_levels(ABC, sinks={"a": "x", "b": "y"}), "at least two categories must not be sinks"),
         (lambda: designs.negative_levels(ABCDE, sinks={"a": "b"}), "must differ"),
         (lambda: designs.negative_sink(ABCDE, sinks="a", discards=4), "discards must be a whole number from 1 to 3"),
         (lambda: designs.negative_sink(ABCDE, sinks="a", discards=2, others=0.2), "leave them out"),

@@ -160,7 +160,10 @@ def test_a_forced_answer_may_be_left_out():
         (designs.forced_response, "give forced_yes and forced_no, or forced"),
         (lambda: designs.forced_response(forced_yes=0.1, forced=(0.1, 0.1)), "give forced_yes and forced_no, or"),
         (lambda: designs.forced_response(ABC, forced_yes=0.1, forced_no=0.1), "takes two categories"),
-        (lambda: designs.forced_response(ABC, forced=(0.1, 0.1)), "forced must be 3 probabilities, one a category"),
+        (
+            lambda: designs.forced_response(ABC, forced=(0.1, 0.1)),
+            "forced must be 3 probabilities, one for each category",
+        ),
         (lambda: designs.forced_response(ABC, forced="abc"), "forced must be 3 probabilities"),
         (lambda: designs.forced_response(ABC, forced=0.1), "forced must be 3 probabilities"),
         (
@@ -223,7 +226,7 @@ def test_any_other_answer_is_shown_with_what_could_be_said(answer):
 
 def test_all_values_that_do_not_fit_are_shown():
     known = r"known are 'same', 'different' \(or yes and no, true and false, 1 and 0\)"
-    with pytest.raises(DataError, match=rf"answer 1 of 5 is 'ja', .*{known}; found beside it: 'nein', '3'"):
+    with pytest.raises(DataError, match=rf"answer 1 of 5 is 'ja', .*{known}; also found: 'nein', '3'"):
         designs.crosswise(prevalence=0.25).encode(["ja", "nein", "same", "ja", 3])
 
 

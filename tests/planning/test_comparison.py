@@ -145,7 +145,7 @@ def test_too_many_responses_to_list_leave_gaps_not_errors():
     ("made", "told"),
     [
         (lambda: planning.compare([], PI), "at least one design"),
-        (lambda: planning.compare(["warner"], PI), "a comparison is of designs; got str"),
+        (lambda: planning.compare(["warner"], PI), "a comparison takes designs; got str"),
         (lambda: planning.compare([OFFER[0], designs.negative(tuple("abc"))], PI), "must have the same categories"),
         (lambda: planning.compare([OFFER[0], OFFER[0]], PI), "must differ in name"),
         (lambda: planning.compare(OFFER, (0.5, 0.6)), "must sum to one"),

@@ -238,7 +238,7 @@ def test_bad_questions(arguments, told):
 def test_a_choice_that_goes_with_the_category_is_only_for_stratified(estimator):
     choice = designs.negative_levels(tuple("abc"))
     tied = [[1, 0.5, 0.5], [0, 0.5, 0.5]]
-    with pytest.raises(DataError, match="biased if the choice of level goes with the category"):
+    with pytest.raises(DataError, match="biased if the choice of level depends on the category"):
         planning.variance(choice, (0.2, 0.3, 0.5), estimator=estimator, preferences=tied)
     assert planning.variance(choice, (0.2, 0.3, 0.5), preferences=tied).each.min() > 0
 

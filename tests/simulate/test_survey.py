@@ -123,5 +123,5 @@ def test_too_many_responses_are_drawn_person_by_person():
 
 def test_who_answers_at_random_needs_a_list_or_sets():
     big = designs.two_coins() * designs.negative(tuple(range(60)), discards=30)
-    with pytest.raises(DesignError, match="leave out those who answer at random"):
+    with pytest.raises(DesignError, match="leave out people who answer at random"):
         made(big, Behavior(at_random=0.5), n=100).draw(np.random.default_rng(0))

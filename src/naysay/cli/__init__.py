@@ -1,6 +1,7 @@
-"""The command line: one subcommand for each thing to do, from ``naysay estimate`` to ``naysay survey``.
+"""The command line: one subcommand for each task, such as ``naysay estimate`` or ``naysay survey``.
 
-Exit codes: 0 done, 1 a bug (with its traceback), 2 the user's input (with one line on stderr), 130 interrupted.
+Exit codes: 0 for success, 1 for a bug (with its traceback), 2 for wrong input (with one line on stderr), 130 for an
+interruption.
 """
 
 from __future__ import annotations
@@ -61,16 +62,16 @@ def root(
 
 
 def main(argv: Sequence[str] | None = None, *, commands: typer.Typer = app, name: str = "naysay") -> int:
-    """The exit code of one command.
+    """Run one command; returns its exit code.
 
     Parameters
     ----------
     argv : sequence of str, optional
-        The words that follow the name on the command line; by default those of this process.
+        The words after the program's name; by default those of this process.
     commands : Typer
-        The commands that there are.
+        All commands.
     name : str
-        How they are called on the command line.
+        The program's name on the command line.
 
     Examples
     --------
@@ -83,7 +84,8 @@ def main(argv: Sequence[str] | None = None, *, commands: typer.Typer = app, name
         code = commands(args=argv, prog_name=name, standalone_mode=False)
         sys.stdout.flush()
     except NaysayError as error:
-        output.complain(*getattr(error, "lines", (str(error),)))  # of a questionnaire a line for each problem
+        # A questionnaire's errors have a line for each problem.
+        output.complain(*getattr(error, "lines", (str(error),)))
         return 2
     except typer.TyperException as error:
         output.complain(_usage(error))
@@ -96,7 +98,7 @@ def main(argv: Sequence[str] | None = None, *, commands: typer.Typer = app, name
 
 
 def _usage(error: typer.TyperException) -> str:
-    """What is wrong with the command line, in one line that points to the help."""
+    """What is wrong with the command line, in one line that names the help."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "naysay"
     message = error.format_message().replace("Value error, ", "").rstrip(".")
@@ -107,6 +109,6 @@ def _usage(error: typer.TyperException) -> str:
 
 
 def _pipe_closed() -> int:
-    """The exit code when the reader of stdout has gone, as ``| head`` does."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the last flush does not fail
+    """The exit code after the reader of stdout has closed the pipe, such as ``| head``."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes stdout at exit: that must not fail
     return 141

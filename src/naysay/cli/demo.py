@@ -17,25 +17,25 @@ __all__ = ["command"]
 
 
 def command(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the report and the answers go.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder for the report and the answers.")] = Path(
         "naysay-demo"
     ),
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Ask the same people again; what they send is drawn afresh.")
+        int | None, typer.Option(min=0, help="Ask the same people again; what they send is still drawn afresh.")
     ] = None,
     stay: Annotated[
         bool, typer.Option("--open", help="Leave the server running, to answer yourself; Ctrl+C stops it.")
     ] = False,
     files: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Instead: write small files of made-up people, to try other commands on."),
+        typer.Option(metavar="FOLDER", help="Only write small files of made-up people, to try other commands on."),
     ] = None,
 ) -> None:
     """Run a survey end to end, and leave a report to look at.
 
-    A server is started on this computer. 2,000 people, drawn from a published survey of 10,108, answer five questions
-    over HTTP: each chooses a level of privacy, devices randomize, the server stores what they send. The shares are
-    estimated from its database, and the truth stands beside them.
+    A server starts on this computer. 2,000 people, drawn from a published survey of 10,108, answer five questions over
+    HTTP. Each person chooses a level of privacy, their device randomizes the answer, and the server stores what it
+    sends. The report shows the shares estimated from the database, beside the truth.
 
     \b
     Examples:
@@ -48,7 +48,7 @@ def command(
             for path in write_samples(files, seed=1 if seed is None else seed):
                 output.say(f"{path}: written")
             return
-        from naysay import demo  # with the data and the charts
+        from naysay import demo  # imports the data and the charts, which the help does not need
 
         demo.run(out, seed=seed, console=Console(file=sys.stdout), stay=demo.forever if stay else None)
     except OSError as error:

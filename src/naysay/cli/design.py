@@ -1,4 +1,4 @@
-"""``naysay design show`` and ``naysay designs``: what a design does, and which there are."""
+"""``naysay design show`` and ``naysay designs``: what a design does, and the list of designs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["app", "catalog"]
 app = typer.Typer(rich_markup_mode=None)
 
 _COMPLIANCE = "people do what they are told"
-_ROWS, _COLUMNS = 66, 12  # the largest matrix that a terminal shows readably
+_ROWS, _COLUMNS = 66, 12  # the largest matrix that is readable on a terminal
 
 
 @app.callback(invoke_without_command=True)
@@ -45,20 +45,21 @@ def show(
     design: Annotated[str, typer.Argument(metavar="DESIGN", help="A call, or a design's JSON file.")],
     categories: Categories = None,
     format_: Annotated[
-        Literal["table", "json"], typer.Option("--format", help="json: the design's file, as clients read it.")
+        Literal["table", "json"],
+        typer.Option("--format", help="json: the design's file, in the form that clients read."),
     ] = "table",
     chart: Annotated[
-        bool, typer.Option("--chart", help="Instead of the numbers: what a respondent does, step by step.")
+        bool, typer.Option("--chart", help="Show what a respondent does, step by step, instead of the numbers.")
     ] = False,
     svg: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also draw the steps as a flowchart, into an SVG file.")
+        Path | None, typer.Option(metavar="FILE", help="Also write the steps as a flowchart to an SVG file.")
     ] = None,
 ) -> None:
     """Show a design: its numbers, instruction, assumptions.
 
-    The matrix P(response | category) and what an answer tells about its person; for levels and samples each its own.
-    With --chart instead the steps that a respondent follows. Below stand the instruction in plain words, what is
-    assumed, and the source.
+    Shows the matrix P(response | category) and what an answer reveals about the person, for each level or sample of the
+    design. With --chart it shows the steps that a respondent follows instead. Below are the instruction in plain words,
+    the assumptions, and the source.
 
     \b
     Examples:
@@ -81,7 +82,7 @@ def show(
 
 
 def _told(asked: Answerable, *, chart: bool) -> None:
-    """The design as text: its probabilities and its privacy, or its flowchart; then what people are told."""
+    """The design as text: its probabilities and privacy, or its flowchart; then the instruction and assumptions."""
     output.say(asked.name or asked.kind)
     output.say(f"{len(asked.categories)} categories: {', '.join(map(_checks.label, asked.categories))}")
     _cells(asked)
@@ -100,7 +101,7 @@ def _told(asked: Answerable, *, chart: bool) -> None:
 
 
 def _cells(asked: Answerable) -> None:
-    """The kinds of people that samples tell apart, and which shares of them are estimated."""
+    """The kinds of people that samples tell apart, and the shares of them that are estimated."""
     if asked.assigned_by == "researcher":
         output.say(f"{len(asked.parts)} samples, each asked in its own way; one estimate for all")
     if len(asked.cells) > len(asked.categories):
@@ -113,7 +114,7 @@ def _cells(asked: Answerable) -> None:
 
 
 def _channels(asked: Answerable) -> None:
-    """Probabilities and privacy of the design, or of each that it is made of."""
+    """Probabilities and privacy of the design, or of each of its parts."""
     offered = asked.assigned_by == "respondent"
     if offered:
         output.say(f"{len(asked.parts)} levels, most private first; a response is read given its level")
@@ -130,7 +131,7 @@ def _channels(asked: Answerable) -> None:
 
 
 def _grounds(asked: Answerable) -> list[str]:
-    """What the design assumes and who proposed it, a line each."""
+    """One line on what the design assumes, and one on who proposed it."""
     assumes, sources = [] if asked.measures_compliance else [_COMPLIANCE], []
     for part in parts(asked):
         family = part.name.partition("(")[0]
@@ -185,7 +186,7 @@ def _largest_odds(design: Design) -> str:
 
 
 def _sinks(design: Design) -> list[str]:
-    """For each category that a sink replaces: the odds of naming it, and what it costs in variance."""
+    """For each category that a sink replaces: the odds of naming the sink, and the cost in variance."""
     try:
         return [
             f"{'' if sink.level is None else f'level {sink.level}: '}"
@@ -198,7 +199,7 @@ def _sinks(design: Design) -> list[str]:
 
 
 def catalog(
-    format_: Annotated[Literal["table", "json"], typer.Option("--format", help="How to list them.")] = "table",
+    format_: Annotated[Literal["table", "json"], typer.Option("--format", help="Format of the list.")] = "table",
 ) -> None:
     """List the designs that --design can name.
 

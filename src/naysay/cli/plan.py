@@ -32,32 +32,40 @@ _CSV = ("category", "proportion", "standard_error", "variance_of_one", "n", "n_s
 
 @dataclass(frozen=True)
 class Options:
-    """What is planned for, as it is written on the command line."""
+    """The options of ``naysay plan``."""
 
     design: Annotated[list[str], options.design_option]
-    proportions: Annotated[str, typer.Option(metavar="SHARES", help="Assumed of the population, such as 0.1,0.9.")]
+    proportions: Annotated[
+        str, typer.Option(metavar="SHARES", help="Assumed proportions of the population, such as 0.1,0.9.")
+    ]
     categories: options.Categories = None
     people: Annotated[int | None, typer.Option("--n", help="Respondents who answer, in each group.")] = None
-    standard_error: Annotated[float | None, typer.Option(help="To be reached: how many respondents?")] = None
-    null: Annotated[float | None, typer.Option(help="A value that the proportion is to be told from.")] = None
-    versus: Annotated[str | None, typer.Option(metavar="SHARES", help="Assumed of a second group to tell apart.")] = (
-        None
-    )
-    power: Annotated[float, typer.Option(help="How often a difference should be found.")] = 0.8
-    confidence: Annotated[float, typer.Option(help="Of intervals; a test has the size 1 - confidence.")] = 0.95
-    category: Annotated[str | None, typer.Option(help="Whose proportion; of two the first.")] = None
+    standard_error: Annotated[
+        float | None, typer.Option(help="The standard error to reach; gives the number of respondents.")
+    ] = None
+    null: Annotated[float | None, typer.Option(help="A value from which to distinguish the proportion.")] = None
+    versus: Annotated[
+        str | None, typer.Option(metavar="SHARES", help="Assumed proportions of a second group to compare with.")
+    ] = None
+    power: Annotated[float, typer.Option(help="How often the test shall detect the difference.")] = 0.8
+    confidence: Annotated[float, typer.Option(help="Confidence of intervals; a test has size 1 - confidence.")] = 0.95
+    category: Annotated[
+        str | None, typer.Option(help="The category whose proportion counts; of two, by default the first.")
+    ] = None
     estimator: Annotated[str | None, typer.Option(metavar="METHOD", help=estimators(published=False))] = None
     preferences: Preferences = None
     target: Annotated[options.Target, typer.Option(help="file: only the randomization is random.")] = "population"
-    compare: Annotated[bool, typer.Option("--compare", help="Put designs beside one another.")] = False
+    compare: Annotated[bool, typer.Option("--compare", help="Compare several designs.")] = False
     vary: Annotated[
         str | None, typer.Option(metavar="NAME=…", help="With --compare: values of a parameter, such as p=0.6,0.7,0.8.")
     ] = None
     liars: Annotated[
-        float | None, options.share("With --compare: members of the category who lie to the direct question.")
+        float | None, options.share("With --compare: share of the category's members who lie when asked directly.")
     ] = None
-    says: Annotated[str | None, typer.Option(metavar="CATEGORY", help="What liars say; else any other.")] = None
-    liars_under_design: Annotated[float, options.share("People who lie even under a randomized design.")] = 0.0
+    says: Annotated[
+        str | None, typer.Option(metavar="CATEGORY", help="What liars say; by default any other category.")
+    ] = None
+    liars_under_design: Annotated[float, options.share("Share of those who lie even under a randomized design.")] = 0.0
     format_: options.Format = "table"
     html: options.Html = None
 
@@ -72,12 +80,12 @@ class Options:
         return numbers(self.versus or "", "--versus")
 
     def assumed(self, design: Answerable) -> dict[str, Any]:
-        """What is assumed of every design, with preferences over the levels of this one."""
+        """The assumptions for all designs, with preferences over this design's levels."""
         preferences = preferences_of(self.preferences, design)
         return {"estimator": self.estimator, "preferences": preferences, "target": self.target}
 
     def check(self) -> None:
-        """Raise for goals and options that exclude each other."""
+        """Raise if goals or options exclude each other."""
         goals = {"--standard-error": self.standard_error, "--null": self.null, "--versus": self.versus}
         named = [option for option, value in goals.items() if value is not None]
         if len(named) > 1:
@@ -100,10 +108,10 @@ class Options:
 def command(asked: Options) -> None:
     """Plan a survey: respondents, precision and power; with --compare, precision against privacy.
 
-    Give --n for what so many respondents reach, --standard-error for how many they must be, --null or --versus for a
-    difference that is to be found. With --compare give --design once for each. With --compare and --liars the direct
-    question stands beside the designs: lying
-    biases it however many answer, so from some number of respondents on randomizing pays.
+    Give --n to see what this many respondents reach, --standard-error to see how many are needed, and --null or
+    --versus for a difference to detect. With --compare, give --design once for each design. With --compare and --liars,
+    the direct question is compared too. Lying biases it, however many people answer. So above some number of
+    respondents, randomizing pays.
 
     \b
     Examples:
@@ -118,7 +126,8 @@ def command(asked: Options) -> None:
           --proportions 0.1,0.9 --liars 0.4 --says no --html plan.html
     """
     pages.check(asked.html)
-    _ = asked.pi, asked.versus and asked.second  # an error in a number comes before one in a design
+    # Read the numbers first: their errors shall come before errors in a design.
+    _ = asked.pi, asked.versus and asked.second
     asked.check()
     named = _designs(asked)
     first = next(iter(named.values()))
@@ -136,7 +145,7 @@ def command(asked: Options) -> None:
 
 
 def _designs(asked: Options) -> dict[str, Answerable]:
-    """The designs by name, each with every value of the parameter that varies."""
+    """The designs by name; with --vary, one for each value of the parameter."""
     vary = asked.vary
     calls = asked.design if vary is None else [call for text in asked.design for call in _varied(text, vary)]
     found = [options.design_of(call, asked.categories) for call in calls]
@@ -147,7 +156,7 @@ def _designs(asked: Options) -> dict[str, Answerable]:
 
 
 def _varied(text: str, vary: str) -> list[str]:
-    """The call once for each value of a parameter."""
+    """The call, once for each value of the parameter."""
     name, _, values = vary.partition("=")
     try:
         node = ast.parse(text.strip(), mode="eval").body
@@ -181,7 +190,7 @@ def _compared(named: dict[str, Answerable], asked: Options, assumed: dict[str, A
 
 
 def _planned(design: Answerable, asked: Options, assumed: dict[str, Any]) -> Plan:
-    """The plan of one design; what is not given follows from the goal."""
+    """The plan of one design. Numbers that are not given follow from the goal."""
     found, n = planning.variance(design, asked.pi, **assumed), asked.people
     told = {"category": asked.category, "confidence": asked.confidence, **assumed}
     if asked.standard_error is not None:
@@ -203,7 +212,7 @@ def _planned(design: Answerable, asked: Options, assumed: dict[str, Any]) -> Pla
 
 
 class Errors(NamedTuple):
-    """Proportions, or differences of them, with their standard errors, (t,) each."""
+    """Proportions, or differences between them, with their standard errors, (t,) each."""
 
     what: str
     values: NDArray[np.float64]
@@ -212,7 +221,7 @@ class Errors(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """One design, planned: the numbers of respondents, what they reach, and the power where there is a difference."""
+    """The plan of one design: the numbers of respondents, their precision, and the power if there is a difference."""
 
     asked: Options
     design: Answerable
@@ -224,7 +233,7 @@ class Plan:
 
     @property
     def errors(self) -> list[Errors]:
-        """The standard errors of what is estimated: of one group, or of two and of the difference between them."""
+        """The standard errors for one group; or for two groups and the difference between them."""
         first = Errors("", self.found.values, self.found.standard_errors(self.n))
         if self.other is None or self.second is None:
             return [first]
@@ -234,14 +243,14 @@ class Plan:
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader of the plan must know."""
+        """Warnings for the reader of the plan."""
         near = [_checks.label(name) for name in self.found.near_zero(self.n)]
         told = "a maximum-likelihood estimate is cut off there, so try it with naysay simulate"
         return [f"within two standard errors of 0: {', '.join(near)}; {told}"] if near else []
 
     @property
     def reached(self) -> str:
-        """The plan in a line."""
+        """The plan in one line."""
         asked = self.asked
         if asked.standard_error is not None:
             where = "every category" if asked.category is None else repr(asked.category)
@@ -262,7 +271,7 @@ class Plan:
         return printing.text([Points(above), self._numbers(), Points(below)])
 
     def _numbers(self) -> Table:
-        """The numbers: of one group, with the standard deviation of one answer; or of two and their difference."""
+        """The numbers of one group, with the standard deviation of one answer; or of two and their difference."""
         from scipy.stats import norm
 
         z = float(norm.ppf(0.5 + _checks.confidence(self.asked.confidence) / 2))
@@ -277,7 +286,7 @@ class Plan:
         return Table((Column("category", words=True, width=44), *map(Column, columns)), tuple(rows))
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, as JSON can hold them."""
+        """All numbers, in a form that JSON can hold."""
         return {
             "design": self.design.name or self.design.kind,
             "n": self.n,
@@ -298,7 +307,7 @@ class Plan:
         }
 
     def to_csv(self) -> str:
-        """The numbers as CSV; what a reader must know beside them goes to stderr."""
+        """The numbers as CSV; warnings go to stderr."""
         rows: list[Sequence[Any]] = [_CSV]
         columns = (self.found.names, self.found.values, self.found.standard_errors(self.n), self.found.each)
         for name, *numbered in zip(*columns, strict=True):

@@ -1,4 +1,4 @@
-"""``naysay randomize``: an existing file, with one column replaced by randomized answers."""
+"""``naysay randomize``: replace one column of an existing file by randomized answers."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ __all__ = ["Options", "command"]
 
 @dataclass(frozen=True)
 class Options:
-    """Which answers are randomized how, and where they go, as it is written on the command line."""
+    """The options of ``naysay randomize``."""
 
     file: options.File
-    response: Annotated[str, options.column("The true categories, which are replaced.")]
+    response: Annotated[str, options.column("The column of true categories, which is replaced.")]
     design: options.DesignText
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write, of the kind that its suffix says.")]
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write; its suffix determines its kind.")]
     categories: options.Categories = None
-    level: Annotated[str | None, options.column("The level of each record; without it levels are drawn.")] = None
+    level: Annotated[str | None, options.column("The column of each record's level; without it levels are drawn.")] = (
+        None
+    )
     preferences: Annotated[
-        str | None, typer.Option(metavar="P1,P2,…", help="The chance of each level where levels are drawn.")
+        str | None, typer.Option(metavar="P1,P2,…", help="The chance of each level, if levels are drawn.")
     ] = None
     seed: Annotated[
         int | None,
@@ -46,7 +48,7 @@ class Options:
 
     @property
     def read(self) -> list[str]:
-        """The columns that are read: the answers, and the levels where these are chosen."""
+        """The columns to read: the answers, and the levels if they are given."""
         return [self.response] if self.level is None else [self.response, self.level]
 
 
@@ -54,11 +56,11 @@ class Options:
 def command(asked: Options) -> None:
     """Randomize one column of an existing file.
 
-    Each record is a respondent: the column of true categories is replaced by randomized answers (sets as 'a;b'); a
-    missing cell stays missing. The other columns and the order of rows are kept. Chance comes from the operating
-    system unless --seed is given. For a design with levels, --level names a column with each record's choice;
-    otherwise levels are drawn, and written to a new column named after the response with _level. From a file of SPSS or
-    Stata the value labels are kept, or with --codes the codes; user-missing values become empty cells.
+    Each record is a respondent. Randomized answers (sets as 'a;b') replace the column of true categories; a missing
+    cell stays missing. The other columns and the order of rows are kept. Chance comes from the operating system unless
+    --seed is given. For a design with levels, --level names a column with each record's choice. Otherwise levels are
+    drawn and written to a new column; its name is that of the response with _level added. A file of SPSS or Stata keeps
+    its value labels, or with --codes its codes; user-missing values become empty cells.
 
     \b
     Examples:
@@ -68,7 +70,7 @@ def command(asked: Options) -> None:
           --design "negative_levels()" --categories "low,middle,high,none" \\
           --preferences 0.5,0.3,0.2
     """
-    # Any, as the kinds of designs randomize with options of their own
+    # Any, because each kind of design randomizes with options of its own
     design: Any = options.design_of(asked.design, asked.categories)
     offered = design.assigned_by == "respondent"
     chances = _check_request(asked, design)
@@ -94,7 +96,7 @@ def command(asked: Options) -> None:
 
 
 def _check_request(asked: Options, design: Any) -> Any:
-    """The preferences as numbers, after checking that the design can be used on a file like this."""
+    """The preferences as numbers, after a check that the design and the options suit a file."""
     call = design.name or design.kind
     if design.space.answers > 1:
         raise DataError(f"{call} asks several questions; randomize their columns one after the other, or use Python")
@@ -113,7 +115,7 @@ def _check_request(asked: Options, design: Any) -> Any:
 
 
 def _check_places(asked: Options) -> None:
-    """Raise unless the output can go where it should."""
+    """Raise unless the output can be written to its place."""
     file, out = asked.file, asked.out
     files.kind(file), files.kind(out, to_write=True)
     if out.exists():
@@ -147,7 +149,7 @@ def _said(asked: Options, design: Any, table: pl.DataFrame, chances: Any) -> Res
 
 
 def _report(asked: Options, design: Any, said: Responses, kept: list[str]) -> None:
-    """What was written, and what it still tells."""
+    """What was written, and what the file may still reveal."""
     missing = int(said.missing.sum())
     output.say(
         f"{asked.out}: {len(said):,} records, {asked.response!r} randomized by {design.name or design.kind}, "

@@ -1,4 +1,4 @@
-"""Small files to try commands on; the people in them are made up."""
+"""Small files to try commands on. The people in them are made up."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _PEOPLE = 1_000
 
 
 def write_samples(folder: Path, *, seed: int = 1) -> list[Path]:
-    """Two files: ``people.csv`` with true answers, and ``answers.csv`` with what others said when they were surveyed.
+    """Two files: ``people.csv`` holds true answers, ``answers.csv`` holds what other people said in a survey.
 
-    Of the others, ``income`` is two categories that they ruled out, and ``cheated`` is randomized by Warner's design,
-    p = 0.8. Age and gender are as they are.
+    The other people named two categories of ``income`` that are not theirs (a negative survey). Warner's design with
+    p = 0.8 randomized ``cheated``. Age and gender are true.
 
     Parameters
     ----------
     folder : Path
-        Made where it does not exist.
+        The folder; it is made if it does not exist.
     seed : int
-        The same people and answers again.
+        The same seed gives the same people and answers.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def write_samples(folder: Path, *, seed: int = 1) -> list[Path]:
     Raises
     ------
     DataError
-        A file of that name is there already.
+        A file of that name already exists.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def write_samples(folder: Path, *, seed: int = 1) -> list[Path]:
     files = {"people.csv": pl.DataFrame(people), "answers.csv": pl.DataFrame(answers | others)}
     for name in files:
         if (folder / name).exists():
-            raise DataError(f"{str(folder / name)!r} is there already; name another folder")
+            raise DataError(f"{str(folder / name)!r} already exists; name another folder")
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in files.items():
         table.write_csv(folder / name)

@@ -1,4 +1,4 @@
-"""``naysay simulate``: a survey tried many times before it is fielded."""
+"""``naysay simulate``: try a survey many times before it is fielded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _INTERRUPTED = 130
 
 @dataclass(frozen=True)
 class Options:
-    """The survey, its people and how often it is tried, as they are written on the command line."""
+    """The options of ``naysay simulate``."""
 
     design: options.DesignText
     categories: options.Categories = None
@@ -36,33 +36,36 @@ class Options:
         str,
         typer.Option(
             metavar="WHO",
-            help="equal, uniform, normal, exponential or log_normal, as in 'normal(mean=3, sd=0.67)'; one "
+            help="equal, uniform, normal, exponential or log_normal, such as 'normal(mean=3, sd=0.67)'; one "
             "share for each category, such as 0.2,0.8; or a file of true answers, with --column.",
         ),
     ] = "equal"
-    column: Annotated[str | None, options.column("The true answers, where WHO is a file.")] = None
+    column: Annotated[str | None, options.column("The column of true answers, if WHO is a file.")] = None
     count: options.Count = None
-    people: Annotated[int, typer.Option("--n", help="People who are asked, each time.")] = 1_000
-    replicates: Annotated[int, typer.Option(help="How many times.")] = 1_000
-    estimator: Annotated[list[str] | None, typer.Option(metavar="METHOD", help=f"Once for each: {estimators()}")] = None
+    people: Annotated[int, typer.Option("--n", help="How many people are asked each time.")] = 1_000
+    replicates: Annotated[int, typer.Option(help="How many times the survey is tried.")] = 1_000
+    estimator: Annotated[list[str] | None, typer.Option(metavar="METHOD", help=f"Repeatable: {estimators()}")] = None
     preferences: Preferences = None
-    liars: Annotated[float, options.share("People who answer as if in another category.")] = 0.0
+    liars: Annotated[float, options.share("Share of people who answer as if in another category.")] = 0.0
     among: Annotated[str | None, typer.Option(metavar="RECORD", help="The categories of the liars.")] = None
     says: Annotated[str | None, typer.Option(metavar="CATEGORY", help="What all liars claim to be.")] = None
-    at_random: Annotated[float, options.share("People who give any response, each equally often.")] = 0.0
+    at_random: Annotated[float, options.share("Share of people who give a random response, each equally often.")] = 0.0
     nonresponse: Annotated[
         str,
-        typer.Option(metavar="SHARES", help="People who do not answer: a share, or by category as 'high=0.3,low=0.1'."),
+        typer.Option(
+            metavar="SHARES",
+            help="Share of people who do not answer, or shares by category such as 'high=0.3,low=0.1'.",
+        ),
     ] = "0"
     target: Annotated[options.Target, typer.Option(help="file: the same people each time, randomized anew.")] = (
         "population"
     )
     interval: Annotated[
-        TriedInterval, typer.Option(help="usual: the one that `naysay estimate` takes, which may be slow.")
+        TriedInterval, typer.Option(help="usual: the one that `naysay estimate` uses, which may be slow.")
     ] = "wald"
     confidence: options.Confidence = 0.95
-    seed: Annotated[int | None, typer.Option(min=0, help="Repeat a simulation.")] = None
-    workers: Annotated[int | None, typer.Option(help="Processes; by default one a core.")] = None
+    seed: Annotated[int | None, typer.Option(min=0, help="The same seed repeats a simulation.")] = None
+    workers: Annotated[int | None, typer.Option(help="Number of processes; by default one for each core.")] = None
     format_: options.Format = "table"
     html: options.Html = None
 
@@ -71,9 +74,9 @@ class Options:
 def command(asked: Options) -> None:
     """Try a survey many times, before it is fielded.
 
-    Draws people, lets them answer as they would, estimates, and says how far the estimates lie from the truth, and
-    whether standard errors and intervals keep what they promise, each number with its Monte Carlo error. Ctrl-C ends
-    it early and shows what is done.
+    Draws people, lets them answer (or lie, or give no answer), and estimates. The result says how far the estimates lie
+    from the truth, and whether standard errors and intervals are correct. Each number has its Monte Carlo error. Ctrl-C
+    ends the simulation early and shows the results so far.
 
     \b
     Examples:
@@ -115,7 +118,7 @@ def command(asked: Options) -> None:
 
 
 def _population(design: Answerable, asked: Options) -> Population:
-    """The population that ``--population`` describes."""
+    """The population that ``--population`` names."""
     text = asked.population
     if asked.column is not None:
         return _of_file(design, Path(text), asked.column, asked.count)

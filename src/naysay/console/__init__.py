@@ -1,4 +1,4 @@
-"""What the commands of all wings share: how designs and files are written as options, and what is printed where.
+"""What all commands share: the options for designs and files, and where output goes.
 
 Nothing here is for users of the library.
 """

@@ -12,10 +12,10 @@ Options = TypeVar("Options")
 
 
 def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
-    """A decorator for a command whose options are the fields of a dataclass, and which is called with such an object.
+    """A decorator for commands that take one object: the fields of its dataclass become the options.
 
-    Annotate each field as a parameter of a typer command; its default is that of the option. A class that inherits from
-    another has the options of both.
+    Annotate each field like a parameter of a typer command. The field's default is the option's default. A class that
+    inherits from another has the options of both.
 
     Examples
     --------

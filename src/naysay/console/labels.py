@@ -1,4 +1,4 @@
-"""What an error about an answer adds where the file itself says what its codes mean."""
+"""What an error about an answer adds if the file itself says what its codes mean."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from naysay.console.options import record_text
 from naysay.design import Answerable
 from naysay.errors import DataError
 
-_BINARY = {"0", "1"}  # codes of which 1 means yes wherever 0 means no
+_BINARY = {"0", "1"}  # if a file has just these codes, 1 means yes and 0 means no
 
 
 @contextmanager
 def with_labels(
     asked: Answerable, file: Path, response: Sequence[str], *, encoding: str | None, codes: bool
 ) -> Iterator[None]:
-    """Errors about answers name the value labels of a file of SPSS or Stata, and how the design takes them."""
+    """Let errors about answers name the value labels of an SPSS or Stata file, and how the design accepts them."""
     try:
         yield
     except DataError as error:
-        single = asked.space.answers == 1  # an error about a pair is not about one column
+        single = asked.space.answers == 1  # an error about a pair of answers does not belong to one column
         column = error.column if single and not codes and error.column in response else None
         labels = {} if column is None else files.value_labels(file, column, encoding=encoding)
         if not labels:
@@ -34,7 +34,7 @@ def with_labels(
 
 
 def _way_out(asked: Answerable, labels: Mapping[str, str], *, several: bool) -> str:
-    """What to do about it; which of two labels is the sensitive one is told only where 1 and 0 say so."""
+    """The way out. It says which of two labels is the sensitive one only if the codes are 1 and 0."""
     names, binary = list(labels.values()), labels.keys() == _BINARY
     if several or tuple(asked.space.labels) != tuple(asked.categories):
         return (

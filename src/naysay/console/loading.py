@@ -1,4 +1,4 @@
-"""Commands that are loaded when they are asked for, so that each starts without what only others need."""
+"""Commands that are imported only when they run, so that each starts without the imports of the others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parents[1]
 
 
 class Place(NamedTuple):
-    """Where a command is: a module of the package, and the function that does it; that of a group is ``group``."""
+    """Where a command is: its module, and its function. The function of a group is ``group``."""
 
     module: str
     function: str = "command"
@@ -33,7 +33,7 @@ class Place(NamedTuple):
         return found
 
     def summary(self) -> str:
-        """The first paragraph of its docstring, read from the source so that nothing is imported."""
+        """The first paragraph of the command's docstring, read from the source, so that nothing is imported."""
         source = PACKAGE.joinpath(*self.module.split(".")).with_suffix(".py")
         body = ast.parse(source.read_text(encoding="utf-8")).body
         functions = (node for node in body if isinstance(node, ast.FunctionDef) and node.name == self.function)
@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 
 class _Commands(UserDict[str, Any]):
-    """Commands by name; in the place of each stands where it is until it is asked for."""
+    """Commands by name. Each is a `Place` until it is asked for; then it is loaded."""
 
     def __getitem__(self, name: str) -> Any:
         found = self.data[name]
@@ -51,7 +51,7 @@ class _Commands(UserDict[str, Any]):
 
 
 def group_of(places: dict[str, Place]) -> type[TyperGroup]:
-    """A kind of group with these commands, in this order."""
+    """A class of command group with these commands, in this order."""
 
     class Group(TyperGroup):
         def __init__(self, **options: Any) -> None:

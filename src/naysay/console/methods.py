@@ -1,4 +1,4 @@
-"""How commands name estimators and interval methods: all that `naysay.estimate` registers."""
+"""The names of estimators and interval methods in commands: all that `naysay.estimate` registers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ else:  # typer checks a Literal, and lists it
 
 
 def estimators(*, published: bool = True) -> str:
-    """All estimators, as the help of ``--estimator`` lists them; on request without those of the literature.
+    """All estimators, as the help of ``--estimator`` lists them; those of the literature can be left out.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Options that several commands have, each declared once, and how a design is read from them."""
+"""Options that several commands share, each declared once; and the design that they describe."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ def column(told: str) -> Any:
 
 
 def share(told: str) -> Any:
-    """An option that is a share of the people."""
+    """An option that holds a share of people."""
     return typer.Option(metavar="SHARE", help=told)
 
 
 Categories = Annotated[
-    str | None, typer.Option(metavar="RECORD", help="The categories as one CSV record, unless the design names them.")
+    str | None,
+    typer.Option(metavar="RECORD", help="The categories as one CSV record; not needed if the design names them."),
 ]
 Count = Annotated[str | None, column("How many people each row stands for.")]
-Separator = Annotated[str, typer.Option(metavar="CHAR", help="Between the cells of a CSV file.")]
+Separator = Annotated[str, typer.Option(metavar="CHAR", help="The character between the cells of a CSV file.")]
 Encoding = Annotated[
     str | None,
     typer.Option(
@@ -48,10 +49,11 @@ Encoding = Annotated[
 Codes = Annotated[
     bool, typer.Option("--codes", help="SPSS and Stata: read the codes themselves, not the value labels.")
 ]
-Confidence = Annotated[float, typer.Option(help="Of each interval.")]
+Confidence = Annotated[float, typer.Option(help="The confidence of each interval.")]
 Target = Literal["population", "file"]
 Format = Annotated[
-    Literal["table", "json", "csv"], typer.Option("--format", help="Numbers in json and csv are not rounded.")
+    Literal["table", "json", "csv"],
+    typer.Option("--format", help="Format of the output; numbers in json and csv are not rounded."),
 ]
 Html = Annotated[Path | None, typer.Option(metavar="FILE", help="Write plots and numbers as a page.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]

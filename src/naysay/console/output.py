@@ -1,4 +1,4 @@
-"""What commands print: results on stdout, notes and errors on stderr, whatever the terminal can show."""
+"""Output of commands: results on stdout, notes and errors on stderr, on any terminal."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # every command starts here, and not every one shows a table
+if TYPE_CHECKING:  # every command imports this module, but not every command shows a table
     from rich.table import Table
 
 _WIDTH = 120
 
 
 def encodable() -> None:
-    """Make both streams write what they cannot encode as an escape, instead of failing."""
+    """Let both streams write characters that they cannot encode as escapes, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def say(text: str = "") -> None:
-    """One result on stdout, as it is: not wrapped, not cut."""
+    """Write one result to stdout unchanged: not wrapped, not cut."""
     sys.stdout.write(text + "\n")
 
 
 def result(found: Any, form: str) -> None:
-    """A result on stdout, in the form that ``--format`` names: table, json or csv."""
+    """Write a result to stdout in the form that ``--format`` names: table, json or csv."""
     if form == "table":
         say(str(found))
     else:
@@ -34,12 +34,12 @@ def result(found: Any, form: str) -> None:
 
 
 def note(text: str) -> None:
-    """One note on stderr."""
+    """Write one note to stderr."""
     sys.stderr.write(f"naysay: note: {_line(text)}\n")
 
 
 def complain(*texts: str) -> None:
-    """The error on stderr, in one line; or several, a line each."""
+    """Write errors to stderr, one line for each."""
     sys.stderr.write("naysay: " + "\n  ".join(map(_line, texts)) + "\n")
 
 
@@ -48,7 +48,7 @@ def _line(text: str) -> str:
 
 
 def show(table: Table, *, indent: str = "") -> None:
-    """A table on stdout."""
+    """Write content to stdout."""
     from rich.console import Console
 
     out = io.StringIO()
@@ -57,6 +57,6 @@ def show(table: Table, *, indent: str = "") -> None:
 
 
 def json_text(value: Any) -> str:
-    """JSON with letters as they are, or escaped where stdout cannot show them."""
+    """JSON text. Letters that stdout cannot show are escaped."""
     encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
     return json.dumps(value, ensure_ascii=encoding != "utf8", indent=1, allow_nan=False)

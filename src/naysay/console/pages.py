@@ -1,4 +1,4 @@
-"""Pages that commands leave behind."""
+"""Pages that commands write."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from naysay.printing.extra import ExtraMissing, need
 
 
 def check(path: Path | None) -> None:
-    """Raise, before any work is done, if a page could not be drawn or written there."""
+    """Raise, before any work is done, if a page cannot be drawn or cannot be written to this path."""
     if path is None:
         return
     drawable()
@@ -30,7 +30,7 @@ def drawable() -> None:
 
 
 def write(path: Path | None, page: Callable[[], str]) -> None:
-    """Draw the page, and write it where it was asked for."""
+    """Draw the page and write it to its path."""
     if path is None:
         return
     try:

@@ -1,4 +1,4 @@
-"""What is assumed of the people, as options write it: shares, and which level they choose."""
+"""Assumptions about people, read from options: shares, and the levels that they choose."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ Preferences = Annotated[
     str | None,
     typer.Option(
         metavar="TEXT",
-        help="Of levels: uniform, skewed, skewed:open, tied:CATEGORY, or a share for each level, such as 0.5,0.3,0.2.",
+        help="How people choose levels: uniform, skewed, skewed:open, tied:CATEGORY, or a share for each level, "
+        "such as 0.5,0.3,0.2.",
     ),
 ]
 
@@ -38,7 +39,7 @@ def listed(text: str) -> tuple[str, ...]:
 
 
 def labeled(text: str, option: str) -> float | dict[str, float]:
-    """One number, or numbers by category as ``low=0.1,high=0.3``."""
+    """One number, or numbers by category such as ``low=0.1,high=0.3``."""
     if "=" not in text:
         given = numbers(text, option)
         if len(given) != 1:

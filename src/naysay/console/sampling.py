@@ -1,4 +1,4 @@
-"""The options that say how a sample was drawn, shared by all commands that estimate."""
+"""The options for how a sample was drawn; all commands that estimate share them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _TOTALS = ["variable", "class", "total"]
 
 @dataclass(frozen=True)
 class SamplingOptions:
-    """Which columns hold weights, strata, clusters and what else a sample is made of."""
+    """The columns of weights, strata, clusters and other properties of a sample."""
 
     weight: Annotated[str | None, column("Survey weights.")] = None
     strata: Annotated[str | None, column("The stratum of each respondent.")] = None
     cluster: Annotated[str | None, column("The cluster (primary sampling unit) of each respondent.")] = None
-    nest: Annotated[bool, typer.Option("--nest", help="Clusters are numbered anew in each stratum.")] = False
+    nest: Annotated[bool, typer.Option("--nest", help="Cluster numbers start again in each stratum.")] = False
     fpc: Annotated[
         str | None,
         column(
@@ -59,7 +59,7 @@ class SamplingOptions:
         typer.Option(help="What the columns of --replicates are."),
     ] = None
     replicate_scale: Annotated[
-        float | None, typer.Option(help="By what squared deviations are multiplied, where it is not as usual.")
+        float | None, typer.Option(help="The factor of the squared deviations, if it is not the usual one.")
     ] = None
     totals: Annotated[
         Path | None,
@@ -71,12 +71,12 @@ class SamplingOptions:
     ] = None
 
     def sampling(self, frame: pl.LazyFrame) -> Sampling | None:
-        """How the sample of a frame was drawn; None where no more than weights are named.
+        """How the sample of a frame was drawn; None if the options name only weights, or nothing.
 
         Raises
         ------
         DataError
-            Replicate weights that are no columns, or totals that cannot be read.
+            Replicate weights that match no columns, or totals that cannot be read.
         """
         plain = (self.strata, self.cluster, self.fpc, self.totals, self.replicate_kind, self.replicate_scale)
         if not self.replicates and not self.nest and self.lonely == "error" and all(each is None for each in plain):
@@ -105,7 +105,7 @@ class SamplingOptions:
 
 
 def prepared(frame: pl.LazyFrame, sampling: Sampling | None) -> pl.LazyFrame:
-    """The frame with strata, clusters and classes as text, weights and populations as numbers."""
+    """The frame, with strata, clusters and classes as text, and with weights and populations as numbers."""
     if sampling is None:
         return frame
     files.check_columns(frame, sampling.columns)
@@ -120,7 +120,7 @@ def prepared(frame: pl.LazyFrame, sampling: Sampling | None) -> pl.LazyFrame:
 
 
 def _matching(patterns: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """The columns that some patterns such as ``rw*`` name, in their order."""
+    """The columns that match patterns such as ``rw*``, in their order."""
     found: list[str] = []
     for pattern in patterns:
         own = [name for name in columns if name == pattern] or [n for n in columns if fnmatchcase(n, pattern)]

@@ -1,4 +1,4 @@
-"""Published counts that come with the package."""
+"""Published counts that are part of the package."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ __all__ = ["gvu_counts"]
 def gvu_counts() -> dict[str, dict[str, int]]:
     """Respondents in each category of five questions of the 8th WWW User Survey, 10,108 people each.
 
-    The survey of October and November 1997 by the Graphic, Visualization & Usability Center (GVU), in the UCI KDD
-    Archive as "Internet Usage Data". The five questions are those of Esponda, Huerta & Guerrero (2016). Age is in ten
-    bins of equal width after "Not_Say" is set to 0, as they do: the bin [0, 8) holds those who did not say.
+    The Graphic, Visualization & Usability Center (GVU) made the survey in October and November 1997. The UCI KDD
+    Archive has it as "Internet Usage Data". The five questions are those of Esponda, Huerta & Guerrero (2016). As in
+    that paper, age is in ten bins of equal width after "Not_Say" is set to 0. So the bin [0, 8) holds those who did not
+    say.
 
     Returns
     -------

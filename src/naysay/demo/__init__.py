@@ -1,6 +1,6 @@
-"""A survey from the questionnaire to the report, on real counts: serve, respond, estimate from the database, report.
+"""The demonstration: a survey on real counts, with server, respondents, estimates and a report.
 
-Needs the extra ``collect``, and ``plots`` for the report.
+It needs the extra ``collect``, and ``plots`` for the report.
 """
 
 from naysay.demo.asking import PEOPLE, Asked, Question, people, questionnaire, questions

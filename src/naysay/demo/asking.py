@@ -1,4 +1,4 @@
-"""The people whom the demonstration asks, and its questionnaire of five questions whose answers are known."""
+"""The demonstration's respondents, and its questionnaire: five questions whose true answers are known."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TITLES = {
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A question whose answers are known, so that estimates can be held against them.
+    """A question whose true answers are known, so that estimates can be compared with them.
 
     Parameters
     ----------
@@ -52,13 +52,13 @@ class Question:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """What data call each category: ``{name: category}``."""
+        """The name of each category in data: ``{name: category}``."""
         found = {_name(category): category for category in self.counts}
         return found if len(found) == len(self.counts) else {f"c{n}": each for n, each in enumerate(self.counts, 1)}
 
     @cached_property
     def item(self) -> SelectOne:
-        """The question as a private one of a questionnaire."""
+        """The question as a private question of a questionnaire."""
         offer = designs.negative_levels(tuple(self.names))
         return SelectOne(
             name=self.name,
@@ -76,7 +76,7 @@ class Question:
 
 
 def _name(category: str) -> str:
-    """A category as a name: letters, digits and underscores."""
+    """The category's name in data: letters, digits and underscores."""
     words = re.sub(r"[^A-Za-z0-9]+", "_", category).strip("_")
     return words if words[:1].isalpha() else f"from_{words}"
 
@@ -109,27 +109,27 @@ def questionnaire(asked: Sequence[Question]) -> Questionnaire:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """The people who are asked: their answers, ``{question: (n,) names}``, and the levels that they choose."""
+    """The people asked: their true answers, ``{question: (n,) names}``, and the levels that they choose."""
 
     answers: dict[str, list[str]]
     levels: dict[str, list[str]]
 
     @property
     def columns(self) -> dict[str, list[str]]:
-        """A table as `naysay respond` reads it, with the columns of the levels."""
+        """A table in the form that `naysay respond` reads, with columns for the levels."""
         return self.answers | {f"{name}_level": column for name, column in self.levels.items()}
 
 
 def people(asked: Sequence[Question], *, size: int = PEOPLE, seed: int | None = None) -> Asked:
-    """People drawn by chance from the published counts, question by question, and levels chosen at random.
+    """People with answers drawn at random from the published counts, question by question, and random levels.
 
     Parameters
     ----------
     asked : sequence of Question
     size : int
-        How many.
+        How many people.
     seed : int, optional
-        To ask the same people again. It does not seed what they send: devices draw that by themselves.
+        The same seed asks the same people again. It does not fix what they send: devices draw that by themselves.
 
     Examples
     --------

@@ -12,13 +12,13 @@ __all__ = ["page"]
 
 
 def page(results: Results, *, seed: int | None = None) -> str:
-    """The report as one HTML text; its words stand in ``words.toml``.
+    """The report as one HTML text. Its wording is in ``words.toml``.
 
     Parameters
     ----------
     results : Results
     seed : int, optional
-        What seeded who was asked, for the note on chance.
+        The seed of the people asked, for the note on chance.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the demonstration found: estimates from the database, the truth beside them."""
+"""Results of the demonstration: estimates from the database, and the truth."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from naysay.printing import Column, Content, Marked, Sentence, Table
 from naysay.report.page import holds
 from naysay.responses import JOINER
 
-if TYPE_CHECKING:  # the extra `collect` is imported where it is used
+if TYPE_CHECKING:  # collect needs an extra: import it where it is used
     from naysay.collect.storage import Replies
 
 __all__ = ["Result", "Results", "estimated"]
@@ -36,7 +36,7 @@ class Result:
         return holds(self.found, self.question.truth)
 
     def sections(self) -> list[Content]:
-        """The truth beside the estimate, in percent; the test of levels; and what an answer at each level tells."""
+        """The truth and the estimate in percent, the test of levels, and what an answer at each level reveals."""
         fit, beside = self.fit, self.fit.comparison
         if beside is None:
             raise DataError("the demo compares stratified and pooled estimates; each level must be estimable alone")
@@ -61,7 +61,7 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """All questions, and how well the intervals did."""
+    """All questions, and how many intervals hold the truth."""
 
     each: tuple[Result, ...]
 
@@ -72,35 +72,35 @@ class Results:
 
     @property
     def holding(self) -> int:
-        """How many of them hold the truth."""
+        """How many intervals hold the truth."""
         return sum(int(result.holds.sum()) for result in self.each)
 
     @property
     def people(self) -> int:
-        """Respondents, each of whom answers every question."""
+        """How many respondents there are; each answers every question."""
         return max(result.fit.n for result in self.each)
 
     @property
     def population(self) -> int:
-        """Everybody whose answers were published, of whom the respondents were drawn."""
+        """How many people the published counts cover; the respondents are drawn from them."""
         return max(sum(result.question.counts.values()) for result in self.each)
 
     @property
     def revealing(self) -> tuple[int, int]:
-        """Answers given at the most open level, which reveals them, and all answers."""
+        """How many answers were given at the most open level, which reveals them; and how many in all."""
         levels = [result.fit.tally.by_level for result in self.each]
         return sum(own[max(own)].n for own in levels), sum(result.fit.n for result in self.each)
 
 
 def estimated(question: Question, replies: Replies) -> Result:
-    """The estimate of a question; the estimator sees what was sent, and nothing else."""
+    """The estimate of a question. The estimator sees only what was sent."""
     level = replies.level_of(question.name)
     levels = None if level is None else replies.frame[level].to_list()
-    said = [  # with the categories as people read them in place of their names
+    said = [  # replace the names by the categories as people read them
         None if text is None else {question.names[name] for name in text.split(JOINER)}
         for text in replies.frame[question.name].to_list()
     ]
     tally = replace(question.design.tally(said, level=levels), question=question.title)
     fit = estimate.stratified(question.design, tally)
-    _ = fit.comparison  # here, while there is a progress bar to look at
+    _ = fit.comparison  # a cached property: compute it here, while a progress bar is shown
     return Result(question, fit, fit.intervals())

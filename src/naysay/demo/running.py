@@ -1,4 +1,4 @@
-"""The demonstration, step by step: a server on a free port, respondents over HTTP, the database, the report."""
+"""The steps of the demonstration: a server on a free port, respondents over HTTP, the database, the report."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ ANSWERS = "demo.db"
 def run(
     out: Path, *, seed: int | None = None, console: Console, size: int = PEOPLE, stay: Callable[[], None] | None = None
 ) -> Path | None:
-    """The survey from the questionnaire to the report: tables on the console, the report and the answers in a folder.
+    """Run the whole survey: tables go to the console, the report and the answers to a folder.
 
-    A server is started on SQLite and a free port of this computer, respondents answer it over HTTP, and the estimates
-    come from the database.
+    A server starts with SQLite on a free port of this computer. Respondents answer over HTTP, and the estimates come
+    from the database.
 
     Parameters
     ----------
     out : Path
-        The folder, made where it does not exist: ``report.html`` and ``demo.db`` in it are replaced.
+        The folder; it is made if it does not exist. ``report.html`` and ``demo.db`` in it are replaced.
     seed : int, optional
-        To ask the same people again. What they send is drawn by the operating system's randomness all the same.
+        The same seed asks the same people again. What they send still comes from the operating system's randomness.
     console : rich Console
     size : int
         How many people answer.
     stay : callable, optional
-        Called when all is done, with the server still up; it stops when this returns or is interrupted.
+        Called at the end, while the server still runs. The server stops when this returns or is interrupted.
 
     Returns
     -------
     Path or None
-        The report; None where the extra ``plots`` is not installed.
+        The report; None if the extra ``plots`` is not installed.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def run(
     """
     began = time.perf_counter()
     if out.exists() and not out.is_dir():
-        raise DataError(f"the report goes into a folder, and {str(out)!r} is a file; name another with --out")
+        raise DataError(f"the report needs a folder, and {str(out)!r} is a file; name a folder with --out")
     with tempfile.TemporaryDirectory(prefix="naysay-demo-") as folder:
         database = Path(folder) / ANSWERS
         with _served(database) as link:
@@ -85,7 +85,7 @@ def run(
 
 @contextlib.contextmanager
 def _served(database: Path) -> Iterator[str]:
-    """The link of the survey, while a server runs in a thread of this process."""
+    """Run a server in a thread of this process; gives the link of the survey."""
     try:
         from naysay.collect.app import create_app
         from naysay.collect.serving import background
@@ -104,7 +104,7 @@ def _served(database: Path) -> Iterator[str]:
 
 
 def _answer(link: str, size: int, seed: int | None, console: Console) -> None:
-    """Let people answer over HTTP, with a bar to look at."""
+    """Let people answer over HTTP, and show a progress bar."""
     survey = respond.fetch(link)
     crowd = respond.checked(survey.questionnaire, people(questions(), size=size, seed=seed).columns)
     say(console, f"A survey is up at {link}, with the hash {survey.hash[:12]}…; {size:,} people answer it.")
@@ -119,7 +119,7 @@ def _answer(link: str, size: int, seed: int | None, console: Console) -> None:
 
 
 def say(console: Console, text: str) -> None:
-    """A line of text, not wrapped."""
+    """Print a line of text, not wrapped."""
     show([Sentence(text)], console)
 
 
@@ -127,7 +127,7 @@ def _show(results: Results, console: Console) -> None:
     for result in results.each:
         show(result.sections(), console)
         console.print()
-    say(console, "estimate: stratified over the levels; diff.: that less the pooled estimate; !: misses the truth")
+    say(console, "estimate: stratified over the levels; diff.: stratified minus pooled estimate; !: misses the truth")
     told = f"{results.holding} of {results.intervals} intervals hold the truth; about 95 in 100 should."
     console.print(Text(told, style="bold"))
 
@@ -141,7 +141,7 @@ def _reported(results: Results, out: Path, seed: int | None, console: Console) -
 
 
 def _stay(link: str, path: Path | None, console: Console, stay: Callable[[], None]) -> None:
-    """Leave the server running to be played with, until it is interrupted."""
+    """Leave the server running until it is interrupted."""
     if path is not None:
         say(console, f"The report: {path}")
     say(console, f"Answer it yourself: {link}")
@@ -156,7 +156,7 @@ def forever() -> None:
 
 
 def written(text: str, out: Path) -> Path:
-    """The report in its folder: whole, or not at all."""
+    """Write the report to its folder: the whole file, or nothing."""
     out.mkdir(parents=True, exist_ok=True)
     with whole(out / REPORT) as file:
         file.write(text.encode())
@@ -164,10 +164,10 @@ def written(text: str, out: Path) -> Path:
 
 
 def _kept(database: Path, out: Path) -> Path:
-    """The database, closed by now, in its folder in place of that of an earlier run."""
+    """Copy the closed database into the folder, where it replaces the one of an earlier run."""
     out.mkdir(parents=True, exist_ok=True)
     target = out / ANSWERS
-    for rest in ("-wal", "-shm"):  # of an earlier run that was killed: they would be read into the new file
+    for rest in ("-wal", "-shm"):  # left by an earlier run that was killed: SQLite would apply them to the new file
         target.with_name(target.name + rest).unlink(missing_ok=True)
     with whole(target) as file, database.open("rb") as source:
         shutil.copyfileobj(source, file)

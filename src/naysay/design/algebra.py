@@ -126,6 +126,7 @@ class Mixture(Design):
         return np.asarray(sum(share * component.rows(codes) for share, component in parts))
 
     def draw(self, truth: Truth, source: Source) -> Codes:
+        # side="right": a draw equal to a running sum belongs to the next component, as the rule says.
         lot = np.searchsorted(np.cumsum(self.weights), source.below(sum(self.weights), len(truth)), side="right")
         codes = np.empty((len(truth), self.space.width), dtype=np.int64)
         for place, component in enumerate(self.components):

@@ -97,6 +97,7 @@ class Chances(ABC):
         if len(expected) != t or t < 2 or not self.space.constant_sum:
             return None
         beta, alpha = expected[0, 1], expected[0, 0] - expected[0, 1]
+        # An absolute tolerance alone: entries are chances, and a relative one would accept larger ones that differ.
         even = np.allclose(expected, alpha * np.eye(t) + beta, rtol=0, atol=1e-15)
         return (float(alpha), float(beta)) if even else None
 

@@ -96,6 +96,7 @@ class Table(Design):
         result = np.empty(len(truth), dtype=np.int64)
         for category in range(len(self.categories)):
             here = truth == category
+            # side="right": a draw equal to a running sum belongs to the next row, as the rule says.
             result[here] = np.searchsorted(sums[:, category], drawn[here], side="right")
         return result.reshape(-1, 1)
 

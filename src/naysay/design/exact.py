@@ -138,6 +138,7 @@ def rounded(shares: Sequence[Fraction | int]) -> list[int]:
     total = sum(shares)
     scaled = [divmod(share * LIMIT, total) for share in shares]
     whole = [floor for floor, _ in scaled]
+    # sorted() is stable, so that equal remainders go to the first shares: every run rounds alike.
     by_remainder = sorted(range(len(shares)), key=lambda place: scaled[place][1], reverse=True)
     for place in by_remainder[: LIMIT - sum(whole)]:
         whole[place] += 1

@@ -164,6 +164,7 @@ class Several(Answerable):
             weights = rounded(
                 list(map(Fraction, _checks.probability_vector(chances, len(weights), what=what).tolist()))
             )
+        # side="right": a draw equal to a running sum belongs to the next design.
         places = np.searchsorted(np.cumsum(weights), source.below(sum(weights), n), side="right")
         return np.array(self.names, dtype=self._name_type)[places]
 

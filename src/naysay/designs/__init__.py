@@ -1,7 +1,8 @@
 """Families of designs, named as the literature names them.
 
-Each is a function that returns a `Design` (for an offer of levels `Levels`, for several samples `Samples`). `catalog`
-lists them. A module's ``__all__`` is what it adds here, so that a new family touches its own file only.
+Each family is a function that returns a `Design`; families with levels return `Levels`, families with several samples
+return `Samples`. `catalog` lists all families. Each module's ``__all__`` lists what it adds here, so that a new family
+changes only its own file.
 """
 
 from naysay.design import mix

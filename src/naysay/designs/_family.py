@@ -1,4 +1,4 @@
-"""What makes a function a family, known by name, source and assumptions; and its table from probabilities or steps."""
+"""The register of families (name, source, assumptions), and tables made from probabilities or from steps."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ ASSUMPTIONS: dict[str, tuple[str, ...]] = {}
 
 
 def family(source: str, *, assumes: tuple[str, ...] = ()) -> Callable[[Callable[P, A]], Callable[P, A]]:
-    """Register a function as a family; its designs know their call, their source and what they assume.
+    """Register a function as a family. Its designs then carry their call, their source and their assumptions.
 
     Parameters
     ----------
     source : str
         Author and year.
     assumes : tuple of str
-        What must hold, each in a few words.
+        The assumptions, each in a few words.
     """
 
     def register(make: Callable[P, A]) -> Callable[P, A]:
@@ -69,7 +69,7 @@ def family(source: str, *, assumes: tuple[str, ...] = ()) -> Callable[[Callable[
                 design = make(*arguments, **named)
             except (TypeError, AttributeError, LookupError) as error:
                 raise DesignError(f"the arguments of {make.__name__} are of the wrong kind: {error}") from None
-            if not design.name:  # a call shows what it cannot be understood without
+            if not design.name:  # the name shows every argument that is not a default; categories are stored beside it
                 shown = {key: value for key, value in named.items() if key != "categories" and value is not own[key]}
                 design = replace(design, name=call(make.__name__, **shown))
             return _told(design, source, assumes)
@@ -81,7 +81,7 @@ def family(source: str, *, assumes: tuple[str, ...] = ()) -> Callable[[Callable[
 
 
 def _told(design: A, source: str, assumes: tuple[str, ...]) -> A:
-    """The design with its source and assumptions beside its steps; those of samples stand with each of them."""
+    """The design with source and assumptions in its protocol; for samples, in the protocol of each sample."""
     if isinstance(design, Samples):
         return replace(design, designs=tuple(_told(part, source, assumes) for part in design.designs))
     if isinstance(design, Both):
@@ -94,7 +94,7 @@ def _told(design: A, source: str, assumes: tuple[str, ...]) -> A:
 
 
 def call(family: str, **arguments: Any) -> str:
-    """A design as a call, such as ``warner(p=0.7)``; arguments that are None are left out."""
+    """A design as a call, such as ``warner(p=0.7)``. Arguments that are None are left out."""
     given = ", ".join(f"{name}={_written(value)}" for name, value in arguments.items() if value is not None)
     return f"{family}({given})"
 
@@ -117,7 +117,7 @@ def of_probabilities(
     widths = {len(row) for row in matrix}
     if widths != {len(labels)}:
         raise DesignError(
-            f"each row of the matrix must have {len(labels)} entries, one a category; got {sorted(widths)}"
+            f"each row of the matrix must have {len(labels)} entries, one for each category; got {sorted(widths)}"
         )
     return of_weights(table_weights(matrix, columns=labels), labels, responses, **fields)
 
@@ -125,14 +125,14 @@ def of_probabilities(
 def of_weights(
     weights: Any, categories: Sequence[Any], responses: Sequence[Any] | None = None, **fields: Any
 ) -> Table | Pattern:
-    """The design with these integer weights (responses, t); responses are the categories unless named."""
+    """The design with these integer weights (responses, t). Responses are the categories unless they are named."""
     labels = _checks.categories(categories)
     reported = labels if responses is None else tuple(responses)
     return compact(Table(categories=labels, space=Labels(reported), weights=np.asarray(weights), **fields))
 
 
 def of_pattern(own: int, other: int, categories: Sequence[Any], first: Step, **fields: Any) -> Table | Pattern:
-    """The design that answers the true category with weight `own`, and each other one with weight `other`."""
+    """The design in which the true category has weight `own`, and each other category has weight `other`."""
     fields = {"protocol": Protocol(first), **fields}
     design = Pattern.of(categories, own, other, **fields)
     return design if len(categories) > MANY else of_weights(design.weights, categories, **fields)
@@ -146,7 +146,7 @@ def of_steps(
     yes_no: bool = False,
     **fields: Any,
 ) -> Table:
-    """The design that a respondent follows step by step; its probabilities are read from the steps."""
+    """The design that these steps make. Its probabilities are read from the steps."""
     labels = _checks.categories(categories)
     reported = labels if responses is None else tuple(responses)
     weights = whole_weights(*probabilities(first, labels, reported), columns=labels)
@@ -168,7 +168,7 @@ HONESTLY = "say truthfully whether the sensitive statement is true of you"
 
 
 def ask(*ways: tuple[Any, Step], question: str = SENSITIVE, told: str = "") -> Fork:
-    """A question that people answer to themselves, and what each category does then: (category, step)."""
+    """A question that people answer to themselves, and the next step of each category: (category, step)."""
     branches = (Branch(_checks.label(category), step, members=(category,)) for category, step in ways)
     return Fork(question, tuple(branches), told)
 
@@ -181,19 +181,19 @@ def truth(categories: Sequence[Any]) -> Fork:
 
 
 def truthfully(categories: Sequence[Any]) -> Step:
-    """The same, told in words where a way for each category would be too many to write down."""
+    """The same, told in words where there are too many categories for one branch each."""
     return Do(TRUTHFULLY) if len(categories) > MANY else truth(categories)
 
 
 def by_lot(categories: Sequence[Any]) -> Step:
-    """Any category, each with the same chance; told in words where they are many."""
+    """Lots between all categories, each with the same chance; told in words where there are many."""
     if (t := len(categories)) > MANY:
         return Do(f"let the device draw lots, unseen by anybody else; the list of {t} outcomes says which to say")
     return draw_lots(*((Fraction(1, t), Say(category)) for category in categories))
 
 
 def chance(value: Any, *, name: str, inside: bool = False) -> Fraction:
-    """A probability as it is written, in [0, 1], or strictly inside."""
+    """A probability, read as written; in [0, 1], or with `inside` strictly between 0 and 1."""
     exact = as_fraction(value, what=name)
     if not 0 <= exact <= 1 or (inside and exact in (0, 1)):
         raise DesignError(f"{name} must lie {'strictly between 0 and 1' if inside else 'in [0, 1]'}; got {value!r}")

@@ -23,18 +23,18 @@ FAMILIES["mix"], SOURCES["mix"], ASSUMPTIONS["mix"] = mix, "a lottery of designs
 
 _COMPOSITIONS = dict.fromkeys(("levels", "samples"), "name=design, …") | {
     "mix": "(weight, design), …"
-}  # what each takes
-_MOST_PAIRS = 10_000  # categories of a product
-_AROUND = 100  # characters of an unreadable text that are shown before and after the place
+}  # the arguments that each of them takes
+_MOST_PAIRS = 10_000  # largest number of categories of a product
+_AROUND = 100  # a message shows this many characters before and after the place of the error
 
 
 def catalog() -> list[tuple[str, str, str]]:
-    """Each family's name, its parameters, and what it is in one line.
+    """Each family's name, its parameters, and one line about it.
 
     Examples
     --------
     >>> [row for row in catalog() if row[0] == "two_coins"][0][2]
-    'The two coins: if the first shows heads tell the truth, otherwise let the second one answer.'
+    'The two coins: if the first one shows heads, tell the truth; otherwise let the second one answer.'
     """
     rows = []
     for name, family in FAMILIES.items():
@@ -50,10 +50,11 @@ def parse(text: str, *, categories: Sequence[Any] | None = None) -> Answerable:
     Parameters
     ----------
     text : str
-        A family and its arguments; numbers, texts, fractions such as ``1/3``, lists and dicts of these, nested calls.
-        Two questions are ``warner(p=0.7) * two_coins()``, one design after another ``warner(p=0.7).then(two_coins())``.
+        A family and its arguments: numbers, texts, fractions such as ``1/3``, lists and dicts of these, and nested
+        calls. Write two questions as ``warner(p=0.7) * two_coins()``, and one design after another as
+        ``warner(p=0.7).then(two_coins())``.
     categories : sequence of label, optional
-        The categories, for families that take any number of them.
+        The categories, for families that accept any number of categories.
 
     Returns
     -------
@@ -62,7 +63,8 @@ def parse(text: str, *, categories: Sequence[Any] | None = None) -> Answerable:
     Raises
     ------
     DesignError
-        Text that does not parse (with the position), an unknown family or parameter, anything that is not a literal.
+        The text does not parse (the message gives the position), names an unknown family or parameter, or holds
+        something that is not a literal.
 
     Examples
     --------
@@ -99,7 +101,7 @@ class _Reader:
             raise _unreadable(self.text, node, _no_call(node))
         if isinstance(node.func, ast.Attribute) and node.func.attr == "then":
             if len(node.args) != 1 or node.keywords:
-                raise _unreadable(self.text, node, "one design follows another, as in warner(p=0.7).then(two_coins())")
+                raise _unreadable(self.text, node, "write one design after another as warner(p=0.7).then(two_coins())")
             return self.design(node.func.value).then(self.design(node.args[0]))
         return self._call(node)
 
@@ -113,7 +115,7 @@ class _Reader:
         arguments = {}
         for keyword in node.keywords:
             if keyword.arg is None:
-                raise _unreadable(self.text, keyword, "arguments are written out, without **")
+                raise _unreadable(self.text, keyword, "write each argument out; ** is not allowed")
             if name not in _COMPOSITIONS and keyword.arg not in accepted:
                 problem = f"{name} has no parameter {keyword.arg!r}; {_checks.nearest(keyword.arg, accepted)}"
                 raise _unreadable(self.text, keyword, problem)
@@ -126,14 +128,14 @@ class _Reader:
         return self._made(node, name, positional, arguments)
 
     def _check_places(self, node: ast.Call, name: str, positional: list[Any]) -> None:
-        """Raise for the first argument that needs its name; only categories and matrices go without."""
+        """Raise for the first argument that needs its name; only categories and matrices need none."""
         accepted = inspect.signature(FAMILIES[name]).parameters.values()
         places = [each.name for each in accepted if each.kind is each.POSITIONAL_OR_KEYWORD]
         named = [each.name for each in accepted if each.kind is each.KEYWORD_ONLY] or places
         for number, (argument, value) in enumerate(zip(node.args, positional, strict=True)):
-            labels = isinstance(value, list | tuple | str)  # of a single text, the family says what is wrong
+            labels = isinstance(value, list | tuple | str)  # the family itself says what is wrong with a single text
             if number >= len(places) or (places[number] == "categories" and not labels):
-                problem = f"parameters are written with their name, as {name}({named[0]}=…)"
+                problem = f"write parameters with their names, such as {name}({named[0]}=…)"
                 raise _unreadable(self.text, argument, problem)
 
     def _made(self, node: ast.Call, name: str, positional: list[Any], arguments: dict[str, Any]) -> Answerable:
@@ -143,7 +145,7 @@ class _Reader:
         except TypeError as error:
             hint = f"write {_form(name)}"
             if "'categories'" in str(error):
-                hint = "name the categories, as --categories 'low,middle,high'"
+                hint = "name the categories, such as --categories 'low,middle,high'"
             raise _unreadable(self.text, node, f"{name}: {error}; {hint}") from None
         try:
             return family(*positional, **arguments)
@@ -168,7 +170,7 @@ class _Reader:
         try:
             return ast.literal_eval(node)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            problem = "only numbers, texts, lists and designs may stand here; nothing is run"
+            problem = "only numbers, texts, lists and designs may stand here; naysay runs no code"
             raise _unreadable(self.text, node, problem) from None
 
     def _ratio(self, node: ast.BinOp) -> Fraction:
@@ -179,7 +181,7 @@ class _Reader:
 
 
 def _no_call(node: ast.expr) -> str:
-    """What is wrong with a design that is no call, and which call may be meant."""
+    """What is wrong with a design that is no call, and which call the writer may have meant."""
     rule = "a design is a call with parentheses"
     if not isinstance(node, ast.Name):
         return f"{rule}, such as direct()"
@@ -190,20 +192,20 @@ def _no_call(node: ast.expr) -> str:
 
 
 def _unknown(name: str) -> str:
-    """No family has this name: which has the nearest one."""
+    """What to say about an unknown family: the families with the nearest names, or all."""
     near = difflib.get_close_matches(name.lower(), FAMILIES, n=3, cutoff=0.6)
     told = f"did you mean {' or '.join(map(_form, near))}?" if near else f"known are {_checks.shown(FAMILIES, 40)}"
     return f"no design is called {name!r}; {told}"
 
 
 def _form(name: str) -> str:
-    """A call of a family with what it cannot do without, such as ``warner(p=…)``."""
+    """A call of a family with its required arguments, such as ``warner(p=…)``."""
     required = ", ".join(f"{each.name}=…" for each in _own(name) if each.default is each.empty)
     return f"{name}({_COMPOSITIONS.get(name, required)})"
 
 
 def _own(name: str) -> list[inspect.Parameter]:
-    """The parameters of a family beside its categories; none of a composition."""
+    """The parameters of a family besides its categories; none for a composition."""
     taken = {} if name in _COMPOSITIONS else inspect.signature(FAMILIES[name]).parameters
     return [each for each in taken.values() if each.name != "categories"]
 
@@ -217,7 +219,8 @@ def _is_design(node: ast.expr) -> bool:
 
 def _unreadable(text: str, where: int | ast.expr | ast.keyword, problem: str) -> DesignError:
     place = where if isinstance(where, int) else where.col_offset
-    if isinstance(where, ast.AST):  # Python counts lines, and bytes within a line; we count characters
+    # Python gives a line and a byte within it; the message counts characters from the start.
+    if isinstance(where, ast.AST):
         lines = text.splitlines(keepends=True)
         place = sum(map(len, lines[: where.lineno - 1])) + len(lines[where.lineno - 1].encode()[:place].decode())
     start, end = max(0, place - _AROUND), place + _AROUND

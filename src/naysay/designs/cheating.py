@@ -1,4 +1,4 @@
-"""Designs of two samples that tell how many deny: cheaters, and carriers who lie."""
+"""Designs of two samples that estimate how many people deny: cheaters, and carriers who lie."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ __all__ = ["cheating_detection", "cheating_detection_symmetric", "stochastic_lie
 
 @family("Clark & Desharnais (1998)", assumes=("cheaters say no whatever the device shows", ALIKE))
 def cheating_detection(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Samples:
-    """Cheating detection: a forced yes with two different probabilities shows how many say no whatever the device says.
+    """Cheating detection: two samples with different chances of a forced yes show how many always say no.
 
-    Honest carriers say yes, honest others say yes if forced, with probability p_g, cheaters say no. The share of honest
-    carriers is a lower bound of the sensitive category, with all cheaters it is an upper one.
+    Honest carriers say yes. Honest others say yes if they are forced to, with probability p_g in sample g. Cheaters say
+    no, whatever the device shows. The share of honest carriers is a lower bound for the sensitive category; honest
+    carriers and all cheaters together are an upper bound.
 
     Parameters
     ----------
     p : (2,) sequence of probability
-        Of a forced yes, in samples 1 and 2; they differ.
+        Probabilities of a forced yes in samples 1 and 2; they differ.
     categories : two labels
         The sensitive one first.
 
@@ -58,14 +59,14 @@ def cheating_detection(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) 
 def cheating_detection_symmetric(
     *, forced_yes: Sequence[Any], forced_no: Sequence[Any], categories: Sequence[Any] = YES_NO
 ) -> Samples:
-    """Symmetric cheating detection: some are forced to say yes, some to say no, so that neither answer is safe.
+    """Symmetric cheating detection: some people must say yes and some must say no, so that neither answer is safe.
 
     P(yes) is 1 - f_no for honest carriers, f_yes for honest others and 0 for cheaters.
 
     Parameters
     ----------
     forced_yes, forced_no : (2,) sequence of probability
-        Shares of all respondents of samples 1 and 2 who must say yes, and no.
+        Shares of all respondents who must say yes, and who must say no, in samples 1 and 2.
     categories : two labels
         The sensitive one first.
 
@@ -109,13 +110,13 @@ def _honest(yes: Any, no: Any) -> tuple[Step, tuple[str, str, str]]:
 
 
 def _unless_cheating(step: Step, yes: Any, no: Any) -> Step:
-    """A forced answer, which cheaters do not give."""
+    """A forced answer; cheaters do not give it."""
     ways = ((f"honest {yes}", step), (f"honest {no}", step), ("cheater", Say(no)))
     return ask(*ways, question="You are told to. Do you?", told=f"{step}, whatever the truth")
 
 
 def _bounds(yes: Any, no: Any, cells: tuple[str, str, str]) -> dict[str, Any]:
-    """The sensitive category at least, and with all cheaters at most."""
+    """The sensitive category at least (honest carriers), and at most (with all cheaters)."""
     most = Share(f"{yes}, at most", (cells[0], cells[2]))
     note = f"“{yes}” is the least it can be, honest answers only; “{yes}, at most” counts every cheater to it"
     return {
@@ -128,15 +129,15 @@ def _bounds(yes: Any, no: Any, cells: tuple[str, str, str]) -> dict[str, Any]:
 
 @family("Moshagen, Musch & Erdfelder (2012)", assumes=("everybody outside the sensitive category is honest", ALIKE))
 def stochastic_lie_detector(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Samples:
-    """The stochastic lie detector: some carriers lie, others never do, and two samples tell how many.
+    """The stochastic lie detector: some carriers lie, non-carriers never do, and two samples show how many lie.
 
-    Truthful carriers say yes; non-carriers say yes where the device asks for the negation, with probability 1 - p_g;
-    lying carriers say no.
+    Truthful carriers say yes. Non-carriers say yes if the device asks for the negation, with probability 1 - p_g in
+    sample g. Lying carriers say no.
 
     Parameters
     ----------
     p : (2,) sequence of probability
-        That non-carriers are asked the sensitive question, in samples 1 and 2; they differ.
+        Probabilities that non-carriers are asked the sensitive question, in samples 1 and 2; they differ.
     categories : two labels
         The sensitive one first.
 

@@ -18,7 +18,7 @@ __all__ = ["custom", "direct", "levels", "uniform"]
 def direct(categories: Sequence[Any]) -> Design:
     """The direct question: the response is the true category.
 
-    P = I. No privacy: this is what the others are compared with.
+    P = I. It gives no privacy; other designs are compared with it.
 
     Parameters
     ----------
@@ -38,13 +38,13 @@ def direct(categories: Sequence[Any]) -> Design:
 def uniform(categories: Sequence[Any], *, discards: int | None = None) -> Design:
     """Pure noise: every response is equally likely, whatever the truth.
 
-    P[i, j] = 1/t. Alone it says nothing and nothing can be estimated from it; in a `mix` it gives deniability.
+    P[i, j] = 1/t. Alone, the answer says nothing, and nothing can be estimated. In a `mix`, it gives deniability.
 
     Parameters
     ----------
     categories : (t,) sequence of label
     discards : int, optional
-        Respond with a set of that many categories instead of one, to be mixed with ``negative(discards=k)``.
+        The response is a set of this many categories instead of one category. Mix it with ``negative(discards=k)``.
 
     Examples
     --------
@@ -66,11 +66,11 @@ def custom(matrix: Any, *, categories: Sequence[Any] | None = None, responses: S
     Parameters
     ----------
     matrix : (responses, t) float, str or Fraction
-        P(response | category); columns sum to one. Decimals are read as written, ``"1/3"`` is exact.
+        P(response | category); columns sum to one. Decimals are read as written; ``"1/3"`` is exact.
     categories : (t,) sequence of label, optional
         ``1 … t`` by default.
     responses : (responses,) sequence of label, optional
-        The categories by default, or ``1 … m`` where there are more or fewer responses.
+        By default the categories, or ``1 … m`` if there are more or fewer responses than categories.
 
     Raises
     ------
@@ -85,7 +85,9 @@ def custom(matrix: Any, *, categories: Sequence[Any] | None = None, responses: S
     try:
         rows = [list(row) for row in matrix]
     except TypeError:
-        raise DesignError(f"the matrix must be rows of probabilities, one row a response; got {matrix!r}") from None
+        raise DesignError(
+            f"the matrix must be rows of probabilities, one row for each response; got {matrix!r}"
+        ) from None
     if not rows or not rows[0] or len({len(row) for row in rows}) != 1:
         raise DesignError("the matrix must have rows (responses) of one length t, the number of categories")
     labels = tuple(range(1, len(rows[0]) + 1)) if categories is None else _checks.categories(categories)

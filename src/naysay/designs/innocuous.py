@@ -30,14 +30,16 @@ INNOCUOUS = "say truthfully whether the innocuous statement is true of you"
 
 @family("Yu, Tian & Tang (2008)", assumes=(INDEPENDENT, PREVALENCE))
 def crosswise(*, prevalence: Any, between: Sequence[Any] | None = None, categories: Sequence[Any] = YES_NO) -> Design:
-    """The crosswise model: are the answers to a sensitive and to an innocuous question the same.
+    """The crosswise model: people say whether their answers to a sensitive and an innocuous question agree.
 
-    P(same | yes) = p, P(same | no) = 1 - p, with p the innocuous prevalence: Warner's design without a device.
+    This is Warner's design without a device. If p is the innocuous prevalence, P(same | yes) = p and P(same | no) = 1 -
+    p.
 
     Parameters
     ----------
     prevalence : probability
-        p, of a yes to the innocuous question (a birthday in the first three months, about 1/4); not 1/2.
+        p, the share of people with a yes to the innocuous question; not 1/2. For a birthday in the first three months
+        it is about 1/4.
     between : (2,) sequence of probability, optional
         The range in which the prevalence is known to lie; estimates then come with a band.
     categories : two labels
@@ -70,14 +72,14 @@ def crosswise(*, prevalence: Any, between: Sequence[Any] | None = None, categori
 
 @family("Yu, Tian & Tang (2008)", assumes=(INDEPENDENT, PREVALENCE))
 def triangular(*, prevalence: Any, between: Sequence[Any] | None = None, categories: Sequence[Any] = YES_NO) -> Design:
-    """The triangular model: is at least one of a sensitive and an innocuous statement true.
+    """The triangular model: people say whether a sensitive or an innocuous statement, or both, are true of them.
 
-    P(at least one | yes) = 1, P(at least one | no) = p: who says neither is known not to be a member.
+    P(at least one | yes) = 1, P(at least one | no) = p. People who say "neither" are known not to be members.
 
     Parameters
     ----------
     prevalence : probability
-        p, of the innocuous statement; not 1.
+        p, the share of people of whom the innocuous statement is true; not 1.
     between : (2,) sequence of probability, optional
         The range in which the prevalence is known to lie; estimates then come with a band.
     categories : two labels
@@ -112,16 +114,16 @@ def triangular(*, prevalence: Any, between: Sequence[Any] | None = None, categor
 def unrelated_question(
     *, p: Any, prevalence: Any, between: Sequence[Any] | None = None, categories: Sequence[Any] = YES_NO
 ) -> Design:
-    """The unrelated question: chance decides whether a sensitive or an innocuous question is answered.
+    """The unrelated question: chance decides whether people answer a sensitive or an innocuous question.
 
-    P(yes | yes) = p + (1 - p)u, P(yes | no) = (1 - p)u, with u the innocuous prevalence.
+    If u is the innocuous prevalence, P(yes | yes) = p + (1 - p)u and P(yes | no) = (1 - p)u.
 
     Parameters
     ----------
     p : probability
-        That the sensitive question is the one answered; not 0.
+        Probability that the sensitive question is the one answered; not 0.
     prevalence : probability
-        u, of a yes to the innocuous question. Where it is unknown: `unrelated_question_unknown`.
+        u, the share of people with a yes to the innocuous question. If it is unknown, use `unrelated_question_unknown`.
     between : (2,) sequence of probability, optional
         The range in which the prevalence is known to lie; estimates then come with a band.
     categories : two labels
@@ -151,13 +153,13 @@ def unrelated_question(
 
 
 def innocuous(prevalence: Fraction, if_yes: Step, if_no: Step, *, told: str = "") -> Chance:
-    """An innocuous question whose answer nobody else knows, as a device of chance."""
+    """A chance step whose device is an innocuous question; nobody else knows its answer."""
     ways = (Branch("yes", if_yes, chance=prevalence), Branch("no", if_no, chance=1 - prevalence))
     return Chance("think of your answer to the innocuous question", tuple(way for way in ways if way.chance), told)
 
 
 def _ranged(made: Design, between: Sequence[Any] | None, value: Fraction, at: Callable[[Fraction], Design]) -> Design:
-    """The design with those at both ends of the range of its uncertain probability beside it."""
+    """The design; its `alternatives` are the designs at both ends of the uncertain prevalence's range."""
     if between is None:
         return made
     if isinstance(between, str) or np.ndim(between) != 1 or len(between) != 2:

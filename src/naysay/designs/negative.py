@@ -26,17 +26,18 @@ _REJECT = "look at {} of the categories, drawn by lot, and reject one that is no
 def negative(categories: Sequence[Any], *, discards: int = 1, weights: Sequence[int] | None = None) -> Design:
     """The negative survey: each respondent names k categories that are not theirs.
 
-    Equiprobable: every k-subset S without the true category j has P(S | j) = 1 / C(t-1, k). With weights,
-    P(S | j) = Π_{i ∈ S} w_i / e_k(w without j). After an answer t - k categories stay possible.
+    Without weights, every k-subset S that leaves out the true category j has P(S | j) = 1 / C(t-1, k). With weights,
+    P(S | j) = Π_{i ∈ S} w_i / e_k(w without j), where e_k is the elementary symmetric polynomial of degree k. After an
+    answer, t - k categories stay possible.
 
     Parameters
     ----------
     categories : (t,) sequence of label
         At least three.
     discards : int
-        k, from 1 to t - 2. With k = 1 a response is one label, with more it is a set.
+        k, from 1 to t - 2. With k = 1 a response is one label; with a larger k it is a set.
     weights : (t,) sequence of positive int, optional
-        How readily each category is named.
+        How readily each category is named, relative to the others.
 
     Raises
     ------
@@ -72,7 +73,9 @@ def _weighted(labels: tuple[Any, ...], discards: int, weights: Sequence[int], na
     try:
         whole = tuple(w.item() if isinstance(w, np.generic) else w for w in weights)
     except TypeError:
-        raise DesignError(f"weights must be {len(labels)} positive integers, one a category; got {weights!r}") from None
+        raise DesignError(
+            f"weights must be {len(labels)} positive integers, one for each category; got {weights!r}"
+        ) from None
     checked = WeightedSubset.of(labels, discards, weights=whole, name=name)
     if discards > 1:
         return checked
@@ -111,7 +114,7 @@ def negative_matrix(matrix: Any, *, categories: Sequence[Any]) -> Design:
     on_diagonal = np.flatnonzero(np.diagonal(design.weights))
     if len(on_diagonal):
         raise DesignError(
-            f"the diagonal must be zero, nobody names their own category; it is not for {labels[on_diagonal[0]]!r} "
+            f"the diagonal must be zero, as nobody names their own category; it is not for {labels[on_diagonal[0]]!r} "
             "(a design that may report the truth is custom())"
         )
     return design
@@ -121,20 +124,21 @@ def negative_matrix(matrix: Any, *, categories: Sequence[Any]) -> Design:
 def gaussian_negative(categories: Sequence[Any], *, sigma: float) -> Design:
     """The Gaussian negative survey: false categories near the true one are named more often.
 
-    P[i, j] ∝ exp(-(i - j)² / 2σ²) for i ≠ j, with the categories at 1 … t; more precise than the uniform design,
-    less private. A category so far away that its chance is below 2**-53 is never named; a note says so.
+    P[i, j] ∝ exp(-(i - j)² / 2σ²) for i ≠ j, with the categories at 1 … t. It is more precise than the uniform design,
+    and less private. A category so far away that its chance is below 2**-53 is never named; a note says so.
 
     Parameters
     ----------
     categories : (t,) sequence of label
-        Ordered, as ages are.
+        In order, such as age groups.
     sigma : float
         Standard deviation, in categories.
 
     Raises
     ------
     DesignError
-        Fewer than three categories; σ not positive, or so small that only the next category would ever be named.
+        Fewer than three categories; a σ that is not positive, or so small that only the next category would ever be
+        named.
 
     References
     ----------
@@ -149,7 +153,8 @@ def gaussian_negative(categories: Sequence[Any], *, sigma: float) -> Design:
     if (exact := as_fraction(sigma, what="sigma")) <= 0:
         raise DesignError(f"sigma must be positive; got {sigma!r}")
     distance = np.subtract.outer(np.arange(len(labels)), np.arange(len(labels))) ** 2
-    steepness = float(min(1 / (2 * exact**2), Fraction(1_000)))  # at 1000 the second neighbor is out of reach already
+    # At 1000 the second neighbor's chance is zero already; larger values change nothing.
+    steepness = float(min(1 / (2 * exact**2), Fraction(1_000)))
     density = np.where(distance == 0, 0.0, np.exp(-np.maximum(distance - 1, 0) * steepness))
     chances = density / density.sum(axis=0)
     out_of_reach = (distance > 0) & (chances < 1 / LIMIT)
@@ -165,26 +170,26 @@ def gaussian_negative(categories: Sequence[Any], *, sigma: float) -> Design:
 
 @family("Esponda (2006)")
 def two_option(categories: Sequence[Any], *, shown: int = 2, preferences: Any = None) -> Design:
-    """The two-option scheme: a few categories are shown at random, the respondent rejects one that is false.
+    """The two-option scheme: respondents see a few categories drawn at random, and reject a false one.
 
-    If several are false a fair coin (or die) decides; then P[i, j] = 1/(t-1) for i ≠ j, as in the uniform negative
-    survey. People need a coin only, and see part of the categories only. If they ignore the coin, each entry still lies
-    in [2/(t(t-1)), 2/t], and estimates come with the band of all that such preferences could make of them.
+    If several are false, a fair coin (or die) decides. Then P[i, j] = 1/(t-1) for i ≠ j, as in the uniform negative
+    survey. People need only a coin, and they see only some of the categories. If they ignore the coin, each entry still
+    lies in [2/(t(t-1)), 2/t]. Estimates come with a band: it covers every estimate that such preferences could lead to.
 
     Parameters
     ----------
     categories : (t,) sequence of label
         At least three, none of them a "none of the above".
     shown : int
-        s, how many are shown, from 2 to t - 1.
+        s, the number of categories shown, from 2 to t - 1.
     preferences : (t, t) array, optional
         θ[i, k], the chance of rejecting i when i and k are shown and both are false; θ[i, k] + θ[k, i] = 1. One half
-        everywhere by default. For s = 2 only.
+        everywhere by default. Only for s = 2.
 
     Raises
     ------
     DesignError
-        Fewer than three categories, s outside 2 to t - 1, or preferences that are no such chances.
+        Fewer than three categories; s outside 2 to t - 1; or preferences that are no such chances.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Negative surveys in which some categories are never ruled out, and offers of how many are."""
+"""Negative surveys in which some categories are never ruled out, and offers of how many to rule out."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def negative_sink(
     members: Any = None,
     others: Any = None,
 ) -> Design:
-    """A negative survey in which a category that would reveal something when ruled out cannot be named.
+    """A negative survey in which some categories cannot be named, because ruling them out would reveal too much.
 
-    "How many partners have you not had: 0-2" says a lot. A dummy, the sink, stands in its place among the responses:
-    members of the category name it with probability a (``members``), others with b (``others``); the remaining chance
-    is spread evenly over the false categories. The estimate of the category rests on a ≠ b, and naming the sink
-    changes the odds of being a member by a/b only.
+    To answer "0-2" when asked how many partners you have not had says a lot. Among the responses, a dummy label, the
+    sink, replaces such a category. Members of the category name the sink with probability a (``members``), others with
+    probability b (``others``). The remaining chance is spread evenly over the false categories. The category can be
+    estimated because a ≠ b. Naming the sink changes the odds of being a member only by a/b.
 
-    With several discards k an answer is a set of k labels in which a sink may stand; it then rules out one category
-    fewer. Members of a sink toss a coin: at tails they answer as if another category, drawn from those without a sink,
-    were theirs; this is their mask M. Then everybody names k of the t - 1 other labels, so that P = N_k M, with N_k
-    that of `negative`. So others name the sink with chance k/(t-1), and members half as often. For k = 1 that is the
-    design above.
+    With several discards k, an answer is a set of k labels. A sink may be among them; the set then rules out one
+    category fewer. Members of a sink's category toss a coin. At tails they answer as if they belonged to another
+    category, drawn from those without a sink. This step is the mask M. Then everybody names k of the t - 1 other
+    labels, so that P = N_k M, where N_k is the matrix of `negative`. So others name the sink with chance k/(t-1), and
+    members half as often. For k = 1 this is the design above.
 
     Parameters
     ----------
@@ -50,15 +50,15 @@ def negative_sink(
     discards : int
         k, from 1 to t - 2: how many labels an answer names.
     members : probability, optional
-        a, one half of b by default.
+        a; by default one half of b.
     others : probability, optional
-        b, 1/(t-1) by default. Both are for one discard.
+        b; by default 1/(t-1). Give a and b only with one discard.
 
     Raises
     ------
     DesignError
-        Fewer than three categories, a sink for none of them, a = b, or chances that do not fit beside the categories
-        that can still be named, of which two are needed.
+        Fewer than three categories; a sink for something that is no category; a = b; fewer than two categories that can
+        still be named; or chances that leave nothing for those.
 
     References
     ----------
@@ -83,10 +83,10 @@ def negative_sink(
     a = b / 2 if members is None else as_fraction(members, what="members")
     ordinary = len(labels) - len(chosen)
     if a == b:
-        raise DesignError("members and others must name the sink with different chances, or nothing is learned of it")
+        raise DesignError("members and others must name the sink with different chances, or nothing is learned from it")
     if not 0 <= a <= 1 or not 0 < b <= 1 or a + (len(chosen) - 1) * b > 1 or len(chosen) * b > 1 or ordinary < 2:
         raise DesignError(
-            f"the chances of the sinks must fit beside {ordinary} categories that can still be named (at least two); "
+            f"the chances of the sinks must leave room for {ordinary} categories that can be named (at least two); "
             f"got members={float(a):g}, others={float(b):g} for {len(chosen)} sinks"
         )
     columns = []
@@ -105,21 +105,21 @@ def negative_sink(
 
 
 def _sinks(labels: tuple[Any, ...], sinks: Mapping[Any, Any] | Any) -> dict[Any, Any]:
-    """The label of each sink, checked."""
+    """The label of each sink, after checks."""
     chosen = dict(sinks) if isinstance(sinks, Mapping) else {sinks: f"not {sinks}: cannot say"}
     for label in chosen:
         if label not in labels:
             raise DesignError(f"a sink replaces one of the categories; got {label!r}, {_checks.nearest(label, labels)}")
     if not chosen:
-        raise DesignError("sinks must name one category at least; leave them out where all can be ruled out")
+        raise DesignError("sinks must name at least one category; leave them out if every category may be ruled out")
     return chosen
 
 
 def _masked(labels: tuple[Any, ...], chosen: Mapping[Any, Any], discards: int) -> Design:
-    """A negative survey about a mask: half of the members of a sink answer as if an ordinary category were theirs."""
+    """A negative survey after a mask: half of a sink's members answer as if they were in an ordinary category."""
     ordinary = [place for place, label in enumerate(labels) if label not in chosen]
     if len(ordinary) < 2:
-        raise DesignError(f"two categories at least must not be sinks; got {_checks.shown(chosen)} as sinks")
+        raise DesignError(f"at least two categories must not be sinks; got {_checks.shown(chosen)} as sinks")
     mask = np.array([[Fraction(int(i == j)) for j in range(len(labels))] for i in range(len(labels))])
     for j in (labels.index(label) for label in chosen):
         mask[j, j] = Fraction(1, 2)
@@ -136,23 +136,24 @@ def negative_levels(
 ) -> Levels:
     """The offer in which each respondent chooses how many categories to discard.
 
-    Level k is ``negative(discards=k)``; more discards say more. Level t - 1 leaves one category: it is a direct
-    answer, and says so. With sinks level k is ``negative_sink(discards=k)``: some categories are never ruled out, and
-    the last level, t - 2, leaves two.
+    Level k is ``negative(discards=k)``: the more discards, the more an answer says. Level t - 1 leaves one category. It
+    is a direct answer, and a note says so. With sinks, level k is ``negative_sink(discards=k)``: some categories are
+    never ruled out, and the last level, t - 2, leaves two.
 
     Parameters
     ----------
     categories : (t,) sequence of label
         At least three.
     least, most : int
-        The levels on offer, from the most private, 1, to the most open, t - 1, by default; t - 2 with sinks.
+        The levels on offer. By default from 1, the most private, to t - 1, the most open (t - 2 with sinks).
     sinks : {category: label}, or category, optional
         The categories that may not be ruled out, each with the label of its sink.
 
     Raises
     ------
     DesignError
-        Fewer than three categories, levels outside 1 to t - 1 (t - 2 with sinks), or a sink for none of them.
+        Fewer than three categories; levels outside 1 to t - 1 (t - 2 with sinks); or a sink for something that is no
+        category.
 
     References
     ----------

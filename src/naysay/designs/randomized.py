@@ -22,14 +22,14 @@ _MOST_DRAWS = 100
 
 @family("Warner (1965)")
 def warner(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
-    """Warner's design: chance decides whether a statement or its negation is answered with yes or no.
+    """Warner's design: chance decides whether people answer yes or no to a statement or to its negation.
 
     P(yes | yes) = p, P(yes | no) = 1 - p, so that ε = abs(ln(p / (1 - p))).
 
     Parameters
     ----------
     p : probability
-        That the sensitive statement is the one answered; not 1/2.
+        Probability that the sensitive statement is the one answered; not 1/2.
     categories : two labels
         The sensitive one first.
 
@@ -59,9 +59,9 @@ def warner(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
 
 @family("Greenberg, Abul-Ela, Simmons & Horvitz (1969), with coins")
 def two_coins(*, categories: Sequence[Any] = YES_NO) -> Design:
-    """The two coins: if the first shows heads tell the truth, otherwise let the second one answer.
+    """The two coins: if the first one shows heads, tell the truth; otherwise let the second one answer.
 
-    P(yes | yes) = 3/4, P(yes | no) = 1/4; three quarters of all answers are true, and ε = ln 3.
+    P(yes | yes) = 3/4 and P(yes | no) = 1/4. Three quarters of all answers are true, and ε = ln 3.
 
     Parameters
     ----------
@@ -87,19 +87,20 @@ def two_coins(*, categories: Sequence[Any] = YES_NO) -> Design:
 def forced_response(
     categories: Sequence[Any] = YES_NO, *, forced_yes: Any = None, forced_no: Any = None, forced: Any = None
 ) -> Design:
-    """Forced response: chance makes some respondents say a given answer, whatever the truth; the others tell it.
+    """Forced response: chance makes some respondents give a fixed answer; the others tell the truth.
 
-    P(y | j) = f_y + (1 - Σf) [y = j]. All f are shares of *all* respondents (unconditional): a die that shows 5 for a
-    forced yes has ``forced_yes=1/6``. With two categories P(yes | yes) = 1 - f_no and P(yes | no) = f_yes.
+    P(y | j) = f_y + (1 - Σf) [y = j], where f_y is the share who must say y. All f are shares of *all* respondents
+    (unconditional). If a die forces a yes at 5, then ``forced_yes=1/6``. With two categories P(yes | yes) = 1 - f_no
+    and P(yes | no) = f_yes.
 
     Parameters
     ----------
     categories : (t,) sequence of label
         With two, the sensitive one first.
     forced_yes, forced_no : probability
-        Of two categories: the shares of all respondents who must say the first, and the second.
+        For two categories: the shares of all respondents who must say the first, and the second.
     forced : (t,) sequence of probability
-        Of any number of categories: the share of all respondents who must say each.
+        For any number of categories: the share of all respondents who must say each category.
 
     Raises
     ------
@@ -130,14 +131,14 @@ def forced_response(
 
 
 def _forced(labels: tuple[Any, ...], yes: Any, no: Any, forced: Any) -> list[Fraction]:
-    """The forced shares in category order, however they were given."""
+    """The forced shares in category order, whichever way they were given."""
     if (forced is None) == (yes is None and no is None):
-        raise DesignError("give forced_yes and forced_no, or forced with one probability a category")
+        raise DesignError("give forced_yes and forced_no, or forced with one probability for each category")
     if forced is None:
         two(labels)
         forced = (0 if yes is None else yes, 0 if no is None else no)
     if isinstance(forced, str) or np.ndim(forced) != 1 or len(forced) != len(labels):
-        raise DesignError(f"forced must be {len(labels)} probabilities, one a category; got {forced!r}")
+        raise DesignError(f"forced must be {len(labels)} probabilities, one for each category; got {forced!r}")
     each = zip(forced, labels, strict=True)
     return [chance(share, name=f"the forced probability of {label!r}") for share, label in each]
 
@@ -146,12 +147,12 @@ def _forced(labels: tuple[Any, ...], yes: Any, no: Any, forced: Any) -> list[Fra
 def mangat(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
     """Mangat's design: members of the sensitive category say yes; the others answer as Warner's device says.
 
-    P(yes | yes) = 1, P(yes | no) = 1 - p: a no proves that its giver is not a member.
+    P(yes | yes) = 1, P(yes | no) = 1 - p. A no proves that the respondent is not a member.
 
     Parameters
     ----------
     p : probability
-        That the device points at the sensitive statement; not 0.
+        Probability that the device points at the sensitive statement; not 0.
     categories : two labels
         The sensitive one first.
 
@@ -181,19 +182,20 @@ def mangat(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
 def kuk(*, p: Sequence[Any], draws: int = 1, categories: Sequence[Any] = YES_NO) -> Design:
     """Kuk's design: two packs of cards; the respondent draws from the pack of their category and names the color.
 
-    The number of red cards in r draws with replacement is binomial, with p₁ for members and p₂ for others. Nobody says
-    yes or no to anything sensitive.
+    In r draws with replacement the number of red cards is binomial, with probability p₁ for members and p₂ for others.
+    Nobody says yes or no to anything sensitive.
 
-    With several draws `estimate.moments` takes the published estimator, from the mean number of reds, or least squares
-    on how often each number came, whichever has the smaller variance where half of the people are members; ask for one
-    by its name, ``solution="mean"`` or ``"least_squares"``.
+    With several draws, `estimate.moments` can use the published estimator, which rests on the mean number of red cards,
+    or least squares on how often each number came. It takes the one with the smaller variance when half of the people
+    are members. Ask for either one with ``solution="mean"`` or ``solution="least_squares"``.
 
     Parameters
     ----------
     p : (2,) sequence of probability
         Share of red cards in the pack of the sensitive category, and in the other; they differ.
     draws : int
-        r, how many cards are drawn, with replacement. With one the response is a color, with more how many are red.
+        r, the number of cards drawn, with replacement. With one card the response is its color; with more cards it is
+        the number of red ones.
     categories : two labels
         The sensitive one first.
 
@@ -227,7 +229,7 @@ def kuk(*, p: Sequence[Any], draws: int = 1, categories: Sequence[Any] = YES_NO)
 
 
 def _cards(red: Fraction, draws: int) -> Chance:
-    """So many cards from one pack, each put back."""
+    """The step of drawing this many cards from one pack; each card is put back."""
     if draws == 1:
         device, ways = "draw a card from your pack", [("red", Say("red"), red), ("black", Say("black"), 1 - red)]
     else:
@@ -248,8 +250,8 @@ def pair(p: Any, *, what: str) -> tuple[Fraction, Fraction]:
 def k_ary(categories: Sequence[Any] = YES_NO, *, epsilon: Any) -> Design:
     """k-ary randomized response: the truth with odds e^ε against each other category.
 
-    P[i, i] = e^ε / (e^ε + t - 1), elsewhere 1 / (e^ε + t - 1), rounded so that the realized ε never exceeds the
-    requested one.
+    P[i, i] = e^ε / (e^ε + t - 1); all other entries are 1 / (e^ε + t - 1). Rounding never makes the realized ε exceed
+    the requested one.
 
     Parameters
     ----------

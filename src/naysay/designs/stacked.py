@@ -1,4 +1,4 @@
-"""Designs of several samples, and of two answers: what one sample leaves open the other one tells."""
+"""Designs of several samples or of two answers, in which one identifies what the other leaves open."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["abul_ela", "anchored_crosswise", "extended_crosswise", "samples", "u
 
 ALIKE = "the samples are drawn at random from one population"
 ATTENTION = "people are as attentive to both questions, and attention has nothing to do with the sensitive category"
-_CORNERS = 4_096  # combinations of the ends of uncertain probabilities that a band looks at
+_CORNERS = 4_096  # a band tries at most this many combinations of the ends of uncertain probabilities
 
 
 @family("stacked samples", assumes=(ALIKE,))
 def samples(offer: Mapping[Any, Answerable] | None = None, **named: Answerable) -> Samples:
-    """Several samples of one population, each asked under a design of its own: randomized and direct arms, or any.
+    """Several samples of one population, each with a design of its own, such as a randomized and a direct arm.
 
-    One estimate for all, with a test of whether the samples agree.
+    All samples give one estimate, with a test of whether they agree.
 
     Parameters
     ----------
@@ -60,14 +60,15 @@ def samples(offer: Mapping[Any, Answerable] | None = None, **named: Answerable) 
 
 @family("Greenberg, Abul-Ela, Simmons & Horvitz (1969)", assumes=(INDEPENDENT, ALIKE))
 def unrelated_question_unknown(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Samples:
-    """The unrelated question in two samples, which also tell the innocuous prevalence.
+    """The unrelated question in two samples, which also estimate the innocuous prevalence.
 
-    In sample g the sensitive question is answered with probability p_g, so that λ_g = p_g π + (1 - p_g) u.
+    In sample g people answer the sensitive question with probability p_g. With sensitive share π and innocuous
+    prevalence u, the share of yes is λ_g = p_g π + (1 - p_g) u.
 
     Parameters
     ----------
     p : (2,) sequence of probability
-        That the sensitive question is the one answered, in samples 1 and 2; they differ.
+        Probabilities that the sensitive question is the one answered, in samples 1 and 2; they differ.
     categories : two labels
         The sensitive one first.
 
@@ -110,17 +111,17 @@ def unrelated_question_unknown(*, p: Sequence[Any], categories: Sequence[Any] = 
 def extended_crosswise(
     *, prevalence: Any, between: Sequence[Any] | None = None, categories: Sequence[Any] = YES_NO
 ) -> Samples:
-    """The extended crosswise model: a second sample has the opposite innocuous prevalence, so that the model is tested.
+    """The extended crosswise model: a second sample with the opposite innocuous prevalence tests the model.
 
-    Sample 1 has innocuous prevalence p, sample 2 has 1 - p. If everybody complies λ₁ + λ₂ = 1: a test on one degree of
-    freedom, blind to people who answer at random.
+    Sample 1 has innocuous prevalence p, sample 2 has 1 - p. If everybody complies, the shares of "same" in both samples
+    sum to one: λ₁ + λ₂ = 1. This gives a test on one degree of freedom. It cannot detect people who answer at random.
 
     Parameters
     ----------
     prevalence : probability
-        p, of a yes to the innocuous question of sample 1; not 1/2.
+        p, the share of people with a yes to the innocuous question of sample 1; not 1/2.
     between : (2,) sequence of probability, optional
-        The range in which it is known to lie; estimates then come with a band.
+        The range in which the prevalence is known to lie; estimates then come with a band.
     categories : two labels
         The sensitive one first.
 
@@ -155,18 +156,19 @@ def extended_crosswise(
 
 @family("Atsusaka & Stevenson (2023)", assumes=(INDEPENDENT, PREVALENCE, ATTENTION))
 def anchored_crosswise(*, prevalence: Any, anchor: Any, categories: Sequence[Any] = YES_NO) -> Samples:
-    """The crosswise model with an anchor: a second question, true of nobody, shows how many answer at random.
+    """The crosswise model with an anchor: a second statement, true of nobody, shows how many answer at random.
 
-    Attentive people answer both by the crosswise model, the anchor with innocuous prevalence p'; others give random
-    answers. With the anchor's share of "same" λ' the attentive are γ = (λ' - ½) / (½ - p'), and the sensitive share is
-    read from (λ - (1 - γ)/2) / γ.
+    Attentive people answer both questions by the crosswise model; the anchor has innocuous prevalence p'. Others give
+    random answers. If a share λ' say "same" to the anchor, the attentive share is γ = (λ' - ½) / (½ - p'). If a share λ
+    say "same" to the sensitive question, (λ - (1 - γ)/2) / γ is that share among the attentive, and gives the sensitive
+    share.
 
     Parameters
     ----------
     prevalence : probability
-        p, of a yes to the innocuous question beside the sensitive one; not 1/2.
+        p, the share of people with a yes to the innocuous question beside the sensitive one; not 1/2.
     anchor : probability
-        p', of a yes to the innocuous question beside the anchor; not 1/2.
+        p', the share of people with a yes to the innocuous question beside the anchor; not 1/2.
     categories : two labels
         The sensitive one first.
 
@@ -202,7 +204,7 @@ def anchored_crosswise(*, prevalence: Any, anchor: Any, categories: Sequence[Any
 def _crosswise_or_random(
     p: Fraction, cells: tuple[str, str, str], *, same: tuple[bool, bool], about: str = "sensitive"
 ) -> Step:
-    """One crosswise question: who is in a cell with `same` says "same" on an innocuous yes; the inattentive toss."""
+    """One crosswise question: cells with `same` say "same" on an innocuous yes; inattentive people toss a coin."""
     if 2 * p == 1:
         raise DesignError(f"a prevalence must not be 1/2; got {float(p):g} (the answer would carry no information)")
     alike, unlike = Say(SAME[0]), Say(SAME[1])
@@ -217,16 +219,16 @@ def _crosswise_or_random(
 
 @family("Abul-Ela, Greenberg & Horvitz (1967)", assumes=(ALIKE,))
 def abul_ela(categories: Sequence[Any], *, p: Sequence[Sequence[Any]]) -> Samples:
-    """Abul-Ela's design: t - 1 samples, in each of which chance picks the category that is asked about.
+    """Abul-Ela's design: in each of t - 1 samples, chance picks the category that is asked about.
 
-    In sample g the question "are you in category i?" comes up with probability p_gi; P(yes | i) = p_gi.
+    In sample g chance picks the question "are you in category i?" with probability p_gi, so that P(yes | i) = p_gi.
 
     Parameters
     ----------
     categories : (t,) sequence of label
         At least three; with two it is `warner`.
     p : (t - 1, t) sequence of probability
-        One row a sample, each summing to one; the rows differ.
+        One row for each sample. Each row sums to one, and the rows differ.
 
     Raises
     ------
@@ -247,7 +249,7 @@ def abul_ela(categories: Sequence[Any], *, p: Sequence[Sequence[Any]]) -> Sample
     rows = [[chance(share, name=f"p of sample {g}") for share in row] for g, row in enumerate(p, start=1)]
     if len(rows) != len(labels) - 1 or any(len(row) != len(labels) for row in rows):
         raise DesignError(
-            f"p must have {len(labels) - 1} rows (samples) of {len(labels)} probabilities, one a category"
+            f"p must have {len(labels) - 1} rows (samples) of {len(labels)} probabilities, one for each category"
         )
     if np.linalg.matrix_rank(np.array([[1] * len(labels), *rows], dtype=float)) < len(labels):
         raise DesignError("the samples must differ in their probabilities; a row of p follows from the others")
@@ -260,11 +262,11 @@ def abul_ela(categories: Sequence[Any], *, p: Sequence[Sequence[Any]]) -> Sample
 
 
 def stack(p: Any, steps: Any, cells: Sequence[Any], responses: tuple[Any, Any], **fields: Any) -> Samples:
-    """Samples 1 and 2, whose steps depend on a probability that must differ."""
+    """Samples 1 and 2, with steps that depend on a probability; it must differ between the samples."""
     first, second = pair(p, what="p")
     if first == second:
         raise DesignError(
-            f"the two samples must carry different p; got {p[0]!r} twice (two equations, one and the same)"
+            f"the two samples must carry different p; got {p[0]!r} twice (both samples would give the same equation)"
         )
     designs = (of_steps(steps(share), cells, responses, yes_no=True) for share in (first, second))
     return Samples.of(dict(enumerate(designs, start=1)), **fields)

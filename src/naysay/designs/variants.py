@@ -18,14 +18,14 @@ __all__ = ["christofides", "mangat_singh_singh", "singh_joarder"]
 
 @family("Christofides (2003)")
 def christofides(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Design:
-    """Christofides' design: a card shows a number; members report it counted from the other end.
+    """Christofides' design: a card shows a number; members report the number counted from the other end.
 
-    A card k of m comes up with probability p_k; others report k, members m + 1 - k. Nobody says yes or no.
+    Card k of m comes up with probability p_k. Others report k, members report m + 1 - k. Nobody says yes or no.
 
     Parameters
     ----------
     p : (m,) sequence of probability
-        Of the cards 1 to m; they sum to one, and read backwards they differ.
+        Probabilities of the cards 1 to m. They sum to one, and they differ when read backwards.
     categories : two labels
         The sensitive one first.
 
@@ -66,7 +66,7 @@ def christofides(*, p: Sequence[Any], categories: Sequence[Any] = YES_NO) -> Des
 
 @family("Singh & Joarder (1997)")
 def singh_joarder(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
-    """Singh and Joarder's design: Warner's, but a member whose card says no draws once more.
+    """Singh and Joarder's design: as Warner's, but a member whose card says no draws once more.
 
     P(yes | yes) = p + (1 - p)p, P(yes | no) = 1 - p.
 
@@ -106,16 +106,16 @@ def singh_joarder(*, p: Any, categories: Sequence[Any] = YES_NO) -> Design:
     "Mangat, Singh & Singh (1992)", assumes=(INDEPENDENT, PREVALENCE, "everybody in the sensitive category says so")
 )
 def mangat_singh_singh(*, p: Any, prevalence: Any, categories: Sequence[Any] = YES_NO) -> Design:
-    """Mangat, Singh and Singh's design: members say yes; the others are put the unrelated question.
+    """Mangat, Singh and Singh's design: members say yes; the others get the unrelated question.
 
     P(yes | yes) = 1, P(yes | no) = (1 - p)u.
 
     Parameters
     ----------
     p : probability
-        That the others are asked the sensitive question.
+        Probability that the others are asked the sensitive question.
     prevalence : probability
-        u, of a yes to the innocuous question.
+        u, the share of people with a yes to the innocuous question.
     categories : two labels
         The sensitive one first.
 

@@ -1,8 +1,8 @@
-"""Before the survey: how many respondents, how precise, how private, and whether randomizing pays.
+"""Planning a survey: how many respondents, how precise, how private, and whether randomizing pays.
 
-`variance` is what one respondent is worth under any design; `standard_error`, `sample_size` and `power` follow, with
-`difference_power` and `difference_sample_size` for two groups. `compare` puts designs beside one another, and beside
-the direct question with its liars.
+`variance` gives the variance that one respondent contributes under any design. From it follow `standard_error`,
+`sample_size` and `power`, and for two groups `difference_power` and `difference_sample_size`. `compare` compares
+designs with one another, and with the direct question, to which some people lie.
 """
 
 from naysay.planning.comparison import compare

@@ -1,4 +1,4 @@
-"""Designs beside one another: precision against privacy, and against the direct question that people lie to."""
+"""Comparisons of designs: precision against privacy, and against a direct question to which people lie."""
 
 from __future__ import annotations
 
@@ -35,25 +35,27 @@ def compare(
 ) -> Comparison:
     """Precision against privacy of several designs, or of one family over its parameter.
 
-    With `liars`, the direct question is the first of them, and errors are root mean squares: lying hides a part of the
-    people, and no number of respondents takes this bias away. The randomized design has the larger variance and, if it
-    is trusted, no bias, so from some number of respondents on it errs less.
+    With `liars`, the direct question comes first, and errors are root mean squares. Lying hides some of the people, and
+    no number of respondents removes this bias. A randomized design has a larger variance but, if people trust it, no
+    bias. So above some number of respondents, its error is smaller.
 
     Parameters
     ----------
     designs : {name: Design} or sequence of Design
         All of the same categories.
     proportions : (t,) float
-        What the population is assumed to be; the shares of the cells where samples tell finer cells apart.
+        The assumed proportions of the population; for samples with finer cells, the proportions of the cells.
     n : int
         Respondents who answer.
     category : label, optional
-        Whose proportion; needed where there are more than two. Of two the first, the sensitive one.
+        The category whose proportion is estimated. Needed if there are more than two; of two, it is the first,
+        sensitive one.
     standard_error : float, optional
-        Wanted precision: how many respondents does each design need? With liars a root mean square error.
+        The wanted standard error (with liars: root mean square error). The result then says how many respondents each
+        design needs.
     liars : Liars, optional
     **assumed
-        As in `variance`: estimator, preferences (of levels), target.
+        `estimator`, `preferences` (over levels) and `target`, as in `variance`.
 
     Returns
     -------
@@ -84,7 +86,7 @@ def compare(
     question = _Question(pi, dict(zip(finer.cells, cells, strict=True)), place, respondents(n), wanted, liars, assumed)
     options, direct, lying = [], None, 0.0
     if liars is not None:
-        # The direct question has no levels and one estimator.
+        # The direct question has no levels and only one estimator, so it takes neither argument.
         simple = replace(question, assumed={"target": assumed.get("target", "population"), "estimator": "moments"})
         direct = _option("direct()", direct_question(first.categories), simple, liars.share, None)
         options, lying = [direct], liars.under_design
@@ -104,11 +106,11 @@ class _Question:
     assumed: dict[str, Any]
 
     def stated(self, design: Answerable, amount: float) -> NDArray[np.float64]:
-        """Shares of the cells of a design as people state them, where a share of the sensitive category lies."""
+        """Shares of a design's cells as people state them, if a share of the sensitive category lies."""
         if design.finer:
             if amount:
                 raise DataError(
-                    f"the cells of {design.name or design.kind} say who lies; leave the liars under a design out"
+                    f"the cells of {design.name or design.kind} already say who lies; leave out liars under a design"
                 )
             if set(design.cells) != set(self.cells):
                 raise DataError(f"proportions must be of the cells {_checks.shown(design.cells)}")
@@ -125,7 +127,7 @@ def _named(designs: Mapping[str, Answerable] | Sequence[Answerable]) -> dict[str
     if not given:
         raise DataError("at least one design is needed to compare")
     for each in given:
-        check_design(each, told="a comparison is of designs")
+        check_design(each, told="a comparison takes designs")
     names = list(designs) if isinstance(designs, Mapping) else [each.name or each.kind for each in given]
     for name, each in zip(names, given, strict=True):
         if tuple(map(str, each.categories)) != tuple(map(str, given[0].categories)):
@@ -160,7 +162,7 @@ def _option(name: str, design: Answerable, question: _Question, lying: float, di
 
 
 def _needed(one: float, bias: float, wanted: float) -> int | None:
-    """Respondents for an error of the wanted size; None where the bias alone is as large, or there are not so many."""
+    """Respondents for the wanted error; None if the bias alone is as large, or if there are not that many people."""
     left = wanted**2 - bias**2
     if left <= 0 or one / left > MOST:
         return None
@@ -168,7 +170,7 @@ def _needed(one: float, bias: float, wanted: float) -> int | None:
 
 
 def _pays_from(one: float, bias: float, direct: Option) -> int | None:
-    """The least n with bias² + V/n below that of the direct question."""
+    """The least n at which bias² + V/n is below that of the direct question."""
     gained = direct.bias**2 - bias**2
     lost = one - direct.deviation**2
     if lost < 0 <= gained:
@@ -177,9 +179,9 @@ def _pays_from(one: float, bias: float, direct: Option) -> int | None:
 
 
 def _private(design: Answerable, cells: NDArray[np.float64], preferences: ArrayLike | None) -> dict[str, Any]:
-    """Measures of privacy; of an offer those of its most revealing level, and the bits as levels are chosen.
+    """Measures of privacy. For an offer: those of its most revealing level, but bits averaged over chosen levels.
 
-    Where samples tell finer cells apart, what an answer tells about the categories, at the assumed shares of cells.
+    If samples have finer cells: what an answer reveals about the categories, at the assumed shares of cells.
     """
     about = privacy.channels_about(design, _within(design, cells)) if design.finer else None
     channels = list((about or design.parts).values())
@@ -195,7 +197,7 @@ def _private(design: Answerable, cells: NDArray[np.float64], preferences: ArrayL
 
 
 def _within(design: Answerable, cells: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How common each cell is within each category, (cells, t); in a category that nobody has, alike."""
+    """How common each cell is within each category, (cells, t); equally common in a category that nobody has."""
     own = np.column_stack([share.weights(design.cells)[0] for share in design.shares])
     held = own * cells[:, None]
     held = np.where(held.sum(axis=0) > 0, held, own)

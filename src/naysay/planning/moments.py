@@ -1,4 +1,4 @@
-"""Sums over responses, where they can be listed and where they cannot."""
+"""Sums over responses: over all of them, or over a sample if there are too many to list."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["DRAWS", "drawn", "indicator_products"]
 Floats = NDArray[np.float64]
 
 DRAWS = 100_000
-"""Responses drawn where they are too many to list and no closed form does without."""
+"""How many responses are drawn if there are too many to list and there is no closed form."""
 
 _SEED = 1965
 
 
 def drawn(design: Design) -> tuple[Codes, Floats]:
-    """Responses of people who are equally often in every category, by a fixed seed, and their likelihood rows.
+    """Responses (drawn with a fixed seed) of people spread equally over the categories, and their likelihood rows.
 
-    To stand for other proportions π each is weighted by L·π over its mean: one set of draws serves all π, so that what
-    is computed from it is smooth in π.
+    For other proportions π, weight each response by L·π divided by the mean of its row L. One set of draws then serves
+    all π, so that results are smooth in π.
     """
     t = len(design.categories)
     codes = design.draw(np.resize(np.arange(t), DRAWS), GeneratorSource(np.random.default_rng(_SEED)))

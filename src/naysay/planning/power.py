@@ -1,8 +1,8 @@
-"""How often a difference that is there will be found.
+"""Power: how often a survey will detect a difference that exists.
 
-The test is whether the Wald interval, estimate ± z standard errors, leaves the null value out. Its standard error is
-itself estimated: an estimate that comes out low also has another standard error. So the critical values are where
-(c - null)² = z² V(c)/n, with V(c) the variance that goes with an estimate of c; between them the estimate is normal.
+The test rejects if the Wald interval, estimate ± z standard errors, excludes the null value. The standard error is
+itself estimated: a lower estimate also has another standard error. So the critical values c are those with (c - null)²
+= z² V(c)/n, where V(c) is the variance that goes with an estimate of c. The estimate is taken as normal.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from naysay.planning.variance import Variance, respondents, variance, variance_o
 __all__ = ["Curve", "Curves", "chance_of_rejection", "checked_power", "difference_power", "power", "two_groups"]
 
 _STEP = 1e-3
-_MARGIN = 1e-6  # a proportion that the likelihood needs to stay inside [0, 1]
+_MARGIN = 1e-6  # a likelihood has a variance only for proportions at least this far inside [0, 1]
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The variance of one respondent that goes with an estimate of a proportion: variance + slope x + bend x².
+    """The variance of one respondent as a curve in the estimate: variance + slope x + bend x².
 
-    x is the distance of the estimate from the true value; the other proportions move as they do on average when this
-    one is misjudged by x, along V[:, j] / V_jj; cells of samples likewise.
+    x is the estimate minus the true value. The other proportions move as they do on average if this one is off by x:
+    along V[:, j] / V_jj. The cells of samples move in the same way.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Curve:
             return cls(value, 0.0, 0.0, 0.0)
         moved = [found.at + step * found.moves[place] for step in (_STEP, -_STEP)]
         if not found.ask.averages and (np.min(moved) < _MARGIN or np.max(moved) > 1 - _MARGIN):
-            return cls(value, one, 0.0, 0.0)  # a likelihood has no variance beyond the ends to take a slope from
+            return cls(value, one, 0.0, 0.0)  # outside [0, 1] a likelihood has no variance, so there is no slope
         varied = (variance_of(design, found.ask._replace(proportions=each)) for each in moved)
         above, below = (float(each.covariance[place, place]) for each in varied)
         bend = (above + below - 2 * one) / (2 * _STEP**2)
@@ -69,7 +69,7 @@ class Curves:
     each : tuple of Curve
         One or two.
     sizes : tuple of float
-        Respondents of each, for every one of the first.
+        Respondents of each group, per respondent of the first group.
     """
 
     each: tuple[Curve, ...]
@@ -77,12 +77,12 @@ class Curves:
 
     @property
     def value(self) -> float:
-        """The true value, or the first less the second."""
+        """The true value, or the first minus the second."""
         return self.each[0].value - sum(curve.value for curve in self.each[1:])
 
     @property
     def whole(self) -> Curve:
-        """The curve of the value itself: each group is misjudged by its part of the variance."""
+        """The curve of the value itself: each group is off in proportion to its part of the variance."""
         parts = [curve.variance / size for curve, size in zip(self.each, self.sizes, strict=True)]
         total = sum(parts)
         if total == 0:
@@ -94,7 +94,7 @@ class Curves:
 
 
 def chance_of_rejection(curves: Curves, null: float, n: float, confidence: float) -> float:
-    """How often the Wald interval leaves the null value out, with n answers in the first group."""
+    """How often the Wald interval excludes the null value, with n answers in the first group."""
     whole = curves.whole
     gap = whole.value - null
     if whole.variance == 0:
@@ -119,21 +119,21 @@ def power(
     confidence: float = 0.95,
     **assumed: Any,
 ) -> float:
-    """How often the interval of a proportion will leave a null value out.
+    """How often the interval of a proportion will exclude a null value.
 
     Parameters
     ----------
     design : Design, Levels or Samples
     proportions : (t,) float
-        What the population is assumed to be.
+        The assumed proportions of the population.
     n : int
         Respondents who answer.
     null : float
-        The value that the proportion is to be told from.
+        The value from which the proportion shall be distinguished.
     category : label, optional
-        Which proportion; needed where there are more than two. Of two the first, the sensitive one.
+        The category of the proportion. Needed if there are more than two; of two, it is the first, sensitive one.
     confidence : float
-        Of the Wald interval; the test has size 1 - confidence.
+        Confidence of the Wald interval; the test has size 1 - confidence.
     **assumed
         As in `variance`: estimator, preferences, target.
 
@@ -145,7 +145,7 @@ def power(
     Raises
     ------
     DataError
-        A null value outside [0, 1], or the assumed proportion itself; what `variance` refuses.
+        A null value that lies outside [0, 1] or equals the assumed proportion; anything that `variance` refuses.
 
     Examples
     --------
@@ -176,19 +176,19 @@ def difference_power(
     other: Answerable | None = None,
     **assumed: Any,
 ) -> float:
-    """How often the interval of the difference between two groups will leave zero out.
+    """How often the interval of the difference between two groups will exclude zero.
 
     Parameters
     ----------
     design : Design, Levels or Samples
     first, second : (t,) float
-        What the two groups are assumed to be.
+        The assumed proportions of the two groups.
     n : (int, int)
-        Respondents who answer in each.
+        Respondents who answer in each group.
     category, confidence
         As in `power`.
     other : Design or Levels, optional
-        The design of the second group, where it is another.
+        The design of the second group, if it differs.
     **assumed
         As in `variance`.
 
@@ -199,7 +199,7 @@ def difference_power(
     Raises
     ------
     DataError
-        Equal proportions; what `variance` refuses.
+        Equal proportions; anything that `variance` refuses.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def difference_power(
 def two_groups(
     groups: Sequence[tuple[Answerable, ArrayLike]], sizes: tuple[float, float], category: Any, **assumed: Any
 ) -> Curves:
-    """The difference of a category's proportion between two groups, each with its design."""
+    """The difference in a category's proportion between two groups, each with its own design."""
     curves = []
     for each, proportions in groups:
         found = variance(each, proportions, **assumed)
@@ -228,7 +228,7 @@ def two_groups(
 
 
 def checked_power(power: Any, confidence: Any) -> float:
-    """A power to aim at: above the size of the test and below one."""
+    """A target for power: above the size of the test and below one."""
     size = 1 - _checks.confidence(confidence)
     must = (
         f"power must lie between {size:.4g}, what a test of this confidence finds where nothing is, and 1, which "

@@ -1,4 +1,4 @@
-"""What a comparison of designs found, and how it is told."""
+"""The result of a comparison of designs, and its text, table and JSON."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["Comparison", "Liars", "Option"]
 
 @dataclass(frozen=True)
 class Liars:
-    """What people who would rather not tell the truth are assumed to do.
+    """The assumed behavior of people who would rather not tell the truth.
 
     Parameters
     ----------
     share : float
-        Of the members of the sensitive category: how many of them lie to the direct question.
+        The share of the sensitive category's members who lie when asked directly.
     says : label, optional
-        What they say instead; without it any other category, each equally often.
+        What liars say instead. By default they say each other category equally often.
     under_design : float
-        The share that lies under a randomized design all the same.
+        The share who lie even under a randomized design.
     """
 
     share: float
@@ -46,23 +46,24 @@ class Option:
     ----------
     name : str
     bias : float
-        What lying does to the estimate, whatever the number of respondents; 0 where nobody lies.
+        The error that lying causes, whatever the number of respondents; 0 if nobody lies.
     standard_error, rmse : float
-        With n answers; rmse² = bias² + standard_error².
+        Errors with n answers; rmse² = bias² + standard_error².
     deviation : float
-        Standard deviation of one respondent: the standard error times √n.
+        Standard deviation per respondent: the standard error times √n.
     needed : int or None
-        Respondents for the wanted precision; None where no number of them reaches it.
+        Respondents for the wanted precision; None if no number of respondents reaches it.
     pays_from : int or None
-        Fewest respondents from which the design errs less than the direct question does; None where it never does, or
-        nobody lies to the direct question.
+        The smallest number of respondents with which the design has a smaller error than the direct question. None if
+        there is no such number, or if nobody lies when asked directly.
     still_possible : (int, int)
-        Categories left after an answer, fewest and most.
+        Fewest and most categories left after an answer.
     bits : float
-        What an answer tells of its person on average, under a uniform prior; of levels as they are chosen.
+        Bits that an answer reveals about the person on average, under a uniform prior; for levels, averaged over the
+        levels as people choose them.
     epsilon : float
     largest_odds : float
-        Posterior over prior odds of a category after the most revealing answer, under a uniform prior.
+        Posterior odds over prior odds of a category after the most revealing answer, under a uniform prior.
     kind : str
         What the standard error rests on.
     """
@@ -87,7 +88,7 @@ class Option:
 
 
 def _number(value: Any) -> Any:
-    """A JSON value: "inf" for infinity, None for what was not computed."""
+    """A JSON value: "inf" for infinity, None for a number that was not computed."""
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else "inf"
     return value
@@ -95,12 +96,12 @@ def _number(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Designs beside one another; made by `compare`.
+    """A comparison of designs; `compare` makes it.
 
     Parameters
     ----------
     category : str
-        Whose proportion is estimated.
+        The category whose proportion is estimated.
     proportion : float
     n : int
         Respondents who answer.
@@ -108,7 +109,7 @@ class Comparison:
         The standard error (with liars: the root mean square error) that `needed` reaches.
     liars : Liars or None
     options : tuple of Option
-        The direct question first where there are liars.
+        If there are liars, the direct question comes first.
     """
 
     category: str
@@ -121,18 +122,18 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """The comparison as one JSON object."""
         told = asdict(self)
-        del told["options"]  # they come last, below what they rest on
+        del told["options"]  # options come last, below the assumptions that they rest on
         return told | {"prior": "uniform", "options": [option.to_dict() for option in self.options]}
 
     def to_csv(self) -> str:
-        """One line for each design, numbers not rounded."""
+        """One line for each design; numbers are not rounded."""
         told = [option.to_dict() for option in self.options]
         for row in told:
             row["fewest_possible"], row["most_possible"] = row.pop("still_possible")
         return csv_text([list(told[0]), *(list(row.values()) for row in told)])
 
     def sections(self) -> tuple[Points, Table, Points]:
-        """What is assumed, a row for each design, and what a reader of the numbers must know."""
+        """The assumptions, a table with a row for each design, and notes on how to read the numbers."""
         lines = [f"Proportion of {self.category!r}, assumed to be {self.proportion:.4g}; {self.n:,} respondents answer"]
         if self.liars is not None:
             says = "another category" if self.liars.says is None else repr(_checks.label(self.liars.says))
@@ -177,7 +178,7 @@ class Comparison:
         return [*lines, f"standard errors: {'; '.join(kinds)}"]
 
     def _unreached(self, wanted: float) -> str:
-        """Why some designs do not reach a wanted precision."""
+        """Why some designs do not reach the wanted precision."""
         never = [option for option in self.options if option.needed is None]
         biased = [option.name for option in never if abs(option.bias) >= wanted]
         rest = [option.name for option in never if option.name not in biased]

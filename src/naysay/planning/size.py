@@ -1,4 +1,4 @@
-"""How precise n answers are, and how many answers a precision needs."""
+"""The precision of n answers, and the number of answers for a precision."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from naysay.planning.variance import Variance, variance
 __all__ = ["MOST", "checked_error", "difference_sample_size", "people_for", "sample_size", "standard_error"]
 
 MOST = 10**10
-"""More respondents than there are people; a target that needs more is out of reach."""
+"""A target that needs more respondents than this is out of reach: there are not that many people."""
 
 
 def standard_error(design: Answerable, proportions: ArrayLike, *, n: float, **assumed: Any) -> NDArray[np.float64]:
     """Standard errors of the estimated proportions with n answers, (t,).
 
-    sqrt(V_jj / n) with V of `variance`.
+    sqrt(V_jj / n), with V from `variance`.
 
     Parameters
     ----------
     design : Design, Levels or Samples
     proportions : (t,) float
-        What the population is assumed to be.
+        The assumed proportions of the population.
     n : int
         Respondents who answer.
     **assumed
@@ -40,7 +40,7 @@ def standard_error(design: Answerable, proportions: ArrayLike, *, n: float, **as
     Raises
     ------
     DataError
-        Fewer than one respondent; what `variance` refuses.
+        Fewer than one respondent; anything that `variance` refuses.
 
     Examples
     --------
@@ -62,25 +62,25 @@ def sample_size(
     category: Any = None,
     **assumed: Any,
 ) -> int:
-    """The fewest answers that reach a standard error, or the power to tell a proportion from a null value.
+    """The smallest number of answers for a standard error, or for the power to reject a null value.
 
-    n = V_jj / SE², rounded up; for power the least n at which `power` is reached.
+    n = V_jj / SE², rounded up. For power it is the least n that reaches `power`.
 
     Parameters
     ----------
     design : Design, Levels or Samples
     proportions : (t,) float
-        What the population is assumed to be.
+        The assumed proportions of the population.
     standard_error : float, optional
-        To be reached for the category, or for every category where none is named.
+        The standard error to reach, for `category`, or for every category if none is named.
     null : float, optional
-        Instead of a standard error: the value that the proportion is to be told from.
+        Instead of a standard error: the value from which the proportion shall be distinguished.
     power : float
-        With `null`: how often the difference should be found.
+        With `null`: how often the test shall detect the difference.
     confidence : float
-        With `null`: of the interval that leaves the null value out.
+        With `null`: confidence of the interval that excludes the null value.
     category : label, optional
-        With `null` it is needed where there are more than two.
+        With `null` it is needed if there are more than two categories.
     **assumed
         As in `variance`: estimator, preferences, target.
 
@@ -91,7 +91,7 @@ def sample_size(
     Raises
     ------
     DataError
-        A target that no number of respondents reaches, with the reason; neither or both targets.
+        A target that no number of respondents reaches (the message gives the reason); no target, or both.
     NotEstimable
         A design from which the proportions cannot be estimated.
 
@@ -104,7 +104,7 @@ def sample_size(
     4377
     """
     if (standard_error is None) == (null is None):
-        raise DataError("give standard_error= or null=, one of the two: what should the sample size reach?")
+        raise DataError("give either standard_error= or null=: what shall the sample size reach?")
     found = variance(design, proportions, **assumed)
     if standard_error is not None:
         return people_for(found, standard_error, category)
@@ -121,7 +121,7 @@ def sample_size(
 
 
 def people_for(found: Variance, standard_error: float, category: Any = None) -> int:
-    """The fewest answers whose standard error is at most this one, for a category, or for all of them."""
+    """The smallest number of answers whose standard error is at most `wanted`, for one category or for all."""
     wanted = checked_error(standard_error)
     one = float(found.each[: found.categories].max() if category is None else found.each[found.place(category)])
     needed = one / wanted**2
@@ -135,7 +135,7 @@ def people_for(found: Variance, standard_error: float, category: Any = None) -> 
 
 
 def checked_error(standard_error: Any) -> float:
-    """A standard error to aim at."""
+    """A target for the standard error: above 0."""
     hint = " (no number of respondents makes an estimate exact)"
     return positive(standard_error, what="standard_error", hint=hint)
 
@@ -152,19 +152,19 @@ def difference_sample_size(
     other: Answerable | None = None,
     **assumed: Any,
 ) -> tuple[int, int]:
-    """The fewest answers in two groups that find the difference of a proportion with this power.
+    """The smallest number of answers in two groups that detects their difference with this power.
 
     Parameters
     ----------
     design : Design, Levels or Samples
     first, second : (t,) float
-        What the two groups are assumed to be.
+        The assumed proportions of the two groups.
     power, confidence, category
         As in `sample_size`.
     ratio : float
-        Respondents of the second group for each of the first.
+        Respondents of the second group per respondent of the first.
     other : Design or Levels, optional
-        The design of the second group, where it is another.
+        The design of the second group, if it differs.
     **assumed
         As in `variance`.
 
@@ -175,7 +175,7 @@ def difference_sample_size(
     Raises
     ------
     DataError
-        Equal proportions, which no number of respondents tells apart; what `sample_size` refuses.
+        Equal proportions, which no number of respondents tells apart; anything that `sample_size` refuses.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def difference_sample_size(
 
 
 def _least(curves: Curves, null: float, power: float, confidence: float) -> int:
-    """The least n of the first group with that power: doubled until enough, then halved in between."""
+    """The least n of the first group with this power: doubled until it is enough, then found by bisection."""
     enough = 2
     while chance_of_rejection(curves, null, enough, confidence) < power:
         enough *= 2
@@ -203,7 +203,7 @@ def _least(curves: Curves, null: float, power: float, confidence: float) -> int:
                 f"a power of {power:g} needs more respondents than there are people: {curves.value:g} lies only "
                 f"{abs(curves.value - null):.3g} from {null:g}"
             )
-    least = enough // 2 + 1  # half of them were not enough
+    least = enough // 2 + 1  # the number before doubling was not enough
     reached = bisect_left(
         range(least, enough), True, key=lambda n: chance_of_rejection(curves, null, n, confidence) >= power
     )

@@ -1,4 +1,4 @@
-"""What one respondent is worth: the covariance of an estimator times n, for any design, estimator and proportions."""
+"""The variance per respondent: n times an estimator's covariance, for any design and proportions."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from naysay.estimate.result import Cells
 from naysay.estimate.samples import slopes
 from naysay.planning.moments import DRAWS, drawn, indicator_products
 
-__all__ = ["Ask", "Variance", "place_among", "respondents", "variance", "variance_of"]
+__all__ = ["Arguments", "Variance", "place_among", "respondents", "variance", "variance_of"]
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Variance:
-    """The covariance of an estimator, per respondent: divided by n it is that of n answers.
+    """The covariance of an estimator per respondent. Divided by n, it is the covariance with n answers.
 
     Parameters
     ----------
     names : (p,) tuple of label
-        What is estimated: the categories, in their order, then the nuisance parameters of several samples.
+        What is estimated: first the categories in their order, then the nuisance parameters of several samples.
     values : (p,) float
         Their true values.
     covariance : (p, p) float
         n times the covariance.
     kind : str
-        What it rests on.
-    ask : Ask
-        What was asked, checked; it has the proportions of all kinds of people.
+        How the covariance was computed.
+    ask : Arguments
+        The checked arguments, with the proportions of all kinds of people (the cells).
     across : (p, kinds) float
-        n times the covariance of the values with the estimated proportions of the kinds.
+        n times the covariance between the values and the estimated proportions of the kinds.
     categories : int
-        How many of the values are proportions of categories; the first ones.
+        How many values, counted from the first, are proportions of categories.
 
     Examples
     --------
@@ -59,24 +59,24 @@ class Variance:
     values: Floats
     covariance: Floats
     kind: str
-    ask: Ask
+    ask: Arguments
     across: Floats
     categories: int
 
     @property
     def at(self) -> Floats:
-        """The proportions of all kinds of people, (kinds,); the values themselves where each is one kind."""
+        """The proportions of all kinds of people, (kinds,); the values themselves if each category is one kind."""
         return self.ask.proportions
 
     @property
     def moves(self) -> Floats:
-        """How the proportions of the kinds are misjudged on average, where a value is misjudged by one, (p, kinds)."""
+        """The average error in the proportions of the kinds per unit of error in a value, (p, kinds)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(self.across / np.diagonal(self.covariance)[:, None])
 
     @property
     def each(self) -> Floats:
-        """Variances of the values per respondent, (p,): n times those of n answers."""
+        """Variances of the values per respondent, (p,): n times the variances with n answers."""
         return np.maximum(np.diagonal(self.covariance), 0.0)
 
     def standard_errors(self, n: float) -> Floats:
@@ -84,19 +84,19 @@ class Variance:
         return np.asarray(np.sqrt(self.each / respondents(n)))
 
     def near_zero(self, n: float) -> tuple[Any, ...]:
-        """The names whose value lies within two standard errors of 0, where a likelihood estimate is cut off."""
+        """The names of values within two standard errors of 0; a likelihood estimate is cut off at 0."""
         if not self.kind.startswith("maximum likelihood"):
             return ()
         near = self.values < 2 * self.standard_errors(n)
         return tuple(name for name, close in zip(self.names, near.tolist(), strict=True) if close)
 
     def place(self, name: Any = None) -> int:
-        """The place of a value; without a name the first of two, the sensitive one by convention."""
+        """The place of a value. Without a name, of two the first: by convention the sensitive one."""
         return place_among(self.names, name, self.categories)
 
 
 def place_among(names: tuple[Any, ...], name: Any, categories: int) -> int:
-    """The place of a name; without one the first of two categories."""
+    """The place of a name; without a name, the first of two categories."""
     if name is not None:
         return place_of(name, names)
     if categories > 2:
@@ -107,8 +107,8 @@ def place_among(names: tuple[Any, ...], name: Any, categories: int) -> int:
 _PRINCIPLES = ("likelihood", "moments", "weights")
 
 
-class Ask(NamedTuple):
-    """What `variance` is asked, checked."""
+class Arguments(NamedTuple):
+    """The arguments of `variance`, checked."""
 
     proportions: Floats
     estimator: Estimator
@@ -117,7 +117,7 @@ class Ask(NamedTuple):
 
     @property
     def averages(self) -> bool:
-        """Whether the estimate is the mean of one unbiased indicator a respondent, whatever the proportions."""
+        """Whether the estimate is always the mean of one unbiased indicator per respondent."""
         return self.estimator.principle == "moments"
 
 
@@ -131,23 +131,22 @@ def variance(
 ) -> Variance:
     """The covariance of an estimator per respondent, at given proportions.
 
-    For moments E[u uᵀ] - ππᵀ of the unbiased indicator u of one respondent, exactly; for maximum likelihood the inverse
-    of the expected Fisher information Σ_y L[y]ᵀL[y] / (L[y]·π) on the directions that keep Σπ = 1, which many answers
-    reach.
+    For moments it is E[u uᵀ] - ππᵀ, where u is the unbiased indicator of one respondent; this is exact. For maximum
+    likelihood it is the inverse of the expected Fisher information Σ_y L[y]ᵀL[y] / (L[y]·π) on the directions that keep
+    Σπ = 1. Estimates reach it as the number of answers grows.
 
     Parameters
     ----------
     design : Design, Levels or Samples
     proportions : (t,) float
-        What the population is assumed to be, for several samples over the cells; they sum to one.
+        The assumed proportions of the population; for several samples, those of the cells. They sum to one.
     estimator : str, optional
         "maximum_likelihood" (default) or "moments"; for levels "stratified" (default), "stratified_equal",
         "stratified_variance" or "pooled".
     preferences : (levels,) or (levels, t) float, optional
-        How often each level is chosen, by everybody or by category, or how many people are in each sample; equally by
-        default.
+        How often each level is chosen, overall or by category; or the share of people in each sample. Equal by default.
     target : {"population", "file"}
-        With "file" only the randomization is random.
+        With "file", people are fixed and only the randomization is random.
 
     Returns
     -------
@@ -156,8 +155,8 @@ def variance(
     Raises
     ------
     DataError
-        Proportions or preferences that do not sum to one; an unknown estimator; a choice that goes with the category
-        under an estimator that it biases.
+        Proportions or preferences that do not sum to one; an unknown estimator; preferences that depend on the
+        category, with an estimator that they would bias.
     NotEstimable
         A design from which the proportions cannot be estimated.
 
@@ -184,11 +183,11 @@ def variance(
         )
     if target not in ("population", "file"):
         raise DataError(f"target must be 'population' or 'file'; got {target!r}")
-    return variance_of(design, Ask(pi, known[named], choice(design, preferences), target))
+    return variance_of(design, Arguments(pi, known[named], choice(design, preferences), target))
 
 
-def variance_of(design: Answerable, ask: Ask) -> Variance:
-    """The answer, from the channels that anybody answers through."""
+def variance_of(design: Answerable, ask: Arguments) -> Variance:
+    """The variance, computed from the channels that anybody uses."""
     taken = [place for place, row in enumerate(ask.preferences) if row @ ask.proportions > 0]
     channels = tuple(design.parts.values())
     offered, shares = [channels[place] for place in taken], ask.preferences[taken]
@@ -200,7 +199,7 @@ def variance_of(design: Answerable, ask: Ask) -> Variance:
         return _stratified(design, ask, offered, shares)
     if not np.allclose(shares, shares[:, :1]):
         raise DataError(
-            f"{ask.estimator.name} is biased if the choice of level goes with the category; "
+            f"{ask.estimator.name} is biased if the choice of level depends on the category; "
             "plan with estimator='stratified'"
         )
     if ask.estimator.principle == "likelihood":
@@ -210,13 +209,13 @@ def variance_of(design: Answerable, ask: Ask) -> Variance:
     return _weighted_levels(design, ask, offered, shares[:, 0])
 
 
-def _stacked(design: Answerable, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
-    """Shares of cells, where each sample tells its own about them."""
+def _stacked(design: Answerable, ask: Arguments, offered: list[Design], shares: Floats) -> Variance:
+    """The variance for shares of cells, to which each sample contributes its own equations."""
     if ask.target == "file":
         raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
     cells = ask.proportions
     solved = slopes(design, offered, shares)  # raises where a share is not estimable
-    if ask.averages:  # Σ_g B_g Cov(T | sample g) B_gᵀ / q_g, with the slopes B_g by which the stack is solved
+    if ask.averages:  # Σ_g B_g Cov(T | sample g) B_gᵀ / q_g; the slopes B_g solve the stacked equations
         about = (
             (each, slope, -slope @ (each.expected_statistic @ cells))
             for each, slope in zip(offered, solved, strict=True)
@@ -232,15 +231,15 @@ def _stacked(design: Answerable, ask: Ask, offered: list[Design], shares: Floats
     return Variance(names, found.values, each, kind, ask, across, len(design.categories))
 
 
-def _stratified(design: Answerable, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
-    """One unbiased indicator for each respondent, through whatever channel they answer."""
+def _stratified(design: Answerable, ask: Arguments, offered: list[Design], shares: Floats) -> Variance:
+    """The variance of one unbiased indicator for each respondent, whichever channel they answer through."""
     terms = [_indicated(each, row * ask.proportions) for each, row in zip(offered, shares, strict=True)]
     centred = np.sum([products for products, _ in terms], axis=0) - np.outer(ask.proportions, ask.proportions)
     return _found(design, ask, centred, _moments_kind("moments", terms))
 
 
-def _weighted_levels(design: Answerable, ask: Ask, offered: list[Design], shares: Floats) -> Variance:
-    """Σ z_k² V_k / q_k: levels' own estimates under weights z, where a share q_k chooses level k."""
+def _weighted_levels(design: Answerable, ask: Arguments, offered: list[Design], shares: Floats) -> Variance:
+    """Σ z_k² V_k / q_k: each level's own estimate has weight z_k, and a share q_k chooses level k."""
     pi = ask.proportions
     own = [_indicated(each, pi)[0] - np.outer(pi, pi) for each in offered]
     by_variance = ask.estimator.options["weights"] == "variance"
@@ -255,9 +254,9 @@ def _indicated(design: Design, measure: Floats) -> tuple[Floats, bool]:
     return indicator_products(design, measure, mapping.constant, mapping.slope)
 
 
-def _found(design: Answerable, ask: Ask, covariance: Floats, kind: str) -> Variance:
+def _found(design: Answerable, ask: Arguments, covariance: Floats, kind: str) -> Variance:
     if ask.target == "file":
-        pi = ask.proportions  # less what drawing one respondent from the population contributes
+        pi = ask.proportions  # for a fixed file, subtract what drawing one respondent from the population contributes
         covariance, kind = covariance - (np.diag(pi) - np.outer(pi, pi)), f"{kind}, randomization only"
     return Variance(design.categories, ask.proportions, covariance, kind, ask, covariance, len(design.categories))
 
@@ -272,13 +271,13 @@ def _likelihood_kind(offered: list[Design]) -> str:
 
 
 def _informed(offered: list[Design], shares: Floats, pi: Floats) -> Floats:
-    """Expected Fisher information of one respondent who answers through one of the channels, (cells, cells)."""
+    """Expected Fisher information of one respondent, averaged over the channels, (cells, cells)."""
     total = np.zeros((len(pi), len(pi)))
     for design, share in zip(offered, shares, strict=True):
         rows = design.rows(design.space.listing()) if design.listed else drawn(design)[1]
         weight = np.ones(len(rows)) if design.listed else 1 / rows.mean(axis=1) / len(rows)
         chance = rows @ pi
-        seen = chance > 0  # a response that never comes says nothing, and would divide by zero
+        seen = chance > 0  # leave out responses that never come: they add nothing, and would divide by zero
         total += share * (rows[seen].T @ (rows[seen] * (weight[seen] / chance[seen])[:, None]))
     return total
 
@@ -298,5 +297,5 @@ def _inverse(information: Floats) -> Floats:
 
 
 def respondents(n: Any) -> float:
-    """A number of respondents, at least one."""
+    """A number of respondents: at least one."""
     return number(n, lambda it: 1 <= it < np.inf, must="n must be at least one respondent")

@@ -1,8 +1,8 @@
-"""What results tell, in a small vocabulary, and how it becomes text, HTML, LaTeX and JSON.
+"""A small vocabulary for the content of results, and its rendering as text, HTML, LaTeX and JSON.
 
-A result holds numbers and knows no console and no page. It tells its content in the few kinds of `content`; `text`,
-`html` and `latex` turn these into lines, into HTML and into LaTeX, and know no result. `plain` turns numbers into what
-JSON can hold.
+A result holds numbers; it knows nothing of consoles and pages. It describes its content with the few kinds of
+`content`. `text`, `html` and `latex` turn these into lines, HTML and LaTeX; they know nothing of results. `plain` turns
+numbers into what JSON can hold.
 """
 
 from naysay.printing.content import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""The vocabulary in which every result tells its content."""
+"""The vocabulary with which every result describes its content."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __all__ = ["Bar", "Chart", "Column", "Content", "Facts", "Heading", "Marked", "N
 
 @dataclass(frozen=True)
 class Heading:
-    """The title of what follows."""
+    """The title of the content that follows."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A line of text, or a paragraph of a page; small where it only explains."""
+    """A line of text, or a paragraph of a page; `small` if it only explains."""
 
     text: str
     small: bool = False
@@ -25,14 +25,14 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Note:
-    """A reservation that travels with the numbers."""
+    """A reservation that stays with the numbers."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Points:
-    """Sentences, one below the other; small where they only explain."""
+    """Sentences, one below the other; `small` if they only explain."""
 
     items: tuple[str, ...]
     small: bool = False
@@ -40,14 +40,14 @@ class Points:
 
 @dataclass(frozen=True)
 class Facts:
-    """What numbers rest on, as pairs of a term and its value."""
+    """The basis of the numbers, as pairs of a term and its value."""
 
     pairs: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A cell that is also drawn: a text, and a share of one as long as the bar is full."""
+    """A cell that is also drawn as a bar: its text, and the filled share of the bar, from 0 to 1."""
 
     text: str
     share: float
@@ -58,7 +58,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Marked:
-    """A cell that stands out on a page, by the style of its role, such as ``wrong``."""
+    """A cell that stands out on a page in the style of its role, such as ``wrong``."""
 
     text: str
     role: str
@@ -75,11 +75,11 @@ class Column:
     ----------
     name : str
     words : bool
-        Whether it holds words, which stand at the left and are folded; numbers stand at the right and never are.
+        Whether it holds words. Words are aligned left and may be folded; numbers are aligned right and never folded.
     width : int, optional
-        The most letters of a line of words.
+        Most letters in a line of words.
     role : str
-        What its numbers are, such as ``estimate`` or ``truth``: pages give each role its color.
+        What its numbers are, such as ``estimate`` or ``truth``. Pages give each role a color.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Table:
     caption : str
         What the table shows, in one line above it.
     apart : int
-        How many of the last rows are of another kind than those above, and set apart on a page.
+        How many of the last rows are of another kind than the rows above. A page sets them apart.
     """
 
     columns: tuple[Column, ...]
@@ -110,13 +110,13 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """An image, drawn when a page needs it; text and JSON leave it out.
+    """An image. It is drawn when a page needs it; text and JSON leave it out.
 
     Parameters
     ----------
     draw : callable
-        SVG text for a width in pixels and a number of letters in a line of labels; of several images, one after the
-        other.
+        Takes a width in pixels and a number of letters for a line of labels, and returns SVG text. Several images
+        follow one another in the text.
     """
 
     draw: Callable[[int, int], str]

@@ -1,4 +1,4 @@
-"""What a report needs beyond the core, asked for when it is needed."""
+"""Libraries of extras, imported when they are needed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["ExtraMissing", "need"]
 
 
 class ExtraMissing(ImportError):
-    """A library that comes with an extra, and is not installed; the message says how to get it."""
+    """A library of an extra is not installed. The message says how to install it."""
 
 
 def need(module: str) -> ModuleType:
-    """The module, or a clear word about what to install."""
+    """The module; if it is missing, an error that says what to install."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

@@ -16,11 +16,11 @@ from naysay.printing.text import text
 __all__ = ["PHONE", "WIDE", "html", "notebook", "template"]
 
 WIDE, PHONE = (760, 26), (340, 17)
-"""Pixels and letters in a line of labels, for which charts are drawn: on a wide screen, and on a phone."""
+"""Width in pixels and letters in a line of labels, for charts on a wide screen and on a phone."""
 
 
 def html(content: Iterable[Content]) -> str:
-    """The content as HTML, where what users wrote is escaped; charts are drawn for wide screens and for phones.
+    """The content as HTML. Text of users is escaped; charts are drawn for wide screens and for phones.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def html(content: Iterable[Content]) -> str:
 
 
 def notebook(content: Sequence[Content]) -> str:
-    """The content as a notebook shows it: as HTML, or as lines of text where Jinja2 is not installed.
+    """The content for a notebook: HTML, or lines of text if Jinja2 is not installed.
 
     Examples
     --------
@@ -56,12 +56,12 @@ def notebook(content: Sequence[Content]) -> str:
     """
     try:
         return html(content)
-    except ExtraMissing:  # Jupyter brings Jinja2 along; the kernel of another notebook may lack it
+    except ExtraMissing:  # Jupyter installs Jinja2, but the kernel of another notebook may lack it
         return f"<pre>{escape(text(content))}</pre>"
 
 
 def template(package: str, name: str, **values: Any) -> str:
-    """A template of a package, filled in; values are escaped."""
+    """A package's template, filled with values; values are escaped."""
     return str(_environment(need("jinja2"), package).get_template(name).render(values))
 
 
@@ -77,7 +77,7 @@ def _environment(jinja: ModuleType, package: str) -> Any:
 
 
 def _kinds(table: Table) -> list[str]:
-    """The style of each column: bars, words, or that of its role; the words that name rows need none."""
+    """The style of each column: for bars, for words, or of its role. The column that names the rows has none."""
     first = table.rows[0] if table.rows else [""] * len(table.columns)
     kinds = [
         "bar" if isinstance(cell, Bar) else "words" if column.words else column.role

@@ -1,4 +1,4 @@
-"""Content as LaTeX, for articles: tables need the package booktabs."""
+"""Content as LaTeX, for articles. Tables need the package booktabs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"-(?=[\d.])")
 
 
 def latex(content: Iterable[Content]) -> str:
-    r"""The content as LaTeX, where what users wrote is escaped; charts are left out.
+    r"""The content as LaTeX. Text of users is escaped; charts are left out.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def _lines(part: Content) -> list[str]:
 
 
 def _table(part: Table) -> list[str]:
-    """A floating table, its words at the left and its numbers at the right."""
+    """A floating table: words are aligned left, numbers right."""
     rows = [" & ".join(_cell(str(cell)) for cell in row) + r" \\" for row in part.rows]
     if part.apart:
         rows.insert(len(rows) - part.apart, r"\midrule")
@@ -85,7 +85,7 @@ def _table(part: Table) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    """A cell; the minus of a number is one, and not a hyphen."""
+    """A cell. A negative number gets a minus sign, not a hyphen."""
     return _NUMBER.sub("$-$", text, count=1) if _is_number(text) else _escaped(text)
 
 

@@ -14,7 +14,7 @@ __all__ = ["csv_text", "number", "plain"]
 
 
 def number(value: float) -> float | None:
-    """A JSON number; None where it is undefined or infinite.
+    """A JSON number; None if it is undefined or infinite.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def number(value: float) -> float | None:
 
 
 def plain(value: Any) -> Any:
-    """A value of arrays, tuples and numbers as lists and JSON numbers; undefined numbers are None.
+    """A value made of arrays, tuples and numbers, as lists and JSON numbers; undefined numbers become None.
 
     Examples
     --------

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 from naysay.printing.content import Chart, Content, Facts, Heading, Note, Points, Sentence, Table
 
-if TYPE_CHECKING:  # loaded with a first table
+if TYPE_CHECKING:  # rich is imported when the first table is shown
     from rich.console import Console
     from rich.table import Table as Grid
 
 __all__ = ["WIDTH", "show", "text"]
 
 WIDTH = 120
-"""Letters in a line of a table."""
+"""Most letters in a line of a table."""
 
 _STYLES = {"truth": "bold", "estimate": "bold cyan", "wrong": "yellow"}
-_LEAST = 12  # letters of a column of words, below which a narrow console does not press it
+_LEAST = 12  # a narrow console leaves at least this many letters to a column of words
 
 
 def text(content: Iterable[Content], *, width: int = WIDTH) -> str:
-    """The content as lines; a table has an empty line before its caption and after its last row.
+    """The content as lines. A table has an empty line before its caption and after its last row.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def text(content: Iterable[Content], *, width: int = WIDTH) -> str:
 
 
 def show(content: Iterable[Content], console: Console) -> None:
-    """Print the content on a console, in colors where it has them; captions are bold, and sentences never wrapped."""
+    """Print the content on a console, in color if it has colors. Captions are bold; sentences are never wrapped."""
     from rich.text import Text
 
     for each in content:
@@ -96,14 +96,15 @@ def _table(part: Table, width: int) -> list[str]:
 
 
 def _aligned(part: Table, width: int) -> list[str] | None:
-    """The lines of a table in which nothing has to be folded; None where rich must lay it out.
+    """The lines of a table whose cells need no folding; None if rich must lay it out.
 
-    Rich takes 0.2 ms a cell: 12 seconds for 10,000 categories.
+    Rich takes 0.2 ms per cell: 12 seconds for a table of 10,000 categories.
     """
     from rich.cells import cell_len
 
     rows = [tuple(column.name for column in part.columns), *(tuple(map(str, row)) for row in part.rows)]
-    if not all(cell.isprintable() for row in rows for cell in row):  # a line break, or a mark of the direction
+    # Such as a line break or a direction mark: rich must measure it.
+    if not all(cell.isprintable() for row in rows for cell in row):
         return None
     widths = [max(map(cell_len, cells)) for cells in zip(*rows, strict=True)]
     wide = any(own > (column.width or own) for own, column in zip(widths, part.columns, strict=True))
@@ -134,6 +135,6 @@ def _grid(table: Table) -> Grid:
             grid.add_column(Text(column.name), justify="right", no_wrap=True)
     for row in table.rows:
         roles = (getattr(cell, "role", column.role) for cell, column in zip(row, table.columns, strict=True))
-        # Text, for what users wrote is no markup
+        # a Text: rich would read brackets in the users' text as markup
         grid.add_row(*(Text(str(cell), style=_STYLES.get(role, "")) for cell, role in zip(row, roles, strict=True)))
     return grid

@@ -1,8 +1,8 @@
-"""What an answer tells about the person who gave it.
+"""Privacy: what an answer reveals about the person who gave it.
 
-The same rows P(response | category) that estimation reads, read from the other side. An ε of ∞ is legal, and always
-comes with its reason and with what the answer does leave open. For an offer of levels every function answers level by
-level, as a dict. A module's ``__all__`` is what it adds here.
+Privacy is computed from P(response | category), the same rows that estimation uses. An ε of ∞ is allowed; it always
+comes with its reason and with the categories that an answer leaves open. For a design of several levels or samples,
+every function returns a dict with one entry for each. Each module's ``__all__`` lists what it adds here.
 """
 
 # ruff: noqa: F403, PLE0604 (the modules' own lists)

@@ -1,4 +1,4 @@
-"""What the designs of several samples tell about the categories alone, whatever else they tell."""
+"""What answers in several samples reveal about the categories alone, if their cells are finer."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from naysay.responses import Labels
 
 __all__ = ["channels_about"]
 
-_EVEN = 0.5  # a nuisance share of which nothing is known
-_NOTHING = 1e-12  # a share below this is none
+_EVEN = 0.5  # the value of a nuisance share that is not given
+_NOTHING = 1e-12  # shares below this count as 0
 
 
 def channels_if(design: Answerable, nuisance: Mapping[Any, float]) -> dict[Any, Design] | None:
-    """P(response | category) in each sample, where the nuisance shares are these; see `about_categories`."""
+    """P(response | category) in each sample, given these nuisance shares; see `about_categories`."""
     within = _within(design, nuisance)
     if within is None:
         return None
@@ -34,7 +34,7 @@ def channels_if(design: Answerable, nuisance: Mapping[Any, float]) -> dict[Any, 
 def channels_about(
     design: Answerable, within: NDArray[np.float64], *, notes: tuple[str, ...] = ()
 ) -> dict[Any, Design] | None:
-    """P(response | category) in each sample, whatever else a response tells, where cells share out each category.
+    """P(response | category) in each sample, averaged over the cells that make up each category.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ def channels_about(
     within : (cells, t) float
         How common each cell is within each category; columns sum to one.
     notes : tuple of str
-        What a reader must know beside those of the design.
+        Notes for the reader, besides the design's own notes.
 
     Returns
     -------
     {sample: Design}, or None
-        None where a response is not one label.
+        None if a response is not a single label.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def _within(design: Answerable, given: Mapping[Any, float]) -> NDArray[np.float6
         column = np.array([cell in own for cell in design.cells], dtype=float)
         for share in design.nuisance:
             if not own & set(share.of) or not own - set(share.of) or not (not share.among or set(share.among) == own):
-                continue  # it does not divide this category
+                continue  # this share does not divide the category
             ruled, value = True, _value(share, given)
             column *= [value if cell in share.of else 1 - value for cell in design.cells]
         if category.among or (len(own) > 1 and not ruled) or abs(column.sum() - 1) > 1e-9:

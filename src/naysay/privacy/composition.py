@@ -1,4 +1,4 @@
-"""Several answers of one person: over questions, and over waves."""
+"""Privacy of several answers of one person: to several questions, or in several waves."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ class Composition:
     Parameters
     ----------
     epsilon : float
-        The sum of the questions' ε: about all answers together; ∞ if one of them is.
+        The sum of the questions' ε. It bounds what all answers together reveal; it is ∞ if one of them is.
     bits : float
-        At most so many bits in all about the answers; other answers may add about one question.
+        An upper bound on the bits that all answers together reveal. If questions are related, the answer to one may add
+        to what is known about another.
     still_possible : tuple of (int, int)
-        Categories left, question by question.
+        Fewest and most categories left, for each question.
     largest_odds : tuple of float
-        Worst-case posterior over prior odds, question by question, under uniform priors.
+        Posterior over prior odds in the worst case, for each question, under uniform priors.
     """
 
     epsilon: float
@@ -40,13 +41,13 @@ class Composition:
 def compose(designs: Sequence[Design]) -> Composition:
     """The privacy of one person's answers to several questions, randomized independently.
 
-    Likelihood rows multiply, so ε and bits add. Where one ε is ∞ the sum says nothing more; look at the categories
-    left and at the odds.
+    Likelihood rows multiply, so ε and bits add. If one ε is ∞, the sum is ∞ and says no more; then look at the
+    categories left and at the odds.
 
     Parameters
     ----------
     designs : sequence of Design
-        One a question; a design that is answered again is repeated.
+        One design for each question. Repeat a design that is answered again.
 
     Returns
     -------
@@ -55,7 +56,7 @@ def compose(designs: Sequence[Design]) -> Composition:
     Raises
     ------
     DesignError
-        No design, or an offer of levels: choose one of its designs.
+        No design, or an offer of levels (give one of its designs instead).
 
     Examples
     --------
@@ -76,17 +77,17 @@ def compose(designs: Sequence[Design]) -> Composition:
 
 
 def unexcluded(categories: int, waves: int) -> float:
-    """Probability that a false category is never ruled out in so many fresh uniform negative answers.
+    """Probability that no answer of several waves rules out a given false category.
 
-    ((t - 2) / (t - 1))^w. Asked again with fresh chance, a negative answer wears thin; the same draw repeated adds
-    nothing.
+    ((t - 2) / (t - 1))^w for the uniform negative survey. If every wave draws afresh, the answers together reveal more
+    and more. If the first draw is repeated, later answers reveal nothing new.
 
     Parameters
     ----------
     categories : int
         t, at least 3.
     waves : int
-        w, how often the question is answered.
+        w, the number of times the question is answered.
 
     Returns
     -------
@@ -103,5 +104,5 @@ def unexcluded(categories: int, waves: int) -> float:
     0.0563
     """
     if categories < 3 or waves < 0:
-        raise DesignError(f"three categories and no negative number of waves are needed; got {categories} and {waves}")
+        raise DesignError(f"at least three categories and 0 or more waves are needed; got {categories} and {waves}")
     return ((categories - 2) / (categories - 1)) ** waves

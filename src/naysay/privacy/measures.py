@@ -1,4 +1,4 @@
-"""What an answer changes: posterior, gain in bits, odds, Bayes vulnerability."""
+"""What an answer changes in a reader's knowledge: posterior, gain in bits, odds, Bayes vulnerability."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["gain", "odds", "posterior", "vulnerability"]
 
 
 def posterior(design: Answerable, responses: Any, prior: ArrayLike | None = None) -> NDArray[np.float64]:
-    """What each answer leaves probable: P(X = j | y) ∝ P(y | j) π_j.
+    """The probability of each category given each answer: P(X = j | y) ∝ P(y | j) π_j.
 
     Parameters
     ----------
     design : Design, Levels or Samples
     responses : Responses or sequence (n,)
-        Answers; a missing one leaves the prior.
+        Answers. After a missing answer the posterior is the prior.
     prior : (t,) float, optional
         Uniform by default.
 
@@ -46,14 +46,17 @@ def posterior(design: Answerable, responses: Any, prior: ArrayLike | None = None
     totals = joint.sum(axis=1, keepdims=True)
     if (totals == 0).any():
         row = int((totals[:, 0] == 0).argmax())
-        raise DesignError(f"answer {row + 1} is impossible under this prior: every category that it leaves has prior 0")
+        raise DesignError(
+            f"answer {row + 1} is impossible under this prior: every category that it leaves possible has prior 0"
+        )
     return np.asarray(joint / totals)
 
 
 def gain(design: Design, responses: Any, prior: ArrayLike | None = None) -> NDArray[np.float64]:
-    """Bits that each single answer takes off the uncertainty about the person: H(π) - H(π | y).
+    """How many bits each answer takes off the uncertainty about the person: H(π) - H(π | y).
 
-    One term of the information; a single one may be negative, where an answer makes a near-certain reader doubt.
+    The mean gain over all answers is the information. A single gain may be negative: the answer then makes a reader
+    doubt who was almost certain before.
 
     Parameters
     ----------
@@ -82,8 +85,8 @@ def gain(design: Design, responses: Any, prior: ArrayLike | None = None) -> NDAr
 def odds(design: Design, prior: ArrayLike | None = None) -> NDArray[np.float64]:
     """Posterior odds over prior odds of each category, for each response, (responses, t).
 
-    P(y | j) / P(y | not j), the second averaged over the other categories by the prior: 0 where the answer rules the
-    category out, ∞ where it proves it. Where there are too many responses to list: one row, of a
+    P(y | j) / P(y | not j), where the prior averages P(y | not j) over the other categories. It is 0 where the answer
+    rules the category out, and ∞ where it proves it. If there are too many responses to list, there is one row, for a
     response that stands for all.
 
     Parameters
@@ -111,7 +114,7 @@ def odds(design: Design, prior: ArrayLike | None = None) -> NDArray[np.float64]:
     pi = prior_of(prior, design)
     rows = design.rows(design.typical_codes)
     rows = rows[rows.max(axis=1) > 0]
-    # The others are added up from both ends: the whole less one of them loses all digits at odds of 10^12.
+    # Add the other categories from both ends: subtracting one from the total would lose all digits at odds of 10^12.
     joint, none = rows * pi, np.zeros((len(rows), 1))
     before, after = np.cumsum(joint, axis=1)[:, :-1], np.cumsum(joint[:, ::-1], axis=1)[:, -2::-1]
     others = np.hstack([none, before]) + np.hstack([after, none])
@@ -124,7 +127,7 @@ def odds(design: Design, prior: ArrayLike | None = None) -> NDArray[np.float64]:
 def vulnerability(design: Design, prior: ArrayLike | None = None) -> tuple[float, float]:
     """How often the best guess of a person's category is right: after their answer, and before it.
 
-    Bayes vulnerability Σ_y max_j π_j P(y | j), against max_j π_j.
+    Bayes vulnerability Σ_y max_j π_j P(y | j), compared with max_j π_j before the answer.
 
     Parameters
     ----------
@@ -135,14 +138,14 @@ def vulnerability(design: Design, prior: ArrayLike | None = None) -> tuple[float
     Returns
     -------
     (float, float), or {level: (float, float)}
-        Shares of one.
+        Probabilities: after the answer, and before it.
 
     Raises
     ------
     DataError
         A prior that is no vector of t probabilities.
     DesignError
-        Where there are too many responses to list, and there is no closed form.
+        There are too many responses to list, and there is no closed form.
 
     Examples
     --------

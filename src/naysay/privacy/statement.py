@@ -1,4 +1,4 @@
-"""The privacy of one answer: ε, what stays possible, information, and all of it in words."""
+"""The privacy of one answer: ε, the categories still possible, the information, and a statement in words."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ __all__ += ["still_possible"]
 _OF_DESIGNS = "privacy is a property of a design"
 _DRAWS = 200_000  # Monte Carlo draws for the information of designs too large to list
 _SEED = 2006
-_ROUNDING = 1e-14  # more than floating point can be off in a product of a few tables
+_ROUNDING = 1e-14  # larger than any floating-point error in a product of a few tables
 
 
 def each_level(measure: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a measure of one design answer for an offer or for several samples, as ``{name: value}``."""
+    """Let a measure of one design also take several levels or samples; it then returns ``{name: value}``."""
 
     @functools.wraps(measure)
     def measured(design: Answerable, *arguments: Any, **named: Any) -> Any:
@@ -42,7 +42,7 @@ def each_level(measure: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def prior_of(prior: ArrayLike | None, design: Answerable) -> NDArray[np.float64]:
-    """What is known before an answer, (t,): by default every category is as likely."""
+    """The prior (t,), what is known before an answer. By default all categories are equally likely."""
     check_design(design, told=_OF_DESIGNS, error=DesignError)
     t = len(design.categories)
     return np.full(t, 1 / t) if prior is None else _checks.probability_vector(prior, t, what="the prior")
@@ -52,8 +52,8 @@ def prior_of(prior: ArrayLike | None, design: Answerable) -> NDArray[np.float64]
 def epsilon(design: Design) -> float:
     """Local differential privacy of one answer, in nats: ε = ln max P[y, j] / P[y, j'].
 
-    ∞ where some answer is possible for one category and impossible for another: every negative survey. Rounded up, so
-    that the promise holds.
+    It is ∞ if some answer is possible for one category and impossible for another, as in every negative survey. It is
+    rounded up, so that the promise holds.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _log_ratio(above: int, below: int) -> float:
 def still_possible(design: Design) -> tuple[int, int]:
     """How many categories stay possible after an answer: the fewest and the most over all answers.
 
-    From this answer alone; they need not be equally likely.
+    This counts one answer alone. The categories need not be equally likely.
 
     Parameters
     ----------
@@ -132,21 +132,21 @@ def entropy(probabilities: NDArray[np.float64]) -> Any:
 
 @each_level
 def information(design: Design, prior: ArrayLike | None = None) -> float:
-    """Bits that an answer tells about its person on average: I(X; Y) = H(π) - Σ_y λ_y H(π | y).
+    """Bits that an answer reveals about the person on average: I(X; Y) = H(π) - Σ_y λ_y H(π | y).
 
-    Under the uniform prior log₂(t/(t-k)) for k discards; never more than H(π).
+    Under the uniform prior it is log₂(t/(t-k)) for a negative survey with k discards. It never exceeds H(π).
 
     Parameters
     ----------
     design : Design, Levels or Samples
     prior : (t,) float, optional
-        What is known before, uniform by default. A number in bits means nothing without its prior: name it.
+        What is known before the answer; uniform by default. Always report the prior with the bits: they depend on it.
 
     Returns
     -------
     float, or {level: float}
-        Exact where the responses can be listed or the prior is uniform, otherwise by 200,000 draws (seeded), to about
-        0.01 bits.
+        Exact if responses can be listed, or if the prior is uniform and one response stands for all. Otherwise it comes
+        from 200,000 seeded draws, with an error of about 0.01 bits.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def information(design: Design, prior: ArrayLike | None = None) -> float:
         return float(sum(information(factor) for factor in design.factors))
     alike = design.exchangeable and prior is None  # one response stands for all
     if design.one_pattern and design.even_mean is not None and not alike:
-        # H(Y) - H(Y | X): all columns hold the same chances.
+        # H(Y) - H(Y | X). All columns hold the same chances, and the matrix is symmetric: one row gives H(Y | X).
         alpha, beta = design.even_mean
         return float(entropy(beta + alpha * pi) - entropy(design.rows(design.typical_codes)[0]))
     listed = design.space.listable and not alike
@@ -183,11 +183,11 @@ class Statement:
     Parameters
     ----------
     epsilon : float
-        In nats; ∞ where an answer rules something out, NaN where it was not computed.
+        In nats; ∞ if an answer rules something out, NaN if it was not computed.
     reason : str
         Why ε is what it is.
     bits : float
-        Information under the prior; NaN where it was not computed.
+        Information under the prior; NaN if it was not computed.
     prior : str
         The prior of `bits`.
     categories : int
@@ -195,7 +195,7 @@ class Statement:
     still_possible : (int, int)
         Fewest and most categories that an answer leaves.
     notes : tuple of str
-        What the design adds.
+        The design's own notes.
     """
 
     epsilon: float
@@ -223,7 +223,7 @@ class Statement:
 
 @each_level
 def statement(design: Design) -> Statement:
-    """The privacy of one answer under a design, to be printed beside every estimate.
+    """The privacy of one answer under a design. Every estimate is printed with it.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def statement(design: Design) -> Statement:
     Returns
     -------
     Statement, or {level: Statement}
-        ε in nats, information in bits under a uniform prior; NaN with the reason where they cannot be computed.
+        ε in nats, information in bits under a uniform prior. They are NaN, with the reason, if they cannot be computed.
 
     Examples
     --------
@@ -259,10 +259,11 @@ def _reason(value: float, possible: tuple[int, int]) -> str:
 
 
 def choosing(choice: Answerable) -> float:
-    """Bits that level and answer together can tell about a person, at most, however they choose their level.
+    """An upper bound on the bits that level and answer together reveal, however people choose their level.
 
-    The level tells log₂ (levels) at most, and the answer at level k at most its capacity, bounded by
-    max_j D(P_k[:, j] ‖ λ_k) with λ_k the answers under equal shares; together never more than log₂ t.
+    The level reveals at most log₂ (levels). The answer at level k reveals at most its capacity. This is bounded by
+    max_j D(P_k[:, j] ‖ λ_k), where λ_k are the response probabilities under equal shares. Together they never reveal
+    more than log₂ t.
 
     Parameters
     ----------
@@ -283,7 +284,7 @@ def choosing(choice: Answerable) -> float:
     >>> round(choosing(designs.negative_levels(tuple("abcdefgh"), most=2)), 3)
     1.415
     """
-    needed = "only an offer of levels is chosen from"
+    needed = "respondents choose only from an offer of levels"
     check_design(choice, told=needed, error=DesignError)
     if choice.assigned_by != "respondent":
         raise DesignError(f"{needed}; got {choice.name or choice.kind}")
@@ -305,27 +306,27 @@ def _capacity(design: Design) -> float:
 
 
 def about_categories(design: Answerable, nuisance: Mapping[Any, float] | None = None) -> dict[Any, Statement] | None:
-    """What one answer tells about the sensitive category, whatever else it tells: {sample: Statement}.
+    """What one answer reveals about the sensitive category alone: {sample: Statement}.
 
-    P(y | category) = Σ P(y | cell) P(cell | category) over the cells of a category, of which the nuisance shares say
-    how common they are: for the unrelated question with prevalence u, P(yes | yes) = p + (1 - p) u and
-    P(yes | no) = (1 - p) u.
+    P(y | category) = Σ P(y | cell) P(cell | category) over the cells of a category. The nuisance shares say how common
+    each cell is. For the unrelated question with prevalence u, P(yes | yes) = p + (1 - p) u and P(yes | no) = (1 - p)
+    u.
 
     Parameters
     ----------
     design : Design, Levels or Samples
     nuisance : {name: float}, optional
-        The nuisance shares, each within [0, 1]; 0.5 where none is given.
+        The nuisance shares, each within [0, 1]; 0.5 for a share that is not given.
 
     Returns
     -------
     {sample: Statement}, or None
-        None where the cells are the categories, or where no nuisance share says how categories are made of cells.
+        None if the cells are the categories, or if the nuisance shares do not say how cells make up the categories.
 
     Raises
     ------
     DesignError
-        A nuisance share that the design does not have, or outside [0, 1].
+        A nuisance share that the design does not have, or one outside [0, 1].
 
     Examples
     --------
@@ -340,13 +341,13 @@ def about_categories(design: Answerable, nuisance: Mapping[Any, float] | None = 
 
 
 def lines(design: Answerable, nuisance: Mapping[Any, float] | None = None) -> list[str]:
-    """The privacy of one answer as text: one line, one a sample, or one for each level and one about choosing it.
+    """The privacy of one answer as text: one line for each level or sample, and one about choosing a level.
 
     Parameters
     ----------
     design : Design, Levels or Samples
     nuisance : {name: float}, optional
-        Where samples tell finer cells apart than the categories: how common these are, see `about_categories`.
+        If the cells of samples are finer than the categories: how common the cells are; see `about_categories`.
 
     Returns
     -------

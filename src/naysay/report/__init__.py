@@ -1,8 +1,8 @@
-"""Results to look at: charts as SVG, and pages that are one file and load nothing.
+"""Reports: charts as SVG, and pages that are one file and load nothing.
 
-`flowchart` draws what a respondent does under a design, and needs nothing more. `estimate_html` is one estimate as a
-page; `html` puts a page together from sections such as `estimate_section`; `posterior` and `charts` draw. They need the
-extra ``plots`` and raise `ExtraMissing` without.
+`flowchart` draws what a respondent does under a design; it needs no extra. `estimate_html` is one estimate as a page.
+`html` makes a page from sections such as `estimate_section`. `posterior` and `charts` draw charts. All but `flowchart`
+need the extra ``plots``, and raise `ExtraMissing` without it.
 """
 
 from naysay.printing.extra import ExtraMissing

@@ -1,4 +1,4 @@
-"""Charts as SVG text: drawn offline, read in color, in print, in the dark, and aloud."""
+"""Charts as SVG text, drawn offline. They work in color, in print, in dark mode and for screen readers."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def dots(
     lines: int = 3,
     axis: str = "share of the respondents",
 ) -> str:
-    """An SVG image with one row for each category, dots with intervals along a common scale.
+    """An SVG image with one row for each category: dots with intervals along a common scale.
 
     Parameters
     ----------
     categories : (t,) sequence of label
         Any script and length; long ones are wrapped, then cut, and stand in full in the row's tooltip.
     marks : sequence of Mark
-        Shares of one; NaN is left out.
+        Shares from 0 to 1; NaN is left out.
     title : str
         Read aloud for the whole image.
     size : int
@@ -69,7 +69,7 @@ def differences(
     room: int = 26,
     labeled: bool = True,
 ) -> str:
-    """An SVG image like `dots` of how far marks lie from the truth, in percentage points.
+    """An SVG image such as `dots`, of the distance of marks from the truth, in percentage points.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def differences(
         As in `dots`.
     truth : (t,) float
     labeled : bool
-        False for an image beside `dots` of the same categories and room: its rows stand level with theirs.
+        False for an image beside `dots` with the same categories and room: its rows then line up.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def differences(
 def _image(
     categories: Sequence[Any], marks: Sequence[Mark], title: str, axis: str, *, signed: bool = False, **layout: Any
 ) -> str:
-    """Shares, or signed distances between shares, in rows."""
+    """An image of shares, or of signed distances between shares, in rows."""
 
     def words(value: float, digits: int = 2) -> str:
         return f"{100 * value:+.{digits}f} points" if signed else f"{value:.{digits}%}"
@@ -126,11 +126,11 @@ def _image(
 
 
 def _shares(marks: Sequence[Mark], title: str, *, signed: bool) -> Axis:
-    """The axis for all marks and intervals, with zero on it."""
+    """The axis for all marks and intervals; it includes zero."""
     ends = np.concatenate([np.ravel(each) for mark in marks for each in (mark.values, mark.bounds) if each is not None])
     low, high = min(0.0, float(np.nanmin(ends))), max(0.01, float(np.nanmax(ends)))
-    nice = low == 0  # a little below zero must not cost a whole step of the axis
-    if signed or not nice:  # no mark on the edge
+    nice = low == 0  # rounding the ends would add a whole step of the axis for a bound just below zero
+    if signed or not nice:  # leave a margin, so that no mark lies on the edge
         room = (high - low) / (25 if signed else 50)
         low, high = low - room, high + room
     words = "datum.value == 0 ? '0' : format(100 * datum.value, '+.2~f')" if signed else None
@@ -143,7 +143,7 @@ def convergence(path: ArrayLike, categories: Sequence[Any], *, title: str, size:
     Parameters
     ----------
     path : (steps, t) float
-        Counts after each step, as `Estimate.path`.
+        Counts after each step, such as `Estimate.path`.
     categories : (t,) sequence of label
     title : str
         Read aloud for the whole image.

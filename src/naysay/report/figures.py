@@ -1,4 +1,4 @@
-"""Charts outside the pages that draw them: dark on their own, or in a section with a table."""
+"""Charts for other uses: as a dark image of its own, or in a section with a table."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["dark", "section"]
 
 
 def dark(svg: str) -> str:
-    """The image for a dark page that sets no inks of its own, such as that of a code host.
+    """The image for a dark page that does not set the chart's colors, such as a page of a code host.
 
     Parameters
     ----------
     svg : str
-        Of one of the charts, which without a page's inks shows the light ones.
+        One of the charts. Where a page sets no colors, it has the light ones.
 
     Examples
     --------
@@ -42,9 +42,9 @@ def section(
     ----------
     heading : str
     plots : sequence of callable
-        Each draws an SVG image of a width in pixels.
+        Each takes a width in pixels and draws an SVG image.
     names : sequence of str
-        Of the table's columns.
+        Names of the table's columns.
     rows : sequence of sequence of str
     notes : sequence of str
 

@@ -1,4 +1,4 @@
-"""What all charts share: axes, labels that do not touch, and how a chart becomes an image with its words."""
+"""What all charts share: axes, labels that do not touch, and the step from a chart to an accessible image."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from naysay.report.inks import ink
 __all__ = ["FONT", "LETTER", "LINE", "Axis", "apart", "data", "image"]
 
 LETTER, LINE = 6.3, 15
-"""Pixels of an ordinary letter at the size of the labels, with something to spare, and of a line of them."""
+"""Width of an ordinary letter of a label (rounded up), and height of a line of labels, in pixels."""
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sans', sans-serif"
 _SVG = "http://www.w3.org/2000/svg"
 
 
 def apart(values: Any, gap: float, spans: Sequence[tuple[float, float]] | None = None) -> Any:
-    """Heights for labels at these values, moved up where they would touch one below.
+    """Heights for labels at these values. A label moves up if it would touch one below.
 
-    Labels have spans, each from one place across to another, if some stand beside one another and cannot touch.
+    Give `spans`, the start and end of each label across, if some labels stand side by side and cannot touch.
     """
     heights = np.array(values, dtype=float)
     placed: list[int] = []
@@ -48,15 +48,15 @@ class Axis:
     title : str
     domain : (float, float)
     form : str
-        Of the ticks, as d3-format writes it; empty for Vega's own.
+        Format of the ticks in the syntax of d3-format; empty for Vega's default.
     ticks : int or sequence of float
-        About how many, or which.
+        The approximate number of ticks, or their values.
     log, nice : bool
-        Whether the scale is logarithmic, and whether it ends at round numbers.
+        Whether the scale is logarithmic; whether it ends at round numbers.
     words : str, optional
-        A Vega expression for the ticks, in place of `form`.
+        A Vega expression for the ticks, instead of `form`.
     room : int
-        Pixels for the ticks and the title of an upright axis.
+        Pixels for the ticks and the title of a vertical axis.
     """
 
     title: str | None
@@ -80,25 +80,25 @@ class Axis:
         )
 
     def share(self, value: float) -> float:
-        """How far along the axis a value lies, from 0 to 1."""
+        """The place of a value along the axis, from 0 to 1."""
         low, high = map(math.log, self.domain) if self.log else self.domain
         return ((math.log(value) if self.log else value) - low) / (high - low)
 
     def at(self, share: float) -> float:
-        """The value that lies there."""
+        """The value at a place along the axis."""
         low, high = map(math.log, self.domain) if self.log else self.domain
         value = low + share * (high - low)
         return math.exp(value) if self.log else value
 
 
 def data(rows: Iterable[Mapping[str, Any]]) -> Any:
-    """A chart of these rows, which awaits its mark."""
+    """A chart of these rows, still without a mark."""
     alt = need("altair")
     return alt.Chart(alt.InlineData(values=list(rows)))
 
 
 def image(chart: Any, *, size: int, height: int, padding: dict[str, int], title: str, description: str) -> str:
-    """The chart as SVG, with its words read aloud, and inks that a page can change.
+    """The chart as SVG, with a text for screen readers, and colors that a page can change.
 
     Sizes are set, never measured, so that the image does not depend on installed fonts.
     """
@@ -130,7 +130,7 @@ def image(chart: Any, *, size: int, height: int, padding: dict[str, int], title:
     root.attrib |= {"role": "img", "aria-label": title, "font-family": FONT}
     root.attrib["style"] = f"max-width:{wide}px;width:100%;height:auto;overflow:visible"
     root[:0] = [_words("title", title), _words("desc", description)]
-    ET.register_namespace("", _SVG)  # for each image: other libraries take the empty prefix for themselves
+    ET.register_namespace("", _SVG)  # register it for each image: other libraries also claim the empty prefix
     return ET.tostring(root, encoding="unicode")
 
 
@@ -159,7 +159,8 @@ def _tidy(element: ET.Element) -> None:
     for name in ("fill", "stroke"):
         if found := _INK.fullmatch(element.get(name, "")):
             style.append(f"{name}:{found[0]}")
-            element.set(name, found[1])  # for viewers that know no variables: they leave the style out
+            # Viewers that do not know CSS variables ignore the style, and use this attribute.
+            element.set(name, found[1])
     if style:
         element.set("style", ";".join(style))
     if told and not len(element.findall(f"{{{_SVG}}}g")):

@@ -1,4 +1,4 @@
-"""The protocol that a respondent follows, drawn: any design as one SVG that needs nothing else."""
+"""Flowcharts of the protocol that a respondent follows: any design as one self-contained SVG."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from naysay.report.layout import LINE, Box, arranged, pixels
 
 __all__ = ["flowchart"]
 
-_SHAPES = ((24, False), (18, False), (26, True), (18, True), (13, False), (13, True))  # letters in a line, sideways
+# (letters in a line, whether sideways), tried in this order.
+_SHAPES = ((24, False), (18, False), (26, True), (18, True), (13, False), (13, True))
 _MARGIN = 2
-_PARTS = 30  # between the charts of two parts
+_PARTS = 30  # pixels between the charts of two parts
 _LEGEND = ((Chance, "chance decides"), (Fork, "look at yourself"), (Say, "say it"), (Do, "in words"))
 _DARK = "#15181b"
 
 
 def flowchart(design: Answerable, *, title: str | None = None, size: int = 640) -> str:
-    """An SVG image of what a respondent does under a design: devices, questions to oneself, what is said.
+    """An SVG image of what a respondent does under a design: devices, questions to themselves, responses.
 
-    Hexagons are decided by chance, with the probability of each way as a fraction; rounded boxes are questions that
-    respondents answer to themselves; filled boxes end the protocol. Levels, samples and questions stand below one
-    another.
+    At a hexagon chance decides; each way shows its probability as a fraction. Rounded boxes are questions that
+    respondents answer to themselves. Filled boxes end the protocol. Levels, samples and questions stand one below the
+    other.
 
     Parameters
     ----------
@@ -34,14 +35,14 @@ def flowchart(design: Answerable, *, title: str | None = None, size: int = 640) 
     title : str, optional
         Read aloud for the whole image; the design's name by default.
     size : int
-        The width that the image should keep to, in pixels at which text has its natural size. A wide tree is laid
+        The width to stay within, in pixels at which text has its natural size. A tree that is too wide is laid
         sideways.
 
     Returns
     -------
     str
-        It takes the colors of the page that it is set into (``--chart-text`` and the like, see `inks.INKS`); as a
-        file of its own it follows the reader's choice of light or dark. Needs no extra.
+        Inside a page, the image takes the page's colors (``--chart-text`` and others, see `inks.INKS`). As a file of
+        its own, it follows the reader's choice of light or dark. It needs no extra.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def _described(told: tuple[tuple[str, Protocol], ...]) -> str:
 
 
 def _part(heading: str, protocol: Protocol, size: int) -> _Drawn:
-    """One protocol under its heading, in the first arrangement that is no wider than it should be."""
+    """One protocol under its heading, in the first arrangement that fits the width."""
     tries = (arranged(protocol.first, room=room, sideways=sideways) for room, sideways in _SHAPES)
     first = min(tries, key=lambda box: max(_extent(box)[0], size))
     width, height = _extent(first)
@@ -91,13 +92,13 @@ def _part(heading: str, protocol: Protocol, size: int) -> _Drawn:
 
 
 def _extent(first: Box) -> tuple[float, float]:
-    """How far the boxes and the words between them reach."""
+    """The width and height that the boxes and the words between them need."""
     parts = [part for box in first.all() for part in (box, box.way) if part is not None]
     return max(part.x + part.width for part in parts), max(part.y + part.height for part in parts)
 
 
 def _arrow(box: Box) -> str:
-    """The line from the step before, the words on it, its head."""
+    """The arrow from the previous step: its line, the words on it, its head."""
     if box.way is None:
         return ""
     lines = "".join(f"M{'L'.join(map(_point, piece))}" for piece in box.arrow)
@@ -120,7 +121,7 @@ def _box(box: Box) -> str:
 
 
 def _shape(kind: type[Step], x: float, y: float, width: float, height: float) -> str:
-    """The outline by which a kind of step is known, in print and without colors."""
+    """The outline of a kind of step, which is recognizable in print and without colors."""
     if kind is Chance:
         points = ((0, 0.5), (10, 0), (-10, 0), (0, 0.5), (-10, 1), (10, 1))
         rights = (False, False, True, True, True, False)
@@ -147,7 +148,7 @@ def _text(lines: list[str], x: float, y: float) -> str:
 
 
 def _legend(kinds: set[type[Step]]) -> _Drawn:
-    """What the shapes mean, of those that are there; of one shape alone nothing need be said."""
+    """What the shapes in the image mean; empty if there is only one shape."""
     if len(kinds) < 2:
         return _Drawn("", 0.0, 0.0)
     x, drawn = 0.0, []
@@ -172,7 +173,7 @@ def _number(value: float) -> str:
 
 
 def _image(name: str, description: str, drawn: str, width: float, height: float) -> str:
-    """The image; only where it is a page of its own does it choose light or dark by itself."""
+    """The image. It chooses light or dark by itself only as a file of its own."""
     wide, high = (round(extent + 2 * _MARGIN) for extent in (width, height))
     inks = ";".join(f"--chart-{role}:{dark}" for role, (_, dark) in INKS.items())
     own = f"@media screen and (prefers-color-scheme:dark){{svg:root{{{inks};background:{_DARK}}}}}"

@@ -10,9 +10,9 @@ INKS = {
     "pooled": ("#d55e00", "#e69f00"),
     "truth": ("#1c2025", "#e8eaee"),
 }
-"""Ink by role, on light and on dark. Okabe & Ito's colors, told apart by every kind of color vision.
+"""Colors by role, on light and on dark. They are Okabe & Ito's, which people with any color vision tell apart.
 
-A chart names the light one and the style variable ``--chart-role``, which a page may set.
+A chart uses the style variable ``--chart-role``, which a page may set; the light color is its default.
 """
 
 FILLS = {
@@ -22,14 +22,14 @@ FILLS = {
     "many": ("#c5d6e3", "#3b5365"),
     "deleted": ("#e9e9e6", "#2a2d2f"),
 }
-"""Colors of areas by role, on light and on dark: from dark to pale as fewer people are concerned, also in gray.
+"""Colors of areas by role, on light and on dark: the fewer people, the paler the area, in gray print too.
 
-Areas are large, and lie side by side; they need not stand off the paper as letters must.
+Areas are large and lie side by side, so they need less contrast with the paper than letters.
 """
 
 
 def ink(role: str) -> str:
-    """The color of a role: what the page sets for it, or else the light one.
+    """The color of a role: the one that the page sets, otherwise the light one.
 
     Examples
     --------

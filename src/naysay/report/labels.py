@@ -1,4 +1,4 @@
-"""Labels as people write them, fitted into a chart: any script, any length."""
+"""Labels of any script and any length, fitted into a chart."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from naysay import _checks
 
 __all__ = ["full", "isolated", "shortened", "width", "wrapped"]
 
-_LEFT, _RIGHT, _END = "\u2066", "\u2067", "\u2069"  # isolates from left to right, from right to left, and their end
+_LEFT, _RIGHT, _END = "\u2066", "\u2067", "\u2069"  # Unicode isolates: left to right, right to left, and their end
 
 
 def full(label: Any) -> str:
@@ -19,7 +19,7 @@ def full(label: Any) -> str:
 
 
 def width(text: str) -> float:
-    """How wide a text is, in widths of an ordinary letter: East Asian characters count nearly two, marks nothing."""
+    """The width of a text in ordinary letters: East Asian characters count nearly two, combining marks nothing."""
     return sum(map(_width, text))
 
 
@@ -30,7 +30,7 @@ def _width(character: str) -> float:
 
 
 def wrapped(text: str, room: float, *, lines: int = 3) -> list[str]:
-    """The text in at most so many lines of that width, an ellipsis where it goes on."""
+    """The text in at most this many lines of this width; an ellipsis shows that it was cut."""
     result: list[str] = []
     rest = text
     while rest and len(result) < lines:
@@ -43,14 +43,14 @@ def wrapped(text: str, room: float, *, lines: int = 3) -> list[str]:
 
 
 def shortened(text: str, room: float) -> str:
-    """The text, or as much of it as fits with an ellipsis."""
+    """The text; or as much of it as fits, with an ellipsis."""
     if width(text) <= room:
         return text
     return _fitting(text, room - 1).rstrip() + "…"
 
 
 def _cut(text: str, room: float) -> str:
-    """As much of the text as fits, up to a space where there is one in the second half of it."""
+    """As much of the text as fits; it is cut at a space if one is in the second half of that part."""
     head = _fitting(text, room)
     if len(head) == len(text) or text[len(head)].isspace():
         return head
@@ -60,10 +60,11 @@ def _cut(text: str, room: float) -> str:
 
 def _fitting(text: str, room: float) -> str:
     fitting = sum(used <= room for used in itertools.accumulate(map(_width, text)))
-    return text[: max(fitting, 1)]  # a first letter that is too wide stands alone, or nothing would ever be cut off
+    # Keep at least one letter, even if it is too wide: otherwise wrapping would never end.
+    return text[: max(fitting, 1)]
 
 
 def isolated(line: str, whole: str) -> str:
-    """The line in the direction of the whole label, shielded from what stands around it."""
+    """The line in the writing direction of the whole label, isolated from the text around it."""
     directed = (kind for kind in map(unicodedata.bidirectional, whole) if kind in ("L", "R", "AL"))
     return (_LEFT if next(directed, "L") == "L" else _RIGHT) + line + _END

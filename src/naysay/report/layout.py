@@ -1,6 +1,7 @@
-"""Where the boxes of a flowchart stand: a tidy tree, measured by its texts.
+"""Layout of a flowchart: a tidy tree, measured by its texts.
 
-Every step has a band of its own across the picture, which holds all that follows from it; so no two boxes ever overlap.
+Every step has a band of its own across the picture. The band holds everything that follows the step, so that no two
+boxes overlap.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ Arrow = tuple[tuple[Point, ...], ...]
 LINE = 17
 """Height of a line of text."""
 
-_LETTER = 7.0  # width of an ordinary letter, with something to spare
-_WIDE = 2.4  # what a capital or another wide letter takes beyond that
-_INSIDE = (12, 8)  # from a box's edge to its text, across and down
-_POINT = 10  # of the hexagon of a chance
-_APART = 14  # between two boxes side by side
-_STEM = 12  # of an arrow, before and after its words
-_SAVED = 5  # letters that a line may be longer to keep a word whole
+_LETTER = 7.0  # width of an ordinary letter, rounded up
+_WIDE = 2.4  # extra width of a capital or another wide letter
+_INSIDE = (12, 8)  # space between a box's edge and its text, across and down
+_POINT = 10  # length of the points of a chance's hexagon
+_APART = 14  # space between two boxes side by side
+_STEM = 12  # length of an arrow before its words, and after them
+_SAVED = 5  # a line may be this many letters longer, to keep a word whole
 _MOST_LINES = {Do: 14, Say: 4, Chance: 6, Fork: 6}
 
 
@@ -45,7 +46,7 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True)
 class Box:
-    """One step, at its place.
+    """One step and its place in the picture.
 
     Parameters
     ----------
@@ -53,13 +54,13 @@ class Box:
     told : str
         Its whole text.
     lines : tuple of str
-        What of it is shown.
+        The lines that are shown.
     x, y, width, height : float
-        Left, top and size.
+        Left edge, top edge and size, in pixels.
     way : Way or None
-        How it is reached; None for the first one.
+        The words on the arrow to this box; None for the first box.
     arrow : tuple of two tuples of (x, y)
-        The line from the step before to the words on the way, and from there to the box.
+        The line from the previous step to the words, and the line from the words to the box.
     below : tuple of Box
     """
 
@@ -75,14 +76,14 @@ class Box:
     below: tuple[Box, ...]
 
     def all(self) -> Iterator[Box]:
-        """The box itself and all that follow from it."""
+        """The box itself and all boxes that follow it."""
         yield self
         for box in self.below:
             yield from box.all()
 
 
 def pixels(text: str) -> float:
-    """How wide a text is drawn, at most."""
+    """An upper bound on the drawn width of a text."""
     return labels.width(text) * _LETTER + _WIDE * sum(c.isupper() or c in "mw@%—…" for c in text)
 
 
@@ -93,7 +94,7 @@ def arranged(first: Step, *, room: int, sideways: bool) -> Box:
     ----------
     first : Step
     room : int
-        Letters in a line.
+        Most letters in a line.
     sideways : bool
         Whether steps follow each other from left to right, instead of from top to bottom.
 
@@ -111,7 +112,7 @@ def arranged(first: Step, *, room: int, sideways: bool) -> Box:
 
 
 class _Cell(NamedTuple):
-    """A step measured: its box and the words on the arrow to it, as (width, height)."""
+    """The measures of a step: its box and the words on the arrow to it, as (width, height)."""
 
     step: Step
     told: str
@@ -121,18 +122,18 @@ class _Cell(NamedTuple):
     way: tuple[float, float]
     below: tuple[_Cell, ...]
     across: float
-    """The breadth of the band for all that follows from it."""
+    """The breadth of the band for everything that follows."""
 
 
 class _Levels(NamedTuple):
-    """Where each step of depth d begins along the picture, and the room there for arrows and for boxes."""
+    """For each depth d: where its steps begin along the picture, and the room for their arrows and boxes."""
 
     starts: Sequence[float]
     depths: Sequence[tuple[float, float]]
     sideways: bool
 
     def turned(self, along: float, across: float) -> tuple[float, float]:
-        """(x, y) of a point that lies so far along, and across."""
+        """(x, y) of a point at these distances along the picture and across it."""
         return (along, across) if self.sideways else (across, along)
 
 
@@ -153,12 +154,12 @@ def _measured(step: Step, branch: Branch | None, *, room: int, sideways: bool) -
 
 
 def _together(cells: Sequence[_Cell]) -> float:
-    """The breadth of bands side by side."""
+    """The total breadth of bands side by side."""
     return sum(cell.across for cell in cells) + _APART * max(0, len(cells) - 1)
 
 
 def _lines(step: Step, told: str, room: int) -> tuple[str, ...]:
-    """The text of a box, line by line, each in the direction of its script."""
+    """The text of a box, line by line; each line has the direction of its script."""
     most = _MOST_LINES[type(step)]
     if isinstance(step, Say):
         response = labels.full(step.response)
@@ -169,33 +170,34 @@ def _lines(step: Step, told: str, room: int) -> tuple[str, ...]:
 
 
 def _directed(text: str, room: int, most: int) -> tuple[str, ...]:
-    """The text in as few lines as the room allows, all about equally long; a little more room may save a word."""
+    """The text in as few lines as the room allows, about equally long. A little more room may keep a word whole."""
     lines = labels.wrapped(text, room, lines=most)
     fewer = (labels.wrapped(text, narrow, lines=len(lines)) for narrow in range(6, room + _SAVED))
-    whole = next((found for found in fewer if " ".join(found) == text), lines)  # nothing cut, no word broken
+    # The first division that cuts nothing and breaks no word.
+    whole = next((found for found in fewer if " ".join(found) == text), lines)
     return tuple(labels.isolated(line, text) for line in whole)
 
 
 def _words(branch: Branch | None, room: int) -> tuple[tuple[str, ...], str]:
-    """What is seen on the way to a step, and how probable that is."""
+    """The words on the arrow to a step: the event and its probability."""
     if branch is None:
         return (), ""
     chance = "" if branch.chance is None else written(branch.chance)
     event = labels.full(branch.event)
-    if chance and way(branch) == branch.event:  # the event is the chance, in words
+    if chance and way(branch) == branch.event:  # the event already gives the chance in words
         return (), chance
     return _directed(event, max(10, room * 2 // 3), 3), chance
 
 
 def _depths(cell: _Cell, *, along: int, first: bool = True) -> list[tuple[float, float]]:
-    """For each depth the longest arrow to it, and the longest box there."""
+    """For each depth: the longest arrow to it, and the longest box at it."""
     stem = 0.0 if first else cell.way[along] + 3 * _STEM
     below = itertools.zip_longest(*(_depths(each, along=along, first=False) for each in cell.below), fillvalue=(0, 0))
     return [(stem, cell.box[along]), *((max(w for w, _ in level), max(b for _, b in level)) for level in below)]
 
 
 def _bands(cell: _Cell, start: float) -> Iterator[tuple[_Cell, float]]:
-    """What follows from a step, each with where its band starts; in the middle of the step's own band."""
+    """The steps that follow, each with the start of its band; together they are centered in the step's own band."""
     at = start + (cell.across - _together(cell.below)) / 2
     for each in cell.below:
         yield each, at
@@ -203,7 +205,7 @@ def _bands(cell: _Cell, start: float) -> Iterator[tuple[_Cell, float]]:
 
 
 def _middle(cell: _Cell, start: float, *, sideways: bool) -> float:
-    """Where in its band a box stands: over the middle of what follows, as far as the band lets it."""
+    """Where a box stands in its band: over the middle of the steps that follow, as far as the band allows."""
     half = max(cell.box[sideways], cell.way[sideways]) / 2
     middles = [_middle(each, at, sideways=sideways) for each, at in _bands(cell, start)]
     middle = (middles[0] + middles[-1]) / 2 if middles else start + cell.across / 2
@@ -211,7 +213,7 @@ def _middle(cell: _Cell, start: float, *, sideways: bool) -> float:
 
 
 def _placed(cell: _Cell, start: float, depth: int, levels: _Levels, before: Point | None) -> Box:
-    """The box in its band, which begins at `start`; its arrow leaves from a point of the box before."""
+    """The box in its band, which begins at `start`. Its arrow starts at a point of the previous box."""
     sideways = levels.sideways
     along, middle = levels.starts[depth], _middle(cell, start, sideways=sideways)
     top = along + levels.depths[depth][0]
@@ -226,7 +228,7 @@ def _placed(cell: _Cell, start: float, depth: int, levels: _Levels, before: Poin
 
 
 def _reached(cell: _Cell, along: Point, middle: float, levels: _Levels, before: Point) -> tuple[Way, Arrow]:
-    """The words on the way to a box, and the two pieces of its arrow, which leave them free."""
+    """The words on the arrow to a box, and the two pieces of the arrow, which leave the words free."""
     turn, start = along[0] + _STEM, along[0] + 2 * _STEM
     end = start + cell.way[not levels.sideways]
     first = (before, (turn, before[1]), (turn, middle), (start - 3, middle))

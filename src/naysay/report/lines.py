@@ -1,4 +1,4 @@
-"""Lines and points over two axes, each with its name beside its end."""
+"""Lines and points over two axes, each with its name at its end."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ __all__ = ["Line", "lines"]
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A line over two axes, with its name at its end; or a point, if it has one place alone.
+    """A line over two axes with its name at its end; or a point, if it has only one place.
 
     Parameters
     ----------
     name : str
     x, y : (n,) float
     told : str
-        Said of its name.
+        A remark on its name, for the tooltip.
     points : (n,) sequence of str
-        What is said of each point, where points are marked.
+        A text for each point, if points are marked.
     role : str
         Of `inks.INKS`.
     dashed : bool
@@ -45,7 +45,7 @@ class Line:
 
     @property
     def places(self) -> list[tuple[float, float]]:
-        """Where the line goes through."""
+        """The points that the line goes through."""
         return list(zip(np.atleast_1d(self.x).tolist(), np.atleast_1d(self.y).tolist(), strict=True))
 
 
@@ -60,7 +60,7 @@ def lines(
     height: int = 260,
     letters: int = 26,
 ) -> str:
-    """An SVG image of lines over two axes, each with its name at its end; names are moved up where they would touch.
+    """An SVG image of lines over two axes, each with its name at its end. Names move up if they would touch.
 
     Parameters
     ----------
@@ -71,9 +71,9 @@ def lines(
     size : int
         Width in pixels at which text has its natural size.
     height : int
-        Of the plot.
+        Height of the plot in pixels.
     letters : int
-        The most letters of a name.
+        Most letters of a name.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def _rows(line: Line, place: int) -> list[dict[str, Any]]:
 
 
 def _names(drawn: Sequence[Line], x: Axis, y: Axis, size: tuple[int, int], letters: int) -> list[dict[str, Any]]:
-    """The names of lines at their ends."""
+    """The names of lines, drawn at their ends."""
     ends = [line.places[-1] for line in drawn]
     shown = [labels.shortened(line.name, letters) for line in drawn]
     starts = [x.share(across) * size[0] for across, _ in ends]

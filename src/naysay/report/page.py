@@ -1,4 +1,4 @@
-"""Self-contained pages: one file, no request to anywhere, the same in a browser, on a phone and on paper."""
+"""Self-contained pages: one file without any requests, for browsers, phones and paper."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from naysay.report.inks import FILLS, INKS
 __all__ = ["Section", "estimate_html", "estimate_section", "html"]
 
 _PARTS = {"respondent": "level", "researcher": "sample"}
-"""What the parts of a design are called, by who assigns them."""
+"""The word for the parts of a design, by who assigns them."""
 
 
 @dataclass(frozen=True, init=False)
@@ -37,12 +37,12 @@ class Section:
     ----------
     heading : str
     body : str or iterable of Content
-        HTML, where what users wrote is escaped; or content, which becomes HTML.
+        HTML, in which the text of users is already escaped; or content, which becomes HTML.
 
     Raises
     ------
     ExtraMissing
-        With content, and without the extra ``plots``.
+        If the body is content and the extra ``plots`` is not installed.
 
     Examples
     --------
@@ -78,13 +78,13 @@ def html(
     lead : sequence of str
         Paragraphs before the sections.
     facts : sequence of (number, what it is)
-        Set large under the title.
+        Shown large under the title.
     footnotes : sequence of (term, text)
         After the sections.
     language : str
-        Of the page's own words.
+        Language of the page's own words.
     flow : bool
-        Whether sections follow one another on paper, instead of each beginning a page.
+        Whether sections follow one another on paper; otherwise each begins a page.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def estimate_html(
     confidence: float = 0.95,
     noncompliance: float = estimates.NONCOMPLIANCE,
 ) -> str:
-    """One estimate as a whole page: plot, numbers, what they rest on, privacy and reservations.
+    """One estimate as a whole page: plot, numbers, their basis, privacy and reservations.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def estimate_section(
     noncompliance: float = estimates.NONCOMPLIANCE,
     options: Options | None = None,
 ) -> Section:
-    """One estimate as a part of a page, to stand beside others.
+    """One estimate as a section of a page.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def estimate_section(
 
 
 def _shares(fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None, title: str) -> Chart:
-    """The shares, and beside them (on a phone below) how far they lie from the truth where it is known."""
+    """The shares. If the truth is known, their distances from it stand beside them (on a phone, below)."""
     marks = [charts.Mark("estimate", _short(fit), fit.proportions, found.bounds)]
     if fit.comparison is not None:
         other = fit.comparison.beside(fit)
@@ -226,12 +226,12 @@ def _shares(fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None, 
 
 
 def _short(fit: Estimate) -> str:
-    """The method as a heading: without its options."""
+    """The method as a heading, without its options."""
     return "pooled" if is_pooled(fit) else fit.method.partition(" (")[0]
 
 
 def _numbers(fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None) -> list[Content]:
-    """The table, shares in percent to two digits of their standard error, and what its reader must know."""
+    """The table of shares (in percent, to two digits of their standard error), and notes on how to read it."""
     columns = _columns(fit, found, truth)
     names = [labels.full(name) for name in (*fit.categories, *fit.nuisance)]
     cells = [[*each, *[""] * (len(names) - len(each))] for _, each in columns]
@@ -239,10 +239,10 @@ def _numbers(fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None)
     named = (Column("category", words=True), *(column for column, _ in columns))
     told: list[Content] = [Table(named, rows, "Shares in percent", apart=len(fit.nuisance))]
     if fit.nuisance:
-        told.append(Sentence("Below the line: what the design tells beside the categories.", small=True))
+        told.append(Sentence("Below the line: what the design estimates besides the categories.", small=True))
     if fit.comparison is not None:
         text = (
-            f"{_sentence(str(fit.comparison.test))}. A small p says that who chose which level goes with the category; "
+            f"{_sentence(str(fit.comparison.test))}. A small p says that the choice of level depends on the category; "
             "then only the stratified estimate stands. A large p is no proof of the contrary."
         )
         told.append(Sentence(text, small=True))
@@ -252,7 +252,7 @@ def _numbers(fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None)
 def _columns(
     fit: Estimate, found: Intervals, truth: NDArray[np.float64] | None
 ) -> list[tuple[Column, Sequence[str | Marked]]]:
-    """Each column, and as many of its cells as it has."""
+    """Each column with its cells; some columns have fewer cells than others."""
     places = max(decimals_of(fit) - 2, 0)
 
     def cells(values: NDArray[np.float64]) -> list[str]:
@@ -304,12 +304,12 @@ def holds(found: Intervals, truth: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def confidence_name(found: Intervals, *, many: bool = True) -> str:
-    """How the intervals are called: ``95 % intervals``."""
+    """The name of the intervals: ``95 % intervals``."""
     return f"{100 * found.confidence:.4g} % interval{'s' if many else ''}"
 
 
 def _facts(fit: Estimate, found: Intervals) -> Facts:
-    """How the numbers came about."""
+    """How the numbers were computed."""
     missing = f", {fit.missing:,} missing" if fit.missing else ", none missing"
     weights = [("Sum of weights", f"{fit.tally.weight:,.6g}")] if fit.tally.weighted else []
     return Facts(
@@ -327,7 +327,7 @@ def _facts(fit: Estimate, found: Intervals) -> Facts:
 
 
 def _privacy(fit: Estimate) -> list[Content]:
-    """What an answer gives away, part by part where the design has several."""
+    """What an answer reveals; for a design of several parts, part by part."""
     several = len(fit.privacy) > 1
     chosen = {str(level): part.n for level, part in fit.tally.by_level.items()}
     rows = []
@@ -339,11 +339,11 @@ def _privacy(fit: Estimate) -> list[Content]:
     first = [Column(_PARTS[fit.design.assigned_by], words=True)] if several else []
     columns = (*first, *(Column(name) for name in names), Column("in words", words=True))
     caption = "From this answer alone, if every category was equally likely before"
-    content: list[Content] = [Heading("What an answer gives away"), Table(columns, tuple(rows), caption)]
+    content: list[Content] = [Heading("What an answer reveals"), Table(columns, tuple(rows), caption)]
     if fit.design.assigned_by == "respondent":
         text = (
-            "Choosing a level tells something of its own where the choice goes with the category; level and answer "
-            f"together tell {privacy.choosing(fit.design):.2f} bits at most."
+            "The choice of a level reveals something of its own if it depends on the category. Level and answer "
+            f"together reveal at most {privacy.choosing(fit.design):.2f} bits."
         )
         content.append(Sentence(text, small=True))
     return content

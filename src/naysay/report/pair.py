@@ -12,11 +12,11 @@ from naysay.report.inks import ink
 __all__ = ["question_pair"]
 
 _WIDE, _LINE, _ROW, _EDGE = 360, 19, 28, 18
-_ROOM = 44  # letters in a line
+_ROOM = 44  # most letters in a line
 
 
 def question_pair(asked: str, negated: str, categories: Sequence[Any]) -> str:
-    """An SVG image of two questions above each other, narrow enough for a phone: which applies, and which does not.
+    """An SVG image of a question ("which applies?") above its negative, narrow enough for a phone.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def question_pair(asked: str, negated: str, categories: Sequence[Any]) -> str:
 
 
 def _card(asked: str, how: str, categories: Sequence[Any], *, top: int) -> tuple[str, int]:
-    """One question as a card, and where it ends."""
+    """One question as a card, and the height at which the card ends."""
     lines = labels.wrapped(asked, _ROOM)
     y, parts = top + 28, []
     for line in lines:

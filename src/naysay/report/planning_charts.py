@@ -21,9 +21,9 @@ MEASURES = {
     "still_possible": "fewest categories left",
     "largest_odds": "largest posterior over prior odds",
 }
-"""Measures of privacy that a trade-off can be drawn against."""
+"""Measures of privacy for the axis of a trade-off."""
 
-_NEAR, _FAR = 10, 500  # ratios of the ends of a logarithmic axis
+_NEAR, _FAR = 10, 500  # ratios of an axis's ends: below the first it gets more ticks, above the second fewer
 
 
 def tradeoff(found: Comparison, *, measure: str = "bits", size: int = 640) -> str:
@@ -33,14 +33,14 @@ def tradeoff(found: Comparison, *, measure: str = "bits", size: int = 640) -> st
     ----------
     found : Comparison
     measure : {"bits", "epsilon", "still_possible", "largest_odds"}
-        Designs for which it is infinite or was not computed are left out.
+        Designs for which the measure is infinite or was not computed are left out.
     size : int
         Width in pixels at which text has its natural size.
 
     Raises
     ------
     DataError
-        An unknown measure, or one that is finite for no design.
+        An unknown measure, or one that is infinite for all designs.
     ExtraMissing
         Without the extra ``plots``.
 
@@ -54,7 +54,8 @@ def tradeoff(found: Comparison, *, measure: str = "bits", size: int = 640) -> st
     """
     if measure not in MEASURES:
         raise DataError(f"a trade-off is drawn against {', '.join(MEASURES)}; got {measure!r}")
-    options = found.options[0 if found.liars is None else 1 :]  # without the direct question
+    # With liars, the first option is the direct question: leave it out.
+    options = found.options[0 if found.liars is None else 1 :]
     values = {option: value for option in options if math.isfinite(value := privacy_of(option, measure))}
     if not values:
         raise DataError(f"{measure} is infinite for all of these designs; draw another measure of privacy")
@@ -69,12 +70,12 @@ def tradeoff(found: Comparison, *, measure: str = "bits", size: int = 640) -> st
 
 
 def privacy_of(option: Option, measure: str) -> float:
-    """One of the `MEASURES` of a design."""
+    """The value of one of the `MEASURES` for a design."""
     return float(option.still_possible[0] if measure == "still_possible" else getattr(option, measure))
 
 
 def _privacy(values: list[float], measure: str) -> Axis:
-    """The axis of a measure of privacy, with some room beside the outermost points."""
+    """The axis of a measure of privacy, with some margin beyond the outermost points."""
     low, high = min(values), max(values)
     if measure == "largest_odds":
         room = (high / low) ** 0.05 if high > low else 1.5
@@ -91,7 +92,7 @@ def _privacy(values: list[float], measure: str) -> Axis:
 def errors(found: Comparison, *, size: int = 640) -> str:
     """An SVG image of the error against the number of respondents, one line for each design.
 
-    With liars the direct question is the dashed line: it levels off at its bias, and where a design falls below it,
+    With liars, the dashed line is the direct question, which levels off at its bias. Where a design's line is below it,
     randomizing pays.
 
     Parameters
@@ -136,7 +137,7 @@ def errors(found: Comparison, *, size: int = 640) -> str:
 
 
 def _numbers(found: Comparison) -> NDArray[np.float64]:
-    """Numbers of respondents to draw: a decade around what was asked, and around where randomizing pays."""
+    """Numbers of respondents to draw: a decade around n, and around the numbers from which randomizing pays."""
     pays = [float(option.pays_from) for option in found.options if option.pays_from is not None]
     wanted = [float(found.n), *(n for n in pays if n > 1)]
     low, high = max(10.0, min(wanted) / 10), min(max(wanted) * 10, found.n * 1e4)
@@ -144,7 +145,7 @@ def _numbers(found: Comparison) -> NDArray[np.float64]:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times powers of ten; powers of ten alone where there would be many, more where few."""
+    """Ticks at 1, 2 and 5 times powers of ten; only powers of ten on a long axis, more ticks on a short one."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1,) if high / low > _FAR else (1, 2, 5) if high / low > _NEAR else (1, 2, 3, 5, 7)
     return [step * 10.0**power for power, step in itertools.product(powers, steps) if low <= step * 10.0**power <= high]

@@ -1,4 +1,4 @@
-"""What one answer tells about its person, drawn: how probable each category was before, and is after."""
+"""Charts of what one answer reveals: how probable each category is before it, and after it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def posterior(
 ) -> str:
     """An SVG image of the posterior of one answer beside the prior, one row for each category.
 
-    P(X = j | y) ∝ P(y | j) π_j. Two marks that lie on each other say that the answer tells nothing about a category.
+    P(X = j | y) ∝ P(y | j) π_j. Where both marks of a category coincide, the answer reveals nothing about it.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def posterior(
     response : label, set, or pair of labels
         The answer.
     prior : (t,) float, optional
-        What is known of the person before, uniform by default.
+        What is known about the person before the answer; uniform by default.
     level : optional
         The level, or the sample, under which the answer was given.
     title : str, optional
@@ -47,7 +47,7 @@ def posterior(
     AnswerError
         An answer that the design cannot produce.
     DataError
-        Several levels or samples, and none of them named; a prior that is no vector of t probabilities.
+        The design has several levels or samples, and `level` names none; the prior is no vector of t probabilities.
     DesignError
         An answer that is impossible under the prior.
     ExtraMissing
@@ -64,7 +64,8 @@ def posterior(
     channel = design.channel(level)
     several = channel.space.answers > 1
     said = channel.encode(tuple([answer] for answer in response) if several else [response])
-    missing = channel.encode(([None],) * channel.space.answers if several else [None])  # leaves the prior
+    # A missing answer, whose posterior is the prior.
+    missing = channel.encode(([None],) * channel.space.answers if several else [None])
     marks = [
         charts.Mark("pooled", "before", privacy.posterior(channel, missing, prior)[0]),
         charts.Mark("estimate", "after", privacy.posterior(channel, said, prior)[0]),

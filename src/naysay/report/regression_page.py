@@ -12,14 +12,14 @@ __all__ = ["regression_html"]
 
 
 def regression_html(fit: Regression, *, confidence: float = 0.95, at: Sequence[Mapping[str, Any]] = ()) -> str:
-    """One regression as a whole page: coefficients, odds ratios, tests, effects, and what they rest on.
+    """One regression as a whole page: coefficients, odds ratios, tests, effects, and their basis.
 
     Parameters
     ----------
     fit : Regression
     confidence : float
     at : sequence of mapping
-        Values of variables at which shares are predicted.
+        Values of variables for which shares are predicted.
 
     Raises
     ------

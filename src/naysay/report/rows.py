@@ -1,4 +1,4 @@
-"""A row for each category, with its label at the left: marks and intervals in it, or bars of parts."""
+"""Charts with a row for each category: its label at the left, then marks with intervals, or bars of parts."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _SIZES = {"truth": 420, "estimate": 64}
 
 @dataclass(frozen=True, eq=False)
 class Mark:
-    """One kind of mark in a chart: a value for each category, with intervals where there are some.
+    """One kind of mark in a chart: a value for each category, with or without intervals.
 
     Parameters
     ----------
     role : {"truth", "estimate", "pooled", "text", "muted"}
-        Gives the color; and the shape of the first three, if no other is named.
+        Sets the color. For the first three roles it also sets the shape, unless `shape` is given.
     name : str
-        For the legend.
+        Name in the legend.
     values : (t,) float
         NaN is left out.
     bounds : (t, 2) float, optional
     shape : str, optional
-        As Vega names it.
+        A shape by its name in Vega.
     told : (t,) sequence of str, optional
-        What is said of each value, in place of the value and its bounds.
+        A text for each value, instead of the value and its bounds.
     """
 
     role: str
@@ -53,16 +53,16 @@ class Mark:
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """One bar for each category, of parts that lie side by side.
+    """One bar for each category; its parts lie side by side.
 
     Parameters
     ----------
     sign : str
-        A letter at the left, which tells it from other bars of the category.
+        A letter at the left that distinguishes the bar from other bars of the category.
     ends : (t, kinds) float
-        Where each part of each bar ends; parts of no width are left out.
+        Where each part of each bar ends. Parts of width zero are left out.
     told : for each category, a sequence of str
-        What is said of each part.
+        A text for each part.
     """
 
     sign: str
@@ -83,14 +83,14 @@ def marks_in_rows(
     labeled: bool = True,
     aim: float | None = None,
 ) -> str:
-    """An SVG image with a row for each category, and marks with intervals along a common scale.
+    """An SVG image with a row for each category: marks with intervals along a common scale.
 
     Parameters
     ----------
     categories : (t,) sequence of label
         Any script and length; long ones are wrapped, then cut, and stand in full in the row's tooltip.
     marks : sequence of Mark
-        Each says of its values what is `told`.
+        The kinds of marks; `told` holds the text of each value.
     axis : Axis
     title, description : str
         Read aloud for the whole image.
@@ -101,9 +101,9 @@ def marks_in_rows(
     most : int
         Lines of a label, beyond which it is cut.
     labeled : bool
-        False for an image beside another of the same categories and room: its rows stand level with theirs.
+        False for an image beside another one with the same categories and room: its rows then line up.
     aim : float, optional
-        Where a line is drawn through all rows.
+        Value at which a line is drawn through all rows.
 
     Raises
     ------
@@ -127,9 +127,9 @@ def marks_in_rows(
 
 
 def _points(mark: Mark, rows: _Rows, compared: Sequence[Mark]) -> list[dict[str, Any]]:
-    """The marks of one kind, with what is said of each.
+    """The marks of one kind, with the text of each.
 
-    Those that are compared stand above one another, so that they do not hide each other; the truth spans them all.
+    Marks to be compared stand one above the other, so that none hides another. The mark of the truth spans them all.
     """
     offset = 0.0 if mark.role == "truth" else _STEP * (compared.index(mark) - (len(compared) - 1) / 2)
     values = np.asarray(mark.values, dtype=float)
@@ -179,15 +179,15 @@ def stacked_bars(
     room: int,
     most: int = 4,
 ) -> str:
-    """An SVG image with a row for each category, and in it bars of parts that follow one another.
+    """An SVG image with a row for each category: bars whose parts follow one another.
 
     Parameters
     ----------
     categories : (t,) sequence of label
     bars : sequence of Bars
-        Below one another in every row.
+        The bars of every row, one below the other.
     kinds : {role: name}
-        The parts of a bar, from the left to the right, with the roles of `inks.FILLS`.
+        The parts of a bar from left to right, by role (see `inks.FILLS`).
     axis, title, description, size, room, most
         As in `marks_in_rows`.
 
@@ -231,7 +231,7 @@ def stacked_bars(
 
 
 def _parts(bar: Bars, step: float, rows: _Rows, kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The parts of one bar in every row, so far below its middle."""
+    """The parts of one bar in every row, at this distance below the row's middle."""
     every = zip(rows.names, rows.middles, np.asarray(bar.ends, dtype=float).tolist(), bar.told, strict=True)
     for name, middle, ends, told in every:
         place = {"top": middle + step, "bottom": middle + step + _BAR - 1}
@@ -241,7 +241,7 @@ def _parts(bar: Bars, step: float, rows: _Rows, kinds: Sequence[str]) -> Iterato
 
 
 class _Rows(NamedTuple):
-    """Rows of an image, each as high as its label and its marks need."""
+    """The rows of an image. Each is as high as its label and its marks need."""
 
     names: list[str]
     lines: list[list[str]]
@@ -269,7 +269,7 @@ class _Rows(NamedTuple):
         return ends.mark_rule(color=ink("grid"), strokeWidth=1, aria=False).encode(y=self.y())
 
     def named(self, *, gap: int) -> Any:
-        """Labels, line by line, each in the direction of its script, so far left of the plot."""
+        """Labels, line by line, at this distance left of the plot; each line has the direction of its script."""
         words = [
             {
                 "y": middle - (len(own) - 1) * LINE / 2,
@@ -291,13 +291,13 @@ def _rows(categories: Sequence[Any], room: int, most: int, *, least: int) -> _Ro
 
 
 def _legend(columns: int, **symbols: Any) -> Any:
-    # Fonts differ in width by a tenth; a gap between the columns keeps a name off the next mark.
+    # Fonts differ in width by about a tenth. A gap between the columns keeps a name from touching the next mark.
     return need("altair").Legend(
         orient="top", direction="horizontal", title=None, columns=columns, columnPadding=24, offset=8, **symbols
     )
 
 
 def _beside(names: Sequence[str], width: int) -> int:
-    """How many names of a legend fit beside one another: all, or as many as have the room of the widest."""
+    """How many names of a legend fit side by side: all, or as many as fit if each is as wide as the widest."""
     widths = [labels.width(name) * LETTER + 44 for name in names]
     return len(names) if sum(widths) <= width else max(1, int(width / max(widths)))

@@ -1,4 +1,4 @@
-"""Charts of simulations: a measure of each estimator, category by category, with its Monte Carlo error."""
+"""Charts of simulations: measures of each estimator by category, with Monte Carlo errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _AXES = {
 
 
 def spread(found: Simulation, estimator: str, *, size: int = 640, room: int = 26) -> str:
-    """An SVG image of the truth beside where the estimates fell: their mean, and the middle 95 of 100.
+    """An SVG image of the truth and the estimates: their mean, and the range of the middle 95 %.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def measure(found: Simulation, name: str, *, size: int = 640, room: int = 26) ->
     Parameters
     ----------
     found : Simulation
-        With at most six estimators.
+        A simulation with at most six estimators.
     name : {"bias", "standard_deviation", "rmse", "mean_standard_error", "coverage", "width"}
     size : int
         Width in pixels at which text has its natural size.

@@ -1,4 +1,4 @@
-"""Pages of what was tried before the survey: a comparison of designs, a simulation."""
+"""Pages of what is done before a survey: a comparison of designs, a simulation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["comparison_html", "simulation_html"]
 
 
 def comparison_html(found: Comparison, *, title: str = "Designs beside one another") -> str:
-    """A comparison of designs as a whole page: error against respondents, precision against privacy, the table.
+    """A comparison of designs as a page: error against respondents, precision against privacy, a table.
 
     Parameters
     ----------
@@ -50,14 +50,14 @@ def comparison_html(found: Comparison, *, title: str = "Designs beside one anoth
 
 
 def _varies(found: Comparison, measure: str) -> bool:
-    """Whether there is something to see: two designs at least, that differ in a finite measure."""
+    """Whether a chart shows anything: at least two designs that differ in a finite measure."""
     options = found.options[0 if found.liars is None else 1 :]
     values = {planning_charts.privacy_of(option, measure) for option in options}
     return len({value for value in values if math.isfinite(value)}) > 1
 
 
 def simulation_html(found: Simulation, *, title: str = "A survey, tried many times") -> str:
-    """A simulation as a whole page: where the estimates fell, every measure, the numbers.
+    """A simulation as a whole page: the estimates, every measure, the numbers.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def simulation_html(found: Simulation, *, title: str = "A survey, tried many tim
         for name in ("bias", "rmse", "coverage", "width")
     ]
     told, *tables, notes = found.sections()
-    marks = "Lines at the marks: two Monte Carlo errors to both sides."
+    marks = "Lines at the marks: two Monte Carlo errors to each side."
     compared: list[Content] = [*drawn, Points((marks, *notes.items), small=True)]
     sections = [
         Section("Measures, estimator by estimator", compared),

@@ -1,4 +1,4 @@
-"""A space of reports that are a few whole numbers, for designs whose responses are too many to name."""
+"""A space in which a report is a few whole numbers, for designs with too many responses to name."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from naysay.responses.spaces import MISSING, Codes, Space, cells_of
 
 __all__ = ["Numbers"]
 
-_LARGEST = 2**62  # of one number: codes are signed 64-bit integers
+_LARGEST = 2**62  # largest limit of one number: codes are signed 64-bit integers
 
 
 @dataclass(frozen=True)
 class Numbers(Space):
     """A few whole numbers, such as the seed of a hash and one bit; as text ``17;1``.
 
-    A kind of design makes its space of this by saying what the linear `statistic` is.
+    A kind of design makes its own space from this class by defining the linear `statistic`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Spaces of sets, held as one bit per label."""
+"""Spaces of sets, stored as one bit per label."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ WORD = 62  # labels per int64 word of a set: sign bit free, so that -1 can mean 
 
 @dataclass(frozen=True)
 class Subsets(Space):
-    """A set of labels, held as one bit per label.
+    """A set of labels, stored as one bit per label.
 
     Parameters
     ----------
     labels : sequence of label
-        The t labels of which sets are formed.
+        The t labels from which sets are formed.
     least, most : int
         Smallest and largest size of a set.
 
@@ -130,7 +130,7 @@ class Subsets(Space):
                 "is empty" if sizes[row] == 0 else f"names {_checks.several(int(sizes[row]), 'category', 'categories')}"
             )
             if sizes[row] == len(self.labels):
-                what = "names every category, so that none is left"
+                what = "names every category, so that no category is left"
             raise AnswerError(
                 f"{what}; it must be a set of {self.sized} of the {len(self.labels)} categories",
                 row=row,
@@ -192,7 +192,7 @@ class Subsets(Space):
 
 @dataclass(frozen=True)
 class Bits(Subsets):
-    """Any set of labels, one bit each; the empty set and the full set are reports too.
+    """Any set of labels, one bit each. The empty set and the full set are also reports.
 
     Examples
     --------

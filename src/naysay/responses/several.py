@@ -1,4 +1,4 @@
-"""Spaces of several reports: two of one person, and one at each of several levels."""
+"""Spaces for two reports of one person, and for reports at several levels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Pair(Space):
 
     @property
     def answers(self) -> int:  # type: ignore[override]
-        """How many answers there are: more than two, where one of the reports is a pair."""
+        """How many answers a report holds: more than two if one of the two reports is itself a pair."""
         return self.first.answers + self.second.answers
 
     @property
@@ -97,7 +97,7 @@ class Pair(Space):
 
 @dataclass(frozen=True)
 class Margins(Pair):
-    """Two reports of one person about one thing; the linear statistic is that of each, side by side.
+    """Two reports of one person about one thing. The linear statistics of both stand side by side.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class Margins(Pair):
 
 @dataclass(frozen=True)
 class AtLevels(Space):
-    """Reports in different spaces at different levels; the first word of a code is the level's place."""
+    """Reports whose space depends on the level. The first word of a code is the level's place."""
 
     spaces: tuple[Space, ...]
 
@@ -178,7 +178,7 @@ class AtLevels(Space):
 
 
 def shared_space(spaces: tuple[Space, ...]) -> Space:
-    """One space that holds the reports of all levels, where their codes agree."""
+    """One space for the reports of all levels: their common space, or `AtLevels` where codes would differ."""
     if all(space == spaces[0] for space in spaces):
         return spaces[0]
     if all(type(space) is Subsets and space.labels == spaces[0].labels for space in spaces):

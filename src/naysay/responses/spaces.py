@@ -1,4 +1,4 @@
-"""What may be reported, and what people reported, encoded: columns, lists, boolean arrays, with missing cells."""
+"""What people may report, and how columns, lists and boolean arrays of reports are encoded."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["Codes", "Labels", "Responses", "Space", "cells_of", "columns_of"]
 
 Codes = NDArray[np.int64]
 MISSING = -1
-LISTABLE = 200_000  # a space with more responses than this is never written out
+LISTABLE = 200_000  # a space with more responses than this is never listed
 _TRUTH = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
 class Space(ABC):
-    """What may be reported. Subclasses say how reports are encoded and what their linear statistic is."""
+    """What people may report. Subclasses define how reports are encoded, and their linear statistic."""
 
     labels: tuple[Any, ...]
 
@@ -49,7 +49,7 @@ class Space(ABC):
 
     @property
     def dimension(self) -> int:
-        """Length d of the linear statistic: one number a label, where a space has no other."""
+        """Length d of the linear statistic: one number for each label, unless a space says otherwise."""
         return len(self.labels)
 
     @property
@@ -59,7 +59,7 @@ class Space(ABC):
 
     @abstractmethod
     def encode(self, values: Any) -> Codes:
-        """Codes (n, width) of reports; -1 where a report is missing."""
+        """Codes (n, width) of reports; -1 marks a missing report."""
 
     @abstractmethod
     def decode(self, codes: Codes) -> NDArray[Any]:
@@ -67,7 +67,7 @@ class Space(ABC):
 
     @abstractmethod
     def texts(self, codes: Codes) -> list[str | None]:
-        """Each report as one text (sets joined by ``;``), None where it is missing."""
+        """Each report as one text (sets joined by ``;``); None where it is missing."""
 
     @abstractmethod
     def statistic(self, codes: Codes) -> NDArray[np.float64]:
@@ -86,7 +86,7 @@ class Space(ABC):
 
     @property
     def listable(self) -> bool:
-        """Whether the space is small enough to be written out."""
+        """Whether the space has at most 200,000 responses, so that they can be listed."""
         return self.size <= LISTABLE
 
     def listing(self) -> Codes:
@@ -99,18 +99,18 @@ class Space(ABC):
         return self._all_codes()
 
     def at_random(self, n: int, below: Callable[[int, int], NDArray[np.int64]]) -> Codes:
-        """Codes of n responses, each response equally often.
+        """Codes of n random responses; all responses are equally likely.
 
         Parameters
         ----------
         n : int
         below : callable
-            ``below(bound, size)`` gives that many integers, each uniform on 0 … bound - 1.
+            ``below(bound, size)`` returns `size` integers, each uniform on 0 … bound - 1.
 
         Raises
         ------
         DesignError
-            Where there are too many responses to list, and drawing takes the list.
+            There are too many responses to list, and drawing needs the list.
         """
         codes = self.listing()
         return np.asarray(codes[below(len(codes), n)])
@@ -123,10 +123,10 @@ class Labels(Space):
     Parameters
     ----------
     labels : sequence of label
-        What may be reported, in the order of the design matrix's rows.
+        What people may report, in the order of the design matrix's rows.
     yes_no : bool
-        Of two labels, whether the first is the yes: then 1, true and yes stand for it, in any case, and 0, false and
-        no for the other. Labels that are such words themselves are understood without it.
+        Whether the first of two labels means yes. Then 1, true and yes (upper or lower case) stand for the first label,
+        and 0, false and no for the second. Labels that are such words themselves need no `yes_no`.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class Labels(Space):
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", _checks.categories(self.labels, least=1, what="responses"))
         if self.yes_no and len(self.labels) != 2:
-            raise DesignError(f"yes and no are two labels; got {_checks.shown(self.labels)}")
+            raise DesignError(f"yes_no needs exactly two labels; got {_checks.shown(self.labels)}")
 
     width = 1
 
@@ -157,7 +157,7 @@ class Labels(Space):
 
     @cached_property
     def _words(self) -> dict[str, int]:
-        """Places of the words for yes and no, where they are understood."""
+        """The place of each word for yes and no; empty if the space does not understand such words."""
         meanings = [_TRUTH.get(_word(label)) for label in self.labels]
         if len(self.labels) == 2 and None not in meanings and meanings[0] != meanings[1]:
             return {word: meanings.index(truth) for word, truth in _TRUTH.items()}
@@ -166,7 +166,7 @@ class Labels(Space):
         return {}
 
     def position(self, value: Any) -> int | None:
-        """Place of one label, -1 if `value` is missing, None if it is not a label."""
+        """The place of one label; -1 if `value` is missing, None if it is not a label."""
         try:
             found = self._positions.get(value)
         except TypeError:  # an unhashable cell: a set or list that holds one label
@@ -184,7 +184,7 @@ class Labels(Space):
         return found
 
     def encode(self, values: Any, *, what: str = "response") -> Codes:
-        """Codes of labels; an error says that a cell is not a `what` here."""
+        """Codes of labels. An error message calls a label a `what`."""
         cells = cells_of(values)
         if isinstance(cells, np.ndarray):
             return self._encode_one_hot(cells)
@@ -215,7 +215,7 @@ class Labels(Space):
     def decode(self, codes: Codes) -> NDArray[Any]:
         known = np.empty(len(self.labels) + 1, dtype=object)
         known[:-1] = self.labels
-        values = known[codes[:, 0]]  # -1 picks the trailing None
+        values = known[codes[:, 0]]  # a missing report has code -1, which picks the trailing None
         kinds = {type(label) for label in self.labels}
         if self.missing(codes).any() or len(kinds) > 1 or tuple in kinds:
             return values
@@ -296,7 +296,7 @@ class Responses:
 
     @property
     def parts(self) -> tuple[Responses, Responses]:
-        """The two columns of answers of a design ``a * b``."""
+        """The answers to each of the two questions of a design ``a * b``."""
         if self.space.answers != 2:
             raise DesignError("only the responses to two questions, `a * b`, have parts")
         space: Any = self.space
@@ -311,7 +311,7 @@ class Responses:
 def cells_of(values: Any) -> list[Any] | NDArray[Any]:
     """Answers as a list of cells, or as the 2-d array that they came in."""
     if isinstance(values, str):
-        raise DataError(f"answers must be a sequence, one entry a respondent; got the single text {values!r}")
+        raise DataError(f"answers must be a sequence, one entry for each respondent; got the single text {values!r}")
     if isinstance(values, np.ma.MaskedArray):
         cells = zip(values.data.tolist(), np.ma.getmaskarray(values).tolist(), strict=True)
         return [None if gone else cell for cell, gone in cells]
@@ -323,13 +323,15 @@ def cells_of(values: Any) -> list[Any] | NDArray[Any]:
     try:
         return list(values)
     except TypeError:
-        raise DataError(f"answers must be a sequence, one entry a respondent; got {type(values).__name__}") from None
+        raise DataError(
+            f"answers must be a sequence, one entry for each respondent; got {type(values).__name__}"
+        ) from None
 
 
 def columns_of(values: Any, first: int = 1, second: int = 1) -> tuple[Any, Any]:
-    """The columns of two questions, of which each takes so many; several columns of one question are a tuple.
+    """The answers to two questions, split into `first` and `second` columns; several columns make a tuple.
 
-    From a tuple of sequences, or from an array (n, columns).
+    `values` is a tuple of sequences, or an array (n, columns).
     """
     size = first + second
     columns = values if isinstance(values, tuple) else ()
@@ -356,7 +358,7 @@ def key_of(cell: Any) -> Any:
 
 
 def membership_of(cells: NDArray[Any], labels: Sequence[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Boolean membership (n, t) and which rows are missing, from a 2-d array of 0/1, booleans or empty cells."""
+    """From a 2-d array of 0/1, booleans or empty cells: membership (n, t), and which rows are missing."""
     if cells.shape[1] != len(labels):
         raise DataError(
             f"a boolean array of answers must have one column for each of the {len(labels)} categories; "
@@ -369,16 +371,16 @@ def membership_of(cells: NDArray[Any], labels: Sequence[Any]) -> tuple[NDArray[n
     partial = empty.any(axis=1) & ~missing
     if partial.any():
         row = int(partial.argmax())
-        problem = f"is filled in part; give all {len(labels)} columns or none"
+        problem = f"is only partly filled; give all {len(labels)} columns or none"
         raise AnswerError(problem, row=row, total=len(cells), value=cells[row].tolist())
     filled = np.where(empty, 0, cells.astype(object))
     if not np.isin(filled, [0, 1]).all():
-        raise DataError("a 2-d array of answers must hold booleans (or 0 and 1), one column a category")
+        raise DataError("a 2-d array of answers must hold booleans (or 0 and 1), one column for each category")
     return np.asarray(filled, dtype=bool), np.asarray(missing)
 
 
 def _word(value: Any) -> str:
-    """A cell as a word: 1.0 is ``1``, as a number or as text, True is ``true``."""
+    """A cell as a word: True becomes ``true``; 1.0, as a number or as text, becomes ``1``."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
     word = str(value).strip().casefold()
@@ -388,12 +390,12 @@ def _word(value: Any) -> str:
 def unknown_label(
     values: Sequence[Any], labels: Sequence[Any], *, row: int, total: int, what: str, words: bool = False
 ) -> AnswerError:
-    """The error for reports that are no labels: the first one in its row, and what else was found.
+    """The error for reports that are no labels. It names the first, its row, and other unknown reports.
 
-    With `words` those for yes and no are understood, and said to be.
+    With `words`, the message adds that words for yes and no are understood.
     """
     found = list(dict.fromkeys(str(value)[:80] for value in values))
-    others = f"; found beside it: {_checks.shown(found[1:], 8)}" if len(found) > 1 else ""
+    others = f"; also found: {_checks.shown(found[1:], 8)}" if len(found) > 1 else ""
     known = _checks.nearest(values[0], labels) + (" (or yes and no, true and false, 1 and 0)" if words else "")
     several = [part.strip() for part in found[0].split(";")]
     if len(several) > 1 and set(several) <= {str(label) for label in labels}:

@@ -1,8 +1,8 @@
-"""Surveys tried before they are fielded: populations, people who do as they like, and many repetitions.
+"""Simulated surveys: populations, people who may not follow the instructions, and many repetitions.
 
-A `Population` is who is asked (`normal`, `exponential`, … as in the literature, `counts`, or a `column` of real data);
-a `Behavior` says how many lie, answer at random, or give no answer; `skewed` and `tied` are ways of choosing a level.
-`replicate` repeats the survey, and its `Simulation` says how good the estimators are.
+A `Population` says who is asked: a shape from the literature such as `normal` or `exponential`, `counts`, or a `column`
+of real data. A `Behavior` says how many people lie, answer at random, or give no answer. `skewed` and `tied` say how
+people choose a level. `replicate` repeats the survey; its result, a `Simulation`, shows how good the estimators are.
 """
 
 from naysay.estimate import ESTIMATORS

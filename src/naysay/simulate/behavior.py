@@ -1,4 +1,4 @@
-"""What simulated respondents do: which level they choose, whether they lie, answer at random, or not at all."""
+"""Behavior of simulated respondents: their choice of level, lies, random answers, and nonresponse."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Behavior:
-    """How many people do not do as asked. By default everybody does.
+    """How many people do not follow the instructions. By default everybody does.
 
     Parameters
     ----------
     liars : float
-        Share of those in `among` who answer, under the design, as if they belonged to another category.
+        The share of people in `among` who follow the design as if they belonged to another category.
     among : sequence of label, optional
-        All categories by default; with `says` all others.
+        The categories whose members may lie: by default all; with `says`, all others.
     says : label, optional
-        What liars claim to be, such as "no" where they deny; without it any other category, each equally often.
+        What liars claim to be, such as "no" for people who deny. By default they claim each other category equally
+        often.
     at_random : float
-        Share of all who give any response that can come, each equally often, whatever the truth.
+        The share of all people who pick any possible response, each equally often, whatever the truth.
     nonresponse : float or {category: float}
-        Share of each category that gives no answer; categories left out answer.
+        The share of people, or of each category, who give no answer. Categories that are left out answer.
 
     Examples
     --------
@@ -89,11 +90,11 @@ class Behavior:
 
 
 HONEST = Behavior()
-"""Everybody answers, and does as asked."""
+"""Everybody answers and follows the instructions."""
 
 
 def skewed(design: Levels, *, toward: str = "private", ratio: float = 2.0) -> Floats:
-    """Preferences over levels (levels,) in which each level is `ratio` times as popular as the next.
+    """Preferences over levels (levels,): from one end on, each level is `ratio` times as popular as the next.
 
     Parameters
     ----------
@@ -101,7 +102,7 @@ def skewed(design: Levels, *, toward: str = "private", ratio: float = 2.0) -> Fl
     toward : {"private", "open"}
         Which end is the most popular.
     ratio : float
-        At least 1; 1 is uniform.
+        At least 1. With 1, all levels are equally popular.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def skewed(design: Levels, *, toward: str = "private", ratio: float = 2.0) -> Fl
 
 
 def tied(design: Levels, *, hiding: Sequence[Any], share_of: float = 1.0) -> Floats:
-    """Preferences (levels, t) that go with the category: a share of those who hide something picks the first level.
+    """Preferences (levels, t) that depend on the category: some of those who hide something pick the first level.
 
     Parameters
     ----------
@@ -128,7 +129,7 @@ def tied(design: Levels, *, hiding: Sequence[Any], share_of: float = 1.0) -> Flo
     hiding : sequence of label
         The categories whose members hide.
     share_of : float
-        How many of them choose the most private level outright; all others choose uniformly.
+        The share of them who always choose the most private level. All others choose uniformly.
 
     Examples
     --------

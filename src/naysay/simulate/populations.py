@@ -46,7 +46,7 @@ class Population:
     categories : (t,) tuple of label
     proportions : (t,) float
     name : str
-        How it came about.
+        How the population was made, such as a call.
 
     Examples
     --------
@@ -64,11 +64,11 @@ class Population:
         object.__setattr__(self, "proportions", _checks.read_only(checked.copy()))
 
     def people(self, n: int) -> NDArray[np.int64]:
-        """Whole counts (t,) of n people as near to the proportions as can be: a fixed file."""
+        """Whole counts (t,) of n people, as close to the proportions as possible: a fixed file."""
         exact = self.proportions * n
         whole = np.floor(exact + 1e-9).astype(np.int64)
         missing = n - int(whole.sum())
-        # The sort is stable, so that ties go to the first categories, and a file is the same on every machine.
+        # A stable sort gives ties to the first categories, so that the file is the same on every machine.
         whole[np.argsort(whole - exact, kind="stable")[:missing]] += 1
         return whole
 
@@ -97,7 +97,7 @@ Categories = Sequence[Any] | int
 
 
 def _labels(categories: Categories) -> tuple[Any, ...]:
-    """Labels, or 1 … t for a number of categories."""
+    """The labels; or 1 … t if a number of categories is given."""
     if isinstance(categories, int) and not isinstance(categories, bool):
         return tuple(range(1, categories + 1))
     return tuple(categories)  # type: ignore[arg-type]
@@ -109,7 +109,7 @@ def equal(categories: Categories) -> Population:
     Parameters
     ----------
     categories : (t,) sequence of label, or int
-        Labels, or how many: then they are 1 … t.
+        Labels; or their number t, and then they are 1 … t.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def equal(categories: Categories) -> Population:
 
 
 def _rounded(categories: Categories, law: Any, name: str, **given: float | None) -> Population:
-    """Shares of a continuous value rounded to the nearest of 1 … t, with everything beyond at the ends."""
+    """Shares of a continuous value, rounded to the nearest of 1 … t; values beyond the ends count at the ends."""
     labels = _labels(categories)
     below = law.cdf(np.arange(1, len(labels)) + 0.5)
     call = ", ".join(f"{key}={value:.6g}" for key, value in given.items() if value is not None)
@@ -129,7 +129,7 @@ def _rounded(categories: Categories, law: Any, name: str, **given: float | None)
 
 
 def uniform(categories: Categories) -> Population:
-    """A value uniform on [1, t], rounded to the nearest category: the two at the ends have half of the others' share.
+    """A value uniform on [1, t], rounded to the nearest category; each end has half the share of the others.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def uniform(categories: Categories) -> Population:
 
     References
     ----------
-    Bao, Luo & Zhang (2013), U(1, 5). The source is silent about rounding; ours is to the nearest, clipped to 1 … t.
+    Bao, Luo & Zhang (2013), U(1, 5). The source does not say how it rounds; naysay rounds to the nearest of 1 … t.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def exponential(categories: Categories, *, mean: float = 4 / 5.81) -> Population
     ----------
     categories : (t,) sequence of label, or int
     mean : float
-        Of the value less 1.
+        Mean of the value minus 1.
 
     References
     ----------
@@ -199,7 +199,7 @@ def log_normal(categories: Categories, *, log_mean: float = 0.8959, log_sd: floa
     ----------
     categories : (t,) sequence of label, or int
     log_mean, log_sd : float
-        Of the logarithm.
+        Mean and standard deviation of the value's logarithm.
 
     References
     ----------
@@ -263,20 +263,20 @@ def counts(people: Mapping[Any, float]) -> Population:
 
 
 def column(table: Any, name: str, *, categories: Sequence[Any] | None = None) -> Population:
-    """The population that a column of real data shows; missing cells are left out.
+    """The population in a column of real data. Missing cells are left out.
 
     Parameters
     ----------
     table : dataframe or mapping of columns
-        Any that narwhals takes.
+        Any table that narwhals accepts.
     name : str
     categories : sequence of label, optional
-        Their order; by default sorted by their text.
+        The order of the categories; by default they are sorted as text.
 
     Raises
     ------
     DataError
-        An unknown column, one without values, or values that are no categories.
+        An unknown column, a column without values, or values that are no categories.
 
     Examples
     --------
@@ -308,16 +308,16 @@ def _cells(table: Any, name: str) -> Sequence[Any]:
 
 _SHAPES: tuple[Callable[..., Population], ...] = (equal, uniform, normal, exponential, log_normal)
 POPULATIONS = {shape.__name__: shape for shape in _SHAPES}
-"""Populations that a call may name."""
+"""The populations that a call may name."""
 
 
 def population(text: str, categories: Categories) -> Population:
-    """The population that a call describes, such as ``normal(mean=3, sd=0.6667)``, or a plain name.
+    """The population that a call such as ``normal(mean=3, sd=0.6667)``, or a plain name, describes.
 
     Parameters
     ----------
     text : str
-        One of `POPULATIONS` with its arguments; nothing is run.
+        One of `POPULATIONS` with its arguments. The text is never run as code.
     categories : (t,) sequence of label, or int
 
     Raises

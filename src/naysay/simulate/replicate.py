@@ -1,4 +1,4 @@
-"""Surveys repeated, on as many cores as there are, with the same result on any number of them."""
+"""Repeated surveys, on one or more processes. The number of processes never changes the result."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ __all__ = ["replicate"]
 
 Floats = NDArray[np.float64]
 
-_BATCH = 0.25  # seconds of work that a worker takes at a time: as long as an interruption has to wait
-_SOON = 3.0  # seconds below which starting workers takes longer than the work
+_BATCH = 0.25  # seconds of work per batch of a worker: Ctrl-C waits at most this long for a batch
+_SOON = 3.0  # for less work than this (in seconds), starting workers would take longer than the work
 
 
 def replicate(
@@ -57,11 +57,11 @@ def replicate(
     workers: int = 1,
     console: Console | None = None,
 ) -> Simulation:
-    """The same survey many times, and what its estimators made of it.
+    """The same survey many times, with the results of its estimators.
 
-    Each replicate draws from its own generator, spawned from the seed, so neither the number of workers nor an
-    interruption changes a number. Where responses can be listed their counts are drawn at once, so a million
-    respondents cost no more than a hundred.
+    Each replicate has its own random generator, spawned from the seed. So neither the number of workers nor an
+    interruption changes a result. If responses can be listed, their counts are drawn at once: a million respondents
+    cost no more than a hundred.
 
     Parameters
     ----------
@@ -69,31 +69,31 @@ def replicate(
     people : Population, (t,) float, or str
         Who is asked: a population, its proportions, or a call such as "normal(sd=0.5)".
     n : int
-        How many are asked.
+        How many people are asked.
     replicates : int
     estimators : sequence of str, optional
-        Of `ESTIMATORS`, all applied to the same answers. By default maximum likelihood and moments; for levels
-        stratified and pooled.
+        Names from `ESTIMATORS`; all are applied to the same answers. By default maximum likelihood and moments; for
+        levels, stratified and pooled.
     preferences : (levels,) or (levels, t) float, optional
-        How often each level is chosen, by everybody or by category (see `skewed` and `tied`); equally by default.
+        How often each level is chosen, overall or by category (see `skewed` and `tied`). Equal by default.
     behavior : Behavior
         How many people lie, answer at random, or give no answer.
     target : {"population", "file"}
-        With "file" the same people are asked every time, and only the randomization varies.
+        With "file", the same people are asked every time, and only the randomization varies.
     interval : {"score", "agresti_coull", "wald", "profile", "bootstrap"}, optional
-        None for the one that estimates use by default, which may take many times as long.
+        The interval method. None means the default method of each estimate, which may take many times as long.
     confidence : float
     seed : int, optional
-        To repeat the simulation; drawn, and kept in the result, where none is given.
+        The same seed repeats the simulation. Without a seed, one is drawn and kept in the result.
     workers : int
-        Processes. A script that asks for more than one needs ``if __name__ == "__main__":`` around it.
+        Number of processes. A script that asks for more than one must call this under ``if __name__ == "__main__":``.
     console : rich Console, optional
-        Where to show progress.
+        The console that shows progress.
 
     Returns
     -------
     Simulation
-        With the replicates that were done, if Ctrl-C ended it early.
+        If Ctrl-C ends it early, it holds the replicates that were finished.
 
     Raises
     ------
@@ -143,8 +143,8 @@ def replicate(
     )
 
 
-class One(NamedTuple):
-    """What one estimator gave in one replicate."""
+class Outcome(NamedTuple):
+    """The result of one estimator in one replicate."""
 
     proportions: Floats
     standard_errors: Floats
@@ -153,12 +153,12 @@ class One(NamedTuple):
     problem: str
 
 
-Found = dict[int, tuple[One, ...]]
+Found = dict[int, tuple[Outcome, ...]]
 
 
 @dataclass(frozen=True)
 class _Job:
-    """Replicates by number; a worker has one of its own."""
+    """The work that replicates share; each worker has its own copy."""
 
     survey: Survey
     estimators: tuple[str, ...]
@@ -171,16 +171,16 @@ class _Job:
         return {place: self.one(place) for place in places}
 
     def rng(self, place: int) -> np.random.Generator:
-        """The generator of one replicate: the child of the seed that `SeedSequence.spawn` gives this number."""
+        """The generator of one replicate. Its seed is the child with this number from `SeedSequence.spawn`."""
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(place,)))
 
-    def one(self, place: int) -> tuple[One, ...]:
+    def one(self, place: int) -> tuple[Outcome, ...]:
         """The results of one replicate."""
         rng = self.rng(place)
         tally = self.survey.draw(rng)
         return tuple(self._fit(name, tally, rng) for name in self.estimators)
 
-    def _fit(self, name: str, tally: Tally, rng: np.random.Generator) -> One:
+    def _fit(self, name: str, tally: Tally, rng: np.random.Generator) -> Outcome:
         try:
             if tally.n == 0:
                 raise DataError("nobody answered")
@@ -188,21 +188,22 @@ class _Job:
             found = fit.intervals(self.confidence, method=self.interval, rng=rng)
         except NaysayError as error:
             nothing = np.full((len(self.survey.design.categories), 4), np.nan)
-            return One(nothing[:, 0], nothing[:, 1], nothing[:, 2:], "", str(error))
-        return One(fit.proportions, fit.standard_errors, found.bounds, found.method, "")
+            return Outcome(nothing[:, 0], nothing[:, 1], nothing[:, 2:], "", str(error))
+        return Outcome(fit.proportions, fit.standard_errors, found.bounds, found.method, "")
 
 
 def _run(job: _Job, number: int, workers: int, console: Console | None) -> Found:
-    """All replicates, or those that were done before Ctrl-C; at least one."""
+    """All replicates, or those finished before Ctrl-C; at least one."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     done = job.batch([0])
     _check_first(job, done[0], number)
-    began = time.perf_counter()  # of the second survey: the first one loads what all need
+    began = time.perf_counter()  # time the second survey: the first one also loads modules and caches
     done |= job.batch(range(1, min(number, 2)))
     each = max(time.perf_counter() - began, 1e-6)
     size = max(1, min(int(_BATCH / each), -(-number // workers)))
     batches = [range(start, min(start + size, number)) for start in range(len(done), number, size)]
-    hidden = console is None or not console.is_terminal  # where it would leave an empty line
+    # If it is no terminal, a progress bar would leave an empty line.
+    hidden = console is None or not console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         task = progress.add_task("surveys", total=number, completed=len(done))
         alone = workers == 1 or len(batches) < 2 or each * number < _SOON
@@ -216,20 +217,20 @@ def _run(job: _Job, number: int, workers: int, console: Console | None) -> Found
     return done
 
 
-def _check_first(job: _Job, first: tuple[One, ...], number: int) -> None:
-    """Raise what is wrong with the question before it is asked a thousand times."""
+def _check_first(job: _Job, first: tuple[Outcome, ...], number: int) -> None:
+    """If no estimator works in the first surveys, raise the reason before running all of them."""
     later = (one for place in range(1, min(number, 4)) for one in job.one(place))
     if not all(one.problem for one in itertools.chain(first, later)):
         return
     tally = job.survey.draw(job.rng(0))
     if tally.n == 0:
-        raise DataError("nobody answered in the first surveys; ask more people, or let fewer not answer")
+        raise DataError("nobody answered in the first surveys; ask more people, or lower the nonresponse")
     ESTIMATORS[job.estimators[0]](job.survey.design, tally, job.survey.target)
     raise DataError(f"no estimator gives a result: {first[0].problem}")
 
 
 def _together(job: _Job, batches: Sequence[range], workers: int) -> Iterator[Found]:
-    """Batches as they are finished by several processes; those under way are waited for after Ctrl-C."""
+    """Batches from several processes, in the order they finish. After Ctrl-C, running batches are waited for."""
     context = multiprocessing.get_context("spawn")
     started = ProcessPoolExecutor(workers, mp_context=context, initializer=_start, initargs=(job,))
     with _one_thread_each(), started as pool:
@@ -245,20 +246,20 @@ def _together(job: _Job, batches: Sequence[range], workers: int) -> Iterator[Fou
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Let workers start without hearing Ctrl-C, which they would answer with a traceback until they are told not to."""
+    """Block Ctrl-C while workers start: until `_start` has run in them, they would print a traceback."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
-    finally:  # one that came meanwhile is heard now
+    finally:  # a Ctrl-C that came meanwhile is delivered now
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """Let each worker that starts keep to one thread: together they fill the cores."""
+    """Give each worker that starts only one thread: together the workers fill the cores."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
     before = {name: os.environ[name] for name in names if name in os.environ}
     os.environ.update(dict.fromkeys(names, "1"))
@@ -271,20 +272,20 @@ def _one_thread_each() -> Iterator[None]:
 
 
 _job: _Job
-"""What this worker repeats."""
+"""The job of this worker process."""
 
 
 def _start(job: _Job) -> None:
     global _job  # noqa: PLW0603 (one job, given once, when the worker starts)
     _job = job
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the parent process reacts to Ctrl-C
 
 
 def _work(places: Sequence[int]) -> Found:
     return _job.batch(places)
 
 
-def _runs(names: Sequence[str], done: Sequence[tuple[One, ...]]) -> Mapping[str, Runs]:
+def _runs(names: Sequence[str], done: Sequence[tuple[Outcome, ...]]) -> Mapping[str, Runs]:
     """The results by estimator."""
     result = {}
     for name, ones in zip(names, zip(*done, strict=True), strict=True):
@@ -296,7 +297,7 @@ def _runs(names: Sequence[str], done: Sequence[tuple[One, ...]]) -> Mapping[str,
 
 
 def _tried(design: Answerable, wanted: Sequence[str] | None, target: str) -> tuple[str, ...]:
-    """The names of the estimators to try, or those that suit the design where none are wanted."""
+    """The names of the estimators to try; if none are given, those that suit the design."""
     if wanted is None:
         return tuple(each.name for each in suitable(design, target) if each.usual)
     names = (wanted,) if isinstance(wanted, str) else tuple(wanted)

@@ -1,4 +1,4 @@
-"""What replicated surveys show: bias, spread, and whether standard errors and intervals tell the truth."""
+"""Results of replicated surveys: bias, spread, and whether standard errors and intervals are correct."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _COLUMNS = {
 }
 
 MEASURES = tuple(_COLUMNS)
-"""What a summary holds, each with its Monte Carlo error."""
+"""The measures of a summary, each with its Monte Carlo error."""
 
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """A measure of each category, and how far chance in the simulation may have moved it.
+    """A measure for each category, and its Monte Carlo error: the standard error from the number of replicates.
 
     Parameters
     ----------
     values, errors : (t,) float
-        NaN where it is undefined.
+        NaN where the measure is undefined.
     """
 
     values: Floats
@@ -57,17 +57,17 @@ class Summary:
     ----------
     estimator : str
     used : int
-        Replicates in which the estimator gave a result.
+        The number of replicates in which the estimator gave a result.
     bias, standard_deviation, rmse, mean_standard_error, coverage, width : Measure
-        mean of estimate - truth; spread of the estimates; root mean square of estimate - truth; mean of the estimated
-        standard errors; how often the interval holds the truth; its mean width.
+        In this order: mean of estimate - truth; standard deviation of the estimates; root mean square of estimate -
+        truth; mean of the estimated standard errors; how often the interval holds the truth; its mean width.
     interval_methods : tuple of str
         The methods of the intervals, the most frequent first.
 
     References
     ----------
-    Monte Carlo errors as in Morris, White & Crowther (2019), "Using simulation studies to evaluate statistical
-    methods", table 6; that of the standard deviation by the fourth moment.
+    Monte Carlo errors: Morris, White & Crowther (2019), "Using simulation studies to evaluate statistical methods",
+    table 6. The error of the standard deviation uses the fourth moment.
     """
 
     estimator: str
@@ -91,16 +91,16 @@ class Summary:
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """The results of one estimator, replicate by replicate; NaN where it gave none.
+    """The results of one estimator in each replicate; NaN where it gave no result.
 
     Parameters
     ----------
     proportions, standard_errors : (replicates, t) float
     bounds : (replicates, t, 2) float
     methods : tuple of str
-        Of the intervals.
+        The methods of the intervals.
     problem : str
-        Why the first that failed gave no result; empty where none did.
+        Why the first failed replicate gave no result; empty if none failed.
     """
 
     proportions: Floats
@@ -112,20 +112,20 @@ class Runs:
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """Replicated surveys; made by `replicate`.
+    """Replicated surveys; `replicate` makes them.
 
     Parameters
     ----------
     survey : Survey
-        What was repeated.
+        The survey that was repeated.
     runs : {estimator: Runs}
     asked : int
-        Replicates that were asked for; fewer are in `runs` after an interruption.
+        The number of replicates asked for. After an interruption `runs` holds fewer.
     confidence : float
     seed : int
-        Repeats the simulation, whatever the number of workers.
+        The seed that repeats the simulation, with any number of workers.
     seconds : float
-        How long it took.
+        Duration of the simulation.
     """
 
     survey: Survey
@@ -147,16 +147,16 @@ class Simulation:
 
     @property
     def replicates(self) -> int:
-        """Surveys that were simulated."""
+        """How many surveys were simulated."""
         return len(next(iter(self.runs.values())).proportions)
 
     @property
     def interrupted(self) -> bool:
-        """Whether it ended before all replicates were done."""
+        """Whether the simulation ended before all replicates were done."""
         return self.replicates < self.asked
 
     def summary(self, estimator: str | None = None) -> Summary:
-        """The measures of an estimator; by default of the first.
+        """The measures of an estimator; by default of the first one.
 
         Raises
         ------
@@ -174,7 +174,7 @@ class Simulation:
         return tuple(self.summary(name) for name in self.runs)
 
     def power(self, null: float, *, category: Any = None, estimator: str | None = None) -> tuple[float, float]:
-        """How often the Wald interval of a proportion left a null value out, and the Monte Carlo error of that.
+        """How often the Wald interval of a proportion excluded a null value, and the Monte Carlo error of this share.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ class Simulation:
         return dict(plain(told))
 
     def to_csv(self) -> str:
-        """One line for each estimator and category, numbers not rounded."""
+        """One line for each estimator and category; numbers are not rounded."""
         names = [name for measure in MEASURES for name in (measure, f"{measure}_monte_carlo_error")]
         rows: list[list[Any]] = [["estimator", "category", "truth", *names, "replicates", "used", "n", "seed"]]
         for summary in self.summaries:
@@ -229,7 +229,7 @@ class Simulation:
         return csv_text(rows)
 
     def sections(self) -> tuple[Points, *tuple[Table, ...], Points]:
-        """What was simulated, a table for each estimator, and what a reader of the numbers must know."""
+        """What was simulated, a table for each estimator, and notes on how to read the numbers."""
         survey, done = self.survey, f"{self.replicates:,} surveys"
         if self.interrupted:
             done = f"interrupted: {self.replicates:,} of {self.asked:,} surveys"
@@ -296,7 +296,7 @@ def _summary(name: str, run: Runs, truth: Floats) -> Summary:
         return Summary(estimator=name, used=len(estimates), interval_methods=run.methods, **nothing)
     misses = estimates - truth
     low, high = np.moveaxis(run.bounds[usable], 2, 0)
-    # A bound that is the truth holds it, whatever rounding made of the last digit.
+    # A bound that equals the truth, but for rounding in the last digit, counts as holding it.
     holds = np.where(np.isnan(low) | np.isnan(high), np.nan, (low <= truth + 1e-12) & (truth - 1e-12 <= high))
     covered = _mean(holds).values
     return Summary(
@@ -313,7 +313,7 @@ def _summary(name: str, run: Runs, truth: Floats) -> Summary:
 
 
 def _mean(values: Floats) -> Measure:
-    """The mean over replicates, of those that are defined."""
+    """The mean over the replicates in which the value is defined."""
     known = np.isfinite(values)
     number = known.sum(axis=0)
     filled = np.where(known, values, 0.0)
@@ -324,7 +324,7 @@ def _mean(values: Floats) -> Measure:
 
 
 def _spread(estimates: Floats) -> Measure:
-    """The standard deviation; its error by the fourth moment, as the estimates need not be normal."""
+    """The standard deviation. Its error uses the fourth moment, because the estimates need not be normal."""
     number = len(estimates)
     centred = estimates - estimates.mean(axis=0)
     variance = (centred**2).sum(axis=0) / (number - 1)
@@ -339,5 +339,5 @@ def _root_mean_square(misses: Floats) -> Measure:
 
 
 def _root_error(error: Floats, value: Floats) -> Floats:
-    """The error of a square root."""
+    """The Monte Carlo error of a square root (delta method)."""
     return np.asarray(np.divide(error, 2 * np.sqrt(value), out=np.zeros_like(error), where=value > 0))

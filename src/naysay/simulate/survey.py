@@ -1,4 +1,4 @@
-"""One simulated survey: from the population and what people do to the tally of what was said."""
+"""One simulated survey: from the population and its behavior to the tally of the answers."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ __all__ = ["Survey"]
 
 Floats = NDArray[np.float64]
 
-_LISTED = 20_000  # responses over all levels up to which counts are drawn at once, not person by person
+_LISTED = 20_000  # up to this many responses over all levels, counts are drawn at once; above it, person by person
 
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What is repeated.
+    """The survey that is repeated.
 
     Parameters
     ----------
     design : Design, Levels or Samples
     population : Population
-        In the order of the design's categories, or of its cells.
+        Its proportions are in the order of the design's categories, or of its cells.
     n : int
         People who are asked.
     preferences : (levels, t) float
         P(level | category).
     behavior : Behavior
     target : {"population", "file"}
-        With "file" the same people are asked every time.
+        With "file", the same people are asked every time.
     """
 
     design: Answerable
@@ -51,7 +51,7 @@ class Survey:
 
     @property
     def truth(self) -> Floats:
-        """The proportions to be estimated, (t,): those of the population, or of the file that stays."""
+        """The proportions to be estimated, (t,): those of the population, or of the fixed file."""
         people = self._file / self.n if self.target == "file" else self.population.proportions
         return self.design.proportions_of(people)
 
@@ -60,8 +60,8 @@ class Survey:
         return self.population.people(self.n)
 
     @cached_property
-    def cells(self) -> tuple[_Cells, ...] | None:
-        """Chances of all that can happen, level by level; None where the responses are too many to list."""
+    def cells(self) -> tuple[_Outcomes, ...] | None:
+        """The chances of every outcome, level by level; None if there are too many responses to list."""
         channels = list(self.design.parts.values())
         if not all(each.space.listable for each in channels) or sum(each.space.size for each in channels) > _LISTED:
             return None
@@ -70,17 +70,17 @@ class Survey:
         cells = []
         for level, channel, chosen in zip(self.design.levels, channels, self.preferences, strict=True):
             codes = channel.space.listing()
-            codes = codes[np.lexsort(codes.T[::-1])]  # as a tally has them
+            codes = codes[np.lexsort(codes.T[::-1])]  # sorted, as a tally stores them
             own = channel.rows(codes)
             possible = own.max(axis=1) > 0
             noise = self.behavior.at_random * possible[:, None] / possible.sum()
             said = (1 - self.behavior.at_random) * own @ stated + noise
-            cells.append(_Cells(level, channel, codes, said * (1 - silent) * chosen, silent * chosen))
+            cells.append(_Outcomes(level, channel, codes, said * (1 - silent) * chosen, silent * chosen))
         return tuple(cells)
 
     @cached_property
     def _chances(self) -> Floats:
-        """P(what happens | category), all levels below one another, no answer last: (cells, t)."""
+        """P(outcome | category), (outcomes, t): the responses of all levels one below the other, then no answer."""
         cells = self.cells or ()
         stacked = np.vstack([*(each.said for each in cells), *(each.nothing[None] for each in cells)])
         return np.asarray(stacked / stacked.sum(axis=0))
@@ -101,7 +101,7 @@ class Survey:
         )
 
     def _people(self, rng: np.random.Generator) -> list[Part]:
-        """Parts of a survey that is drawn person by person."""
+        """The parts of a tally that is drawn person by person."""
         t = len(self.design.cells)
         held = self._file if self.target == "file" else rng.multinomial(self.n, self.population.proportions)
         truth = np.repeat(np.arange(t), held)
@@ -121,8 +121,8 @@ class Survey:
         return parts
 
 
-class _Cells(NamedTuple):
-    """One level: its responses, P(said | category), and P(no answer | category)."""
+class _Outcomes(NamedTuple):
+    """One level: its responses, P(response | category), and P(no answer | category)."""
 
     level: Any
     channel: Design
@@ -138,7 +138,7 @@ class _Cells(NamedTuple):
 
 
 def _picked(chances: Floats, truth: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """One row of the chances (rows, t) for each person, by the column of their category."""
+    """For each person, one row drawn from the column of `chances` (rows, t) that belongs to their category."""
     sums = np.cumsum(chances / chances.sum(axis=0), axis=0)
     drawn = rng.random(len(truth))
     result = np.zeros(len(truth), dtype=np.int64)
@@ -149,10 +149,10 @@ def _picked(chances: Floats, truth: NDArray[np.int64], rng: np.random.Generator)
 
 
 def _noise(channel: Design, n: int, source: Source) -> Codes:
-    """Any response of the design, each equally often."""
+    """Random responses of the design, each equally likely."""
     try:
         return channel.space.at_random(n, source.below)
     except DesignError:
         raise DesignError(
-            f"{channel.name or channel.kind} has too many responses to list; leave out those who answer at random"
+            f"{channel.name or channel.kind} has too many responses to list; leave out people who answer at random"
         ) from None

@@ -1,7 +1,7 @@
-"""What was said: distinct answers and how often, all that estimation needs.
+"""Tallies: distinct answers and how often each was given. Estimation needs nothing else.
 
-A `Tally` is a tuple of parts, one for each design (or level) under which people answered. Two tallies add, so answers
-can be counted where they are, in batches, on any table engine.
+A `Tally` is a tuple of parts, one for each design (or level) under which people answered. Two tallies can be added. So
+answers can be counted in batches, by any table engine, in the place where they are stored.
 """
 
 from naysay.tally.part import Channel, Part

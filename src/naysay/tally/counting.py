@@ -1,4 +1,4 @@
-"""Counts that people hand in, and the groups that tallies are made for."""
+"""Checks of counts that users give, and the groups that tallies are made for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from naysay.errors import AnswerError, DataError, NotEstimable
 
 __all__ = ["group_order", "in_group", "whole"]
 
-_MOST = 2**53  # people: beyond it floating point skips whole numbers
+_MOST = 2**53  # largest number of people: above it floating point skips whole numbers
 
 
 def whole(counts: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -32,13 +32,13 @@ def whole(counts: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def group_order(group: Any) -> tuple[bool, str]:
-    """Key by which groups are sorted: the missing one first, then by their text."""
+    """The key for sorting groups: the missing group first, then by text."""
     return group is not None, str(group)
 
 
 @contextmanager
 def in_group(group: Any) -> Iterator[None]:
-    """Errors inside are told with the name of the group."""
+    """Put the name of the group in front of errors raised inside."""
     try:
         yield
     except AnswerError:

@@ -19,7 +19,7 @@ ARRAYS = ("codes", "count", "weight", "weight_squared")
 
 
 class Channel(Protocol):
-    """What a tally knows of a design."""
+    """What a tally needs to know about a design."""
 
     @property
     def categories(self) -> tuple[Any, ...]: ...
@@ -49,17 +49,17 @@ class Part:
     design : Channel
         The design, a single channel.
     level : label or None
-        The level of an offer that this part answers at.
+        The level at which these answers were given.
     codes : (distinct, width) int
         Distinct answers, sorted.
     count : (distinct,) int
-        Respondents who gave each answer.
+        How many respondents gave each answer.
     weight, weight_squared : (distinct,) float
-        Sum of their survey weights, and of the squares.
+        Sum of their survey weights, and sum of the squared weights.
     missing : int
-        Respondents who gave no answer.
+        How many respondents gave no answer.
     missing_weight : float
-        Their weight.
+        The sum of their weights.
     """
 
     design: Channel
@@ -82,7 +82,7 @@ class Part:
 
     @property
     def effective(self) -> float:
-        """Unweighted answers that would be as precise: (Σw)²/Σw² (Kish 1965)."""
+        """How many unweighted answers would be as precise: (Σw)²/Σw² (Kish 1965)."""
         return float(self.weight.sum() ** 2 / self.weight_squared.sum())
 
     @classmethod
@@ -95,10 +95,10 @@ class Part:
         count: NDArray[np.int64],
         weights: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
     ) -> Part:
-        """The part that rows of answers add up to.
+        """The part that these rows of answers make.
 
-        Each row stands for `count` people; `weights` are the sums of their weights and of the squares, the counts
-        themselves where there are no weights.
+        Each row stands for `count` people. `weights` holds the sums of their weights and of the squared weights;
+        without survey weights, both are the counts.
         """
         each = count.astype(np.float64)
         weight, weight_squared = (each, each) if weights is None else weights
@@ -120,7 +120,7 @@ class Part:
         return cls(design, level, distinct, people, total(weight), total(weight_squared), missing, missing_weight)
 
     def places(self, codes: Codes) -> NDArray[np.intp]:
-        """The place of each of some codes among the distinct answers, -1 for those that are not there."""
+        """The place of each of these codes among the distinct answers; -1 for a code that is not there."""
         distinct, inverse = unique_codes(np.vstack([self.codes, codes]))
         found = np.full(len(distinct), -1, dtype=np.intp)
         found[inverse[: len(self.codes)]] = np.arange(len(self.codes))

@@ -1,4 +1,4 @@
-"""The tally: parts with distinct answers and how often each was given, to be added, saved and loaded."""
+"""The tally: distinct answers and how often each was given. Tallies can be added, saved and loaded."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from naysay.tally.part import ARRAYS, Channel, Part, unique_codes
 
 __all__ = ["Asked", "Tally", "register_reader"]
 
-_FORMAT = 2  # 1 where nothing is told of strata, clusters or replicate weights
+_FORMAT = 2  # files without strata, clusters or replicate weights are of format 1
 _HEAD = ("level", "missing", "missing_weight")
 _design_of_form: Callable[[Any], Any]
-"""How to read a design's JSON, for `Tally.load`: the layer of designs, above this one, registers it."""
+"""Reads a design's JSON for `Tally.load`. The layer of designs, which imports this one, registers it."""
 
 
 def register_reader(read: Callable[[Any], Any]) -> None:
-    """Let saved tallies be loaded by `read`, which makes a design of its JSON object."""
+    """Set the function with which `Tally.load` makes a design from its JSON object."""
     global _design_of_form  # noqa: PLW0603 (one reader, registered once, at import)
     _design_of_form = read
 
 
 class Asked(Protocol):
-    """What people answered: a design, or an offer of designs by level."""
+    """What a tally needs to know about a design: its named channels, and how its responses are encoded."""
 
     @property
     def levels(self) -> tuple[Any, ...]: ...
@@ -50,19 +50,19 @@ class Asked(Protocol):
 class Tally:
     """Distinct answers and their weights, per design and level.
 
-    Made by `Design.tally`; two tallies add with ``+``.
+    `Design.tally` makes tallies; ``+`` adds two of them.
 
     Parameters
     ----------
     parts : tuple of Part
         One part for each design or level.
     weighted : bool
-        Whether survey weights were given (then estimates are weighted and their covariance linearized).
+        Whether survey weights were given. If so, estimates are weighted and their covariance is linearized.
     question : str, optional
         Name of the question, for tables.
     complex : Sampled, optional
-        How the people were sampled, item by item: the distinct answers of all parts, one part after the other. None for
-        people who were drawn independently of each other.
+        How the people were sampled. Its items are the distinct answers of all parts, one part after the other. None if
+        people were drawn independently of each other.
 
     Examples
     --------
@@ -103,10 +103,10 @@ class Tally:
         question: str | None = None,
         rows: tuple[Rows, NDArray[Any]] | None = None,
     ) -> Tally:
-        """The tally of encoded responses, if anybody answered; see `Part.of` for `count` and `weights`.
+        """The tally of encoded responses; raises if nobody answered. See `Part.of` for `count` and `weights`.
 
-        One part for each level on offer, levels that nobody chose included. `rows` are those of the whole sample, with
-        the places of the responses among them.
+        Every level on offer has a part, even if nobody chose it. `rows` holds the rows of the whole sample, and the
+        place of each response among them.
         """
         parts = []
         for level in asked.levels:
@@ -148,12 +148,12 @@ class Tally:
 
     @property
     def one_pattern(self) -> bool:
-        """Whether it is of one design that is stored as a pattern, without survey weights."""
+        """Whether it has one part, whose design is stored as a pattern, and no survey weights."""
         return len(self.parts) == 1 and self.parts[0].design.one_pattern and not self.weighted and self.n > 0
 
     @property
     def free(self) -> int:
-        """Response probabilities that the designs leave free, over the parts that were answered under."""
+        """How many response probabilities the designs leave free, over the parts that have answers."""
         return sum(part.design.space.size - 1 for part in self.parts if part.n)
 
     @property
@@ -168,18 +168,18 @@ class Tally:
 
     @property
     def sampled(self) -> Sampled:
-        """How the people behind the distinct answers were sampled: independently, where nothing is told."""
+        """How the people behind the distinct answers were sampled: independently, unless `complex` says otherwise."""
         return self.drawn()
 
     def drawn(self, *, by_part: bool = False, kish: bool = False) -> Sampled:
-        """How they were sampled, where independent people are read in another way than as one sample.
+        """How people were sampled; the options apply only to people who were drawn independently.
 
         Parameters
         ----------
         by_part : bool
-            They are a sample of their own in each part, of a fixed size.
+            Whether the people of each part are a sample of their own, of a fixed size.
         kish : bool
-            Weights leave fewer of them; see `Units.independent`.
+            Whether unequal weights reduce the number of people; see `Units.independent`.
         """
         if self.complex is not None:
             return self.complex
@@ -189,7 +189,7 @@ class Tally:
 
     @property
     def apart(self) -> list[tuple[Part, Sampled]]:
-        """The parts that were answered under, each with how its people were sampled."""
+        """The parts that have answers, each with how its people were sampled."""
         ends = np.cumsum([len(part.codes) for part in self.parts])
         found = []
         for part, end in zip(self.parts, ends.tolist(), strict=True):
@@ -234,12 +234,12 @@ class Tally:
         if self.complex is None and other.complex is None:
             return both
         if self.complex is None or other.complex is None:
-            raise DataError("only one of the tallies tells of strata, clusters or replicate weights; count both alike")
+            raise DataError("only one of the two tallies has strata, clusters or replicate weights; tally both alike")
         places = both._items_of(self), both._items_of(other)
         return replace(both, complex=joined(self.complex, other.complex, places, sum(len(p.codes) for p in parts)))
 
     def _items_of(self, other: Tally) -> NDArray[np.intp]:
-        """The items of another tally among those of this one, which holds them all."""
+        """The places of another tally's items among the items of this one, which holds them all."""
         firsts = np.cumsum([0, *(len(part.codes) for part in self.parts)])
         found = []
         for part in other.parts:
@@ -249,7 +249,7 @@ class Tally:
         return np.concatenate(found)
 
     def __radd__(self, other: object) -> Tally:
-        return self if other == 0 else NotImplemented  # so that sum() works
+        return self if other == 0 else NotImplemented  # sum() starts by adding 0
 
     def __repr__(self) -> str:
         about = f" to {self.question!r}" if self.question else ""
@@ -257,7 +257,7 @@ class Tally:
         return f"<Tally: {self.n} answers{about}{missing}, {sum(len(part.codes) for part in self.parts)} distinct>"
 
     def save(self, path: str | Path) -> None:
-        """Write the tally and its designs to one ``.npz`` file, without any respondent's row."""
+        """Write the tally and its designs to one ``.npz`` file. The file holds no respondent's row."""
         path = Path(path)
         arrays = {f"{name}{n}": getattr(part, name) for n, part in enumerate(self.parts) for name in ARRAYS}
         parts = [{name: getattr(part, name) for name in _HEAD} | {"design": part.design.form()} for part in self.parts]
@@ -266,6 +266,7 @@ class Tally:
             told["complex"], sampled = stored(self.complex)
             arrays |= {f"complex_{name}": array for name, array in sampled.items()}
         head = json.dumps({"naysay": "tally", "version": _FORMAT if self.complex is not None else 1} | told)
+        # Write another file and rename it, so that a crash leaves no half-written tally.
         unfinished = path.with_name(f"{path.name}.part")
         try:
             with unfinished.open("wb") as file:  # an open file keeps numpy from adding a suffix
@@ -280,7 +281,8 @@ class Tally:
     def load(cls, path: str | Path) -> Tally:
         """The tally that `save` wrote."""
         path = Path(path)
-        import_module("naysay.design")  # registers its reader, where nobody has asked for a design yet
+        # Importing designs registers the reader; the caller may not have imported them yet.
+        import_module("naysay.design")
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as file_:
                 head = json.loads(str(file_["head"]))
