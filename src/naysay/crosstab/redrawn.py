@@ -19,7 +19,7 @@ from naysay.estimate.linear import Floats, Indicators
 from naysay.responses.spaces import MISSING
 from naysay.tally import Part, Tally
 
-__all__ = ["SEED", "bootstrapped", "expected", "indicators_at", "left_out"]
+__all__ = ["SEED", "bootstrapped", "expected", "indicators_at", "information_of_more", "left_out"]
 
 SEED = 2016
 """Seed where no generator is given, so that a printed number can be printed again."""
@@ -134,6 +134,18 @@ def expected(tally: Tally, cells: Floats) -> Floats:
             total += weight.sum() * (listed.T @ (listed / (listed @ cells)[:, None]))
         else:
             total += information(part.design.rows(part.codes), weight, cells)
+    return total
+
+
+def information_of_more(tally: Tally, cells: Floats, more: Floats) -> Floats:
+    """What people of whom `more` are in each cell would add to the outer product of the scores, (cells, cells)."""
+    total = np.zeros((len(cells),) * 2)
+    for part in tally.parts:
+        if part.n and part.design.space.size <= LISTED:
+            listed = part.design.matrix
+            listed = listed[listed @ cells > 0]
+            weight = part.weight.sum() / tally.weight * (listed @ more) / (listed @ cells) ** 2
+            total += listed.T @ (listed * weight[:, None])
     return total
 
 
