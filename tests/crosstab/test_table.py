@@ -236,6 +236,9 @@ def test_weights_of_one_change_no_interval_beside_an_empty_cell(weights):
     ends = [[each.interval for each in found.associations()] for found in (simple, weighted)]
     assert ends[1] == pytest.approx(np.array(ends[0]), rel=0.1, abs=0.002)
     assert weighted.conditional()[1] == pytest.approx(simple.conditional()[1], abs=0.003)
+    table["c"][3::10] = [None] * 30
+    simple, weighted = crosstab(table, row="r", column="c"), crosstab(table, row="r", column="c", **weights)
+    assert weighted.conditional()[1] == pytest.approx(simple.conditional()[1], abs=0.006)
 
 
 def test_numbers_order_categories():

@@ -122,18 +122,24 @@ def left_out(part: Part) -> NDArray[np.bool_]:
 
 
 def expected(tally: Tally, cells: Floats) -> Floats:
-    """The information (cells, cells) of a tally at these cells: the expected one where no question was left out."""
+    """The information (cells, cells) that is expected of a tally at these cells, with the questions that were left out.
+
+    The observed one where answers are too many to list.
+    """
     total = np.zeros((len(cells),) * 2)
     for part in tally.parts:
         if not part.n:
             continue
-        weight = part.weight * tally.n / tally.weight
-        if part.design.space.size <= LISTED and not left_out(part).any():
-            listed = part.design.matrix
-            listed = listed[listed @ cells > 0]
-            total += weight.sum() * (listed.T @ (listed / (listed @ cells)[:, None]))
-        else:
-            total += information(part.design.rows(part.codes), weight, cells)
+        design, weight = part.design, part.weight * tally.n / tally.weight
+        if design.space.size > LISTED:
+            total += information(design.rows(part.codes), weight, cells)
+            continue
+        codes = design.space.listing()
+        chances = design.rows(codes) @ cells
+        patterns, place = np.unique(left_out(part), axis=0, return_inverse=True)
+        for pattern, people in zip(patterns, np.bincount(place.ravel(), weight), strict=True):
+            rows = design.rows(_Survey._blanked(design, codes, pattern))[chances > 0]
+            total += people * information(rows, chances[chances > 0], cells)
     return total
 
 
