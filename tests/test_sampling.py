@@ -130,6 +130,8 @@ WRONG = [
     ({"totals": [(["f"] * N, {"f": 10, "m": 20})]}, "nobody of it in the sample"),
     ({"totals": [(["f"] * N, {"m": 20})]}, "'f', for which there is no total"),
     ({"totals": [(["f", "m"] * (N // 2), {"f": 10, "m": 9}), (["e"] * N, {"e": 20})]}, "one population"),
+    ({"weights": np.ones(N), "replicates": np.ones((N, 3)), "kind": "brr", "scale": 0}, "must not all be zero"),
+    ({"clusters": np.arange(N) % 9, "scale": 2}, "a scale is for replicate weights"),
     ({"lonely": "ignore"}, "lonely must be one of"),
     ({"kind": "half"}, "must be one of bootstrap"),
 ]
@@ -139,6 +141,15 @@ WRONG = [
 def test_what_cannot_be_is_told(given, told):
     with pytest.raises(DataError, match=told):
         Sampling(**given).rows(N).collapsed(ITEM, 5)
+
+
+def test_strata_that_were_taken_whole_add_no_degrees_of_freedom():
+    stratum, cluster = np.repeat(["whole", "part"], N // 2), np.arange(N) // 6
+    cluster[stratum == "part"] = N + np.arange(N // 2) % 3
+    whole = Sampling(strata=stratum, clusters=cluster, fpc=np.where(stratum == "whole", 20, 300))
+    assert whole.rows(N).plan.degrees_of_freedom == 2
+    census = Sampling(strata=stratum, clusters=cluster, fpc=np.ones(N))
+    assert census.rows(N).plan.degrees_of_freedom == 21
 
 
 def test_a_stratum_with_a_single_cluster_is_named_and_may_count_for_something(people):

@@ -9,6 +9,7 @@ from naysay import designs, estimate
 from naysay.crosstab import Variable, crosstab
 from naysay.crosstab.measures import correlation, cramers_v, row_share, yules_q
 from naysay.errors import DataError
+from naysay.sampling import Sampling
 
 YN = ("yes", "no")
 WARNER = designs.warner(p=0.8)
@@ -227,6 +228,19 @@ def test_an_empty_cell_makes_an_interval_to_one_side():
     assert found.to_dict()["associations"][0]["value"] is None
 
 
+@pytest.mark.parametrize("weights", [{"weights": "one"}, {"sampling": Sampling(weights="one", clusters="own")}])
+def test_weights_of_one_change_no_interval_beside_an_empty_cell(weights):
+    n = 300
+    table = {"r": ["a"] * 180 + ["b"] * 120, "c": ["y"] * 60 + ["n"] * 240, "one": np.ones(n), "own": np.arange(n)}
+    simple, weighted = crosstab(table, row="r", column="c"), crosstab(table, row="r", column="c", **weights)
+    ends = [[each.interval for each in found.associations()] for found in (simple, weighted)]
+    assert ends[1] == pytest.approx(np.array(ends[0]), rel=0.1, abs=0.002)
+    assert weighted.conditional()[1] == pytest.approx(simple.conditional()[1], abs=0.003)
+    table["c"][3::10] = [None] * 30
+    simple, weighted = crosstab(table, row="r", column="c"), crosstab(table, row="r", column="c", **weights)
+    assert weighted.conditional()[1] == pytest.approx(simple.conditional()[1], abs=0.006)
+
+
 def test_numbers_order_categories():
     data = {"a": RNG.choice([1, 2, 10], 200), "b": RNG.choice(list("xyz"), 200)}
     plain = crosstab(data, row="a", column="b")
@@ -238,8 +252,6 @@ def test_numbers_order_categories():
 
 
 def test_weights_and_clusters_are_rao_scott():
-    from naysay.sampling import Sampling
-
     even = PEOPLE | {"w": np.full(1500, 3.0), "psu": np.repeat(np.arange(150), 10)}
     found = crosstab(even, row=Variable("cheated", WARNER), column="sex", weights="w")
     plain = crosstab(even, row=Variable("cheated", WARNER), column="sex")

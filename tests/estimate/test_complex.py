@@ -309,3 +309,27 @@ def test_intervals_of_weighted_stratified_clusters_cover(design, name):
     for method in ("score", "wald", "profile"):
         assert 0.95 - 4 * np.sqrt(0.95 * 0.05 / 300) - 0.01 < covered[method] <= 1, covered
     assert covered["without clusters"] < covered["score"]
+
+
+@pytest.mark.parametrize("name", ["moments", "maximum_likelihood"])
+def test_the_interval_of_a_category_that_nobody_named_does_not_rest_on_rounding(name):
+    """A negative survey in which no answer excludes a: its indicator is the same for everyone."""
+    design = designs.negative(("a", "b", "c"))
+    rng = np.random.default_rng(7)
+    for _ in range(5):
+        said, weights = rng.choice(["b", "c"], 30), rng.uniform(0.2, 5, 30)
+        ends = []
+        for unit in (1, 37.5, 1 / 3):
+            drawn = Sampling(weights=weights * unit, clusters=np.arange(30) // 3)
+            ends.append(estimate.ESTIMATORS[name](design, design.tally(said, sampling=drawn)).interval()[0])
+        assert ends[1:] == [pytest.approx(ends[0], abs=1e-9)] * 2
+        assert ends[0][0] > 0.1
+
+
+def test_clusters_in_which_all_answers_are_alike_are_as_many_people_as_clusters():
+    design = designs.direct(("yes", "no"))
+    ends = []
+    for size in (1, 50):
+        drawn = Sampling(clusters=np.arange(20 * size) // size)
+        ends.append(estimate.moments(design, design.tally(["no"] * 20 * size, sampling=drawn)).interval()[0, 1])
+    assert ends[1] == pytest.approx(ends[0])

@@ -10,7 +10,7 @@ import scipy
 
 from naysay.crosstab.measures import Measured, cramers_v
 from naysay.crosstab.profile import Likelihood, Smooth
-from naysay.crosstab.redrawn import expected, indicators_at
+from naysay.crosstab.redrawn import expected, indicators_at, information_of_more
 from naysay.estimate import Estimate
 from naysay.estimate.information import evidence, inverse, maximize
 from naysay.estimate.linear import Floats
@@ -122,11 +122,18 @@ class Derived:
 
     @cached_property
     def _padded(self) -> tuple[Floats, Floats]:
-        """The same cells, and their covariance by the sampling design where there are survey weights."""
+        """The same cells, and their covariance by the sampling design where there are survey weights.
+
+        Nobody may be in a cell, and the sample then tells no variance of it. Those who were added do: as that of the
+        model, times the design effect of all cells together.
+        """
         tally, (cells, model) = self.fit.tally, self._model_covariance
         if not tally.weighted:
             return cells, model
-        return cells, indicators_at(tally, cells, model).covariance("population")
+        designed = indicators_at(tally, cells, model).covariance("population")
+        effect = max(float(np.trace(designed) / np.trace(model)), 1.0)
+        more = np.full(len(cells), effect * tally.n * _MORE / (tally.effective + _MORE) / len(cells))
+        return cells, designed + model @ information_of_more(tally, cells, more) @ model
 
     def _quantile(self, gradient: Floats, confidence: float) -> float:
         """What the likelihood ratio is referred to: χ², or under weights F times design-based over model variance."""

@@ -19,7 +19,7 @@ from naysay.estimate.linear import Floats, Indicators
 from naysay.responses.spaces import MISSING
 from naysay.tally import Part, Tally
 
-__all__ = ["SEED", "bootstrapped", "expected", "indicators_at", "left_out"]
+__all__ = ["SEED", "bootstrapped", "expected", "indicators_at", "information_of_more", "left_out"]
 
 SEED = 2016
 """Seed where no generator is given, so that a printed number can be printed again."""
@@ -122,18 +122,36 @@ def left_out(part: Part) -> NDArray[np.bool_]:
 
 
 def expected(tally: Tally, cells: Floats) -> Floats:
-    """The information (cells, cells) of a tally at these cells: the expected one where no question was left out."""
+    """The information (cells, cells) that is expected of a tally at these cells, with the questions that were left out.
+
+    The observed one where answers are too many to list.
+    """
     total = np.zeros((len(cells),) * 2)
     for part in tally.parts:
         if not part.n:
             continue
-        weight = part.weight * tally.n / tally.weight
-        if part.design.space.size <= LISTED and not left_out(part).any():
+        design, weight = part.design, part.weight * tally.n / tally.weight
+        if design.space.size > LISTED:
+            total += information(design.rows(part.codes), weight, cells)
+            continue
+        codes = design.space.listing()
+        chances = design.rows(codes) @ cells
+        patterns, place = np.unique(left_out(part), axis=0, return_inverse=True)
+        for pattern, people in zip(patterns, np.bincount(place.ravel(), weight), strict=True):
+            rows = design.rows(_Survey._blanked(design, codes, pattern))[chances > 0]
+            total += people * information(rows, chances[chances > 0], cells)
+    return total
+
+
+def information_of_more(tally: Tally, cells: Floats, more: Floats) -> Floats:
+    """What people of whom `more` are in each cell would add to the outer product of the scores, (cells, cells)."""
+    total = np.zeros((len(cells),) * 2)
+    for part in tally.parts:
+        if part.n and part.design.space.size <= LISTED:
             listed = part.design.matrix
             listed = listed[listed @ cells > 0]
-            total += weight.sum() * (listed.T @ (listed / (listed @ cells)[:, None]))
-        else:
-            total += information(part.design.rows(part.codes), weight, cells)
+            weight = part.weight.sum() / tally.weight * (listed @ more) / (listed @ cells) ** 2
+            total += listed.T @ (listed * weight[:, None])
     return total
 
 

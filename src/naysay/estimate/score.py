@@ -33,6 +33,7 @@ __all__ = ["score_bounds"]
 
 _LARGEST_LISTING = 400_000  # responses × categories above which responses drawn by the design stand for all
 _LEAST = 0.1  # of the variance of independent people that strata or a finite population may leave
+_ROUNDING = 1e-12  # share of the largest variance below which another is nothing but rounding
 _SEED = 0  # of these draws, so that a printed interval can be printed again
 
 
@@ -265,9 +266,12 @@ def _weighting(fit: Estimate, parts: list[_Answers], means: _Means, mixing: Floa
             kept = sampled.kept / each.part.weight.sum() ** 2
             linearized += z**2 * (kept @ u**2 - kept @ u)
     linearized += np.sum(np.square(moved), axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = linearized / plain
-    return np.where(np.isfinite(ratio), ratio, 1.0)
+    told = plain > _ROUNDING * plain.max()
+    if not told.any():  # all answers are alike: no more is known than that as many independent units are
+        units = fit.n if fit.tally.complex is None else fit.tally.complex.degrees_of_freedom + 1
+        return np.full_like(plain, max(fit.tally.effective / units, 1.0))
+    overall = linearized[told].sum() / plain[told].sum()  # for categories of which every answer says the same
+    return np.where(told, linearized / np.where(told, plain, 1.0), max(float(overall), 1.0))
 
 
 def _ends(mean: Floats, n: Floats, variance: Floats, quantile: float) -> Floats:

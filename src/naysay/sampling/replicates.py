@@ -115,6 +115,8 @@ def scales(kind: str, number: int, scale: ArrayLike | None, fay: float = FAY) ->
     given = _checks.amounts(np.atleast_1d(np.asarray(scale)), what="scales of replicates")
     if len(given) not in (1, number):
         raise DataError(f"scale must be one number, or one for each of the {number} replicates; got {len(given)}")
+    if not given.any():
+        raise DataError("scales of replicates must not all be zero: all standard errors would be")
     return np.full(number, given[0]) if len(given) == 1 else given
 
 

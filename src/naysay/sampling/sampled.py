@@ -84,9 +84,10 @@ class Plan:
 
     @property
     def degrees_of_freedom(self) -> float:
-        """Units less strata, at least 1."""
-        merged = self.merged
-        return max(float(self.sizes.sum()) - len(np.unique(merged[self.sizes > 0])), 1.0)
+        """Units less strata, at least 1; of the strata that were not taken whole, if there are any."""
+        partly = self.fractions < 1  # the others add no variance of sampling, however many units they have
+        counted = (self.sizes > 0) & (partly | (not partly.any()))
+        return max(float(self.sizes[counted].sum()) - len(np.unique(self.merged[counted])), 1.0)
 
     @cached_property
     def merged(self) -> Places:

@@ -83,6 +83,8 @@ class Sampling:
             raise DataError("replicate weights need the weights of the full sample beside them; give weights too")
         if self.replicates is not None and self.kind is None:
             raise DataError(f"say what the replicate weights are: kind must be one of {', '.join(KINDS)}")
+        if self.scale is not None and self.replicates is None:
+            raise DataError("a scale is for replicate weights that are given; name their columns, or leave it out")
 
     def weighted(self, weights: Any) -> Sampling:
         """The same sample with weights that were named elsewhere."""
