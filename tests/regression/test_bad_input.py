@@ -271,6 +271,13 @@ def test_predictions_need_what_the_regression_knows(table):
             ask()
 
 
+def test_likelihood_ratios_compare_the_same_answers(table):
+    table["other"] = table["said"][::-1]
+    fit, smaller = (regression.regress(WARNER, f, table, penalty=0) for f in ("said ~ x", "other ~ 1"))
+    with pytest.raises(DataError, match="compares regressions of the same people and answers"):
+        fit.likelihood_ratio(smaller)
+
+
 def test_likelihood_ratios_compare_what_can_be_compared(table):
     whole, part = (regression.regress(WARNER, f"said ~ {right}", table) for right in ("x + g", "x"))
     assert whole.likelihood_ratio(part).degrees_of_freedom == 1
