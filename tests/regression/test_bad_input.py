@@ -105,6 +105,23 @@ def test_separation_by_a_number(table):
     refused(table, "said ~ x", design=DIRECT, match=r"\(separation\)", error=NotEstimable)
 
 
+@pytest.mark.parametrize("n", [30, 3_000])
+def test_complete_separation_by_a_number_whose_values_lie_close_together(n):
+    x = np.random.default_rng(3).normal(size=n)
+    survey = designs.direct(("yes", "no"))
+    with pytest.raises(NotEstimable, match=r"no finite coefficient of .*'x'.*separation"):
+        regression.regress(survey, "said ~ x", {"said": np.where(x > 0, "yes", "no"), "x": x})
+
+
+def test_a_number_with_outliers_is_no_separation():
+    rng = np.random.default_rng(4)
+    income = rng.lognormal(3, 3, 3_000)
+    truth = np.where(rng.random(3_000) < 1 / (1 + np.exp(1 - 0.02 * income)), "yes", "no")
+    fit = regression.regress(designs.direct(("yes", "no")), "said ~ income", {"said": truth, "income": income})
+    assert np.abs((fit.coefficients - [-1, 0.02]) / fit.standard_errors).max() < 3.5
+    assert fit.optimum.iterations < 40
+
+
 def test_answers_as_one_sided_as_the_design_allows_are_separated_too(table):
     table["said"][table["g"] == "m"] = "no"  # of m less than the 20 % say yes whom Warner's design lets lie
     match = r"no finite coefficient of 'g\[T\.m\]' .*share of “yes” is estimated as 0"
@@ -252,6 +269,13 @@ def test_predictions_need_what_the_regression_knows(table):
     ]:
         with pytest.raises(DataError, match=match):
             ask()
+
+
+def test_likelihood_ratios_compare_the_same_answers(table):
+    table["other"] = table["said"][::-1]
+    fit, smaller = (regression.regress(WARNER, f, table, penalty=0) for f in ("said ~ x", "other ~ 1"))
+    with pytest.raises(DataError, match="compares regressions of the same people and answers"):
+        fit.likelihood_ratio(smaller)
 
 
 def test_likelihood_ratios_compare_what_can_be_compared(table):

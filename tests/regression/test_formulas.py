@@ -53,6 +53,21 @@ def test_every_function_that_is_listed_can_be_called():
         assert len(columns(written.get(name, f"{name}(age)"))) > 1
 
 
+@pytest.mark.parametrize(
+    ("right", "message"),
+    [
+        ("`1`", "a column that is called 1 would be taken for the constant"),
+        ("age:`1`", "a column that is called 1 would be taken for the constant"),
+        ("I(`a b` + a_b)", "the columns 'a b', 'a_b' cannot stand in one function; rename one"),
+        ("I(`a b` - `a-b`)", "the columns 'a b', 'a-b' cannot stand in one function; rename one"),
+        ("I(`\uff41ge` + 1)", "holds letters that Python takes for others"),
+    ],
+)
+def test_no_column_is_taken_for_another(right, message):
+    with pytest.raises(DataError, match=message):
+        formulas.parse(f"y ~ {right}")
+
+
 @pytest.fixture
 def trap(monkeypatch, tmp_path):
     """A file that an attack would leave behind."""

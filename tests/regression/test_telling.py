@@ -78,3 +78,33 @@ def test_latex_knows_the_whole_vocabulary():
     for words in (r"A \& B", r"50 \%", r"x\_1", r"\item two", r"\emph{n:} 5", r"$\pi$ & $-$1.5", r"\textless{}0.001"):
         assert words in told
     assert told.count(r"\midrule") == 2
+
+
+@pytest.mark.parametrize(
+    "term", ["bs(x, df=4)", "cr(x, df=4, constraints='center')", "poly(x, 2)", "log(x)", "scale(x)", "I(x**2)"]
+)
+def test_functions_of_a_number_have_an_effect(term):
+    rng = np.random.default_rng(8)
+    x = rng.lognormal(3, 2, 2_000)  # the least lies far below the standard deviation
+    table = {"said": rng.choice(["yes", "no"], 2_000), "x": np.minimum(x, 1e4)}
+    found = regression.regress(designs.direct(("yes", "no")), f"said ~ {term}", table, penalty=1)
+    effect = found.effects()
+    assert effect.names == ("x",)
+    assert np.isfinite(effect.values).all()
+    assert np.isfinite(effect.standard_errors).all()
+    assert "–" not in str(found)
+
+
+def test_the_effect_of_a_logarithm_is_its_derivative():
+    rng = np.random.default_rng(8)
+    table = {"said": rng.choice(["yes", "no"], 2_000), "x": rng.lognormal(3, 2, 2_000)}
+    found = regression.regress(designs.direct(("yes", "no")), "said ~ log(x)", table)
+    shares = found.model.shares(found.optimum.theta)[0]
+    derivative = np.mean(shares * (1 - shares) * found.coefficients[1] / table["x"])
+    assert found.effects().values[0] == pytest.approx([derivative, -derivative], rel=1e-6)
+
+
+def test_a_square_root_at_zero_has_no_effect_that_could_be_told():
+    rng = np.random.default_rng(8)
+    table = {"said": rng.choice(["yes", "no"], 500), "x": rng.integers(0, 5, 500)}
+    assert np.isnan(regression.regress(designs.direct(("yes", "no")), "said ~ sqrt(x)", table).effects().values).all()

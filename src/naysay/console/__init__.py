@@ -2,3 +2,5 @@
 
 Nothing here is for users of the library.
 """
+
+__all__: list[str] = []

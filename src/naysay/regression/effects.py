@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -21,7 +21,7 @@ __all__ = ["Effects", "Predictions", "effects", "margins", "predict"]
 
 Floats = NDArray[np.float64]
 
-_STEP = 1e-4  # of a number's standard deviation, to either side: the error of the mean derivative is its square
+_STEP = 1e-4  # of a number or its standard deviation, to either side: the error of the derivative is its square
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +103,32 @@ def _changes(fit: Fitted, name: str) -> Iterator[tuple[str, Floats, Floats]]:
             there, moved = _averaged(fit, {name: level})
             yield f"{name}: {level} - {levels[0]}", there - base, moved - slope
         return
+    value, gradient = _derivative(fit, name)
+    yield name, value, gradient
+
+
+def _derivative(fit: Fitted, name: str) -> tuple[Floats, Floats]:
+    """The mean derivative of the shares by a number, (t,), and its gradient (t, P).
+
+    Steps are small beside the number itself, so that a logarithm stays one, and do not leave the range that a spline
+    knows. Where there is no derivative, such as that of a square root at 0, it is NaN.
+    """
     numbers = fit.data.table[name].to_numpy().astype(float)
-    step = _STEP * (float(numbers.std()) or 1.0)
-    (below, slope), (above, moved) = (_averaged(fit, {name: numbers + side * step}) for side in (-1, 1))
-    yield name, (above - below) / (2 * step), (moved - slope) / (2 * step)
+    spread = float(numbers.std()) or 1.0
+    step = _STEP * np.clip(np.abs(numbers), 1e-4 * spread, spread)
+    low, high = numbers - step, numbers + step
+    try:
+        return _slopes(fit, name, low, high)
+    except DataError:
+        return _slopes(fit, name, np.maximum(low, numbers.min()), np.minimum(high, numbers.max()))
+
+
+def _slopes(fit: Fitted, name: str, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Mean changes from low to high, by the distance between them."""
+    heavy = fit.data.model.weight / (high - low)
+    (below, slope), (above, moved) = (_averaged(fit, {name: there}, heavy) for there in (low, high))
+    scale = heavy.sum() / fit.data.model.weight.sum()
+    return (above - below) * scale, (moved - slope) * scale
 
 
 def _levels(fit: Fitted, name: str) -> list[Any]:
@@ -119,14 +141,14 @@ def _levels(fit: Fitted, name: str) -> list[Any]:
     return sorted(set(numbers.tolist())) if binary or name in fit.data.formula.factors else []
 
 
-def _averaged(fit: Fitted, values: Mapping[str, Any]) -> tuple[Floats, Floats]:
+def _averaged(fit: Fitted, values: Mapping[str, Any], weight: Floats | None = None) -> tuple[Floats, Floats]:
     """Mean shares (t,) with some variables changed for everybody, and their gradient (t, P)."""
     table = fit.data.table.copy(deep=False)
     for name, value in values.items():
         column = table[name]
         text = hasattr(column, "cat")
         table[name] = type(column.array)([value] * len(column), column.cat.categories) if text else value
-    model = fit.data.model
+    model = fit.data.model if weight is None else replace(fit.data.model, weight=weight)
     return model.with_columns(fit.data.matrix.of(table)).average(fit.optimum.theta)
 
 

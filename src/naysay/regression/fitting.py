@@ -169,8 +169,10 @@ def start(model: Model, data: Data) -> Floats:
     shares = np.maximum(data.design.proportions_of(cells), _EDGE)
     beta, nu = model.split(theta)
     constant = next((i for i, name in enumerate(data.matrix.columns) if name == "Intercept"), None)
-    if constant is not None and model.offset is None:
+    if constant is not None:
         beta[:, constant] = np.log(shares[model.free] / shares[model.reference])
+        if model.offset is not None:
+            beta[:, constant] -= model.weight @ model.offset / model.weight.sum()
     for k in range(model.q):
         inside = {cell: up for (cell, _), path in model.within.paths.items() for place, up in path if place == k}
         whole = sum(cells[cell] for cell in inside)

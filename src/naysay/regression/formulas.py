@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
+import unicodedata
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -182,6 +184,10 @@ def _check_tokens(text: str) -> None:
     for place, (kind, word) in enumerate(kinds):
         if kind == "operator" and any(part not in _OPERATORS for part in _split(word)):
             raise DataError(f"a formula cannot hold {word!r}; {way}")
+        if kind == "python" and unicodedata.normalize("NFKC", word) != word:
+            raise DataError(f"{word!r} holds letters that Python takes for others; rename the column")
+        if kind == "name" and word == "1":
+            raise DataError("a column that is called 1 would be taken for the constant; rename it")
         if kind == "name" and word == ".":
             raise DataError("a formula cannot hold '.'; name the columns")
         if kind == "context" and word in "[]":
@@ -216,6 +222,7 @@ def _names(factor: Any) -> Iterator[str]:
         yield str(factor.expr)
     elif factor.eval_method.value == "python":
         aliases: dict[str, str] = {}
+        _check_one_name_each(factor.expr)
         try:
             plain = formulaic("formulaic.utils.code").sanitize_variable_names(factor.expr, {}, aliases)
             tree = ast.parse(plain, mode="eval")
@@ -224,6 +231,18 @@ def _names(factor: Any) -> Iterator[str]:
         for node, role in _walked(tree):
             if role == "name":
                 yield aliases.get(node, node)
+
+
+def _check_one_name_each(expression: str) -> None:
+    """Raise if formulaic would take one column for another: it calls ``a b`` a_b."""
+    quoted = re.findall("`([^`]*)`", expression)
+    names = {*quoted, *re.findall(r"\w+", re.sub("`[^`]*`", " ", expression))}
+    for name in quoted:
+        alike = {other for other in names - {name} if re.sub(r"\W", "_", other) == re.sub(r"\W", "_", name)}
+        if alike:
+            raise DataError(
+                f"the columns {_checks.shown(sorted({name, *alike}))} cannot stand in one function; rename one"
+            )
 
 
 def _walked(tree: ast.AST) -> Iterator[tuple[str, str]]:

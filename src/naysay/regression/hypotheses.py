@@ -72,7 +72,8 @@ def likelihood_ratio(fit: Fitted, smaller: Fitted) -> Test:
         if each.weighted or each.penalty is not None:
             what = "survey weights" if each.weighted else "a penalty"
             raise DataError(f"with {what} the likelihood ratio has no known distribution; use the Wald test")
-    if fit.data.design != smaller.data.design or not np.array_equal(fit.data.rows, smaller.data.rows):
+    asked = [(each.data.design, each.data.formula.response) for each in (fit, smaller)]
+    if asked[0] != asked[1] or not np.array_equal(fit.data.rows, smaller.data.rows):
         raise DataError("a likelihood ratio compares regressions of the same people and answers; these have others")
     fewer = fit.optimum.theta.size - smaller.optimum.theta.size
     if fewer <= 0:

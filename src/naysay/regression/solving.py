@@ -116,7 +116,7 @@ def solve(model: Model, start: Floats, penalty: Penalty | None = None) -> Optimu
 def _climbed(model: Model, theta: Floats, penalty: Penalty | None) -> Optimum:
     """The maximum, climbed to step by step; each raises the likelihood."""
     at = _penalized(model, theta, penalty, "observed")
-    for done in range(1, _STEPS + 1):  # noqa: B007 (told in the result)
+    for done in range(1, _STEPS + 1):
         bound = _bound(model, theta, at.gradient)
         step, decrement = _step(model, theta, at, bound, penalty)
         if decrement < _DONE or (decrement < _LITTLE and _far(model, theta, _FAR)):
@@ -124,6 +124,8 @@ def _climbed(model: Model, theta: Floats, penalty: Penalty | None) -> Optimum:
         theta, at, moved = _moved(model, theta, at, step, decrement, penalty)
         if not moved:  # floating point goes no further
             break
+        if done == _STEPS:  # still rising: between people who lie close together a coefficient grows slowly
+            return Optimum(theta, at.value, done, bound, _without_nuisance(model, step))
     value = at.value - (penalty.added(model, theta).value if penalty is not None else 0.0)
     endless = np.zeros((model.size, 0))
     if penalty is None and _far(model, theta, _FAR / 3):
@@ -184,9 +186,10 @@ def _moved(
 ) -> tuple[Floats, Evaluated, bool]:
     """The first of shorter and shorter steps that raises the likelihood."""
     nu = slice(model.size - model.q, model.size)
-    beta, _ = model.split(step)
-    longest = float(np.abs(beta @ model.x[:: max(len(model.x) // 2000, 1)].T).max(initial=0.0))
-    length = min(1.0, 8.0 / max(longest, 1e-300))  # a logit moves by no more than 8 at once
+    some = model.x[:: max(len(model.x) // 2000, 1)].T
+    now, moved = (np.abs(model.split(each)[0] @ some) for each in (theta, step))
+    longest = float((moved / np.maximum(now, 8.0)).max(initial=0.0))
+    length = 1 / max(longest, 1.0)  # a logit moves by no more than 8 at once, or than it is far: incomes have outliers
     for _ in range(_HALVINGS):
         tried = theta + length * step
         tried[nu] = np.clip(tried[nu], 0.0, 1.0)
@@ -200,7 +203,15 @@ def _moved(
 def _far(model: Model, theta: Floats, bound: float) -> bool:
     """Whether a linear predictor of some respondents is beyond a bound."""
     beta, _ = model.split(theta)
-    return bool(np.abs(beta @ model.x.T).max(initial=0.0) > bound)
+    eta = beta @ model.x.T
+    return bool(np.abs(eta if model.offset is None else eta + model.offset).max(initial=0.0) > bound)
+
+
+def _without_nuisance(model: Model, step: Floats) -> Floats:
+    """The direction of a step of the coefficients alone, (P, 1)."""
+    found = step.copy()
+    found[model.size - model.q :] = 0.0
+    return found[:, None]
 
 
 def _endless(model: Model, information: Floats, bound: NDArray[np.bool_]) -> Floats:

@@ -67,7 +67,8 @@ def _coefficients(fit: Fitted, confidence: float) -> Iterator[Table]:
     heads = (Column("term", words=True, width=40), *map(Column, (*columns, "odds ratio", "low", "high")))
     ends, places = fit.interval(confidence), max(decimals(fit.standard_errors) or 3, 3)
     numbers = np.column_stack([fit.coefficients, fit.standard_errors, fit.statistics, fit.p_values, ends])
-    ratios = np.exp(np.column_stack([fit.coefficients, ends]))
+    with np.errstate(over="ignore"):
+        ratios = np.exp(np.column_stack([fit.coefficients, ends]))
     each = len(fit.data.matrix.columns)
     for place, j in enumerate(fit.model.free):
         rows = [
