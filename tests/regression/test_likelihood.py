@@ -160,11 +160,12 @@ def test_another_reference_says_the_same():
     assert one.effects().standard_errors == pytest.approx(other.effects().standard_errors, abs=1e-6)
 
 
-def test_an_offset_moves_the_constant():
+@pytest.mark.parametrize("by", [0.5, 500.0])
+def test_an_offset_moves_the_constant(by):
     design, formula, table, _, _ = survey("warner", 2_000)
     plain = regression.regress(design, formula, table)
-    moved = regression.regress(design, formula, table | {"o": np.full(2_000, 0.5)}, offset="o")
-    assert moved.coefficients == pytest.approx(plain.coefficients - [0.5, 0, 0], abs=1e-6)
+    moved = regression.regress(design, formula, table | {"o": np.full(2_000, by)}, offset="o")
+    assert moved.coefficients == pytest.approx(plain.coefficients - [by, 0, 0], abs=1e-6)
     assert moved.against_constant.statistic == pytest.approx(plain.against_constant.statistic, abs=1e-6)
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["Options", "command"]
 
 _ROLES = ("row", "column", "layer")
+_FEW_CELLS = 16
+"""Cells up to which the bootstrap draws all its surveys by default."""
 
 Design = Annotated[str | None, typer.Option(metavar="DESIGN", help="Of that variable; without it, it is plain.")]
 Level = Annotated[str | None, options.column("Of that variable: the level that each chose, or their sample.")]
@@ -63,8 +65,12 @@ class Crossed:
         typer.Option(metavar="METHOD", help="maximum_likelihood (default), or moments: unbiased, may leave [0, 1]."),
     ] = "maximum_likelihood"
     bootstrap: Annotated[
-        int, typer.Option(metavar="NUMBER", help="Surveys that the test draws, at most; 0 for χ² alone.")
-    ] = 999
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Surveys that the test draws, at most; 0 for χ² alone. By default 999, fewer for more than 16 cells.",
+        ),
+    ] = None
     seed: Annotated[int | None, typer.Option(min=0, help="Of the bootstrap.")] = None
     confidence: options.Confidence = 0.95
     format_: options.Format = "table"
@@ -126,13 +132,19 @@ def command(asked: Options) -> None:
         raise DataError("give FILE or --survey NAME, one of both; see naysay crosstab --help")
     found = _of_survey(asked, asked.survey) if asked.file is None else _of_file(asked, asked.file)
     test = found.independence(
-        replicates=asked.bootstrap,
+        replicates=_surveys(found) if asked.bootstrap is None else asked.bootstrap,
         rng=None if asked.seed is None else np.random.default_rng(asked.seed),
         console=Console(file=sys.stderr),
     )
     shown = Shown(asked.confidence, test)
     pages.write(asked.html, lambda: _page(found, shown))
     _say(found, shown, asked.format_)
+
+
+def _surveys(found: Crosstab) -> int:
+    """Surveys of the bootstrap where no number is asked for: each takes longer the more cells there are."""
+    cells = found.proportions.size
+    return 999 if cells <= _FEW_CELLS else max(99, 999 * _FEW_CELLS // cells)
 
 
 def _of_file(asked: Options, file: Path) -> Crosstab:

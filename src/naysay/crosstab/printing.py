@@ -182,6 +182,11 @@ def reservations(found: Any, test: Independence | None) -> list[str]:
             f"a cell would hold {test.smallest:.2g} people if rows and columns were independent: χ² of the likelihood "
             "ratio is doubtful, see Pearson's X² or the bootstrap (replicates)"
         )
+    if test is not None and test.rare and test.design_effects:
+        told.append(
+            f"a cell would hold {test.smallest:.2g} people if rows and columns were independent: in small clustered "
+            "samples the corrected tests then find dependence too often"
+        )
     for place, each in enumerate(found.variables):
         empty = [label for label, share in zip(each.labels, found.margin(place), strict=True) if share <= 1e-9]
         if empty:

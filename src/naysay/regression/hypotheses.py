@@ -91,6 +91,8 @@ def against_constant(fit: Fitted) -> Test | None:
     beta, nu = fit.model.split(fit.optimum.theta)
     average, _ = fit.model.average(fit.optimum.theta)
     start = np.log(average[fit.model.free] / average[fit.model.reference])
+    if model.offset is not None:
+        start -= model.weight @ model.offset / model.weight.sum()
     found = solve(model, np.concatenate([start, nu]))
     statistic = max(2 * (fit.log_likelihood - found.log_likelihood), 0.0)
     return Test.of("likelihood ratio", statistic, beta.size - (fit.model.t - 1))
