@@ -5,7 +5,7 @@
 // For each private question and level the table of responses to *all* categories is drawn at once. Answering looks up.
 // So nothing that a respondent does gives a second draw, and what is stored is the same for every truth.
 
-import { modes } from "./by_hand.js";
+import { modes, wayByHand } from "./by_hand.js";
 import { letters } from "./letters.js";
 import { categories, channel, draw, hex, hexadecimal, shown } from "./randomize.js";
 import { Sealer } from "./sealing.js";
@@ -103,17 +103,22 @@ export class Memory {
     return this.#renewed.has(question.name);
   }
 
-  /** Keeps the confirmed bytes: those of the tab that confirmed first. Beside them, tables would tell the truth. */
-  async seal(body) {
+  /**
+   * Keeps the confirmed bytes: those of the tab that confirmed first. Beside them, tables would tell the truth. Gives
+   * whether they were `current()` still, after what other surveys have sent from this device meanwhile.
+   */
+  async seal(body, current) {
+    let same = false;
     await this.#change(() => {
-      if (this.receipt || this.body) return;
+      same = current();
+      if (!same || this.receipt || this.body) return;
       this.#prepare();
       const { answers } = JSON.parse(body);
       for (const question of this.#questions) this.#leave(this.#entry(question), answers[question.name]);
       this.#mine.body = body;
       this.#clear.surveys[this.#own] = { confirmed: true };
     });
-    return this.body;
+    return same;
   }
 
   /** Keeps confirmed bytes readable while the server cannot be reached: when it is back, it may have no key for the box. */
@@ -271,7 +276,8 @@ function prepared(question) {
     const one = () => table(channel(design.design, level), byHand.includes(String(level)));
     return [String(level), question.kind === "select_multiple" ? each(question.choices, one) : one()];
   });
-  return Object.fromEntries(modes(question).includes("hand") ? [...drawn, [HAND, table(channel(design.design), true)]] : drawn);
+  // Whatever modes this survey has: another one with the same question, and the same table, may offer the hand.
+  return Object.fromEntries(wayByHand(design.design, false) ? [...drawn, [HAND, table(channel(design.design), true)]] : drawn);
 }
 
 const each = (choices, one) => Object.fromEntries(choices.map(({ name }) => [name, one()]));
