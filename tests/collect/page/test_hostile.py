@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 from attacks import ATTACKS, EACH, attacked, mutated
-from browsing import ANSWERS
+from browsing import ANSWERS, privates
 from hostile import lying, refused
 from test_sent import CONSTANT, counting
 
@@ -255,3 +255,28 @@ def test_what_passes_for_a_preview_is_told_no_draw(respond, liar):
     assert "nothing was sent" in respondent.page.locator("main").text_content()
     assert not liar.bodies
     assert not any(request.method == "POST" and request.url.endswith("/answers") for request in respondent.requests)
+
+
+def test_a_server_that_tells_the_browser_to_forget_gets_another_draw(respond, tmp_path):
+    """A limit, stated in docs/respondent.md: the header comes with the page, before any of its code."""
+
+    def wiping(inner):
+        async def app(scope, receive, send):
+            async def wiped(message):
+                if message["type"] == "http.response.start" and scope["path"].endswith("/s/private"):
+                    message = {**message, "headers": [*message["headers"], (b"clear-site-data", b'"storage"')]}
+                await send(message)
+
+            await inner(scope, receive, wiped)
+
+        return app
+
+    with lying([privates()], tmp_path) as server:
+        server._app = wiping(server._app)
+        server.replies = [refused()] * 3
+        respondent = respond("private", on=server)
+        for _ in range(3):
+            respondent.start().to_review(ANSWERS).page.locator("#confirm").click()
+            respondent.page.locator(".sending button:visible").wait_for()
+        sent = [json.loads(body)["answers"] for body in server.bodies]
+        assert len({json.dumps(each) for each in sent}) > 1, "draws of one person for the same answers"
