@@ -280,3 +280,28 @@ def test_a_server_that_tells_the_browser_to_forget_gets_another_draw(respond, tm
             respondent.page.locator(".sending button:visible").wait_for()
         sent = [json.loads(body)["answers"] for body in server.bodies]
         assert len({json.dumps(each) for each in sent}) > 1, "draws of one person for the same answers"
+
+
+def wordy(form):
+    """Words in so many languages that their marks fill the storage."""
+    form["questionnaire"]["items"][0]["items"][0]["label"] |= {f"x{number}": str(number) for number in range(90_000)}
+
+
+def lengthy(form):
+    form["body_length"] = 6_000_000
+
+
+@pytest.mark.parametrize("fill", [wordy, lengthy])
+def test_a_server_that_fills_the_storage_gets_no_private_answer(respond, tmp_path, fill):
+    """What cannot be remembered would be drawn anew after a reload: it is not sent."""
+    with lying([privates()], tmp_path) as server:
+        server.tell(fill)
+        respondent = respond("private", on=server).start().to_review(ANSWERS)
+        respondent.page.locator("#confirm").click()
+        if fill is lengthy:
+            respondent.page.locator(".review [role=alert]").wait_for()
+            assert server.bodies == []
+            respondent.page.locator("#confirm").click()
+        respondent.page.locator(".receipt").wait_for()
+        [body] = server.bodies
+        assert set(json.loads(body)["answers"].values()) == {None}

@@ -24,6 +24,7 @@ export class Memory {
   #clear = { version: 2, questions: {}, surveys: {} };
   #state = nothing();
   #renewed = new Set();
+  #full = false; // a server can fill the storage, with words or with a long message, so that a reload would draw anew
 
   /** Whether a reload finds again what was drawn. */
   lasting = true;
@@ -87,7 +88,7 @@ export class Memory {
 
   /** Whether any answer to a private question would be a second draw. */
   refused(question) {
-    return Boolean(question.private) && (this.#entry(question) === null || (!modes(question).includes("device") && this.spent(question)));
+    return Boolean(question.private) && (this.#full || this.#entry(question) === null || (!modes(question).includes("device") && this.spent(question)));
   }
 
   /** Whether the innocuous question of a question was asked beside another one: its answer would protect two. */
@@ -109,6 +110,7 @@ export class Memory {
    */
   async seal(body, current) {
     let same = false;
+    const full = this.#full;
     await this.#change(() => {
       same = current();
       if (!same || this.receipt || this.body) return;
@@ -118,7 +120,10 @@ export class Memory {
       this.#mine.body = body;
       this.#clear.surveys[this.#own] = { confirmed: true };
     });
-    return same;
+    if (full === this.#full) return same;
+    delete this.#mine.body; // nothing is sent of which no trace could be kept
+    this.#state.sent = {};
+    return false;
   }
 
   /** Keeps confirmed bytes readable while the server cannot be reached: when it is back, it may have no key for the box. */
@@ -240,7 +245,8 @@ export class Memory {
     try {
       localStorage.setItem(this.#item, this.#text);
     } catch {
-      this.lasting = false; // full: the page goes on, and says that a reload would forget
+      this.lasting = false; // full: the page goes on, without private answers
+      this.#full = true;
     }
   }
 }
