@@ -69,7 +69,7 @@ def _told(path: str, question: Question, private: Private) -> Iterator[Problem]:
 def innocuous(walk: Walk) -> Iterator[Problem]:
     """An innocuous question protects only one answer and is asked nowhere else; its prevalence is an assumption."""
     seen: dict[str, str] = {}
-    asked = {letters(text): entry.item.name for entry, _ in walk.questions() for text in _asked(entry.item)}
+    asked = {letters(text): question.name for _, question in walk.questions() for text in _asked(question)}
     for at, question, private in offers(walk):
         path = f"{at}.private.innocuous"
         if not private.innocuous:
