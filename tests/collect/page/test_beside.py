@@ -185,8 +185,8 @@ def test_by_hand_nothing_is_drawn_for_an_answer_and_nothing_of_it_is_kept(begin,
     assert respondent.stored() == before
     _, box = remembered(respondent, hands.keys)
     tables = box["tables"][f"/hands/{name}"]
-    assert set(tables) == {"null", "hand"}
-    assert tables["hand"] == {} if name != "options" else list(tables["hand"]) == ["shown"]
+    by_hand = {"coins": {"hand": []}, "options": {"hand": ["shown"]}}.get(name, {})
+    assert {key: list(table) for key, table in tables.items() if key != "null"} == by_hand
 
 
 def test_leaving_the_hand_for_the_device_says_once_what_that_reveals(begin):
@@ -286,6 +286,43 @@ def test_an_innocuous_question_protects_one_answer_on_a_device(respond, tmp_path
         assert not third.taken("lied")
         assert "cannot be answered privately on this device any more" in third.at("lied").text_content()
         assert respond("hands", on=server, within=within).start().page.locator(".second").count() == 1
+
+
+def device_only(asked):
+    for item in asked["items"]:
+        item["private"]["modes"] = ["device"]
+
+
+def test_a_survey_that_turns_to_the_hand_later_shows_two_options_and_not_all(respond, tmp_path):
+    """With all of them, and the words for a coin, it would be told the truth."""
+    with lying([survey(options())], tmp_path) as server:
+        again(server, device_only)
+        respondent = respond("hands", on=server).start()
+        assert respondent.page.locator(".inputs input").count() == 4
+        server.truth()
+        respondent.start()
+        assert sentence(respondent).startswith("Is one true for you? Tap the other.")
+        assert respondent.page.locator(".inputs input").count() == 2
+
+
+UNHEARD = "addEventListener('storage', (event) => event.stopImmediatePropagation(), true)"
+
+
+def test_what_another_survey_has_sent_is_not_sent_again_by_a_page_that_heard_nothing(respond, tmp_path):
+    """A page that was put to sleep, or that Back brings again, confirms what was shown before: it looks anew first."""
+    other = asked("crosswise").model_copy(update={"name": "other"})
+    with serve([survey(asked("crosswise")), survey(other, name="second")], tmp_path) as server:
+        first = respond("hands", on=server)
+        first.page.add_init_script(UNHEARD)
+        tap(turn(first.start()), "crosswise", 0).to_review({})
+        second = respond("second", on=server, within=first.page.context).start()
+        tap(second, "other", 0).to_review({}).confirm()
+        first.page.bring_to_front()
+        first.page.locator("#confirm").click()
+        first.page.locator(".review [role=alert]").wait_for()
+        assert first.bodies() == []
+        first.confirm()
+        assert [json.loads(body)["answers"] for body in first.bodies()] == [{"crosswise": None}]
 
 
 @pytest.mark.parametrize("locale", ["en-US", "de-DE", "es-ES", "ar"])

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 from attacks import ATTACKS, EACH, attacked, mutated
-from browsing import ANSWERS
+from browsing import ANSWERS, privates
 from hostile import lying, refused
 from test_sent import CONSTANT, counting
 
@@ -255,3 +255,53 @@ def test_what_passes_for_a_preview_is_told_no_draw(respond, liar):
     assert "nothing was sent" in respondent.page.locator("main").text_content()
     assert not liar.bodies
     assert not any(request.method == "POST" and request.url.endswith("/answers") for request in respondent.requests)
+
+
+def test_a_server_that_tells_the_browser_to_forget_gets_another_draw(respond, tmp_path):
+    """A limit, stated in docs/respondent.md: the header comes with the page, before any of its code."""
+
+    def wiping(inner):
+        async def app(scope, receive, send):
+            async def wiped(message):
+                if message["type"] == "http.response.start" and scope["path"].endswith("/s/private"):
+                    message = {**message, "headers": [*message["headers"], (b"clear-site-data", b'"storage"')]}
+                await send(message)
+
+            await inner(scope, receive, wiped)
+
+        return app
+
+    with lying([privates()], tmp_path) as server:
+        server._app = wiping(server._app)
+        server.replies = [refused()] * 3
+        respondent = respond("private", on=server)
+        for _ in range(3):
+            respondent.start().to_review(ANSWERS).page.locator("#confirm").click()
+            respondent.page.locator(".sending button:visible").wait_for()
+        sent = [json.loads(body)["answers"] for body in server.bodies]
+        assert len({json.dumps(each) for each in sent}) > 1, "draws of one person for the same answers"
+
+
+def wordy(form):
+    """Words in so many languages that their marks fill the storage."""
+    form["questionnaire"]["items"][0]["items"][0]["label"] |= {f"x{number}": str(number) for number in range(90_000)}
+
+
+def lengthy(form):
+    form["body_length"] = 6_000_000
+
+
+@pytest.mark.parametrize("fill", [wordy, lengthy])
+def test_a_server_that_fills_the_storage_gets_no_private_answer(respond, tmp_path, fill):
+    """What cannot be remembered would be drawn anew after a reload: it is not sent."""
+    with lying([privates()], tmp_path) as server:
+        server.tell(fill)
+        respondent = respond("private", on=server).start().to_review(ANSWERS)
+        respondent.page.locator("#confirm").click()
+        if fill is lengthy:
+            respondent.page.locator(".review [role=alert]").wait_for()
+            assert server.bodies == []
+            respondent.page.locator("#confirm").click()
+        respondent.page.locator(".receipt").wait_for()
+        [body] = server.bodies
+        assert set(json.loads(body)["answers"].values()) == {None}

@@ -104,10 +104,11 @@ def test_practice_is_skipped_and_taken_again(practising):
 
 
 def test_practice_is_never_sent_or_stored(practising):
-    before = practising.stored()
+    before, requests = practising.stored(), len(practising.requests)
     said = season(practising, 0)
     assert practising.stored() == before
     practising.to_review(ANSWERS)
+    assert len(practising.requests) == requests, "nothing is asked for before what is sent is confirmed"
     assert "practice" not in practising.shown()
     assert not any(season in practising.shown() for season in ("spring", "summer", "autumn", "winter"))
     practising.confirm()

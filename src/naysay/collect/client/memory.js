@@ -5,7 +5,7 @@
 // For each private question and level the table of responses to *all* categories is drawn at once. Answering looks up.
 // So nothing that a respondent does gives a second draw, and what is stored is the same for every truth.
 
-import { modes } from "./by_hand.js";
+import { modes, wayByHand } from "./by_hand.js";
 import { letters } from "./letters.js";
 import { categories, channel, draw, hex, hexadecimal, shown } from "./randomize.js";
 import { Sealer } from "./sealing.js";
@@ -24,6 +24,7 @@ export class Memory {
   #clear = { version: 2, questions: {}, surveys: {} };
   #state = nothing();
   #renewed = new Set();
+  #full = false; // a server can fill the storage, with words or with a long message, so that a reload would draw anew
 
   /** Whether a reload finds again what was drawn. */
   lasting = true;
@@ -87,7 +88,7 @@ export class Memory {
 
   /** Whether any answer to a private question would be a second draw. */
   refused(question) {
-    return Boolean(question.private) && (this.#entry(question) === null || (!modes(question).includes("device") && this.spent(question)));
+    return Boolean(question.private) && (this.#full || this.#entry(question) === null || (!modes(question).includes("device") && this.spent(question)));
   }
 
   /** Whether the innocuous question of a question was asked beside another one: its answer would protect two. */
@@ -103,17 +104,26 @@ export class Memory {
     return this.#renewed.has(question.name);
   }
 
-  /** Keeps the confirmed bytes: those of the tab that confirmed first. Beside them, tables would tell the truth. */
-  async seal(body) {
+  /**
+   * Keeps the confirmed bytes: those of the tab that confirmed first. Beside them, tables would tell the truth. Gives
+   * whether they were `current()` still, after what other surveys have sent from this device meanwhile.
+   */
+  async seal(body, current) {
+    let same = false;
+    const full = this.#full;
     await this.#change(() => {
-      if (this.receipt || this.body) return;
+      same = current();
+      if (!same || this.receipt || this.body) return;
       this.#prepare();
       const { answers } = JSON.parse(body);
       for (const question of this.#questions) this.#leave(this.#entry(question), answers[question.name]);
       this.#mine.body = body;
       this.#clear.surveys[this.#own] = { confirmed: true };
     });
-    return this.body;
+    if (full === this.#full) return same;
+    delete this.#mine.body; // nothing is sent of which no trace could be kept
+    this.#state.sent = {};
+    return false;
   }
 
   /** Keeps confirmed bytes readable while the server cannot be reached: when it is back, it may have no key for the box. */
@@ -235,7 +245,8 @@ export class Memory {
     try {
       localStorage.setItem(this.#item, this.#text);
     } catch {
-      this.lasting = false; // full: the page goes on, and says that a reload would forget
+      this.lasting = false; // full: the page goes on, without private answers
+      this.#full = true;
     }
   }
 }
@@ -271,7 +282,8 @@ function prepared(question) {
     const one = () => table(channel(design.design, level), byHand.includes(String(level)));
     return [String(level), question.kind === "select_multiple" ? each(question.choices, one) : one()];
   });
-  return Object.fromEntries(modes(question).includes("hand") ? [...drawn, [HAND, table(channel(design.design), true)]] : drawn);
+  // Whatever modes this survey has: another one with the same question, and the same table, may offer the hand.
+  return Object.fromEntries(wayByHand(design.design, false) ? [...drawn, [HAND, table(channel(design.design), true)]] : drawn);
 }
 
 const each = (choices, one) => Object.fromEntries(choices.map(({ name }) => [name, one()]));

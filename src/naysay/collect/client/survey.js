@@ -125,10 +125,10 @@ class Taking {
 
   /** From here on nothing changes any more: the bytes that were shown are kept, and are what is sent. */
   async #confirm(bytes) {
-    const same = bytes === body(this.survey, this.hash, this.memory.id, this.answers.content());
-    if (same) await this.memory.seal(bytes);
+    const current = () => bytes === body(this.survey, this.hash, this.memory.id, this.answers.content());
+    const same = await this.memory.seal(bytes, current);
     await this.#draw(true);
-    if (!same && !this.memory.receipt) root.querySelector("h1").after(make("p", { role: "alert", class: "warning" }, this.texts.say("review.anew")));
+    if (!same && !this.memory.receipt && !this.memory.body) root.querySelector("h1").after(make("p", { role: "alert", class: "warning" }, this.texts.say("review.anew")));
   }
 
   #sending() {

@@ -186,7 +186,8 @@ function carried({ innocuous = {}, ...how }, design, kind) {
 
 /** An innocuous question protects one answer, and is asked nowhere else: two responses would tell more than one. */
 function apart(questions) {
-  const seen = new Set(questions.flatMap(({ label }) => Object.values(label).map(letters)));
+  const lines = ({ kind, label, rows = [], choices = [] }) => [label, ...[...rows, ...(kind === "select_multiple" ? choices : [])].map((line) => line.label)];
+  const seen = new Set(questions.flatMap(lines).flatMap(Object.values).map(letters));
   for (const { private: how } of questions) {
     const own = new Set(Object.values(how?.innocuous ?? {}).map(letters).filter(Boolean));
     for (const text of own) must(!seen.has(text));

@@ -69,7 +69,7 @@ def _told(path: str, question: Question, private: Private) -> Iterator[Problem]:
 def innocuous(walk: Walk) -> Iterator[Problem]:
     """An innocuous question protects only one answer and is asked nowhere else; its prevalence is an assumption."""
     seen: dict[str, str] = {}
-    asked = {letters(text): entry.item.name for entry, _ in walk.questions() for text in entry.item.label.values()}
+    asked = {letters(text): question.name for _, question in walk.questions() for text in _asked(question)}
     for at, question, private in offers(walk):
         path = f"{at}.private.innocuous"
         if not private.innocuous:
@@ -105,6 +105,13 @@ def _fit(path: str, question: Question, private: Private) -> Iterator[Problem]:
         reason = "if it is another one, the estimate is wrong, and its interval does not say so"
         way_out = "state the range in which it lies: between=(0.23, 0.27); estimates then have a band"
         yield Problem("innocuous", message, reason, way_out, "warning", path=path)
+
+
+def _asked(question: Question) -> Iterator[str]:
+    """What a question asks: its label, and each line of it that has an answer of its own."""
+    lines = getattr(question, "rows", getattr(question, "choices", ())) if question.parts else ()
+    for label in (question.label, *(line.label for line in lines)):
+        yield from label.values()
 
 
 def _letters(label: Label) -> list[str]:
