@@ -59,7 +59,7 @@ def code(link: str) -> str:
     Examples
     --------
     >>> len(code("https://192.0.2.7:8000/s/sample").splitlines())
-    17
+    19
     """
     drawn = io.StringIO()
     segno.make_qr(link, error="m").terminal(drawn, compact=True)
