@@ -16,6 +16,7 @@ from sqlalchemy import text
 from naysay import designs
 from naysay.collect import Client, Published
 from naysay.collect.app import create_app
+from naysay.collect.client import FOLDER
 from naysay.collect.server import documents
 from naysay.collect.serving import background
 from naysay.collect.storage import Reply, today
@@ -138,3 +139,15 @@ def test_whoever_has_the_seed_undoes_the_randomization():
     known = [each for each, yes, no in zip(truth, *both, strict=True) if yes != no]
     assert len(known) > 50  # of the others the seed tells nothing: their answer was the same either way
     assert guessed == known
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es", "ar"])
+def test_the_respondents_page_on_threats_speaks_of_answers_by_the_mark_that_they_bear(language):
+    """Questions that are sent as they are bear one mark; no other word for them is left on the page."""
+    words = (FOLDER / "words" / f"{language}.js").read_text(encoding="utf-8")
+    mark = re.search(r'asked: \{\n +plain: "(.*)"', words)[1]
+    page = (FOLDER / f"threats.{language}.html").read_text(encoding="utf-8")
+    assert any(f"{before}{mark}{after}" in page for before, after in ("“”", "„“", "«»"))
+    assert mark in sample().items[0].label[language]  # so does the sample survey
+    assert page.count("<dt>") == 18  # by hand, too
+    assert not re.search(r"plain answer|offenen? Antwort|respuestas abiertas|الإجابات العادية", page, re.IGNORECASE)

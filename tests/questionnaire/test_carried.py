@@ -98,10 +98,10 @@ def test_packs_of_cards_with_the_same_chances_are_no_crosswise_question(form):
 @pytest.mark.parametrize(
     ("question", "column", "told"),
     [
-        ("select_one yn | q | two_coins | interviewer", DESIGN, "a mode must be hand or device"),
+        ("select_one yn | q | two_coins | interviewer", "bind::naysay_mode", "a mode must be hand or device"),
         ("select_one yn | q | warner(p=0.7) | hand", "bind::naysay_mode", "cannot tell people how"),
-        ("select_one yn | q | | hand", "bind::naysay_mode", "this one is about none"),
-        ("text | q | | hand", "bind::naysay_mode", "a text cannot be private"),
+        ("select_one yn | q | | hand", "bind::naysay_mode", "this one has no design"),
+        ("text | q | warner(p=0.7) |", DESIGN, "a text cannot be private"),
         ("select_multiple yn | q | crosswise(prevalence=1/4) | hand", "bind::naysay_mode", "cannot tell people how"),
     ],
 )
@@ -120,7 +120,41 @@ def test_one_innocuous_question_is_not_taken_for_several_answers(form):
 def test_an_innocuous_question_without_a_design_is_an_error(form):
     columns = f"{DESIGN} | bind::naysay_innocuous::English (en)"
     [(where, message)] = complaints(form, "select_one yn | q | | Born in May?", columns)
-    assert (where, "beside a private one" in message) == (DESIGN, True)
+    assert (where, "this one has no design" in message) == ("bind::naysay_innocuous::English (en)", True)
+
+
+@pytest.mark.parametrize(
+    ("question", "header", "told"),
+    [
+        ("select_one yn | q | 2", "bind::naysay_begins_at", "this one has no design"),
+        ("select_one yn | q | Same", "bind::naysay_first_label::English (en)", "this one has no design"),
+        ("text | q | yes", "bind::naysay_right", "a text has no right choice"),
+        ("naysay_check | q | two_coins", DESIGN, "has its own answer"),
+        ("select_one yn | q | no", "naysay_practice", "there is no column"),
+    ],
+)
+def test_a_cell_that_would_pass_unread_is_an_error(form, question, header, told):
+    [(where, message)] = complaints(form, question, header)
+    assert (where, told in message) == (header, True), message
+
+
+def test_a_setting_in_the_wrong_sheet_is_sent_to_its_own(form):
+    [problem] = form(sheet("select_one yn | q | no", "naysay_practice")).errors
+    assert problem.way_out == "write it into the sheet settings"
+
+
+def test_an_innocuous_question_beside_a_design_without_one_is_no_assumption(form):
+    columns = f"{DESIGN} | bind::naysay_mode | " + " | ".join(
+        f"bind::naysay_innocuous::{NAMES[tag]} ({tag})" for tag in LANGUAGES
+    )
+    examined = form(sheet("select_one yn | q | two_coins | hand | Born? | Geboren? | ¿Nacido? | وُلدت؟", columns))
+    assert [each.rule for each in examined.problems if each.rule == "innocuous"] == ["innocuous"]
+    assert any("this design has none" in each.message for each in examined.errors)
+
+
+def test_a_question_without_levels_has_none_to_begin_at(form):
+    [problem] = form(sheet("select_one yn | q | two_coins | 2", f"{DESIGN} | bind::naysay_begins_at")).errors
+    assert problem.way_out == "leave it out, or offer levels, such as 1..3"
 
 
 def test_a_check_of_understanding_needs_no_words(asked):

@@ -269,3 +269,9 @@ def test_the_message_on_a_receipt_runs_from_left_to_right_below_arabic(respond):
         });
     }""")
     assert brace < name
+
+
+def test_with_text_at_200_percent_on_a_small_phone_in_german_nothing_scrolls_sideways(respond):
+    respondent = respond("private", **SMALL_PHONE, locale="de-DE").start()
+    respondent.page.evaluate("document.documentElement.style.fontSize = '200%'")
+    assert respondent.page.evaluate("document.documentElement.scrollWidth") == SMALL_PHONE["viewport"]["width"]

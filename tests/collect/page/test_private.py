@@ -318,3 +318,25 @@ def test_only_a_design_that_names_what_is_not_true_is_said_to_strike_out(respond
         if name == "near":
             visitor.move()
     assert "crosses out" in respond("private").start().at("income").locator(".sentence").text_content()
+
+
+@pytest.mark.parametrize("level", [0, 1])
+def test_a_sink_and_levels_together_are_asked_and_told_in_words(respond, tmp_path, level):
+    """Its responses are sets, drawn of what the sink gives first; at each level the numbers and words are there."""
+    design = designs.negative_levels(("never", "once", "few", "many"), sinks={"never": "sink"})
+    asked = Private(design=json.loads(design.to_json()), responses={"sink": {"en": "Nothing is ruled out"}})
+    often = SelectOne(name="often", label={"en": "How often?"}, choices=named(*design.categories), private=asked)
+    with serve(
+        [Questionnaire(name="sunk", languages=("en",), title={"en": "Sunk"}, items=(often,))], tmp_path
+    ) as server:
+        respondent = respond("sunk", on=server)
+        respondent.questions = {"often": often}
+        respondent.start()
+        said = respondent.at("often").locator(".sent")
+        respondent.answer("often", "never", level=level)
+        assert said.text_content().startswith("Sent: ")
+        assert level == 0 or "Nothing is ruled out" not in said.text_content()  # beside it something is
+        respondent.page.locator(".how summary").click()
+        share = ["28", "56"][level]
+        assert f"“Once” is crossed out for about {share} of them" in respondent.page.locator(".how").text_content()
+        assert respondent.problems == []

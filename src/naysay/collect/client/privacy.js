@@ -6,7 +6,8 @@ import { categories, channel, chances, possible, products, sets, space } from ".
 
 /** Whether responses name what is not the answer. */
 export function striking(design) {
-  const named = categories(design).map(String).filter((each) => possible(design, each).length);
+  const labels = space(design)?.labels ?? []; // a sink's category is none of them
+  const named = categories(design).map(String).filter((each) => labels.includes(each) && possible(design, each).length);
   return named.length > 0 && named.every((each) => !possible(design, each).includes(each));
 }
 
@@ -66,7 +67,15 @@ export function struck(design, own, other) {
     const within = mine * products(discards - 1, rest);
     return (100 * Number(within)) / Number(within + without);
   }
-  return hundred(design, own, space(design).labels.indexOf(String(categories(design)[other])));
+  const { labels, set } = space(design);
+  const place = labels.indexOf(String(categories(design)[other]));
+  return set ? struckOfSet(design, own, place) : hundred(design, own, place);
+}
+
+/** The same for a set that is drawn of what another design gives first, as beside a sink; `place` is one of its labels. */
+function struckOfSet({ first, second }, own, place) {
+  const shares = space(first).labels.map((_, state) => hundred(first, own, state) / 100);
+  return shares.reduce((found, share, state) => found + (state === place ? 0 : share * struck(second, state, place)), 0);
 }
 
 /** How many of a hundred people with the category at `own` send the response at `said`. */
@@ -94,7 +103,7 @@ export function meaning(design, response) {
   const said = sets(design) ? response.split(";") : [response];
   const all = categories(design).map(String);
   const stay = possible(design, response).map(String);
-  const out = said.every((each) => all.includes(each) && !stay.includes(each)) ? said : [];
+  const out = said.filter((each) => all.includes(each) && !stay.includes(each)); // beside them only a sink can stand
   return { all, stay, out, said };
 }
 

@@ -97,6 +97,10 @@ def _fit(path: str, question: Question, private: Private) -> Iterator[Problem]:
         message = "a select_multiple must have no innocuous question: it would protect several answers"
         reason = "the responses together would tell which answers are alike"
         yield Problem("innocuous", message, reason, "ask a question for each choice, or take two_coins", path=path)
+    elif not _assumes_prevalence(private):
+        message = "an innocuous question must stand beside a design that has one; this design has none"
+        way_out = "leave the question out, or take a design such as crosswise(prevalence=1/4)"
+        yield Problem("innocuous", message, "", way_out, path=path)
     elif "hand" not in private.modes:
         message = "an innocuous question is shown in the mode by hand only"
         yield Problem("innocuous", message, "", "write hand, device into bind::naysay_mode", path=path)

@@ -82,8 +82,9 @@ def levels(walk: Walk) -> Iterator[Problem]:
         begins_at, drawn = private.begins_at, [each for each in private.levels if each not in private.by_hand]
         if begins_at is not None and begins_at not in drawn:
             message = f"the page must begin at a level that the device draws; got {begins_at!r}"
-            hint = _checks.nearest(begins_at, [each for each in drawn if each is not None])
-            yield Problem("levels", message, "", hint or "leave it out", path=f"{at}.private.begins_at")
+            known = [each for each in drawn if each is not None]
+            way_out = _checks.nearest(begins_at, known) if known else "leave it out, or offer levels, such as 1..3"
+            yield Problem("levels", message, "", way_out, path=f"{at}.private.begins_at")
 
 
 def words(walk: Walk) -> Iterator[Problem]:

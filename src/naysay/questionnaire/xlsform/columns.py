@@ -183,6 +183,8 @@ def _unused(found: Columns, header: str, base: str) -> None:
     hint = _checks.nearest(base, sorted(_known(found.sheet)))
     if "naysay" in header.lower():
         message, reason = f"there is no column {header!r}", "answers that were to be private would be sent as they are"
+        other = next((sheet for sheet in _KNOWN if sheet != found.sheet and base in _known(sheet)), None)
+        hint = f"write it into the sheet {other}" if other else hint
         _problem(found, header, message, reason, hint)
     else:
         hint = hint if hint.startswith("did") else "leave it out, or keep it for yourself"

@@ -78,9 +78,11 @@ def practice(
         return {"practice": _YES_NO[told.lower()]}
     if told not in lists:
         known = _checks.nearest(told, lists) if lists else "the sheet choices is empty"
-        message = f"a practice question must have a list of choices; there is no list {told!r}"
-        place = Place("settings", number, columns["settings"].plain.get(_COLUMN))
-        draft.problems.append(Problem("cells", message, "", f"write its name, yes or no; {known}", place=place))
+        missing = f"there is no list {told!r}" if told else "none is named"
+        message = f"a practice question must have a list of choices; {missing}"
+        place = Place("settings", number, columns["settings"].plain.get(_COLUMN, _COLUMN))
+        way_out = f"write its name, yes or no into {_COLUMN}; {known}"
+        draft.problems.append(Problem("cells", message, "", way_out, place=place))
         return {}
     choices, sheet = [], columns["choices"]
     for at, (line, cells) in enumerate(lists[told]):

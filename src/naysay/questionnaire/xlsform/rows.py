@@ -62,8 +62,9 @@ _WORDS = (
     "naysay_sink_label",
     "naysay_sink",
 )  # columns with words for the responses; without them the design has its own
-_PRIVACY = ("naysay_design", "naysay_levels", "naysay_sink", "naysay_mode")
-_DESIGN = _PRIVACY[:3]
+_DESIGN = ("naysay_design", "naysay_levels", "naysay_sink")
+_PRIVACY = (*_DESIGN, "naysay_mode", "naysay_begins_at")
+_BESIDE = (*_PRIVACY[3:], "naysay_innocuous", "naysay_first_label", "naysay_second_label", "naysay_sink_label")
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,8 @@ class Row:
         self, column: str, message: str, way_out: str = "", reason: str = "", severity: Severity = "error"
     ) -> None:
         """Note what is wrong with a cell."""
-        place = Place("survey", self.number, self.columns.plain.get(column))
+        header = self.columns.plain.get(column) or next(iter(self.columns.translated.get(column, {}).values()), None)
+        place = Place("survey", self.number, header)
         self.workbook.draft.problems.append(Problem("cells", message, reason, way_out, severity, place=place))
 
     def head(self) -> dict[str, Any]:
@@ -142,6 +144,10 @@ class Row:
         if text.lower() == "note":
             return {"kind": "note", **self.head()}
         if text.lower() == CHECK:
+            for column in (*_PRIVACY, "naysay_right"):
+                if self.text(column):
+                    way_out = f"leave bind::{column} out, or ask with select_one"
+                    self.problem(column, "a check of understanding in naysay's words has its own answer", way_out)
             own = check_of(self.languages)
             head = self.head()
             return own | head | {"label": own["label"] | head["label"], "required": self.required()}
@@ -162,6 +168,8 @@ class Row:
         item |= kind.of_row(self)
         if item.get("choices") == []:
             return None
+        if "naysay_right" not in self._looked_at and self.text("naysay_right"):
+            self.problem("naysay_right", f"a {item['kind']} has no right choice", "ask with select_one")
         if "parameters" not in self._looked_at and self.text("parameters"):
             self.problem("parameters", f"parameters of {text!r} are not used: leave them out", severity="warning")
         return item | self._private(item)
@@ -200,11 +208,13 @@ class Row:
         kind = KINDS[item["kind"]]
         if kind.categories_in != "bins" and self.text("naysay_bins"):
             self.problem("naysay_bins", f"a {item['kind']} has no bins", "bins are for integer and decimal")
-        column = next((name for name in _PRIVACY if self.text(name)), None)
-        if column is None and self.label("naysay_innocuous"):
-            message = "an innocuous question stands beside a private one"
-            self.problem(_DESIGN[0], message, "write the design, such as crosswise(prevalence=1/4)")
+        column = next((name for name in _DESIGN if self.text(name)), None)
         if column is None:
+            beside = next((name for name in _BESIDE if self.text(name) or self.label(name)), None)
+            if beside is not None:
+                way_out = "write bind::naysay_design, such as crosswise(prevalence=1/4), or leave it out"
+                message = f"bind::{beside} goes with a private question, and this one has no design"
+                self.problem(beside, message, way_out, "its answers would be sent unchanged")
             return {}
         names = [each["name"] for each in item.get(kind.categories_in, ())]
         if not kind.categories_in:
@@ -219,6 +229,7 @@ class Row:
             try:
                 categories = kind.categories_of(names)
                 private = private_of(categories, **cells, words=words)
+                column = "naysay_mode"  # the only cell that can be wrong from here on
                 told = {
                     "mode": self.text("naysay_mode"),
                     "several": kind.categories_of(("a",)) != ("a",),
