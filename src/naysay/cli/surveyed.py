@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from naysay import _checks, files
 from naysay.errors import DataError
 from naysay.estimate import Estimate
 from naysay.estimate.plain import Numbers, Shares, numbers, shares
-from naysay.files import Codebook, Entry
 from naysay.tally.counting import in_group
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from naysay.files import Codebook, Entry
 
 __all__ = ["Answered", "Plain", "of_database", "of_export"]
 
@@ -105,6 +107,8 @@ class Answered:
         return found
 
     def _of(self, entry: Entry, cells: pl.Series, confidence: float) -> Plain:
+        import polars as pl  # late: help needs no tables
+
         question = self.title(entry.column)
         if entry.holds == "numbers":
             return numbers(

@@ -85,7 +85,7 @@ def test_two_coins_are_explained(respond):
     respondent = respond("private").start().move().move()
     turn(respondent)
     text = respondent.page.locator(".sentence").text_content()
-    assert text == "Toss a coin. Heads: tap the truth. Tails: toss again and tap “Yes” for heads, “No” for tails."
+    assert text == "Toss a coin. Heads: tap the truth. Tails: toss again. Then heads means “Yes”, and tails “No”."
 
 
 def test_a_survey_answered_by_hand_is_stored(respond, served):

@@ -91,7 +91,7 @@ export default {
     summer: "Sommer",
     autumn: "Herbst",
     winter: "Winter",
-    see: "Könnte jemand daraus Ihre Antwort ablesen? Nein. So geht es auch bei den privaten Fragen.",
+    see: "Könnte jemand daraus Ihre Antwort ablesen? Nein. Private Fragen verbergen Ihre Antwort auf ähnliche Weise.",
     skip: "Überspringen",
   },
 
@@ -104,9 +104,9 @@ export default {
     strikes: "Dieses Gerät streicht per Zufall Antworten, die nicht Ihre sind. Nur die gestrichenen werden gesendet.",
     some: "Dieses Gerät streicht per Zufall eine Antwort, die nicht Ihre ist, oder keine. Nur das wird gesendet.",
     ranges: "Dieses Gerät streicht per Zufall Bereiche, in denen Ihre Zahl nicht liegt. Nur die gestrichenen werden gesendet.",
-    noise: "Dieses Gerät kann Ihre Antwort per Zufall ändern. Das sieht ihr niemand an.",
+    noise: "Dieses Gerät kann Ihre Antwort per Zufall ändern. Niemand kann das erkennen.",
     range: "Gesendet wird nur ein Bereich. Der Zufall kann ihn ändern; niemand sieht es.",
-    each: "Dieses Gerät kann jede Zeile per Zufall ändern. Das sieht ihr niemand an.",
+    each: "Dieses Gerät kann jede Zeile per Zufall ändern. Niemand kann das erkennen.",
     compares: "Dieses Gerät zieht per Zufall Ja oder Nein. Es sendet nur, ob Ihre Antwort gleich ist.",
     loud: "Der Zufall kann Ihre Antwort auf diesem Gerät ändern. Trotzdem verrät das Gesendete viel über sie.",
     reveals: "Auf dieser Stufe kann das Gesendete Ihre wahre Antwort zeigen.",
@@ -144,7 +144,7 @@ export default {
     coin: "Lieber mit einer Münze",
     beside: "Lieber selbst machen",
     device: "Lieber das Gerät ziehen lassen",
-    left: "Ab jetzt geben Sie Ihre wahre Antwort ein. Dieses Gerät kennt sie, bis gesendet ist, und sonst niemand.",
+    left: "Ab jetzt geben Sie Ihre wahre Antwort ein. Nur dieses Gerät kennt sie, bis Sie senden.",
   },
 
   beside: {

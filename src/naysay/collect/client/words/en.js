@@ -91,7 +91,7 @@ export default {
     summer: "Summer",
     autumn: "Autumn",
     winter: "Winter",
-    see: "Could anyone tell your answer from this? No. The private questions work the same way.",
+    see: "Could anyone tell your answer from this? No. Private questions hide your answer in a similar way.",
     skip: "Skip",
   },
 
@@ -107,7 +107,7 @@ export default {
     noise: "By chance, this device may change your answer. Nobody can tell.",
     range: "Only a range is sent. Chance may change it; nobody can tell.",
     each: "By chance, this device may change each line. Nobody can tell.",
-    compares: "By chance, this device draws yes or no. It sends only whether your answer is the same.",
+    compares: "By chance, this device draws yes or no. It sends only whether your answer matches it.",
     loud: "Chance may change your answer on this device. But what is sent tells a lot about it.",
     reveals: "At this setting, what is sent can show your true answer.",
   },
@@ -178,7 +178,7 @@ export default {
 
   hand: {
     options: "Is one true for you? Tap the other. If neither, toss a coin: heads, tap the first; tails, the second.",
-    coins: "Toss a coin. Heads: tap the truth. Tails: toss again and tap {yes} for heads, {no} for tails.",
+    coins: "Toss a coin. Heads: tap the truth. Tails: toss again. Then heads means {yes}, and tails {no}.",
     line: "Do this anew for each line.",
     say: "What you say",
     never: "This device never learns your answer.",

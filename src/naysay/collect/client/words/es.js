@@ -91,7 +91,7 @@ export default {
     summer: "Verano",
     autumn: "Otoño",
     winter: "Invierno",
-    see: "¿Podría alguien saber por esto su respuesta? No. Las preguntas privadas funcionan igual.",
+    see: "¿Podría alguien saber por esto su respuesta? No. Las preguntas privadas ocultan su respuesta de modo parecido.",
     skip: "Omitir",
   },
 
