@@ -161,5 +161,5 @@ def of_export(
         levels = [each.asked.level for each in entries if each.asked is not None and each.asked.level]
         wanted = [name for name in there if not asked or name in (*asked, *levels)]
         table = frame.select(wanted).collect()
-    kept = Codebook(**{**vars(book), "entries": entries})
+    kept = files.Codebook(**{**vars(book), "entries": entries})
     return Answered(kept, table, names)
