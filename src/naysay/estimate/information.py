@@ -292,7 +292,7 @@ def expected_information(tally: Tally, proportions: Floats) -> Floats:
     for part in tally.parts:
         if not part.design.space.listable:
             raise DataError(
-                "there are too many responses to list for the expected information; use standard_errors='observed'"
+                "the expected information needs responses that can be listed; use standard_errors='observed'"
             )
         matrix = part.design.matrix
         chances = matrix @ proportions
