@@ -9,7 +9,8 @@ The design gives E[u_j² | X = i]. Only one thing must be estimated: how the oth
 widen it to z standard errors at its center, like Agresti & Coull (1998), so that it also holds near 0 and 1.
 
 The variance is that of the tested value, not of the estimate. Therefore a category that nobody named does not look
-certain, while Wald's interval makes it look so. No other share is pressed against a boundary, while a profile can press it there.
+certain, while Wald's interval makes it look so. No other share is pressed against a boundary, while a profile can press
+it there.
 """
 
 from __future__ import annotations
@@ -86,8 +87,8 @@ class _Answers:
 
     The weights of efficient indicators must not follow the noise of the answers. Where the possible responses are too
     many to list, responses that the design draws therefore represent them, not the answers that came. Where respondents
-    left one of two questions out, the possible responses leave it out equally often. The model takes people who leave it
-    out to be like the others; so does the likelihood.
+    left one of two questions out, the possible responses leave it out equally often. The model takes people who
+    leave it out to be like the others; so does the likelihood.
 
     Parameters
     ----------
