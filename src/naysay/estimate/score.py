@@ -33,7 +33,7 @@ from naysay.tally import Part
 __all__ = ["score_bounds"]
 
 _LARGEST_LISTING = 400_000  # above so many responses × categories, responses drawn by the design represent all
-_LEAST = 0.1  # strata or a finite population are taken to leave at least this share of the variance
+_LEAST = 0.1  # least share of independent people's variance that strata or a finite population may leave
 _ROUNDING = 1e-12  # a variance below this share of the largest one is only rounding
 _SEED = 0  # of these draws, so that a printed interval can be reproduced
 
