@@ -135,7 +135,7 @@ def independence_test(
     if untested is not None:
         return untested
     if tally.weighted:
-        raise DataError(f"weighted answers have only a score test; leave reference={reference!r} out")
+        raise DataError(f"weighted answers have a score test only; leave reference={reference!r} out")
     statistic, together, at_boundary = _ratio([(part.design.rows(part.codes), part.weight) for part in parts])
     if reference == "bootstrap":
         source = np.random.default_rng(SEED) if rng is None else rng
