@@ -125,7 +125,7 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str =
         raise DataError(f"noncompliers must be {' or '.join(map(repr, NONCOMPLIERS))}; got {noncompliers!r}")
     design = fit.design
     if design.assigned_by == "respondent" or not all(each.space.one_label for each in design.parts.values()):
-        raise DataError("non-compliance can be assessed only for designs in which each answer is one label")
+        raise DataError("non-compliance can be assessed only for designs that report one label")
     if fit.named is not None and behaviors(fit.design):
         return fit.named.noncompliance(share, alike=noncompliers == "alike")
     found = _Read.of(fit)
