@@ -1,7 +1,7 @@
 """What the estimate would be if an assumption failed.
 
-People may not comply, a probability may be another than the one stated, and preferences between false categories may
-take the place of a coin.
+Respondents may not comply. A probability may differ from the stated one. Respondents may choose between false
+categories by preference, where they should toss a coin.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 NONCOMPLIERS = {"anyone": "whatever is true of them, they", "alike": "like everyone else in what is true of them, they"}
-"""Who does not comply: anyone (only carriers, only others, any mixture), or people like everyone else."""
+"""Who the non-compliers are: anyone (only carriers, only others, any mixture), or people like everyone else."""
 
 _AT_RANDOM = "answered at random"
 _QUICK = 50_000  # unknowns × programs that take about a second
@@ -42,11 +42,11 @@ _QUICK = 50_000  # unknowns × programs that take about a second
 def behaviors(design: Answerable) -> dict[str, Callable[[Channel], Floats]]:
     """How people could fail to comply with a design that randomizes, in words, and what they would answer.
 
-    Where it is yes or no, they may always give the answer that speaks least for the first category, or any at
-    random. With several categories they may give any answer, as often as they like; where a design measures who
-    denies, random answers are left. A negative survey, in which an answer can rule a category out, has none: what two
-    options could do see `preference_band`. Each function gives one row of answer shares for every way, (ways,
-    responses).
+    With two categories, non-compliers may always give the answer that speaks least for the first category, or answer
+    at random. With several categories they may give any answer, as often as they like. Where the design itself
+    measures denial, only random answers are considered. A negative survey has no entry, because its answers can rule
+    a category out; for its two-option scheme see `preference_band`. Each function returns one row of answer shares
+    for every way, (ways, responses).
     """
     channels = list(design.parts.values())
     labels = design.assigned_by != "respondent" and all(each.space.one_label for each in channels)
@@ -56,7 +56,7 @@ def behaviors(design: Answerable) -> dict[str, Callable[[Channel], Floats]]:
         return {_AT_RANDOM: _random}
     if len(design.categories) > 2:
         told = all((each.rows(each.typical_codes) > 0).all() for each in channels)
-        # Each answer by itself: what is between them is between their ends.
+        # One row for each answer suffices: every mixture of answers lies between these rows.
         return {"gave any answers": lambda channel: np.eye(channel.space.size)} if told else {}
     return {"gave the safest answer always": _safest, _AT_RANDOM: _random}
 
@@ -79,20 +79,20 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str =
     """The range of each estimate, (t, 2), if up to a share of the respondents did not comply with the protocol.
 
     Non-compliers always give the answer that speaks least for the first, sensitive category, or answer at random; with
-    several categories they may give any answers. People asked directly are taken to comply. With a share δ of them, of
-    whom κ are in each category, λ = P(π - δκ) + δq, so that the estimate is taken at λ̂ + δ(Pκ - q). By default κ
-    may be anything, so that the band holds where the non-compliers are the very carriers who hide. Sampling error is
-    not in the band.
+    several categories they may give any answers. The band assumes that people who are asked directly comply. Let the
+    non-compliers be a share δ of the respondents, with category shares κ and answer shares q. Then
+    λ = P(π - δκ) + δq, and the estimate is taken at λ̂ + δ(Pκ - q). By default κ may be anything, so the band also
+    holds where exactly the carriers hide. The band does not include sampling error.
 
     Parameters
     ----------
     fit : Estimate
-        Of a design that reports labels.
+        Its design must report labels.
     share : float
-        δ at most, in [0, 1).
+        The largest δ, in [0, 1).
     noncompliers : {"anyone", "alike"}
-        Who they are: anyone, or people in the same categories as everyone else, κ = π. The second band is narrower,
-        and misses the truth where carriers hide.
+        Who they are: anyone, or people whose category shares are those of everyone else, κ = π. The second band is
+        narrower, and misses the truth where carriers hide.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str =
     Raises
     ------
     DataError
-        A share outside [0, 1), other non-compliers, or a design that reports other things than labels.
+        If the share is outside [0, 1), `noncompliers` has another value, or the design reports anything but labels.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str =
         raise DataError(f"noncompliers must be {' or '.join(map(repr, NONCOMPLIERS))}; got {noncompliers!r}")
     design = fit.design
     if design.assigned_by == "respondent" or not all(each.space.one_label for each in design.parts.values()):
-        raise DataError("non-compliance is assessed for designs that report one label")
+        raise DataError("non-compliance can be assessed only for designs that report one label")
     if fit.named is not None and behaviors(fit.design):
         return fit.named.noncompliance(share, alike=noncompliers == "alike")
     found = _Read.of(fit)
@@ -137,7 +137,7 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str =
 
 
 class _Read(NamedTuple):
-    """How an estimate by moments is read from the samples' answers: shares of cells, which move with the answers."""
+    """How moments read the cells from the samples' answers, and how the cells move when the answers change."""
 
     parts: tuple[Part, ...]
     means: tuple[Floats, ...]
@@ -163,7 +163,7 @@ class _Read(NamedTuple):
         return cls(parts, means, steps, centre + sum(moved), tuple(share.weights(kinds) for share in design.shares))
 
     def moves(self, answers: Callable[[Channel], Floats], share: float, noncompliers: str) -> list[Floats]:
-        """What undoing the non-compliance could add to the cells: one row of each of these arrays, (ways, cells)."""
+        """What undoing the non-compliance could add to the cells: a sum of one row of each array, (ways, cells)."""
         chance = [
             (part.design, mean, step)
             for part, mean, step in zip(self.parts, self.means, self.slopes, strict=True)
@@ -175,13 +175,13 @@ class _Read(NamedTuple):
         return [share * np.transpose(kinds), *(-share * answers(design) @ step.T for design, _, step in chance)]
 
     def extreme(self, place: int, moves: list[Floats], sign: int) -> float:
-        """The largest (sign 1) or smallest share of a category over all moves, or none (Dinkelbach 1967)."""
+        """The largest (sign 1) or smallest (sign -1) share of a category over all moves and none (Dinkelbach 1967)."""
         above, below = self.shares[place]
         value = float(above @ self.cells / (below @ self.cells))
         while True:
             contrast = sign * (above - value * below)
             cells = self.cells + sum(rows[(rows @ contrast).argmax()] for rows in moves)
-            if below @ cells <= 0:  # nobody left among whom the share is counted
+            if below @ cells <= 0:  # nobody is left among whom the share is counted
                 return float(sign > 0)
             moved = float(above @ cells / (below @ cells))
             if not sign * (moved - value) > 1e-12:
@@ -190,20 +190,20 @@ class _Read(NamedTuple):
 
 
 def probability_band(fit: Estimate, *, designs: Sequence[Answerable] = ()) -> Floats | None:
-    """The range of each estimate, (t, 2), over the range in which a probability of its design is known to lie.
+    """The range of each estimate, (t, 2), over the known range of a probability of its design.
 
     Parameters
     ----------
     fit : Estimate
-        Of a design made with ``between=(low, high)``, or any.
+        Of a design that was made with ``between=(low, high)``, or of any design if you give `designs`.
     designs : sequence of Design
-        The designs at the ends of the range, for those that were made without one: ``warner(p=0.69)``,
+        The designs at the ends of the range, if the estimate's own design states no range: ``warner(p=0.69)``,
         ``warner(p=0.71)``.
 
     Returns
     -------
     (t, 2) float, or None
-        Within [0, 1]; None where the design states no range.
+        Within [0, 1]; None where the design states no range and `designs` is empty.
 
     Examples
     --------
@@ -240,25 +240,26 @@ def _hull(ends: list[Floats]) -> Floats:
 
 
 def _safest(design: Channel) -> Floats:
-    """What speaks least for the first category: all weight on the answer with the lowest odds of it."""
+    """Answer shares (1, responses) with all weight on the answer that has the lowest odds of the first category."""
     matrix = design.rows(design.space.listing())
+    # The tiny constant avoids 0/0 for an answer that nobody can give: its odds become 1.
     odds = (matrix[:, 0] + 1e-300) / (matrix[:, 1:].max(axis=1) + 1e-300)
     return np.eye(len(matrix))[[odds.argmin()]]
 
 
 def _random(design: Channel) -> Floats:
-    """Any answer that can come, each as often."""
+    """Answer shares (1, responses) in which every possible answer is equally frequent."""
     possible = design.rows(design.space.listing()).max(axis=1) > 0
     return np.asarray(possible / possible.sum(), dtype=float)[None]
 
 
 def shown_by(design: Answerable) -> int | None:
-    """How many categories a respondent is shown, to reject one; None where that is not what people do."""
+    """How many categories a respondent sees, of which they reject one; None for designs that do not work this way."""
     return None if design.several else design.channel().shown
 
 
 def quick(design: Answerable) -> bool:
-    """Whether a design has a band of preferences that is soon computed."""
+    """Whether a design has a band of preferences that takes about a second or less to compute."""
     t, s = len(design.categories), shown_by(design)
     return s is not None and (math.comb(t, s) * s + math.comb(t, s - 1) * (s - 1)) * 2 * t <= _QUICK
 
@@ -266,14 +267,16 @@ def quick(design: Answerable) -> bool:
 def preference_band(design: Answerable, tally: Tally) -> Floats:
     """The lowest and highest share of each category over all ways of choosing between false categories, (t, 2).
 
-    Shown a set of which the categories F are false, a respondent rejects i ∈ F with an unknown chance q(i | F). With
-    φ(i, F) = q(i | F)(1 - π(F)) the answer shares are linear in (π, φ), so each end is one linear program:
+    A respondent sees a set of categories. The categories F of this set are false, and the respondent rejects i ∈ F with
+    an unknown chance q(i | F). With φ(i, F) = q(i | F)(1 - π(F)), the answer shares are linear in (π, φ). Each end is
+    therefore one linear program:
 
         C(t, s) λ_i = Σ_F φ(i, F),  Σ_{i ∈ F} φ(i, F) = 1 - π(F) ≥ 0,  φ ≥ 0, π ≥ 0, Σπ = 1,
 
     over the sets F of s categories (all shown are false) and of s - 1 (the true one is shown). For s = 2 these are the
-    θ_ik of Esponda (2006). The band holds sampling error fixed: it says what a misused coin could do. Where chance has
-    carried the answers beyond all preferences, it is computed at the nearest answer shares that some preferences give.
+    θ_ik of Esponda (2006). The band does not include sampling error: it shows what a misused coin could do. By chance
+    the answers can lie beyond all preferences; the band is then computed at the nearest answer shares that some
+    preferences give.
 
     Parameters
     ----------
@@ -304,7 +307,7 @@ def preference_band(design: Answerable, tally: Tally) -> Floats:
     check_design(design)
     t, s = len(design.categories), shown_by(design)
     if s is None:
-        raise DataError("the band of preferences is for the two-option scheme; make the design with two_option()")
+        raise DataError("the band of preferences is only for the two-option scheme; make the design with two_option()")
     part = tally.parts[0]
     shares = np.zeros(t)
     shares[part.codes[:, 0]] = part.weight
@@ -321,7 +324,7 @@ def preference_band(design: Answerable, tally: Tally) -> Floats:
 
 
 def _program(t: int, s: int, shares: Floats) -> tuple[Any, Floats]:
-    """The equalities over (π, φ) and their right side, moved as little as makes them feasible.
+    """The equalities over (π, φ), and their right side, which is moved by the least amount that makes them feasible.
 
     Columns are the t proportions, then one φ(i, F) for each member of each F.
     """
@@ -343,7 +346,7 @@ def _program(t: int, s: int, shares: Floats) -> tuple[Any, Floats]:
 
 
 def _least_move(equalities: Any, right: Floats, t: int) -> Floats:
-    """The least change, in sum of absolute values, of the answer shares that makes the program feasible."""
+    """The change (t,) of the answer shares that makes the program feasible with the least sum of absolute values."""
     size = equalities.shape[1]
     spare = scipy.sparse.eye_array(equalities.shape[0], t)
     cost = np.concatenate([np.zeros(size), np.ones(2 * t)])

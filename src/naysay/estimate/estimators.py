@@ -1,4 +1,4 @@
-"""The registry of estimators: each says what it is for, and commands, simulations and plans read it here."""
+"""The registry of estimators. Each entry states what it is for; commands, simulations and plans read it here."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ _OFFER = ("respondent",)
 
 @dataclass(frozen=True)
 class Estimator:
-    """A way to estimate, and what it is for. Adding one to the registry is one entry of `ESTIMATORS`.
+    """A way to estimate, and what it is for. To add an estimator, add one entry to `ESTIMATORS`.
 
     Parameters
     ----------
     name : str
-        As commands, simulations and plans call it.
+        The name that commands, simulations and plans use.
     function : callable
         ``function(design, tally, **options)``, which makes the `Estimate`.
     help : str
         What it is, in one line.
     principle : {"likelihood", "moments", "weights"}
-        Whether it maximizes the likelihood, averages one unbiased indicator a respondent, or combines the levels' own
-        estimates by other weights than their sizes. A plan takes its variance from this.
+        It maximizes the likelihood, averages one unbiased indicator per respondent, or combines the levels' own
+        estimates by weights other than their sizes. A plan takes its variance from this.
     assigned_by : tuple of {"nobody", "respondent", "researcher"}
-        The designs that it is for, by who puts a respondent under one of their parts.
+        The designs that it is for. A design is described by who assigns a respondent to one of its parts.
     default_for : tuple of {"nobody", "respondent", "researcher"}
-        The designs that it is the default of.
+        The designs for which it is the default, in the same terms.
     usual : bool
-        Whether a simulation tries it where no estimator is named.
+        Whether a simulation tries it when you name no estimator.
     options : mapping
-        What the function is called with beside design, tally and target.
+        Further arguments of the function, beside design, tally and target.
     standard_errors : tuple of str
-        Kinds of standard errors that may be asked for; none where there is only one kind.
+        Kinds of standard errors that you may ask for; empty where there is only one kind.
     published : str
-        Its name in the literature on negative surveys, where it is the principle under that name; such an estimator is
-        for negative surveys with one answer and for a population.
+        Its name in the literature on negative surveys, for an estimator that applies its principle under that name.
+        Such an estimator is only for negative surveys with one answer, and only for a population.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Estimator:
         Parameters
         ----------
         design : Design, Levels or Samples
-            Under which the answers were given.
+            The design under which the answers were given.
         tally : Tally
         target : {"population", "file"}
         standard_errors : str, optional
@@ -95,7 +95,7 @@ class Estimator:
         Raises
         ------
         DataError
-            A design, a target or standard errors that this estimator is not for.
+            If this estimator is not for the design, the target or the kind of standard errors.
         NotEstimable
             If the design cannot tell some proportions apart.
         """
@@ -103,7 +103,7 @@ class Estimator:
             raise DataError(refused, value=self.name)
         if standard_errors is not None and not self.standard_errors:
             raise DataError(
-                f"{self.name} has standard errors of one kind; leave standard_errors (--standard-errors) out"
+                f"{self.name} has standard errors of one kind only; leave standard_errors (--standard-errors) out"
             )
         asked = {} if standard_errors is None else {"standard_errors": standard_errors}
         asked |= {} if self.published else {"target": target}
@@ -115,20 +115,20 @@ class Estimator:
     sections, plain = staticmethod(sections), staticmethod(to_dict)
 
     def refusal(self, design: Answerable, target: str = "population") -> str | None:
-        """Why it is not for a design or a target; None where it is for both."""
+        """The reason why it is not for a design or a target; None where it is for both."""
         if self.published:
             if target == "file":
                 return f"{self.name} is for a population; for a file use moments or maximum_likelihood"
             return unsuited(design, self.published)
         if design.assigned_by not in self.assigned_by:
             return (
-                f"{self.name} is for levels and needs an offer of levels, such as negative_levels(); "
+                f"{self.name} needs an offer of levels, such as negative_levels(); "
                 f"{design.name or design.kind} offers none, use moments"
             )
         return None
 
     def under(self, design: Answerable) -> Estimator:
-        """What it is under a design: by moments levels are stratified, by likelihood they are pooled."""
+        """The estimator of the same principle for a design: for levels, moments stratify and likelihood pools."""
         offered = suitable(design)
         if self in offered or self.refusal(design) is not None:
             return self
@@ -171,17 +171,17 @@ _ALL = (
 )
 MAKERS.update({each.name: each for each in _ALL})
 ESTIMATORS = cast("dict[str, Estimator]", MAKERS)
-"""All estimators by name; the same dictionary in which an estimate finds its own, so that one more is one entry."""
+"""All estimators by name. An estimate looks its own estimator up in the same dictionary, so one entry adds one."""
 
 
 def default(design: Answerable) -> Estimator:
-    """The estimator of a design where none is named: maximum likelihood; for levels stratified."""
+    """The estimator that is used when you name none: maximum likelihood; for levels, stratified."""
     check_design(design)
     return next(each for each in ESTIMATORS.values() if design.assigned_by in each.default_for)
 
 
 def suitable(design: Answerable, target: str = "population") -> tuple[Estimator, ...]:
-    """The estimators that are for a design, the default first, each under one name.
+    """The estimators that are for a design, the default first.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Groups side by side: differences with their covariance, and whether all could be alike."""
+"""Comparison of groups: differences with their covariance, and a test of whether all groups are alike."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from naysay.tally import Part, Tally
 __all__ = ["Differences", "differences"]
 
 
-_MOST = 10_000  # rows up to which the covariance of all differences is built: 800 MB
-_FEW = 500  # rows up to which Wald's test inverts it where some group's covariance is singular
+_MOST = 10_000  # the covariance of all differences is built up to so many rows: 800 MB
+_FEW = 500  # up to so many rows Wald's test inverts it, where some group's covariance is singular
 
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """Each group's proportions less those of a reference group, and a test of whether all groups are alike.
+    """Each group's proportions minus those of a reference group, and a test of whether all groups are alike.
 
     Parameters
     ----------
@@ -43,18 +43,18 @@ class Differences:
     covariances : (G, t, t) float
         Of each group's own proportions, the reference group first.
     reliable : (G - 1, t) bool
-        Where both standard errors mean something: neither estimate is at the boundary.
+        True where both standard errors can be trusted: neither estimate is at the boundary.
     test : str
-        What the test is: a likelihood ratio, a score test, or Wald's.
+        The kind of test: a likelihood ratio, a score test, or Wald's.
     statistic : float
     degrees_of_freedom : int
     p_value : float
-        By χ²; NaN where it cannot be computed.
+        From χ² or F (see `denominator`); NaN where it cannot be computed.
     joint : (G t, G t) float, optional
-        Covariance of all groups' proportions, where they share the units of a complex sample.
+        Covariance of all groups' proportions, where the groups share the units of a complex sample.
     denominator : float
-        Degrees of freedom of the covariances: those of a complex sample, else infinite. The test is then referred to
-        F(df, denominator - df + 1), and intervals to t.
+        Degrees of freedom of the covariances: infinite, except for a complex sample. For a complex sample the test
+        uses F(df, denominator - df + 1), and intervals use t.
     """
 
     reference: Any
@@ -85,19 +85,19 @@ class Differences:
         Raises
         ------
         DataError
-            Where it would be very large; `covariances` holds what it is made of.
+            If it would be very large. `covariances` holds the parts that it is made of.
         """
         size = self.difference.size
         if size > _MOST:
             raise DataError(
                 f"the covariance of {len(self.groups):,} differences of {len(self.categories)} categories has "
                 f"{size:,} rows and columns ({8e-9 * size**2:,.1f} GB); use .covariances, (groups, categories, "
-                "categories): two differences have that of the reference in common"
+                "categories): the covariance of two differences is that of the reference group"
             )
         return _together(self.covariances) if self.joint is None else _contrasted(self.joint, len(self.categories))
 
     def interval(self, confidence: float = 0.95) -> Floats:
-        """Normal intervals of the differences, (G - 1, t, 2); those of t for complex samples."""
+        """Intervals of the differences, (G - 1, t, 2), from the normal law; for complex samples from t."""
         half = scipy.stats.t(self.denominator).ppf(0.5 + confidence / 2) * self.standard_errors
         return np.stack([self.difference - half, self.difference + half], axis=-1)
 
@@ -113,23 +113,25 @@ class Differences:
 def differences(fits: Mapping[Any, Estimate], *, reference: Any = ...) -> Differences:
     """The differences between groups that were estimated one by one.
 
-    Groups are taken as independent, so that variances add, but for groups of one complex sample, which share its units:
-    their covariance is that of the sample. All groups are tested for equal proportions: maximum
-    likelihood under one design by the likelihood ratio of one set of proportions against one a group, or by the score
-    statistic where an estimate is at the boundary or a group is small (the ratio would not follow χ² there); everything
-    else (moments, levels, several samples, survey weights, a file) by Wald's test on the differences themselves.
+    Groups count as independent, so their variances add. Groups of one complex sample are the exception: they share its
+    units, and their covariance is that of the sample.
+
+    One test asks whether all groups have equal proportions. For maximum likelihood under one design it is the
+    likelihood ratio of one common set of proportions against one set per group. Where an estimate is at the boundary
+    or a group is small, this ratio would not follow χ², and the score statistic replaces it. Everything else (moments,
+    levels, several samples, survey weights, a file) is tested by Wald's test on the differences themselves.
 
     Parameters
     ----------
     fits : {group: Estimate}
         Two or more, all about the same categories.
     reference : label, optional
-        The group to compare with; by default the first that has a name.
+        The group to compare with; by default the first group that has a name.
 
     Raises
     ------
     DataError
-        Fewer than two groups, an unknown reference, or different categories.
+        If there are fewer than two groups, the reference is unknown, or the groups' categories differ.
 
     Examples
     --------
@@ -195,7 +197,7 @@ def _joint(fits: list[Estimate]) -> Floats | None:
         return None
     moved = np.hstack([deviations(fit) for fit in fits])
     covariance = moved.T @ moved
-    for place, fit in enumerate(fits):  # with what the randomization adds in each
+    for place, fit in enumerate(fits):  # a group's own covariance includes what its randomization adds
         here = slice(place * t, (place + 1) * t)
         covariance[here, here] = fit.covariance
     return np.asarray(covariance)
@@ -209,7 +211,7 @@ def _contrasted(joint: Floats, t: int) -> Floats:
 
 
 def _p_value(statistic: float, df: int, denominator: float) -> float:
-    """By χ², or by F where the covariance has few degrees of freedom (Korn & Graubard 1990)."""
+    """The p-value from χ², or from F where the covariance has finite degrees of freedom (Korn & Graubard 1990)."""
     if df <= 0 or not math.isfinite(statistic) or denominator - df + 1 <= 0:
         return math.nan
     if math.isinf(denominator):
@@ -219,7 +221,7 @@ def _p_value(statistic: float, df: int, denominator: float) -> float:
 
 
 def _together(covariances: Floats) -> Floats:
-    """Covariance of the differences of all groups from the first."""
+    """Covariance of the differences of independent groups from the first, ((G - 1) t, (G - 1) t)."""
     groups, t = len(covariances) - 1, covariances.shape[1]
     blocks = np.tile(covariances[0], (groups, groups))
     for place, own in enumerate(covariances[1:]):
@@ -248,8 +250,8 @@ def _equality(fits: list[Estimate], proportions: Floats, covariances: Floats) ->
 def _wald(proportions: Floats, covariances: Floats) -> tuple[float, int]:
     """Wald's statistic of equal proportions and its degrees of freedom, group by group: Σ_g (π̂_g - π̄)ᵀV_g⁻(π̂_g - π̄).
 
-    With π̄ the mean weighted by precision this is the quadratic form of all differences in their joint covariance,
-    which is inverted itself only where a group's own covariance is singular.
+    Here π̄ is the mean weighted by precision. The sum equals the quadratic form of all differences in their joint
+    covariance. That covariance itself is inverted only where a group's own covariance is singular.
     """
     groups, t = proportions.shape
     if not np.isfinite(covariances).all():
@@ -267,7 +269,7 @@ def _wald(proportions: Floats, covariances: Floats) -> tuple[float, int]:
 
 
 def _quadratic(difference: Floats, covariance: Floats) -> tuple[float, int]:
-    """Wald's statistic of differences in their covariance, and its rank."""
+    """Wald's statistic of differences with this covariance, and the rank of the covariance."""
     if not np.isfinite(covariance).all():
         return math.nan, 0
     df = int(np.linalg.matrix_rank(covariance, tol=1e-12))
@@ -275,7 +277,7 @@ def _quadratic(difference: Floats, covariance: Floats) -> tuple[float, int]:
 
 
 def _plain(fit: Estimate) -> bool:
-    """Whether an estimate is the most likely one under a single design, for a population without weights."""
+    """Whether an estimate is maximum likelihood under a single design, for a population, without survey weights."""
     return not fit.design.several and fit.maximum is not None and fit.target == "population" and not fit.tally.weighted
 
 

@@ -1,4 +1,4 @@
-"""Whether the level that people choose goes with their category."""
+"""Tests of whether the level that people choose depends on their category."""
 
 from __future__ import annotations
 
@@ -20,32 +20,33 @@ from naysay.tally import Part, Tally
 __all__ = ["IndependenceTest", "check_levels", "independence_test", "score_test"]
 
 SEED = 2016
-"""Seed of Monte Carlo parts for which no generator is given, so that a printed number can be printed again."""
+"""Seed of Monte Carlo parts if you give no generator, so that a printed number can be reproduced."""
 
-_MOST = 400  # proportions of all levels up to which weighted answers are tested
-_ENOUGH = 20  # exceedances after which a bootstrap p-value is settled (Besag & Clifford 1991)
+_MOST = 400  # weighted answers are tested only up to so many proportions, summed over all levels
+_ENOUGH = 20  # after so many exceedances a bootstrap p-value is settled (Besag & Clifford 1991)
 
 
 @dataclass(frozen=True)
 class IndependenceTest:
-    """A test of whether the choice of level goes with the category.
+    """A test of whether the choice of level depends on the category.
 
-    Not rejecting is no evidence of independence, and lying is invisible to it.
+    If the test does not reject, that is no evidence of independence. The test cannot see lies.
 
     Parameters
     ----------
     statistic : float
-        Levels apart against levels together.
+        It compares levels fitted apart with levels fitted together.
     degrees_of_freedom : int
-        (levels answered at - 1)(t - 1), less what a level cannot tell apart by itself.
+        (levels with answers - 1)(t - 1), minus the contrasts that a level cannot tell apart by itself.
     p_value : float
-        NaN when fewer than two levels were answered at.
+        NaN where there is no test, such as with answers at fewer than two levels; `reference` then states the reason.
     reference : str
-        χ², or the parametric bootstrap with its replicates: fewer where enough exceeded to settle p.
+        The law that gives p: χ², F for weighted answers, or the parametric bootstrap with its number of replicates.
+        The bootstrap stops early when enough replicates exceed the statistic to settle p.
     test : {"score", "LR"}
-        What the statistic is: the score, or the likelihood ratio.
+        The statistic: the score, or the likelihood ratio.
     floor : float
-        The least p that the reference can give: 0 for χ², 1/(replicates + 1) for the bootstrap.
+        The smallest p that the reference can give: 0 for χ², 1/(replicates + 1) for the bootstrap.
     """
 
     statistic: float
@@ -80,33 +81,35 @@ def independence_test(
 ) -> IndependenceTest:
     """The test that the chosen level is independent of the true category.
 
-    The score statistic Σ_k s_kᵀI_k⁻s_k - sᵀI⁻s, of the levels' scores and informations at the pooled fit, asks what
-    proportions of their own would explain of each level's answers. It follows χ² wherever the shares lie, also at zero;
-    where very few answered at a level it errs on the side of not rejecting.
+    The score statistic is Σ_k s_kᵀI_k⁻s_k - sᵀI⁻s, with the levels' scores s_k and informations I_k at the pooled fit.
+    It measures how much better each level's answers would be explained by proportions of its own. It follows χ²
+    wherever the shares lie, also at zero. Where very few people answered at a level, it errs on the side of not
+    rejecting.
 
     Parameters
     ----------
     design : Levels
     tally : Tally
-        With survey weights or of a complex sample the score's law is corrected (Rao & Scott 1984).
+        With survey weights, or from a complex sample, the law of the score is corrected (Rao & Scott 1984).
     reference : {"auto", "chi2", "bootstrap"}
-        Of the p-value: χ² of the score; or of the likelihood ratio 2 (Σ_k ℓ_k(π̂_k) - ℓ(π̂)), levels fitted apart
-        against together, by χ² (which holds inside the simplex with many answers at each level) or by the parametric
-        bootstrap under the pooled fit.
+        The statistic and its law. "auto": the score, by χ². The two others take the likelihood ratio
+        2 (Σ_k ℓ_k(π̂_k) - ℓ(π̂)) of levels fitted apart against levels fitted together. "chi2" refers it to χ², which
+        holds inside the simplex with many answers at each level. "bootstrap" refers it to the parametric bootstrap
+        under the pooled fit.
     replicates : int
-        At most so many bootstrap samples; fewer when p is settled early.
+        The largest number of bootstrap samples; fewer are drawn when p is settled early.
     rng : numpy Generator, optional
-        By default one with a fixed seed.
+        By default a generator with a fixed seed.
 
     Returns
     -------
     IndependenceTest
-        With p NaN where fewer than two levels were answered at.
+        Its p is NaN where answers came at fewer than two levels.
 
     Raises
     ------
     DataError
-        If the design is no offer of levels, the tally was collected under another one, or there is no such reference.
+        If the design offers no levels, the tally was collected under another design, or `reference` is unknown.
 
     Examples
     --------
@@ -143,7 +146,7 @@ def independence_test(
 
 
 def score_test(tally: Tally, pooled: Floats | None = None) -> IndependenceTest:
-    """The score test of a tally by level, at pooled proportions (t,) where these are known already."""
+    """The score test of a tally by level; `pooled` are the pooled proportions (t,), if they are known already."""
     untested = _untested(tally, 0)
     if untested is not None:
         return untested
@@ -161,8 +164,8 @@ def score_test(tally: Tally, pooled: Floats | None = None) -> IndependenceTest:
 def _designed(tally: Tally, pooled: Floats) -> IndependenceTest:
     """The score test of a complex sample, or of weighted answers (Rao & Scott 1984, second order).
 
-    The statistic aᵀMa of the levels' scores a is a sum of χ² variates, weighted by the eigenvalues of M Cov(a). It is
-    referred to the F with the same mean and variance, and with the degrees of freedom of the sample.
+    The statistic aᵀMa of the levels' scores a is a sum of χ² variates, weighted by the eigenvalues of M Cov(a). Its
+    reference is the F with the same mean and variance, and with the degrees of freedom of the sample.
     """
     basis, scale = tangent(len(pooled)), tally.n / tally.weight
     levels = [part for part in tally.parts if part.weight.sum() > 0]
@@ -192,7 +195,7 @@ def _designed(tally: Tally, pooled: Floats) -> IndependenceTest:
 
 
 def _untested(tally: Tally, df: int) -> IndependenceTest | None:
-    """Why a tally cannot be tested, if it cannot."""
+    """The result that states why a tally cannot be tested; None where it can."""
     if sum(part.n > 0 for part in tally.parts) < 2:
         return IndependenceTest(float("nan"), 0, float("nan"), "answers at one level only")
     return None
@@ -225,9 +228,9 @@ def _bootstrapped(
 
 
 def _redrawn(part: Part, proportions: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Evidence of a level as it would be if its people were drawn from the pooled proportions."""
+    """Simulated evidence of a level whose people are drawn from the pooled proportions."""
     design: Any = part.design
-    if design.space.size <= 5_000:  # counts at once: the same law, and the numbers that were printed before
+    if design.space.size <= 5_000:  # all counts in one draw: the same law, and a seed gives the numbers printed before
         rows = design.matrix
         counts = rng.multinomial(part.n, rows @ proportions / (rows @ proportions).sum())
         seen = counts > 0
@@ -238,7 +241,7 @@ def _redrawn(part: Part, proportions: Floats, rng: np.random.Generator) -> tuple
 
 
 def check_levels(design: Answerable) -> None:
-    """Raise unless the design is an offer of levels."""
+    """Raise unless the design offers levels."""
     needed = "this needs an offer of levels, such as negative_levels()"
     check_design(design, told=needed)
     if design.assigned_by != "respondent":

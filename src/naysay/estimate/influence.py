@@ -1,4 +1,4 @@
-"""What each unit of a sample adds to an estimate, so that estimates from one sample can be set beside each other."""
+"""What each unit of a sample adds to an estimate, so that you can compare estimates from one sample."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["deviations"]
 def deviations(fit: Estimate) -> Floats:
     """Deviations D of an estimate's sample, (deviations, t).
 
-    DᵀD is its covariance, and D_1ᵀD_2 the covariance with another estimate from the same sample, such as another
-    group's, before what randomization adds to each where the population is finite.
+    DᵀD is its covariance. D_1ᵀD_2 is its covariance with another estimate from the same sample, such as that of
+    another group. Where the population is finite, DᵀD lacks what the randomization adds to each estimate.
     """
     if fit.cells is not None:
         each = samples.influences(fit)

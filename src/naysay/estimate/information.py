@@ -1,10 +1,11 @@
 """The likelihood of a tally: its evidence, its maximum over the simplex with a certificate, and its curvature.
 
-maximize Σ_r w_r log(L[r]·π) over π ≥ 0, Σπ = 1.
+The problem: maximize Σ_r w_r log(L[r]·π) over π ≥ 0, Σπ = 1, with likelihood rows L[r], weights w_r and W = Σ w_r.
 
-Sequential quadratic programming on the likelihood rows (Kim, Carbonetto, Stephens & Anitescu 2020, mix-SQP): each
-step solves a non-negative least-squares problem of size t exactly, then searches along the line. The certificate is
-gap = max_j (1/W) Σ_r w_r L[r, j] / (L[r]·π) - 1; by concavity the log-likelihood is within W·gap of its maximum.
+The method is sequential quadratic programming on the likelihood rows (Kim, Carbonetto, Stephens & Anitescu 2020,
+mix-SQP). Each step solves a non-negative least-squares problem of size t exactly, then searches along the line. The
+certificate is gap = max_j (1/W) Σ_r w_r L[r, j] / (L[r]·π) - 1. By concavity the log-likelihood is within W·gap of its
+maximum.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ __all__ = [
     "warnings_of",
 ]
 
-_FLOOR = 64 * np.finfo(float).eps  # a relative gap below which there is nothing but rounding
-_NEAR = 1e-9  # a relative gap at which the set of positive proportions is settled
-_PATIENCE = 25  # steps without progress near the maximum before rounding is blamed
+_FLOOR = 64 * np.finfo(float).eps  # a relative gap below this is only rounding
+_NEAR = 1e-9  # at this relative gap the set of positive proportions is settled
+_PATIENCE = 25  # after so many steps without progress near the maximum, rounding is the cause
 _FLAT = 1e-9  # curvature below this share of the largest counts as none
 
 TARGETS = ("population", "file")
@@ -56,7 +57,7 @@ KINDS = {
     "outer_product": "outer product of the scores",
     "sandwich": "sandwich",
 }
-"""What standard errors of likelihood estimates may rest on, and how it is called."""
+"""Kinds of standard errors of likelihood estimates, and the words for each."""
 
 
 Evidence = tuple[Floats, Floats, Sampled]
@@ -66,8 +67,8 @@ Evidence = tuple[Floats, Floats, Sampled]
 def evidence(tally: Tally) -> Evidence:
     """Likelihood rows of all distinct answers, with the sums of their weights, and how the people were sampled.
 
-    Weights are scaled to sum to the number of respondents, so that nothing depends on their unit; answers without
-    weight are left out.
+    Weights are scaled to sum to the number of respondents, so that nothing depends on their unit. Answers whose weight
+    is zero are left out.
     """
     parts = [part for part in tally.parts if part.n]
     weight = np.concatenate([part.weight for part in parts]).astype(float)
@@ -85,7 +86,7 @@ class Maximum:
     Parameters
     ----------
     proportions : (t,) float
-        The maximizer; the one nearest to equal shares where several are equally likely.
+        The maximizer; where several are equally likely, the one nearest to equal shares.
     log_likelihood : float
     gap : float
         The certificate: the log-likelihood is at most `total_gap` below its maximum.
@@ -93,7 +94,8 @@ class Maximum:
         W·gap.
     iterations : int
     undetermined : (t, q) float
-        Orthonormal directions in which the proportions can move without changing the likelihood; q = 0 if unique.
+        Orthonormal directions in which the proportions can move without changing the likelihood; q = 0 if the
+        maximizer is unique.
     """
 
     proportions: Floats
@@ -123,19 +125,19 @@ def maximize(
     tolerance : float
         Stop when W·gap, the certified deficit of log-likelihood, is at most this.
     polish : int
-        Steps beyond the tolerance, each squaring the error where the problem is regular.
+        Steps beyond the tolerance; where the problem is regular, each step squares the error.
     iterations : int
-        Give up after so many.
+        The largest number of steps.
 
     Returns
     -------
     Maximum
-        Its `total_gap` exceeds the tolerance only where floating point goes no further (billions of answers).
+        Its `total_gap` exceeds the tolerance only where floating point allows no more (billions of answers).
 
     Raises
     ------
     NaysayError
-        If no maximum is in sight.
+        If the search does not come near a maximum.
     """
     given = weights > 0
     scale = rows[given].max(axis=1)
@@ -153,7 +155,7 @@ def maximize(
         if gap <= needed and (polish <= 0 or stalled):
             break
         if gap <= _NEAR and stalled > _PATIENCE:
-            break  # floating point goes no further; the gap that was reached is told
+            break  # floating point allows no more; the result states the gap that was reached
         best = min(best, gap)
         pi = _step(scaled, shares, fitted, gradient, pi)
     else:
@@ -192,12 +194,12 @@ def _step(rows: Floats, shares: Floats, fitted: Floats, gradient: Floats, pi: Fl
 
 
 def _face_step(curvature: Floats, gradient: Floats, pi: Floats) -> Floats | None:
-    """Newton's step among the categories that are positive or want to be, stopping at the first that becomes zero."""
+    """Newton's step among the categories that are positive or would grow; it stops where the first becomes zero."""
     free = (pi > 0) | (gradient > 1)
     while True:
         step = np.zeros_like(pi)
         try:
-            with warnings.catch_warnings():  # flat directions are no news where cells cannot be told apart
+            with warnings.catch_warnings():  # no warning: directions are flat where the answers cannot tell cells apart
                 warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
                 step[free] = scipy.linalg.solve(curvature[np.ix_(free, free)], gradient[free] - 1, assume_a="pos")
         except (np.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
@@ -239,7 +241,7 @@ def expectation_step(rows: Floats, shares: Floats, pi: Floats) -> Floats:
 
 
 def _most_even(rows: Floats, shares: Floats, pi: Floats, gradient: Floats) -> tuple[Floats, Floats]:
-    """Of all maximizers the one nearest to equal shares, and the directions that the likelihood leaves open."""
+    """The maximizer that is nearest to equal shares, and the directions that the likelihood leaves open."""
     free = np.flatnonzero(gradient >= 1 - 1e-7)
     curvature = _curvature(rows[:, free], shares, rows @ pi)
     values, vectors = np.linalg.eigh(curvature)
@@ -267,7 +269,7 @@ def _least_distance(directions: Floats, bounds: Floats) -> Floats:
 
 
 def standard_error_kind(kind: str, tally: Tally, target: str) -> str:
-    """The kind in words, as it is printed beside the numbers."""
+    """The kind in the words that are printed beside the numbers."""
     by = "linearized for the weights" if tally.complex is None else tally.complex.by
     words = KINDS[kind] + (f", {by}" if tally.weighted else "")
     return words + (", randomization only" if target == "file" else "")
@@ -284,7 +286,7 @@ def expected_information(tally: Tally, proportions: Floats) -> Floats:
     Raises
     ------
     DataError
-        Where there are too many responses to list.
+        If there are too many responses to list.
     """
     total = np.zeros((len(proportions), len(proportions)))
     for part in tally.parts:
@@ -300,7 +302,7 @@ def expected_information(tally: Tally, proportions: Floats) -> Floats:
 
 
 def inverse(curvature: Floats) -> Floats:
-    """Pseudo-inverse (t, t) of an information on the directions that keep Σπ = 1."""
+    """Pseudo-inverse (t, t) of an information matrix on the directions that keep Σπ = 1."""
     basis = tangent(len(curvature))
     return np.asarray(basis @ np.linalg.pinv(basis.T @ curvature @ basis, rcond=1e-12, hermitian=True) @ basis.T)
 
@@ -316,8 +318,8 @@ def likelihood_covariance(
 ) -> Floats:
     """The covariance (t, t) of a likelihood estimate; NaN for proportions that are not determined.
 
-    With I the information and J the covariance of the sum of the scores s, Σ w² s sᵀ for independent people: I⁻¹,
-    J⁻¹ or I⁻¹JI⁻¹, on the directions that keep Σπ = 1.
+    Let I be the information, and J the covariance of the sum of the scores s (for independent people Σ w² s sᵀ). The
+    covariance is I⁻¹, J⁻¹ (outer product) or I⁻¹JI⁻¹ (sandwich), on the directions that keep Σπ = 1.
     """
     pi = maximum.proportions
     scores = rows / (rows @ pi)[:, None] - 1
@@ -334,14 +336,14 @@ def likelihood_covariance(
 
 
 def checked_target(target: str) -> str:
-    """The target, if it is one."""
+    """The target, if it is a known one; otherwise raise `DataError`."""
     if target not in TARGETS:
         raise DataError(f"target must be 'population' or 'file'; got {target!r}")
     return target
 
 
 def answered_under(design: Answerable, tally: Tally) -> None:
-    """Raise unless every answer of the tally was given under the design, or under one that it offers."""
+    """Raise unless every answer of the tally was given under the design, or under one of its levels or samples."""
     if not isinstance(tally, Tally):
         raise DataError(f"a tally is needed, made by design.tally(answers); got {type(tally).__name__}")
     check_design(design)
@@ -355,11 +357,11 @@ def answered_under(design: Answerable, tally: Tally) -> None:
 
 
 def alike(tally: Tally) -> list[str]:
-    """What to say where everybody gave one and the same answer, although there were others to give."""
+    """The warning for a tally in which everybody gave the same answer, although other answers were possible."""
     same = all(len(part.codes) == 1 and part.design.space.size > 1 for part in tally.parts if part.n)
     return ["all answers are alike: the standard errors say nothing, see intervals"] if same else []
 
 
 def warnings_of(told: Iterable[str]) -> tuple[StatisticalWarning, ...]:
-    """Reservations that travel with an estimate."""
+    """The warnings that an estimate carries, from their texts."""
     return tuple(map(StatisticalWarning, told))

@@ -3,19 +3,19 @@
 =============== ==================================================================================================
 score           all values that the mean of the indicators does not reject, with the variance that the design gives
                 each value; see `naysay.estimate.score`
-agresti_coull   where a proportion rests on one binomial share: z²/2 answers of each kind added (Agresti & Coull
-                1998), which is what the score interval comes to there; for a file the score interval of that share
-wald            estimate ± z standard errors; for several samples the quantile of t with the degrees of freedom that
-                the variance is worth
-profile         all values that the likelihood ratio does not reject while every possible answer keeps a chance, or
-                over the simplex where answers can prove a category or are too few to do without; where proportions
-                are means of indicators, the empirical likelihood of the mean (Owen 1988); referred to F(1, df) with
-                the degrees of freedom that the variance is worth
-bootstrap       means: studentized; likelihood: percentiles of refits
+agresti_coull   only where a proportion rests on one binomial share. It adds z²/2 answers of each kind (Agresti & Coull
+                1998), to which the score interval is equal there; for a file it is the score interval of that share
+wald            estimate ± z standard errors; for several samples, z is replaced by the quantile of t with the degrees
+                of freedom that the variance is worth
+profile         all values that the likelihood ratio does not reject. The profile keeps every possible answer's chance
+                positive; where answers can prove a category, or are too few, it keeps to the simplex. Where
+                proportions are means of indicators, it is the empirical likelihood of the mean (Owen 1988). The
+                reference is F(1, df) with the degrees of freedom that the variance is worth
+bootstrap       for means: studentized; for likelihood estimates: percentiles of refits
 =============== ==================================================================================================
 
-Every interval is intersected with [0, 1]; where nothing is left the nearest boundary point is given, flagged. Intervals
-of likelihood estimates are extended to hold the estimate, from which those of the unbounded one can stand apart.
+Every interval is cut to [0, 1]. If nothing is left, the result is the nearest boundary point, with a flag. An interval
+that rests on the unbounded estimate can miss the likelihood estimate; it is then extended to hold that estimate.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ __all__ = [
     "nuisance_intervals",
 ]
 
-_TRACE = 1e-3  # of an answer, for each possible response: keeps its probability positive and changes nothing else
-_UNLIKELY = 0.01  # chance of a survey that keeps to its design to be said not to
+_TRACE = 1e-3  # answers added for each possible response: enough to keep its probability positive, too few to matter
+_UNLIKELY = 0.01  # chance that a survey which follows its design is called a misfit
 
 
 class Request(NamedTuple):
-    """What a method of intervals is asked.
+    """The arguments of an interval method.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Request(NamedTuple):
     replicates : int
         Resamples of a bootstrap.
     rng : numpy Generator or None
-        For a bootstrap; None for one with a fixed seed.
+        For a bootstrap; None stands for a generator with a fixed seed.
     """
 
     fit: Estimate
@@ -75,7 +75,7 @@ class Request(NamedTuple):
 
     @property
     def z(self) -> float:
-        """The quantile of the confidence, two-sided: 1.96 for 0.95; for complex samples that of t."""
+        """The two-sided quantile: 1.96 for a confidence of 0.95; for complex samples the quantile of t."""
         complex_ = self.fit.tally.complex
         law = scipy.stats.norm if complex_ is None else scipy.stats.t(complex_.degrees_of_freedom)
         return float(law.ppf(0.5 + self.confidence / 2))
@@ -91,9 +91,9 @@ class IntervalMethod:
     help : str
         What it is, in one line.
     bounds : callable
-        ``bounds(request)`` for a `Request`: (t, 2) float before they are cut to [0, 1].
+        ``bounds(request)`` takes a `Request` and returns (t, 2) float, not yet cut to [0, 1].
     refusal : callable
-        Why an estimate has no such intervals; None where it has.
+        ``refusal(fit)`` returns the reason why an estimate has no such intervals, or None where it has.
     """
 
     name: str
@@ -123,11 +123,11 @@ def intervals(
     raw = METHODS[chosen].bounds(Request(fit, confidence, replicates, rng))
     outside = _outside(raw)
     misfit = False
-    if outside.any():  # of many intervals some miss by chance: hold each to a share of the chance
+    if outside.any():  # of many intervals some miss by chance, so each gets only a share of that chance
         strict = max(confidence, 1 - _UNLIKELY / len(raw))
         misfit = bool(_outside(METHODS[chosen].bounds(Request(fit, strict, replicates, rng))).any())
     bounds = np.clip(raw, 0.0, 1.0) + 0.0  # no negative zeros
-    if fit.maximum is not None:  # the interval may rest on the unbounded estimate; it should hold the one beside it
+    if fit.maximum is not None:  # it may rest on the unbounded estimate, and must hold the printed one
         bounds[:, 0] = np.fmin(bounds[:, 0], fit.proportions)
         bounds[:, 1] = np.fmax(bounds[:, 1], fit.proportions)
     return Intervals(bounds, chosen, confidence, outside, misfit)
@@ -154,7 +154,7 @@ def nuisance_intervals(
 
 
 def default_method(fit: Estimate) -> str:
-    """The method whose coverage was measured to hold for an estimate like this one (see ``docs/coverage.md``)."""
+    """The method whose measured coverage holds for an estimate like this one (see ``docs/coverage.md``)."""
     if fit.cells is not None:
         return "wald" if samples.apart_from_likelihood(fit) else "profile"
     if fit.tally.weighted or fit.target == "file" or _undetermined(fit) or binomial_shares(fit) is None:
@@ -166,7 +166,7 @@ def default_method(fit: Estimate) -> str:
 
 def _score(ask: Request) -> Floats:
     fit, found = ask.fit, score_bounds(ask.fit, ask.confidence)
-    if fit.maximum is not None and fit.maximum.open.any():  # every split that is as likely belongs into the interval
+    if fit.maximum is not None and fit.maximum.open.any():  # the interval must hold every split that is equally likely
         open_ = fit.maximum.open
         rows, weights, _ = evidence(fit.tally)
         likely = profile.simplex_profile(rows, weights, fit.proportions, np.full(len(open_), ask.z**2))[open_]
@@ -191,7 +191,7 @@ class BinomialShares(NamedTuple):
 
 
 def binomial_shares(fit: Estimate) -> BinomialShares | None:
-    """The shares behind an estimate, if its design has them: indicators that take two values only."""
+    """The binomial shares behind an estimate; None unless each indicator takes only two values."""
     if fit.design.several or len(fit.tally.parts) != 1:
         return None
     if fit.named is not None:
@@ -213,7 +213,7 @@ def binomial_shares(fit: Estimate) -> BinomialShares | None:
 
 
 def _agresti_coull(ask: Request) -> Floats:
-    shares: Any = binomial_shares(ask.fit)  # there are some: an estimate without is refused before
+    shares: Any = binomial_shares(ask.fit)  # never None here: `_no_share` has refused such estimates
     if ask.fit.target == "file":
         return _file_score(shares, ask.z)
     z, share = ask.z, shares.share
@@ -226,20 +226,21 @@ def _agresti_coull(ask: Request) -> Floats:
 
 
 def _effective_size(shares: BinomialShares) -> Floats:
-    """Unweighted answers that would be as precise, (t,): Kish's number, fewer where weights go with the answers."""
+    """How many unweighted answers are as precise, (t,): Kish's number, or fewer where weights depend on the answers."""
     terms = shares.terms
     kish = terms.weight.sum() ** 2 / terms.weight_squared.sum()
     linearized = terms.variances * (terms.n - 1) / max(terms.n, 1)
     plain = shares.share * (1 - shares.share) * (shares.high - shares.low) ** 2 / kish
-    told = plain > 1e-9 * np.abs(shares.high - shares.low) / kish  # of answers that nobody gave, rounding is left
+    told = plain > 1e-9 * np.abs(shares.high - shares.low) / kish  # nobody gave the answer: only rounding is left
     ratio = np.divide(linearized, plain, out=np.ones_like(plain), where=told)
     return np.asarray(kish / np.maximum(ratio, 1.0))
 
 
 def _file_score(shares: BinomialShares, z: float) -> Floats:
-    """The score interval of a file's share: only members' and others' chances of the answer are random.
+    """The score interval of a file's share, in which only the randomization is random.
 
-    (x - b - (a - b)π)² ≤ z² [π a(1-a) + (1-π) b(1-b)] / n, with a, b the chances that a member and another give it.
+    A member gives the answer with chance a, anybody else with chance b. With x the share of the answer, the interval is
+    (x - b - (a - b)π)² ≤ z² [π a(1-a) + (1-π) b(1-b)] / n.
     """
     a, b = (1 - shares.low) / (shares.high - shares.low), -shares.low / (shares.high - shares.low)
     terms = shares.terms
@@ -257,13 +258,13 @@ def _profile(ask: Request) -> Floats:
     if fit.cells is not None:
         return samples.bounds(fit, ask.confidence, fit.cells.categories)
     design = fit.tally.parts[0].design
-    # Proportions are then a one-to-one image of the answer shares, so that both profiles agree.
+    # A saturated design maps proportions one to one to answer shares, so both profiles agree.
     saturated = len(fit.tally.parts) == 1 and design.tabular and design.space.size == len(fit.categories)
     if fit.indicators is not None or (saturated and not _undetermined(fit)):
         return _mean_profile(ask)
     rows, weights, sampled = evidence(fit.tally)
     quantile = _quantile(ask, efficient_indicators(rows, weights, sampled, certified(fit)))
-    if fit.target == "file" or fit.tally.weighted:  # by how much the variance exceeds that of the model (Rao & Scott)
+    if fit.target == "file" or fit.tally.weighted:  # scale by the variance over the model's (Rao & Scott)
         quantile = quantile * _ratio(
             np.diagonal(fit.covariance), np.diagonal(likelihood_covariance(rows, weights, sampled, certified(fit)))
         )
@@ -273,15 +274,15 @@ def _profile(ask: Request) -> Floats:
     try:
         inside = 0.999 * fit.proportions + 0.001 / len(quantile)
         return profile.likelihood_profile(*_with_possible(fit, rows, weights), inside, quantile)
-    except NotEstimable:  # too few different answers to let proportions be negative
+    except NotEstimable:  # too few different answers to allow negative proportions
         return profile.simplex_profile(rows, weights, fit.proportions, quantile)
 
 
 def _with_possible(fit: Estimate, rows: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """The evidence with a trace of every possible response.
 
-    Without it shares may become negative under which a response that nobody gave has a negative probability, and the
-    others sum to more than one: such a profile covered .58.
+    Without the trace, proportions may become so negative that a response that nobody gave has a negative probability.
+    The other probabilities then sum to more than one. The coverage of such a profile was only 0.58.
     """
     parts = [part.design for part in fit.tally.parts if part.n]
     possible = np.vstack([design.rows(design.space.listing()) for design in parts])
@@ -312,7 +313,7 @@ def _mean_profile(ask: Request) -> Floats:
 
 
 def _quantile(ask: Request, terms: Indicators) -> Floats:
-    """What the likelihood ratio is referred to, (t,): F(1, df) rather than χ², for variances that few answers make."""
+    """The critical value of the likelihood ratio, (t,): of F(1, df), not χ²: few answers may make a variance."""
     df = degrees_of_freedom(terms)
     if ask.fit.tally.complex is not None:
         df = np.minimum(df, ask.fit.tally.complex.degrees_of_freedom)
@@ -320,9 +321,9 @@ def _quantile(ask: Request, terms: Indicators) -> Floats:
 
 
 def degrees_of_freedom(terms: Indicators) -> Floats:
-    """Degrees of freedom that the variances are worth, (t,): few where it hangs on a few large indicators.
+    """Degrees of freedom that the variances are worth, (t,): few where a variance depends on a few large indicators.
 
-    2 V²/Var(V) of the variance V, by the fourth moments of the indicators (Satterthwaite 1946).
+    They are 2 V²/Var(V) for a variance V, by the fourth moments of the indicators (Satterthwaite 1946).
     """
     share = terms.weight / terms.weight.sum()
     squares = (terms.u - terms.mean) ** 2
@@ -351,7 +352,7 @@ def _extremes(fit: Estimate) -> Floats:
 
 
 def _ratio(variance: Floats, model: Floats) -> Floats:
-    """The variance over the model's; 1 where it is not known, or was estimated below zero."""
+    """The variance divided by the model's; 1 where it is not known, or was estimated below zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = variance / model
     return np.where(np.isfinite(ratio) & (ratio > -1e-9), np.maximum(ratio, 0.0), 1.0)
@@ -372,7 +373,7 @@ def _no_share(fit: Estimate) -> str | None:
 
 def _no_profile(fit: Estimate) -> str | None:
     if fit.cells is not None and samples.apart_from_likelihood(fit):
-        return "these moments are no likelihood estimate, and have no profile; use method='wald'"
+        return "these moments are not a likelihood estimate and have no profile; use method='wald'"
     if fit.level_weights is not None:
         return "only proportional weights give a mean, which has a profile; use method='score' or 'wald'"
     return None

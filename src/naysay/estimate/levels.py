@@ -1,8 +1,8 @@
-"""Levels that respondents choose: stratified, pooled, and whether the choice goes with the category.
+"""Levels that respondents choose: stratified, pooled, and whether the choice depends on the category.
 
-If people who have something to hide choose a more private level, only the proportionally weighted estimate still
-estimates the population. So both estimates are always shown, with their difference and a test; never switch between
-them on the p-value.
+People who have something to hide may choose a more private level. Then only the proportionally weighted estimate still
+estimates the population. Both estimates are therefore always shown, with their difference and a test. Do not use the
+p-value to choose between them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def stratified(
 ) -> Estimate:
     """The estimate that combines the levels' own unbiased estimates: π̂ = Σ_k z_k π̂_k.
 
-    With proportional weights z_k = n_k/n it is the mean of one unbiased indicator per respondent, and is unbiased
-    however people choose their level. Equal and variance weights are the paper's alternatives; they estimate the
-    population only if the choice of level has nothing to do with the category.
+    With proportional weights z_k = n_k/n, it is the mean of one unbiased indicator per respondent, and it is unbiased
+    however people choose their level. Equal and variance weights are the paper's alternatives. They estimate the
+    population only if the choice of level is independent of the category.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ def stratified(
     Raises
     ------
     DataError
-        If the design is no offer of levels, the tally was collected under another one, or there are no such weights.
+        If the design offers no levels, the tally was collected under another design, or `weights` is unknown.
     NotEstimable
-        If a level that was answered at cannot tell some proportions apart by itself.
+        If a level that has answers cannot tell some proportions apart by itself.
 
     References
     ----------
@@ -97,7 +97,7 @@ def _combined(design: Answerable, tally: Tally, weights: str, target: str) -> Es
         found = np.sum([share * term.sampled.deviations(term.influence) for share, term in used], axis=0)
         kept = [share**2 * term.randomization(term.sampled.kept) for share, term in used]
         covariance = found.T @ found + np.sum(kept, axis=0)
-    if target == "file":  # who answers at which level is random; what drawing the people adds comes off once
+    if target == "file":  # who answers at which level stays random, so subtract only once what drawing the people adds
         covariance = covariance - (np.diag(proportions) - np.outer(proportions, proportions)) / tally.n
     return Estimate(
         design=design,
@@ -118,11 +118,11 @@ def _error_kind(tally: Tally) -> str:
 
 
 def _inverse_variances(parts: list[Part], terms: list[Indicators]) -> tuple[Floats, list[str]]:
-    """Weights of the levels (levels,) in inverse proportion to the traces of their covariances, and what to tell."""
+    """Weights of the levels (levels,), in inverse proportion to the traces of their covariances, and warnings."""
     traces = np.array([np.trace(term.covariance("population")) for term in terms])
     usable = traces > 0
     if not usable.any():
-        raise DataError("at every level all answers are alike; use weights='proportional'")
+        raise DataError("at every level all answers are alike, so no variance is known; use weights='proportional'")
     told = []
     if not usable.all():
         gone = ", ".join(str(part.level) for part, keep in zip(parts, usable, strict=True) if not keep)
@@ -135,7 +135,7 @@ def _inverse_variances(parts: list[Part], terms: list[Indicators]) -> tuple[Floa
 def pooled(design: Answerable, tally: Tally, *, target: str = "population", tolerance: float = 1e-6) -> Estimate:
     """The maximum-likelihood estimate over all levels together.
 
-    Efficient when the choice of level has nothing to do with the category, biased when it has.
+    It is efficient if the choice of level is independent of the category, and biased if the choice depends on it.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def pooled(design: Answerable, tally: Tally, *, target: str = "population", tole
     tally : Tally
     target : {"population", "file"}
     tolerance : float
-        Certified deficit of log-likelihood.
+        The certificate: the log-likelihood is at most this far below its maximum.
 
     Returns
     -------
@@ -153,7 +153,7 @@ def pooled(design: Answerable, tally: Tally, *, target: str = "population", tole
     Raises
     ------
     DataError
-        If the design is no offer of levels, or the tally was collected under another one.
+        If the design offers no levels, or the tally was collected under another design.
     NotEstimable
         If all levels together cannot tell some proportions apart.
 
@@ -172,7 +172,7 @@ def pooled(design: Answerable, tally: Tally, *, target: str = "population", tole
 
 
 def compare(fit: Estimate) -> Comparison | None:
-    """Stratified beside pooled for the answers of an estimate; None where a level alone is not estimable."""
+    """Stratified beside pooled, for the answers of an estimate; None where a level by itself is not estimable."""
     design, tally = fit.design, fit.tally
     try:
         apart = fit if is_stratified(fit) else stratified(design, tally, target=fit.target)
@@ -189,7 +189,7 @@ def compare(fit: Estimate) -> Comparison | None:
 
 
 def difference_errors(apart: Estimate, together: Estimate) -> Floats:
-    """Standard errors of stratified - pooled from the influence of each answer on both."""
+    """Standard errors of stratified - pooled, (t,), from the influence of each answer on both."""
     tally, pi = apart.tally, together.proportions
     if tally.n < 2:
         return np.full(len(apart.categories), np.nan)
@@ -200,11 +200,11 @@ def difference_errors(apart: Estimate, together: Estimate) -> Floats:
     heavy = mass = 0.0
     moved: Any = 0.0
     kept: Any = 0.0
-    for part, sampled in tally.apart:  # level by level, so that memory stays that of one
+    for part, sampled in tally.apart:  # level by level, so that memory holds only one level at a time
         piece, used = Indicators.of(part, sampled), part.weight > 0
         own = part.design.rows(part.codes)
         influence = _influence(apart, part.level, piece) - (own / (own @ pi)[:, None]) @ bread
-        if tally.complex is not None:  # both estimate the same of each person: what differs is randomization
+        if tally.complex is not None:  # same target for each person, so only randomization differs
             influence = np.where(used[:, None], influence, 0.0) / tally.weight
             moved, kept = moved + sampled.deviations(influence), kept + sampled.kept @ influence**2
             continue
@@ -229,7 +229,7 @@ def _influence(apart: Estimate, level: Any, piece: Indicators) -> Floats:
 
 
 def _levels_told(design: Answerable, tally: Tally) -> list[str]:
-    """Levels that nobody, or one person only, answered at."""
+    """Warnings about levels at which nobody, or only one person, answered."""
     sizes: dict[Any, int] = dict.fromkeys(design.levels, 0)
     for part in tally.parts:
         sizes[part.level] = sizes.get(part.level, 0) + part.n

@@ -1,4 +1,4 @@
-"""How far answers that are repeated, or given to do harm, can move an estimate."""
+"""How far repeated or dishonest answers can move an estimate."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ __all__ = ["leverage"]
 def leverage(design: Answerable, *, share: float = 0.01) -> float:
     """The most by which a share of answers that are not honest moves the estimated share of a category.
 
-    An estimate is the mean of u over all answers, where u is the unbiased indicator of each (see `moments`). If a share
-    r of them is chosen at will, category j moves from π_j to (1 - r) π_j + r u_j, so by r · max(max u, 1 - min u) at
-    most, over all categories, responses and levels. A direct question moves by r; the more private a design, the more.
+    Each answer has an unbiased indicator u (see `moments`), and an estimate is the mean of u over all answers. If
+    someone chooses a share r of the answers at will, category j moves from π_j to (1 - r) π_j + r u_j. It moves by at
+    most r · max(max u, 1 - min u), over all categories, responses and levels. A direct question moves by r; a more
+    private design moves more.
 
     Maximum likelihood weighs answers by what it estimates. Where a design has more responses than categories, it can
     move more than this: in our trials up to 1.6 times as far.
@@ -24,9 +25,9 @@ def leverage(design: Answerable, *, share: float = 0.01) -> float:
     Parameters
     ----------
     design : Design or Levels
-        With levels, all such answers come at the level that moves most.
+        With levels, all such answers come at the level that moves the estimate most.
     share : float
-        Of all answers.
+        The share of all answers that are not honest.
 
     Returns
     -------
@@ -51,7 +52,7 @@ def leverage(design: Answerable, *, share: float = 0.01) -> float:
 
 
 def _reach(design: Design) -> float:
-    """max(max u, 1 - min u) over the responses that can be given; over [0, 1]ᵈ where they are too many to list."""
+    """max(max u, 1 - min u) over all possible responses; over [0, 1]ᵈ where they are too many to list."""
     linear, space = linear_map(design), design.space
     if space.listable:
         u = linear(space.statistic(space.listing()))[design.matrix.max(axis=1) > 0]

@@ -47,33 +47,36 @@ def maximum_likelihood(
     tolerance: float = 1e-6,
     standard_errors: str | None = None,
 ) -> Estimate:
-    """The proportions that make the answers most likely, within [0, 1] always.
+    """The proportions that make the answers most likely, always within [0, 1].
 
-    maximizes Σ_r w_r log(L[r]·π) over the simplex. More precise than moments where an answer is a set of several
-    categories, and equal to it inside the simplex where the design is square. For levels this is `pooled`.
+    They maximize Σ_r w_r log(L[r]·π) over the simplex, with likelihood rows L[r] and their weights w_r. The estimate is
+    more precise than moments where an answer is a set of several categories. Where the design is square, it equals
+    moments inside the simplex. For levels it is `pooled`.
 
     Parameters
     ----------
     design : Design or Levels
-        Under which the answers were given.
+        The design under which the answers were given.
     tally : Tally
     target : {"population", "file"}
     tolerance : float
-        Certified: the log-likelihood is at most this far below its maximum.
+        The certificate: the log-likelihood is at most this far below its maximum.
     standard_errors : {"observed", "expected", "outer_product", "sandwich"}, optional
         What they rest on: the observed or the expected information, the outer product of the scores, or the sandwich of
-        both. By default the observed information, and with survey weights the sandwich, the only one valid then.
+        information and scores. The default is the observed information. With survey weights the default is the
+        sandwich, and only the sandwich is valid.
 
     Returns
     -------
     Estimate
-        ``fit.maximum`` holds the certificate; for several samples ``fit.nuisance`` what else they tell. Where several
-        proportions are equally likely the most even ones are returned, flagged, with undefined standard errors.
+        ``fit.maximum`` holds the certificate. For several samples ``fit.nuisance`` holds the nuisance parameters. Where
+        several proportions are equally likely, the most even ones are returned, with a warning and undefined standard
+        errors.
 
     Raises
     ------
     NotEstimable
-        If the design cannot tell some proportions apart whatever the answers.
+        If the design cannot tell some proportions apart, whatever the answers.
 
     References
     ----------
@@ -111,7 +114,7 @@ def maximum_likelihood(
 
 
 def _general(design: Answerable, tally: Tally, target: str, tolerance: float, kind: str) -> Estimate:
-    """The estimate by the solver for any likelihood rows, (answers, t)."""
+    """The estimate from the solver that takes any likelihood rows, (answers, t)."""
     if is_stacked(design):
         samples.stacked(design, tally, target)  # raises where a share is not estimable
     else:
@@ -136,7 +139,7 @@ def of_maximum(
     """The estimate at a maximum of the likelihood."""
     kind = checked_kind(kind, tally)
     proportions, found = maximum.proportions, None
-    if is_stacked(design):  # shares may be determined where cells are not
+    if is_stacked(design):  # the answers may determine shares even where they do not determine the cells
         free = replace(maximum, undetermined=np.zeros((len(proportions), 0)))
         cells = _covariance(tally, free, seen, target, kind, stacked=True)
         found = Cells(design.cells, design.shares, design.nuisance, proportions, cells)
@@ -161,7 +164,7 @@ def of_maximum(
 
 
 def checked_kind(kind: str | None, tally: Tally) -> str:
-    """The kind of standard errors, by default the one that is valid."""
+    """The kind of standard errors; by default the sandwich with survey weights, else the observed information."""
     valid = "sandwich" if tally.weighted else "observed"
     if kind is not None and kind not in KINDS:
         raise DataError(f"standard_errors must be one of {', '.join(KINDS)}; got {kind!r}")
@@ -173,10 +176,10 @@ def checked_kind(kind: str | None, tally: Tally) -> str:
 def _covariance(
     tally: Tally, maximum: Maximum, seen: Evidence, target: str, kind: str, *, stacked: bool = False
 ) -> Floats:
-    """The covariance (t, t) for a target; for a file without what drawing the respondents adds."""
+    """The covariance (t, t) for a target; that for a file leaves out what drawing the respondents adds."""
     if target == "file" and tally.weighted:
         return efficient_indicators(*seen, maximum).covariance("file")
-    if tally.complex is not None and (kept := seen[2].kept).any():  # a census keeps the randomization
+    if tally.complex is not None and (kept := seen[2].kept).any():  # a census still has the randomization
         added = (
             _randomization(tally, seen, maximum.proportions)
             if stacked
@@ -192,9 +195,9 @@ def _covariance(
 
 
 def _randomization(tally: Tally, seen: Evidence, cells: Floats) -> Floats:
-    """What the randomization adds to the covariance of cells, (cells, cells), for what a finite population took off.
+    """What the randomization adds to the covariance of cells, (cells, cells), where a finite population took it off.
 
-    Σ_r w_r² (s_r s_rᵀ - Σ_c π_c m_c m_cᵀ) of the scores s and their means m_c among the people of each cell.
+    It is Σ_r w_r² (s_r s_rᵀ - Σ_c π_c m_c m_cᵀ), with the scores s and their means m_c among the people of each cell.
     """
     bread = inverse(information(*seen[:2], cells))
     total, scale = np.zeros_like(bread), tally.n / tally.weight
@@ -221,7 +224,7 @@ def check_identified(tally: Tally) -> None:
 def efficient_indicators(rows: Floats, weights: Floats, sampled: Sampled, maximum: Maximum) -> Indicators:
     """Each answer's indicator of its category under the model: π plus its influence on the estimate.
 
-    Their mean is the estimate and their spread its variance, as of the unbiased indicators of moments.
+    Their mean is the estimate and their spread gives its variance, as with the unbiased indicators of moments.
     """
     bread = likelihood_covariance(rows, weights, sampled, maximum)
     scores = rows / (rows @ maximum.proportions)[:, None] - 1
@@ -230,14 +233,14 @@ def efficient_indicators(rows: Floats, weights: Floats, sampled: Sampled, maximu
 
 
 def certified(fit: Estimate) -> Maximum:
-    """The maximum that a likelihood estimate stands on."""
+    """The maximum of a likelihood estimate; raise `DataError` for any other estimate."""
     if fit.maximum is None:
-        raise DataError(f"{fit.method} is no likelihood estimate")
+        raise DataError(f"{fit.method} is not a likelihood estimate")
     return fit.maximum
 
 
 def reservations(categories: tuple[Any, ...], maximum: Maximum, tolerance: float) -> list[str]:
-    """What a reader of a maximum-likelihood estimate must be told."""
+    """Warnings that a reader of a maximum-likelihood estimate needs."""
     told = []
     if maximum.total_gap > tolerance:
         told.append(f"floating point ended the search {maximum.total_gap:.1e} of log-likelihood from the maximum")

@@ -1,7 +1,8 @@
-"""Unbiased estimation: each answer is turned into an unbiased indicator u of its respondent's category.
+"""Unbiased estimation: each answer becomes an unbiased indicator u of its respondent's category.
 
-u = c + B T(y) with E[u | X = j] = e_j and Σu = 1, so the mean of u is unbiased for the proportions, whatever the mix of
-designs and levels. B is chosen by structure (closed form, inverse, or least squares under Σπ = 1); the result is one.
+With T(y) the statistic of an answer y, u = c + B T(y), E[u | X = j] = e_j (the unit vector) and Σu = 1. So the mean of
+u is unbiased for the proportions, whatever the mix of designs and levels. The structure of the design decides how B is
+computed (closed form, inverse, or least squares under Σπ = 1); each way gives a map of this one form.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Indicators:
     u : (distinct, t) float
     count : (distinct,) float
     weight, weight_squared : (distinct,) float
-        Sums of survey weights and of their squares; the count where there are none.
+        Sums of survey weights and of their squares; without survey weights both equal the count.
     sampled : Sampled
         How these people were sampled.
     """
@@ -89,21 +90,21 @@ class Indicators:
 
     @classmethod
     def of(cls, part: Part, sampled: Sampled) -> Indicators:
-        """The unbiased ones of a part's answers."""
+        """The unbiased indicators of a part's answers."""
         count, weight, squared = (getattr(part, name).astype(float) for name in _SUMS)
         return cls(unbiased(part), count, weight, squared, sampled)
 
     @property
     def influence(self) -> Floats:
-        """By how much a unit of weight on each answer moves the mean, (distinct, t)."""
+        """The change of the mean per unit of weight on each answer, (distinct, t)."""
         return np.asarray((self.u - self.mean) / self.weight.sum())
 
     def covariance(self, target: str) -> Floats:
         """Estimated covariance of the mean (t, t), linearized.
 
-        For a population that of the sample, for independent people n/(n-1) Σw²(u - ū)(u - ū)ᵀ/(Σw)²; what a finite
-        population takes off the randomization is put back. For a file, where only the randomization is random,
-        Σw²(uuᵀ - Diag u)/(Σw)².
+        For a population it is the covariance under the sampling; for independent people this is
+        n/(n-1) Σw²(u - ū)(u - ū)ᵀ/(Σw)². The correction for a finite population must not shrink the randomization, so
+        that part is put back. For a file, where only the randomization is random, it is Σw²(uuᵀ - Diag u)/(Σw)².
         """
         if target == "file":
             return self.randomization(self.weight_squared)
@@ -125,23 +126,23 @@ class Indicators:
 
 
 def indicator_variances(design: Design) -> Floats:
-    """Variance of one answer's unbiased indicator of each category, (t,), where all categories are equally common.
+    """Variance of one answer's unbiased indicator of each category, (t,), if all categories are equally common.
 
-    Over n it is the variance of the estimated proportion. Only for responses that can be listed.
+    Divided by n, it is the variance of the estimated proportion. The responses must be few enough to list.
 
     Raises
     ------
     NotEstimable
-        Where the design cannot tell some proportions apart.
+        If the design cannot tell some proportions apart.
     """
     u = linear_map(design)(design.space.statistic(design.space.listing()))
     return _variances(u, design.matrix)
 
 
 def is_stacked(design: Answerable) -> bool:
-    """Whether proportions are shares of cells that the answers of several samples, or of two questions, tell together.
+    """Whether proportions are shares of cells that several samples, or the answers to two questions, tell together.
 
-    Where respondents choose their level they are not: each level is read by itself, whoever chooses it.
+    It is false where respondents choose their level: each level is then read by itself, whoever chooses it.
     """
     return design.assigned_by == "researcher" or design.finer
 
@@ -154,9 +155,9 @@ def tangent(t: int) -> Floats:
 def linear_map(design: Channel, solution: str | None = None) -> LinearMap:
     """The unbiased linear map of a design.
 
-    Where there are more answers than categories several maps are unbiased. For two categories and answers that are
-    numbers, such as counts of red cards, it is by default the one with the smaller variance where both categories are
-    equally common: a choice by the design, so that the estimate stays unbiased.
+    Where there are more answers than categories, several maps are unbiased. For two categories and numbers as answers,
+    such as counts of red cards, the default is the map with the smaller variance when both categories are equally
+    common. The design alone makes this choice, not the answers, so the estimate stays unbiased.
 
     Parameters
     ----------
@@ -167,9 +168,9 @@ def linear_map(design: Channel, solution: str | None = None) -> LinearMap:
     Raises
     ------
     NotEstimable
-        Where the design cannot tell some proportions apart; names the contrast and the rank.
+        If the design cannot tell some proportions apart; the error holds the contrast and the rank.
     DataError
-        Another solution, or the mean of answers that are no numbers.
+        If the solution is unknown, or is "mean" for a design without two categories and three or more numeric answers.
     """
     expected = design.expected_statistic
     if solution not in (None, *_SOLUTIONS):
@@ -178,7 +179,7 @@ def linear_map(design: Channel, solution: str | None = None) -> LinearMap:
     mean = _mean_of_answers(design, expected) if solution != "least_squares" else None
     if solution == "mean":
         if mean is None:
-            raise DataError("the mean is for two categories and answers that are numbers, as in kuk(draws=5)")
+            raise DataError("the mean is for two categories and answers that are numbers, such as in kuk(draws=5)")
         return mean
     solved = _solved(design, expected)
     if mean is None:
@@ -218,7 +219,7 @@ def _mean_of_answers(design: Channel, expected: Floats) -> LinearMap | None:
 
 
 def _variances(u: Floats, chances: Floats) -> Floats:
-    """Variance of the indicators of one answer, (t,), where all categories are equally common."""
+    """Variance of the indicators of one answer, (t,), if all categories are equally common."""
     chance = chances.mean(axis=1)
     return np.asarray(chance @ u**2 - (chance @ u) ** 2)
 
@@ -251,7 +252,7 @@ def check_rank(expected: Floats, categories: tuple[Any, ...]) -> None:
 
 
 def indicators(tally: Tally, solution: str | None = None) -> Indicators:
-    """The unbiased indicators of all distinct answers of a tally, over all its parts."""
+    """The unbiased indicators of all distinct answers in all parts of a tally."""
     parts = [part for part in tally.parts if part.n]
     u = np.vstack([unbiased(part, solution) for part in parts])
     count, weight, squared = (np.concatenate([getattr(part, name) for part in parts]).astype(float) for name in _SUMS)

@@ -1,4 +1,4 @@
-"""Moment estimates: unbiased, one formula for every design, free to leave [0, 1]."""
+"""Moment estimates: unbiased, with one formula for every design. They may leave [0, 1]."""
 
 from __future__ import annotations
 
@@ -27,33 +27,35 @@ _INSIDE = "maximum_likelihood stays inside"
 def moments(design: Answerable, tally: Tally, *, target: str = "population", solution: str | None = None) -> Estimate:
     """The unbiased estimate π̂ = A⁺ T̄ under Σπ = 1, the mean of one unbiased indicator per respondent.
 
-    For the uniform negative survey π̂_i = 1 - (t-1) λ̂_i; for a square design P⁻¹ λ̂; otherwise least squares under the
-    constraint. For levels this is `stratified`, for several samples A⁺ on their stacked means. May leave [0, 1]: a
-    value below zero is the price of being unbiased.
+    T̄ is the mean of the answers' statistic, and A holds its expectation in each category. For the uniform negative
+    survey π̂_i = 1 - (t-1) λ̂_i; for a square design π̂ = P⁻¹ λ̂; otherwise π̂ is least squares under the constraint.
+    For levels this is `stratified`; for several samples A⁺ acts on their stacked means. The estimate may leave [0, 1]:
+    a value below zero is the price of being unbiased.
 
     Parameters
     ----------
     design : Design or Levels
-        Under which the answers were given.
+        The design under which the answers were given.
     tally : Tally
     target : {"population", "file"}
         With "file" only the randomization is random: use it for a fixed database that was randomized.
     solution : {"mean", "least_squares"}, optional
-        For two categories and answers that are numbers, such as `designs.kuk` with several draws: the published
-        estimator from the mean of the answers, or least squares on their frequencies. By default the one with the
-        smaller variance under this design where both categories are equally common, whatever was answered.
+        A choice for two categories and answers that are numbers, such as in `designs.kuk` with several draws. "mean" is
+        the published estimator from the mean of the answers; "least_squares" fits their frequencies. The default is the
+        one with the smaller variance under this design when both categories are equally common. The default does not
+        depend on the answers.
 
     Returns
     -------
     Estimate
-        With the n - 1 covariance, linearized where there are survey weights.
+        Its covariance has the divisor n - 1; with survey weights it is linearized.
 
     Raises
     ------
     NotEstimable
         If the design cannot tell some proportions apart.
     DataError
-        If the tally was collected under another design, or the design has no such solution.
+        If the tally was collected under another design, or the design does not have the solution asked for.
 
     References
     ----------
@@ -138,7 +140,7 @@ def _error_kind(design: Answerable, tally: Tally, target: str) -> str:
 
 
 def each_sample(fit: Estimate) -> dict[Any, Estimate] | None:
-    """The unbiased estimate of each sample by itself; None where some sample has none, or there is one only."""
+    """The unbiased estimate of each sample by itself; None where a sample has none, or there is only one sample."""
     parts = samples.answering(fit.tally)
     if len(parts) < 2:
         return None
@@ -150,7 +152,7 @@ def each_sample(fit: Estimate) -> dict[Any, Estimate] | None:
 
 
 def reservations(proportions: np.ndarray, tally: Tally, variances: np.ndarray, *, inside: str = _INSIDE) -> list[str]:
-    """What a reader of an unbiased estimate must be told, and which estimate stays inside [0, 1]."""
+    """Warnings that a reader of an unbiased estimate needs; `inside` names the estimate that stays in [0, 1]."""
     told = []
     names = [_checks.label(category) for category in tally.categories]
     outside = [name for name, value in zip(names, proportions, strict=True) if not 0 <= value <= 1]

@@ -22,14 +22,14 @@ __all__ = ["check_reconstructed", "nstops", "nstops_i", "nstops_ii", "unsuited"]
 _PAPER_STOP = 1e-4
 _UNIFORM_ONLY = (
     "NStoPS-II exists for the uniform negative survey with one answer and no weights; otherwise use "
-    "maximum_likelihood, which it computes there"
+    "maximum_likelihood, of which NStoPS-II is a special case"
 )
 
 
 def nstops(design: Answerable, tally: Tally) -> Estimate:
-    """NStoPS: counts t_i = N - (t-1) r_i for the uniform negative survey, R Q⁻¹ in general; may be negative.
+    """NStoPS: counts t_i = N - (t-1) r_i for the uniform negative survey, R Q⁻¹ in general; they may be negative.
 
-    The moment estimate under its name in the paper; ``fit.counts`` are the paper's numbers.
+    This is the moment estimate under its name in the paper. ``fit.counts`` holds the paper's numbers.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def nstops(design: Answerable, tally: Tally) -> Estimate:
     Raises
     ------
     DataError
-        If the design is no such survey, or the tally was collected under another one.
+        If the design is not such a survey, or the tally was collected under another design.
     NotEstimable
         If the design cannot tell some proportions apart.
 
@@ -66,7 +66,7 @@ def nstops(design: Answerable, tally: Tally) -> Estimate:
 def nstops_i(design: Answerable, tally: Tally, *, tol: float | None = None, iterations: int = 1_000_000) -> Estimate:
     """NStoPS-I: the fixed point of t_j ← Σ_i r_i q_ji t_j / Σ_k q_ki t_k from equal counts, never negative.
 
-    This is EM, so it converges to the maximum-likelihood estimate: slowly where a count goes to zero.
+    This is the EM algorithm, so it converges to the maximum-likelihood estimate, but slowly where a count goes to zero.
 
     Parameters
     ----------
@@ -75,27 +75,27 @@ def nstops_i(design: Answerable, tally: Tally, *, tol: float | None = None, iter
     tally : Tally
         Without survey weights.
     tol : float, optional
-        Stop when every count changes by less; 10⁻⁴ by default, as in the paper.
+        Stop when every count changes by less than this; by default 10⁻⁴, the paper's value.
     iterations : int
-        Give up after so many.
+        The largest number of steps.
 
     Returns
     -------
     Estimate
-        ``fit.path`` keeps the counts after each step, from the start on, (steps + 1, t).
+        ``fit.path`` keeps the equal counts at the start and the counts after each step, (steps + 1, t).
 
     Raises
     ------
     DataError
-        If the design is no such survey, or the tally was collected under another one.
+        If the design is not such a survey, or the tally was collected under another design.
     NotEstimable
         If the design cannot tell some proportions apart.
     NaysayError
-        If the counts still move after so many steps.
+        If some count still changes by `tol` or more after `iterations` steps.
 
     References
     ----------
-    Bao, Luo & Zhang (2013), figure 1, each step renormalized; equation 12 for other designs.
+    Bao, Luo & Zhang (2013), figure 1, with each step renormalized; equation 12 for other designs.
 
     Examples
     --------
@@ -131,9 +131,10 @@ def nstops_i(design: Answerable, tally: Tally, *, tol: float | None = None, iter
 def nstops_ii(design: Answerable, tally: Tally) -> Estimate:
     """NStoPS-II: drop the categories whose count comes out negative, scale, repeat; uniform negative surveys only.
 
-    t_i = (N' - (c'-1) r_i) N/N' over the categories kept. The exact maximum-likelihood estimate, in finitely many
-    steps. Where two or more categories were never named all people belong to these, and how they split is not
-    determined: the even split is returned, flagged.
+    t_i = (N' - (c'-1) r_i) N/N' over the c' categories kept, with N' the answers that name them. The result is the
+    exact maximum-likelihood estimate, after finitely many steps. Where two or more categories were never named, all
+    people belong to these categories. The answers do not determine how the people split; the result is the even split,
+    with a warning.
 
     Parameters
     ----------
@@ -150,7 +151,8 @@ def nstops_ii(design: Answerable, tally: Tally) -> Estimate:
     Raises
     ------
     DataError
-        If the design is another one, the tally was collected under another one, or it has survey weights.
+        If the design is not the uniform negative survey, or the tally was collected under another design or has survey
+        weights.
 
     References
     ----------
@@ -168,18 +170,18 @@ def nstops_ii(design: Answerable, tally: Tally) -> Estimate:
         raise DataError(_UNIFORM_ONLY)
     answered_under(design, tally)
     counts, rounds = _drop_negative(tally.counts.astype(float))
-    fit = maximum_likelihood(design, tally)  # the same maximizer: its certificate, covariance and reservations hold
+    fit = maximum_likelihood(design, tally)  # the same maximizer: its certificate, covariance and warnings hold
     shares = counts / counts.sum()
     return replace(fit, method="NStoPS-II", made_by="nstops_ii", proportions=shares, path=rounds)
 
 
 def _drop_negative(named: Floats) -> tuple[Floats, Floats]:
-    """The counts of NStoPS-II and those after each round, from how often each category was named."""
+    """The counts of NStoPS-II (t,) and those after each round, from how often each category was named (t,)."""
     total, kept = named.sum(), np.ones(len(named), dtype=bool)
     rounds: list[Floats] = []
     while True:
         inside = named[kept].sum()
-        if inside == 0:  # only categories that nobody named are left: all people are in these, evenly for all we know
+        if inside == 0:  # nobody named the categories left, so all people are in them: split evenly
             counts = np.where(kept, total / kept.sum(), 0.0)
         else:
             counts = np.where(kept, (inside - (kept.sum() - 1) * named) * total / inside, 0.0)
@@ -190,14 +192,17 @@ def _drop_negative(named: Floats) -> tuple[Floats, Floats]:
 
 
 def check_reconstructed(design: Answerable, method: str) -> None:
-    """Raise unless the design is one that a reconstruction is for."""
+    """Raise unless the reconstruction is for this design."""
     check_design(design)
     if (refused := unsuited(design, method)) is not None:
         raise DataError(refused)
 
 
 def unsuited(design: Answerable, method: str) -> str | None:
-    """Why a reconstruction is not for a design: it must be a negative survey with one answer, for NStoPS-II uniform."""
+    """The reason why a reconstruction is not for a design; None where it is.
+
+    The design must be a negative survey with one answer; for NStoPS-II it must also be uniform.
+    """
     if method == "NStoPS-II":
         return None if is_uniform(design) else _UNIFORM_ONLY
     t = len(design.categories)

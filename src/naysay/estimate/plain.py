@@ -1,4 +1,4 @@
-"""What people said to plain questions, with intervals: shares of answers, and where numbers lie."""
+"""Answers to plain questions, with intervals: the shares of answers, and the mean and quartiles of numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _QUARTILES = {"first quartile": 0.25, "median": 0.5, "third quartile": 0.75}
 
 
 class _Plain:
-    """What both kinds of results share."""
+    """The common part of both kinds of results."""
 
     question: str
     n: int
@@ -33,7 +33,7 @@ class _Plain:
     confidence: float
 
     def table(self) -> list[list[Any]]:
-        """The numbers, a row each, below the names of their columns."""
+        """The names of the columns, then the numbers, row by row."""
         raise NotImplementedError
 
     def content(self) -> list[Content]:
@@ -50,7 +50,7 @@ class _Plain:
         raise NotImplementedError
 
     def to_csv(self) -> str:
-        """The numbers as CSV, not rounded."""
+        """The numbers as CSV, without rounding."""
         return csv_text([["" if value is None else value for value in row] for row in self.table()])
 
     def __str__(self) -> str:
@@ -69,13 +69,13 @@ class Shares(_Plain):
     ----------
     question : str
     labels : tuple of str
-        The t answers.
+        The t possible answers.
     counts : (t,) int
     n, missing : int
-        People who answered, and who did not.
+        People who answered, and people who did not.
     proportions, standard_errors : (t,) float
     bounds : (t, 2) float
-        Intervals, each by itself.
+        Intervals; each holds its confidence by itself.
     confidence : float
     """
 
@@ -105,15 +105,15 @@ class Shares(_Plain):
 
 @dataclass(frozen=True, eq=False)
 class Numbers(_Plain):
-    """Where the numbers lie that people gave to a plain question.
+    """The mean and the quartiles of the numbers that people gave to a plain question.
 
     Parameters
     ----------
     question : str
     n, missing : int
     rows : {measure: (value, standard error or None, low, high)}
-        The mean, with the interval of Student's t; quartiles, with exact intervals between two of the numbers given,
-        None where there are too few for one.
+        The mean has an interval of Student's t. Each quartile has an exact interval between two of the numbers given;
+        an end is None where there are too few numbers for it.
     confidence : float
     """
 
@@ -144,16 +144,16 @@ def shares(answers: Sequence[Any], labels: Sequence[str], *, question: str = "",
     Parameters
     ----------
     answers : (n,) sequence of label
-        None where nothing was answered.
+        None for a person who did not answer.
     labels : (t,) sequence of str
-        All answers that there are, two or more.
+        All possible answers, two or more.
     question : str
     confidence : float
 
     Raises
     ------
     DataError
-        Nobody answered, or an answer that is none of the labels.
+        If nobody answered, or an answer is not one of the labels.
 
     Examples
     --------
@@ -179,20 +179,20 @@ def shares(answers: Sequence[Any], labels: Sequence[str], *, question: str = "",
 def numbers(values: ArrayLike, *, question: str = "", confidence: float = 0.95) -> Numbers:
     """The mean and the quartiles of numbers, with intervals.
 
-    The interval of a quartile lies between two order statistics x(l) and x(u); with B ~ Binomial(n, q) it holds the
-    quantile with probability P(l ≤ B < u) at least.
+    The interval of a quartile lies between two order statistics x(l) and x(u). With B ~ Binomial(n, q), it holds the
+    q-quantile with probability at least P(l ≤ B < u).
 
     Parameters
     ----------
     values : (n,) float
-        NaN where nothing was answered.
+        NaN for a person who did not answer.
     question : str
     confidence : float
 
     Raises
     ------
     DataError
-        Nobody answered.
+        If nobody answered.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def numbers(values: ArrayLike, *, question: str = "", confidence: float = 0.95) 
 
 
 def _around(known: Floats, share: float, confidence: float) -> tuple[float | None, float | None]:
-    """The order statistics around a quantile; None on the side where there are too few."""
+    """The order statistics around a quantile; None on a side where there are too few numbers."""
     tail, n = (1 - confidence) / 2, len(known)
     low = int(stats.binom.ppf(tail, n, share))  # P(B < low) ≤ tail
     high = int(stats.binom.ppf(1 - tail, n, share)) + 1  # P(B ≥ high) ≤ tail

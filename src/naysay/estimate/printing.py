@@ -1,4 +1,4 @@
-"""What an estimate tells: its numbers, what they rest on and its findings, as content and as JSON."""
+"""An estimate as content and as JSON: its numbers, what they rest on, and its findings."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ __all__ = [
 ]
 
 FEW = 30
-"""Answers, or their worth under weights, from which on the coverage of weighted intervals was measured."""
+"""The coverage of weighted intervals was measured from so many answers on (their worth under the weights)."""
 
 NONCOMPLIANCE = Options().noncompliance
 """The share of respondents whose non-compliance is shown by default."""
 
 _NUMBERS = ("categories", "proportions", "standard_errors", "standard_error_kind", "covariance")
 _FIELDS = ("levels", "preference_band", "noncompliance", "assumptions", "nuisance", "moments", "by_sample")
-"""The order in JSON of what only some estimates have; what is not named here comes after it."""
+"""The order in JSON of fields that only some estimates have; other such fields follow these."""
 
 
 def sections(fit: Estimate, options: Options) -> list[Content]:
@@ -52,7 +52,7 @@ def sections(fit: Estimate, options: Options) -> list[Content]:
 
 
 def _heading(fit: Estimate, found: Intervals) -> list[Sentence]:
-    """What stands above the numbers."""
+    """The lines above the numbers."""
     missing = f"{fit.missing:,} missing" if fit.missing else "none missing"
     weighted = f", weighted (sum of weights {fit.tally.weight:,.6g})" if fit.tally.weighted else ""
     complex_ = fit.tally.complex
@@ -80,7 +80,7 @@ def reservations(fit: Estimate, found: Intervals) -> list[str]:
 
 
 def _table(fit: Estimate, found: Intervals) -> Table:
-    """The numbers, one row a category, then one a nuisance parameter."""
+    """The numbers: one row per category, then one row per nuisance parameter."""
     numbers = [
         ("estimate", fit.proportions),
         ("s.e.", reliable_errors(fit)),
@@ -105,7 +105,7 @@ def _table(fit: Estimate, found: Intervals) -> Table:
 
 
 def checks(fit: Estimate, options: Options | None = None) -> list[str]:
-    """What the estimate rests on, and what it would be otherwise, a line each."""
+    """What the estimate rests on, and what it would be otherwise, one line for each."""
     asked = options or Options()
     told = [each for finding in fit.findings if not finding.beside for each in finding.told(asked)]
     lines = [line for line in text(told).splitlines() if line]
@@ -115,7 +115,7 @@ def checks(fit: Estimate, options: Options | None = None) -> list[str]:
 
 
 def assumptions(fit: Estimate) -> list[str]:
-    """What the designs of an estimate assume, each once."""
+    """What the designs of an estimate assume; each assumption occurs once."""
     return list(dict.fromkeys(_assumed(fit.design)))
 
 
@@ -183,12 +183,12 @@ def _privacy(fit: Estimate) -> dict[str, Any]:
 
 
 def differences_text(found: Differences, confidence: float = 0.95, *, most: int = 30) -> str:
-    """Differences between groups as plain text, the listing left out where there are more than so many groups."""
+    """Differences between groups as plain text; with more than `most` groups the listing is left out."""
     return text(differences_content(found, confidence, most=most))
 
 
 def differences_content(found: Differences, confidence: float = 0.95, *, most: int = 30) -> list[Content]:
-    """The same in the vocabulary of `naysay.printing`."""
+    """Differences between groups in the vocabulary of `naysay.printing`; without the listing as in the text."""
     if len(found.groups) >= most:
         return [Sentence(f"{len(found.groups) + 1} groups, too many to list their differences"), Sentence(str(found))]
     law = "normal" if math.isinf(found.denominator) else "t"
@@ -197,7 +197,7 @@ def differences_content(found: Differences, confidence: float = 0.95, *, most: i
 
 
 def _listed(found: Differences, confidence: float) -> Table:
-    """Every difference, a row each."""
+    """Every difference, one row for each."""
     names = (f"less {_group(found.reference)}", "s.e.", "low", "high")
     errors = np.where(found.reliable, found.standard_errors, np.nan)
     ends = np.where(found.reliable[..., None], found.interval(confidence), np.nan)
@@ -217,7 +217,10 @@ def _group(name: Any) -> str:
 
 
 def differences_dict(found: Differences, confidence: float = 0.95, *, most: int = 30) -> dict[str, Any]:
-    """Differences between groups as one JSON object; undefined numbers are None, the covariance of very many too."""
+    """Differences between groups as one JSON object.
+
+    Undefined numbers are None. With more than `most` groups the covariance is None too.
+    """
     told: dict[str, Any] = plain(
         {
             "reference": found.reference,

@@ -1,4 +1,4 @@
-"""The estimate as data: proportions with their covariance, what they rest on, and who made them."""
+"""The estimate as data: proportions with their covariance, what they rest on, and which estimator made them."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Estimated cells of several samples, and the shares that are read from them by the delta method.
+    """Estimated cells of several samples, and the shares that are computed from them by the delta method.
 
-    Only the shares are estimates: the answers may tell the cells themselves apart only in part.
+    Only the shares are estimates: the answers may not tell all cells apart.
 
     Parameters
     ----------
@@ -109,34 +109,34 @@ class Estimate:
     design : Design or Levels
     tally : Tally
     method : str
-        What was done, in words.
+        The method in words.
     target : {"population", "file"}
-        What the proportions are of: a population from which the respondents are a sample, or the fixed file whose
+        What the proportions describe: a population from which the respondents are a sample, or the fixed file whose
         records were randomized.
     proportions : (t,) float
-        In category order; moments may leave [0, 1] and are reported as they are.
+        In category order. Moments may leave [0, 1]; they are reported as they are.
     covariance : (t, t) float
         NaN where it is undefined.
     standard_error_kind : str
         What the standard errors rest on.
     made_by : str
-        The name of the estimator; `estimator` is what stands behind it.
+        The name of the estimator; `estimator` is the object of this name.
     warnings : tuple of StatisticalWarning
         Reservations, printed with the numbers.
     indicators : Indicators, optional
-        For means of unbiased indicators.
+        For means of unbiased indicators: these indicators.
     solution : {"mean", "least_squares"}, optional
-        The unbiased map that was asked for by name; intervals and bands read the answers by the same one.
+        The unbiased map that you asked for by name; intervals and bands use the same map.
     maximum : Maximum, optional
         For likelihood methods: the certificate.
     path : (iterations + 1, t) float, optional
         Counts per category after each step of an iterative method.
     level_weights : {level: float}, optional
-        Weights of the levels where they are not in proportion to the answers.
+        Weights of the levels, where they are not proportional to the numbers of answers.
     named : Named, optional
         For a design that is stored as one pattern: how many people named each category.
     cells : Cells, optional
-        Where the proportions are shares of cells: the cells from which they are read.
+        Where the proportions are shares of cells: these cells.
 
     Examples
     --------
@@ -174,7 +174,7 @@ class Estimate:
 
     @property
     def estimator(self) -> Maker:
-        """The estimator that made it, which knows its intervals and what else it tells."""
+        """The estimator that made this estimate; it defines the intervals and the findings."""
         return MAKERS[self.made_by]
 
     @property
@@ -207,9 +207,9 @@ class Estimate:
 
     @property
     def cells_of_samples(self) -> Cells:
-        """The cells behind an estimate from several samples."""
+        """The cells behind an estimate from several samples; raise `DataError` for any other estimate."""
         if self.cells is None:
-            raise DataError(f"{self.method} is no estimate from several samples")
+            raise DataError(f"{self.method} is not an estimate from several samples")
         return self.cells
 
     @cached_property
@@ -223,7 +223,7 @@ class Estimate:
 
     @property
     def nuisance_shares(self) -> dict[Any, float]:
-        """The nuisance parameters that are determined, moved into [0, 1]."""
+        """The nuisance parameters that are determined; values outside [0, 1] are moved to its nearest end."""
         values = {name: each.value for name, each in self.nuisance.items() if math.isfinite(each.value)}
         return {name: min(max(value, 0.0), 1.0) for name, value in values.items()}
 
@@ -240,31 +240,31 @@ class Estimate:
         Parameters
         ----------
         confidence : float
-            Of each interval by itself.
+            The confidence of each interval by itself.
         method : {"score", "agresti_coull", "wald", "profile", "bootstrap"}, optional
-            By default the one whose coverage was measured to hold in this regime (see the page on coverage).
+            By default the method whose measured coverage holds for such an estimate (see the page on coverage).
         replicates : int
             Resamples of the bootstrap.
         rng : numpy Generator, optional
-            For the bootstrap; by default one with a fixed seed, so that a printed number can be printed again.
+            For the bootstrap; by default a generator with a fixed seed, so that a printed number can be reproduced.
 
         Raises
         ------
         DataError
-            A method that does not exist for this estimate; names those that do.
+            If the method does not exist or does not suit this estimate; the message names methods that do.
         """
         found = self.intervals(confidence, method=method, replicates=replicates, rng=rng)
         return np.asarray(found.bounds)
 
     def intervals(self, confidence: float = 0.95, *, method: str | None = None, **options: Any) -> Intervals:
-        """The intervals with the name of their method and the categories that are flagged."""
+        """The intervals, with the name of their method and the flagged categories."""
         return self.estimator.intervals(self, confidence, method=method, **options)
 
     @cached_property
     def privacy(self) -> dict[Any, privacy.Statement]:
-        """What one answer tells about its person, by level (None where there are no levels).
+        """What one answer tells about its person, by level (the key is None where there are no levels).
 
-        Where samples tell finer cells apart than the categories: about the category, at the estimated nuisance shares.
+        Where cells are finer than the categories, it is about the category, at the estimated nuisance shares.
         """
         told = privacy.about_categories(self.design, self.nuisance_shares) or privacy.statement(self.design)
         return told if isinstance(told, dict) else {None: told}
@@ -277,7 +277,7 @@ class Estimate:
 
     @cached_property
     def _made(self) -> dict[str, Finding | None]:
-        """Findings that were asked for, each made once."""
+        """Findings made so far: each is made once, when it is first asked for."""
         return {}
 
     def _finding(self, name: str) -> Finding | None:
@@ -296,15 +296,15 @@ class Estimate:
 
     @property
     def sensitivity(self) -> Floats | None:
-        """For the two-option scheme the band (t, 2) over all ways of choosing between two false categories.
+        """For the two-option scheme: the band (t, 2) over all ways of choosing between two false categories.
 
-        None for other designs, and where it would take long: ask `preference_band` then.
+        None for other designs, and where it would take long; call `preference_band` then.
         """
         return cast("Floats | None", self._value("sensitivity"))
 
     @property
     def goodness_of_fit(self) -> GoodnessOfFit | None:
-        """Pearson's test and the deviance, where the design expects more of the answers than it estimates."""
+        """Pearson's test and the deviance; None unless the answers have more degrees of freedom than the estimate."""
         return cast("GoodnessOfFit | None", self._value("goodness_of_fit"))
 
     @property
@@ -314,7 +314,7 @@ class Estimate:
 
     @property
     def by_sample(self) -> dict[Any, Estimate] | None:
-        """The unbiased estimate of each of several samples alone, where every one of them has one."""
+        """The unbiased estimate of each of several samples by itself; None unless every sample has one."""
         return cast("dict[Any, Estimate] | None", self._value("by_sample"))
 
     def noncompliance(self, share: float = 0.1, noncompliers: str = "anyone") -> Floats | None:
@@ -324,7 +324,7 @@ class Estimate:
 
     @property
     def probability_band(self) -> Floats | None:
-        """The band (t, 2) over the range of a design probability that is not certain; None where none is stated."""
+        """The band (t, 2) over the range of a design probability that is not certain; None if no range is stated."""
         return cast("Floats | None", self._value("probability_band"))
 
     def sections(self, options: Options | None = None) -> list[Content]:
@@ -367,12 +367,12 @@ class Comparison:
     test: IndependenceTest
 
     def beside(self, fit: Estimate) -> Estimate:
-        """The one of the two to show beside an estimate: pooled beside stratified, and the reverse."""
+        """The estimate to show beside another: pooled beside stratified, and stratified beside pooled."""
         return self.stratified if is_pooled(fit) else self.pooled
 
 
 def is_stratified(fit: Estimate) -> bool:
-    """Whether an estimate combines the levels' own estimates, by whatever weights."""
+    """Whether an estimate combines the levels' own estimates, with any weights."""
     return fit.design.assigned_by == "respondent" and fit.maximum is None
 
 
@@ -382,12 +382,12 @@ def is_pooled(fit: Estimate) -> bool:
 
 
 def reliable_errors(fit: Estimate) -> Floats:
-    """The standard errors that mean something, (t,); NaN at the boundary, and where all answers are alike."""
+    """The standard errors that can be trusted, (t,); NaN at the boundary, and where all answers are alike."""
     return np.where(_reliable(fit, fit.proportions), fit.standard_errors, np.nan)
 
 
 def reliable_nuisance(fit: Estimate) -> dict[str, float]:
-    """The standard errors of the nuisance parameters that mean something, NaN elsewhere."""
+    """The standard errors of the nuisance parameters, where they can be trusted; NaN elsewhere."""
     pairs = ((name, each, bool(_reliable(fit, np.array(each.value)))) for name, each in fit.nuisance.items())
     return {name: each.standard_error if keep else math.nan for name, each, keep in pairs}
 

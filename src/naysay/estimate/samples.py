@@ -1,7 +1,7 @@
-"""Several samples: what they tell together, with the cells that none of them tells apart by itself.
+"""Several samples: together they tell apart cells that no sample tells apart by itself.
 
-The samples' designs P_g over the cells are stacked; a share of cells is estimable if it lies in the row space of the
-stack. Group sizes are fixed, so that covariances add over the samples.
+The samples' designs P_g over the cells are stacked. A share of cells is estimable if it lies in the row space of the
+stack. The sizes of the samples are fixed, so covariances add over the samples.
 """
 
 from __future__ import annotations
@@ -37,11 +37,13 @@ __all__ = [
     "wald",
 ]
 
-_SMALL = 1e-9  # singular values below this share of the largest count as none
+_SMALL = 1e-9  # singular values below this share of the largest count as zero
 
 
 class Stack(NamedTuple):
-    """The parts with answers, stacked: ĉ = centre + Σ_g slope_g (T̄_g - A_g centre).
+    """The stacked parts with answers; the cells are ĉ = centre + Σ_g slope_g (T̄_g - A_g centre).
+
+    T̄_g is the mean of the statistic in part g, and A_g holds its expectation in each cell.
 
     Parameters
     ----------
@@ -61,7 +63,7 @@ class Stack(NamedTuple):
     told: Floats
 
     def cells(self, means: Sequence[Floats]) -> Floats:
-        """The cells (cells,) at these means of the parts' statistics."""
+        """The cells (cells,), if the parts' statistics have these means."""
         steps = zip(self.parts, self.slopes, means, strict=True)
         moved = [slope @ (mean - part.design.expected_statistic @ self.centre) for part, slope, mean in steps]
         return np.asarray(self.centre + np.sum(moved, axis=0))
@@ -73,7 +75,7 @@ class Stack(NamedTuple):
         kept = np.split(self.sampled.kept, np.cumsum([len(part.codes) for part in self.parts])[:-1])
         covariance = self.sampled.covariance(scores)
         for part, slope, squared in zip(self.parts, self.slopes, kept, strict=True):
-            if squared.any():  # a finite population takes off no randomization: Σ (T Tᵀ - Σ_c c_j A_j A_jᵀ)
+            if squared.any():  # a finite population takes off no randomization: Σ (T Tᵀ - Σ_j c_j A_j A_jᵀ)
                 statistic, expected = _statistic(part), part.design.expected_statistic
                 spread = statistic.T @ (statistic * squared[:, None]) - squared.sum() * (expected * cells) @ expected.T
                 covariance = covariance + slope @ spread @ slope.T / part.weight.sum() ** 2
@@ -81,26 +83,28 @@ class Stack(NamedTuple):
 
     @property
     def influences(self) -> list[Floats]:
-        """By how much a unit of weight on each answer moves the cells, (distinct, cells), part by part."""
+        """The change of the cells per unit of weight on each answer, (distinct, cells), part by part."""
         said = [(part, _statistic(part)) for part in self.parts]
         each = zip(said, self.slopes, strict=True)
         return [(t - _mean(part, t)) @ slope.T / part.weight.sum() for (part, t), slope in each]
 
 
 def shares_of_means(design: Answerable, tally: Tally, means: Sequence[Floats]) -> Floats:
-    """The categories' shares, (t,), at other means of the statistics than those of the tally."""
+    """The categories' shares, (t,), if the statistics had these means instead of the tally's."""
     stack = stacked(design, tally, "population")
     nothing = np.zeros((len(stack.centre),) * 2)
     return Cells(design.cells, design.shares, (), stack.cells(means), nothing).values
 
 
 def stacked(design: Answerable, tally: Tally, target: str) -> Stack:
-    """The samples' designs, stacked and solved by least squares that weigh every answer alike.
+    """The samples' designs, stacked and solved by least squares with equal weight for every answer.
 
     Raises
     ------
     NotEstimable
         If a share lies outside the row space of the stack.
+    DataError
+        If the target is a file.
     """
     if target == "file":
         raise DataError("several samples estimate the population that they were drawn from; leave target='file' out")
@@ -125,9 +129,9 @@ def slopes(design: Answerable, channels: Sequence[Channel], sizes: Floats) -> tu
     ----------
     design : Design or Samples
     channels : sequence of Design
-        Those of the samples that answer.
+        The designs of the samples that have answers.
     sizes : (samples,) float
-        Their shares of the respondents.
+        The samples' shares of the respondents.
     """
     return _solved(design, channels, sizes, ())[0]
 
@@ -135,7 +139,7 @@ def slopes(design: Answerable, channels: Sequence[Channel], sizes: Floats) -> tu
 def _solved(
     design: Answerable, channels: Sequence[Channel], sizes: Floats, silent: Sequence[str]
 ) -> tuple[tuple[Floats, ...], Floats, Floats]:
-    """Slopes, centre and what is told, by least squares that weigh every answer alike."""
+    """Slopes, centre and `Stack.told`, by least squares with equal weight for every answer."""
     basis, centre = tangent(len(design.cells)), np.full(len(design.cells), 1 / len(design.cells))
     scales = np.sqrt(sizes)
     stacked = np.vstack([s * channel.expected_statistic for s, channel in zip(scales, channels, strict=True)]) @ basis
@@ -151,7 +155,7 @@ def _solved(
 
 
 def _check_estimable(share: Share, design: Answerable, told: Floats, rank: int, silent: Sequence[str]) -> None:
-    """Raise `NotEstimable` unless numerator and denominator of a share lie in what the answers tell."""
+    """Raise `NotEstimable` unless numerator and denominator of a share lie in the span of `told`."""
     for weights in share.weights(design.cells):
         lost = weights - told.T @ (told @ weights)
         if np.abs(lost).max() < 1e-8:
@@ -185,7 +189,7 @@ def _statistic(part: Part) -> Floats:
 
 
 def reservations(design: Answerable, tally: Tally, values: Floats, maximum: Maximum | None) -> list[str]:
-    """What a reader of shares of cells, (shares,), must be told."""
+    """Warnings that a reader of shares of cells, (shares,), needs."""
     told = alike(tally)
     names = [_checks.label(share.name) for share in (*design.shares, *design.nuisance)]
     pairs = list(zip(names, values.tolist(), strict=True))
@@ -206,12 +210,12 @@ def reservations(design: Answerable, tally: Tally, values: Floats, maximum: Maxi
 
 
 def apart_from_likelihood(fit: Estimate) -> bool:
-    """Whether an estimate is by moments that differ from the likelihood."""
+    """Whether an estimate is by moments that differ from maximum likelihood."""
     return fit.maximum is None and overdetermined(fit)
 
 
 def overdetermined(fit: Estimate) -> bool:
-    """Whether the samples of an estimate tell more than is estimated."""
+    """Whether the samples' answers have more degrees of freedom than the estimate."""
     stack = stacked(fit.design, fit.tally, "population")
     answers = sum(
         int((part.design.rows(part.design.space.listing()).max(axis=1) > 0).sum()) - 1 for part in stack.parts
@@ -220,7 +224,7 @@ def overdetermined(fit: Estimate) -> bool:
 
 
 def wald(fit: Estimate, confidence: float, shares: Sequence[Share]) -> Floats:
-    """Estimate ± t standard errors of some shares of a fit, (shares, 2)."""
+    """Wald intervals of some shares of a fit, (shares, 2): estimate ± standard errors times the quantile of t."""
     found = fit.cells_of_samples
     places = [found.shares.index(share) for share in shares]
     quantile = np.sqrt(scipy.stats.f.ppf(confidence, 1, _degrees_of_freedom(fit)))
@@ -231,8 +235,8 @@ def wald(fit: Estimate, confidence: float, shares: Sequence[Share]) -> Floats:
 def bounds(fit: Estimate, confidence: float, shares: Sequence[Share]) -> Floats:
     """Profile-likelihood intervals of some shares of a fit, (shares, 2).
 
-    Referred to F(1, df), with the degrees of freedom that the share's variance is worth. Where a possible answer never
-    came, half an answer is added to each possible answer of its sample, for the interval only.
+    The reference is F(1, df), with the degrees of freedom that the share's variance is worth. Where a possible answer
+    never came, each possible answer of its sample gets half an answer more, for the interval only.
     """
     found = fit.cells_of_samples
     rows, weights = _padded(fit.tally)
@@ -245,14 +249,14 @@ def bounds(fit: Estimate, confidence: float, shares: Sequence[Share]) -> Floats:
     for share, (above, below) in zip(shares, weights_of, strict=True):
         first = weights_of[0]
         if len(ends) == 1 and np.array_equal(first[0] + above, below) and np.array_equal(first[1], below):
-            ends.append((1 - ends[0][1], 1 - ends[0][0]))  # the rest
+            ends.append((1 - ends[0][1], 1 - ends[0][0]))  # the second share is the complement of the first
         else:
             ends.append(profile.share_profile(summit, above, below, float(quantile[found.shares.index(share)])))
     return np.array(ends)
 
 
 def _padded(tally: Tally) -> tuple[Floats, Floats]:
-    """Likelihood rows and weights, with half an answer more for each possible answer where one never came."""
+    """Likelihood rows and weights; where a possible answer never came, each possible one gets half an answer more."""
     rows, weights = [], []
     scale = tally.n / tally.weight
     for part in answering(tally):
@@ -267,7 +271,7 @@ def _padded(tally: Tally) -> tuple[Floats, Floats]:
 
 
 def influences(fit: Estimate) -> list[tuple[Part, Floats]]:
-    """Each part with the influence of a unit of weight on each of its answers on every share, (distinct, shares)."""
+    """Each part with the change of every share per unit of weight on each of its answers, (distinct, shares)."""
     found = fit.cells_of_samples
     if fit.maximum is None:
         stack = stacked(fit.design, fit.tally, "population")
@@ -281,9 +285,9 @@ def influences(fit: Estimate) -> list[tuple[Part, Floats]]:
 
 
 def _degrees_of_freedom(fit: Estimate) -> Floats:
-    """2 V²/Var(V) of the variance of each share (Satterthwaite 1946), as for means of indicators.
+    """2 V²/Var(V) for the variance V of each share (Satterthwaite 1946), in the same way as for means of indicators.
 
-    With survey weights a sample counts for as many answers as an unweighted one of equal precision (Kish 1965).
+    With survey weights, a sample counts as many answers as an unweighted sample of equal precision (Kish 1965).
     """
     variance, spread = np.zeros((2, len(fit.cells_of_samples.shares)))
     for part, influence in influences(fit):
@@ -299,7 +303,7 @@ def _degrees_of_freedom(fit: Estimate) -> Floats:
 
 
 def _variance_ratios(fit: Estimate) -> Floats:
-    """Linearized variance over that of the model, (shares,): 1 without survey weights (Rao & Scott)."""
+    """Linearized variance divided by the model's, (shares,): 1 without survey weights (Rao & Scott)."""
     found = fit.cells_of_samples
     if not fit.tally.weighted:
         return np.ones(len(found.shares))

@@ -2,14 +2,15 @@
 
 An estimate is, or is as precise as, the mean ū of one unbiased indicator u per answer. If π_j = c, then
 
-    n Var(ū_j) = V(c) = Σ_i π_i E[u_j² | X = i] - c²      (for a file - c: what drawing the people adds is gone)
+    n Var(ū_j) = V(c) = Σ_i π_i E[u_j² | X = i] - c²      (for a file - c, without what drawing the people adds)
 
-The design tells E[u_j² | X = i]. Only how the other categories share what c leaves must be estimated. The interval
-{c: n (ū_j - c)² ≤ z² V(c)} lies between the roots of a quadratic; where u_j takes two values it is Wilson's (1927). As
-Agresti & Coull (1998) do, we widen it to z standard errors at its center, so that it holds near 0 and 1 too.
+The design gives E[u_j² | X = i]. Only one thing must be estimated: how the other categories share 1 - c. The interval
+{c: n (ū_j - c)² ≤ z² V(c)} lies between the roots of a quadratic; where u_j takes two values it is Wilson's (1927). We
+widen it to z standard errors at its center, like Agresti & Coull (1998), so that it also holds near 0 and 1.
 
-The variance is that of the tested value, not of the estimate. So a category that nobody named does not look certain, as
-it does to Wald, and no other share is pressed against a boundary, as in a profile.
+The variance is that of the tested value, not of the estimate. Therefore a category that nobody named does not look
+certain, while Wald's interval makes it look so. No other share is pressed against a boundary, while a profile can press
+it there.
 """
 
 from __future__ import annotations
@@ -31,29 +32,29 @@ from naysay.tally import Part
 
 __all__ = ["score_bounds"]
 
-_LARGEST_LISTING = 400_000  # responses × categories above which responses drawn by the design stand for all
-_LEAST = 0.1  # of the variance of independent people that strata or a finite population may leave
-_ROUNDING = 1e-12  # share of the largest variance below which another is nothing but rounding
-_SEED = 0  # of these draws, so that a printed interval can be printed again
+_LARGEST_LISTING = 400_000  # above so many responses × categories, responses drawn by the design represent all
+_LEAST = 0.1  # least share of independent people's variance that strata or a finite population may leave
+_ROUNDING = 1e-12  # a variance below this share of the largest one is only rounding
+_SEED = 0  # of these draws, so that a printed interval can be reproduced
 
 
 def score_bounds(fit: Estimate, confidence: float) -> Floats:
     """The score interval of every proportion, (t, 2), before it is cut to [0, 1].
 
-    Likelihood estimates rest on the most precise indicators: those of weighted least squares, whose weights belong to
-    proportions near the estimate. Any weights keep the indicators unbiased, so we draw the proportions toward equal
-    shares by as much as they are uncertain (James & Stein 1961); weights that follow the noise would hide it.
+    Likelihood estimates rest on the most precise indicators: those of weighted least squares, with weights for
+    proportions near the estimate. The indicators stay unbiased with any weights. So we draw these proportions toward
+    equal shares, by as much as they are uncertain (James & Stein 1961). Weights that follow the noise would hide it.
 
     Parameters
     ----------
     fit : Estimate
-        Of one design or of levels.
+        The estimate of one design or of levels.
     confidence : float
 
     Raises
     ------
     NotEstimable
-        Where moments cannot tell the proportions apart.
+        If moments cannot tell the proportions apart.
     """
     parts = [_Answers.of(part) for part in fit.tally.parts if part.weight.sum() > 0]
     mixing = _mixing(fit, parts)
@@ -82,11 +83,12 @@ def score_bounds(fit: Estimate, confidence: float) -> Floats:
 
 @dataclass(frozen=True)
 class _Answers:
-    """The answers of one part, and all that it could have held.
+    """The answers of one part, and all responses that were possible.
 
-    The weights of efficient indicators must not follow the noise of the answers. So where the possible responses are
-    too many to list, others that the design draws stand for them. Where one of two questions was left out, the possible
-    responses leave it out as often; whoever leaves it out is taken to be like the others, as in the likelihood.
+    The weights of efficient indicators must not follow the noise of the answers. Where the possible responses are too
+    many to list, responses that the design draws therefore represent them, not the answers that came. Where respondents
+    left one of two questions out, the possible responses leave it out equally often. The model takes people who
+    leave it out to be like the others; so does the likelihood.
 
     Parameters
     ----------
@@ -94,11 +96,11 @@ class _Answers:
     rows : (distinct, t) float
         Likelihood rows of the answers that came.
     codes : (responses, width) int
-        All possible responses, or those that stand for them.
+        All possible responses, or those that represent them.
     possible : (responses, t) float
         Their likelihood rows.
     chances : (responses, t) float
-        Chance of each, times the responses that it stands for.
+        Chance of each response in each category, times the number of responses that it represents.
     """
 
     part: Part
@@ -117,7 +119,7 @@ class _Answers:
             chances = design.rows(codes)
         else:
             source = GeneratorSource(np.random.default_rng(_SEED))
-            codes = design.draw(np.arange(max(_LARGEST_LISTING // t, 2 * t)) % t, source)  # each category as often
+            codes = design.draw(np.arange(max(_LARGEST_LISTING // t, 2 * t)) % t, source)  # each category equally often
             chances = design.rows(codes)
             chances = chances / (chances.mean(axis=1, keepdims=True) * len(codes))
         patterns, place = np.unique(part.codes == MISSING, axis=0, return_inverse=True)
@@ -136,7 +138,7 @@ class _Answers:
 
 
 class _Means(NamedTuple):
-    """Means of indicators, and what the designs say of their variances.
+    """Means of indicators, and what the designs say about their variances.
 
     Parameters
     ----------
@@ -146,7 +148,8 @@ class _Means(NamedTuple):
     squares : (parts, t, t) float
         E[u_j² | X = i] as [part, i, j].
     variance : float
-        Of one answer, summed over the categories, if the proportions are those for which the indicators were made.
+        The variance of one answer's indicators, summed over the categories, at the proportions for which the indicators
+        were made.
     """
 
     mean: Floats
@@ -156,7 +159,7 @@ class _Means(NamedTuple):
 
 
 def _mixing(fit: Estimate, parts: list[_Answers]) -> Floats:
-    """What each part's mean counts for in the estimate, (parts,)."""
+    """The weight of each part's mean in the estimate, (parts,)."""
     if fit.level_weights is not None:
         return np.array([fit.level_weights.get(each.part.level, 0.0) for each in parts])
     weight = np.array([each.part.weight.sum() for each in parts])
@@ -180,7 +183,7 @@ def _efficient(parts: list[_Answers], mixing: Floats, reference: Floats) -> _Mea
 
 
 def _unbiased(parts: list[_Answers], mixing: Floats, solution: str | None) -> _Means:
-    """The indicators of moments, each part's own."""
+    """The indicators of moments, made for each part by itself."""
     u, possible = [], []
     for each in parts:
         mapping, space = linear_map(each.part.design, solution), each.part.design.space
@@ -197,7 +200,7 @@ def _means(parts: list[_Answers], mixing: Floats, u: list[Floats], possible: lis
 
 
 def _drawn(proportions: Floats, *, toward: Floats, distance: Floats, variance: float) -> Floats:
-    """Proportions, none below zero, drawn toward others by their variance over the squared distance that was seen."""
+    """Proportions, none below zero, drawn toward others by their variance over the observed squared distance."""
     squared = float(distance @ distance)
     pull = 1.0 if squared <= variance else variance / squared
     inside = np.maximum(proportions, 0.0)
@@ -205,7 +208,7 @@ def _drawn(proportions: Floats, *, toward: Floats, distance: Floats, variance: f
 
 
 def _shares(parts: list[_Answers], means: _Means, near: Floats) -> Floats:
-    """The proportions at each level, (parts, t): its own estimate, drawn toward the common one.
+    """The proportions at each level, (parts, t): the level's own estimate, drawn toward the common one.
 
     People may choose their level by their category, so levels are not assumed to be alike.
     """
@@ -222,8 +225,8 @@ def _shares(parts: list[_Answers], means: _Means, near: Floats) -> Floats:
 def _variance(squares: Floats, shares: Floats, mixing: Floats, spread: Floats, *, file: bool) -> Floats:
     """V(c) of every category as constant, slope and curvature in c, (3, t).
 
-    At a level where the category's share differs from the whole by d it is c + d; the rest of the level keeps the
-    mutual proportions that it is estimated to have.
+    If a level's share of the category differs from the whole by d, its share is c + d. The other categories of the
+    level keep their estimated mutual proportions.
     """
     t = shares.shape[1]
     rest = 1 - shares
@@ -237,10 +240,10 @@ def _variance(squares: Floats, shares: Floats, mixing: Floats, spread: Floats, *
 
 
 def _choosing(parts: list[_Answers], means: _Means, mixing: Floats, variance: Floats, *, file: bool) -> Floats:
-    """The variance that the answers show over the one that the levels' proportions imply, (t,), no less than 1.
+    """The variance that the answers show, divided by the one that the levels' proportions imply, (t,), at least 1.
 
-    Where people choose their level by their category, few answers at a level say little about who they are; drawn
-    toward the common proportions they may look more alike than their answers do.
+    Where people choose their level by their category, few answers at a level say little about the people there. Their
+    proportions, drawn toward the common ones, may look more alike than their answers do.
     """
     constant, slope, curvature = variance
     mean = np.clip(means.mean, 0.0, 1.0)
@@ -251,7 +254,7 @@ def _choosing(parts: list[_Answers], means: _Means, mixing: Floats, variance: Fl
 
 
 def _weighting(fit: Estimate, parts: list[_Answers], means: _Means, mixing: Floats) -> Floats:
-    """Linearized variance over the one that Kish's effective number of answers implies, (t,)."""
+    """Linearized variance, divided by the one that Kish's effective number of answers implies, (t,)."""
     own = {part.level: sampled for part, sampled in fit.tally.apart}
     linearized, plain = np.zeros((2, len(means.mean)))
     moved: Any = 0.0
@@ -275,7 +278,7 @@ def _weighting(fit: Estimate, parts: list[_Answers], means: _Means, mixing: Floa
 
 
 def _ends(mean: Floats, n: Floats, variance: Floats, quantile: float) -> Floats:
-    """{c: n (mean - c)² ≤ quantile · V(c)}, widened to as many standard errors at its center, (t, 2)."""
+    """{c: n (mean - c)² ≤ quantile · V(c)}, (t, 2), widened to √quantile standard errors at its center."""
     constant, slope, curvature = variance
     lead = n - quantile * curvature
     middle = (n * mean + quantile * slope / 2) / lead

@@ -1,4 +1,7 @@
-"""What a sink in a negative survey tells, and what it costs."""
+"""What a sink in a negative survey tells, and what it costs.
+
+A sink is the label that respondents name in place of a category that cannot be named.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +26,14 @@ class Sink(NamedTuple):
     category : label
         The category that cannot be named.
     response : label
-        What is named in its place.
+        The label that respondents name in its place.
     level : label
-        The level at which it is told, where respondents choose one; else None.
+        The level that has this sink, where respondents choose a level; else None.
     odds : float
-        a/b: by how much naming the sink multiplies the odds of being a member.
+        a/b: an answer that names the sink multiplies the odds of being a member by this factor.
     variance_ratio : float
-        Variance of the category's estimate over that of `designs.negative` with as many discards, all categories
-        equally common.
+        Variance of the category's estimate, divided by that of `designs.negative` with as many discards, if all
+        categories are equally common.
     """
 
     category: Any
@@ -43,8 +46,8 @@ class Sink(NamedTuple):
 def sinks(design: Answerable) -> tuple[Sink, ...]:
     """The sinks of a negative survey in which some categories cannot be named; none in other designs.
 
-    Told by the chances with which labels are named: a sink has another label than its category, and is named by members
-    with one chance, a, and by all others with another, b; each other label is never named by its own members.
+    The chances with which labels are named show the sinks. A sink has another label than its category. Members name it
+    with one chance, a, and all others with another chance, b. No other label is named by its own members.
 
     Parameters
     ----------
@@ -86,7 +89,7 @@ def _of_channel(channel: Design) -> tuple[Sink, ...]:
 
 
 def _sink_places(categories: Sequence[Any], labels: Sequence[Any], named: NDArray[np.float64]) -> list[int]:
-    """The places of the sinks, none if the design is no negative survey with sinks."""
+    """The places of the sinks; empty if the design is not a negative survey with sinks."""
     places = [i for i, label in enumerate(labels) if str(label) != str(categories[i])]
     ordinary = np.delete(np.diagonal(named), places)
     even = all(np.ptp(np.delete(named[i], i)) < 1e-9 and named[i, i - 1] for i in places)
