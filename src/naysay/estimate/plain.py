@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from naysay import _checks
 from naysay.designs import direct
@@ -211,7 +211,7 @@ def numbers(values: ArrayLike, *, question: str = "", confidence: float = 0.95) 
     mean, error = float(known.mean()), (float(known.std(ddof=1)) / np.sqrt(n) if n > 1 else None)
     rows: dict[str, tuple[float, float | None, float | None, float | None]] = {"mean": (mean, None, None, None)}
     if error is not None:
-        reach = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * error
+        reach = float(scipy.stats.t.ppf((1 + confidence) / 2, n - 1)) * error
         rows["mean"] = (mean, error, mean - reach, mean + reach)
     for name, share in _QUARTILES.items():
         rows[name] = (float(np.quantile(known, share)), None, *_around(known, share, confidence))
@@ -221,6 +221,6 @@ def numbers(values: ArrayLike, *, question: str = "", confidence: float = 0.95) 
 def _around(known: Floats, share: float, confidence: float) -> tuple[float | None, float | None]:
     """The order statistics around a quantile; None on a side where there are too few numbers."""
     tail, n = (1 - confidence) / 2, len(known)
-    low = int(stats.binom.ppf(tail, n, share))  # P(B < low) ≤ tail
-    high = int(stats.binom.ppf(1 - tail, n, share)) + 1  # P(B ≥ high) ≤ tail
+    low = int(scipy.stats.binom.ppf(tail, n, share))  # P(B < low) ≤ tail
+    high = int(scipy.stats.binom.ppf(1 - tail, n, share)) + 1  # P(B ≥ high) ≤ tail
     return (float(known[low - 1]) if low >= 1 else None, float(known[high - 1]) if high <= n else None)
