@@ -2,7 +2,7 @@
 
 `moments` is unbiased; `maximum_likelihood` stays inside [0, 1]. `nstops`, `nstops_i` and `nstops_ii` are the same
 principles under the names of the negative-survey literature. `stratified` and `pooled` are for levels that respondents
-choose. Each returns an `Estimate`. `independence_test` tests whether the chosen level goes with the category.
+choose. Each returns an `Estimate`. `independence_test` tests whether the chosen level depends on the category.
 """
 
 from naysay.estimate.assumptions import noncompliance_band, preference_band, probability_band
