@@ -145,15 +145,21 @@ def class_questions(modules: dict[str, Module]) -> list[tuple[str, int, str]]:
     classes = kinds(modules)
     found = []
     for module in modules.values():
-        if module.room in INSIDE or module.room == "printing":  # printing has another class `Table`
+        if module.room in INSIDE or module.room == "printing":
             continue
+        others = {  # printing has another class `Table`
+            each.name
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("naysay.printing")
+            for each in node.names
+        }
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
                 asked = {
                     each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "")
                     for each in ast.walk(node.args[1])
                 }
-                found += [(module.name, node.lineno, each) for each in sorted(asked & classes)]
+                found += [(module.name, node.lineno, each) for each in sorted((asked & classes) - others)]
     return found
 
 

@@ -119,15 +119,22 @@ def _assumes_prevalence(offer: Answerable) -> bool:
     return offer.protocol is not None and PREVALENCE in offer.protocol.assumes
 
 
+def _single(offer: Answerable) -> Design | None:
+    """The one design of an offer without levels or samples."""
+    return next(iter(offer.parts.values())) if offer.assigned_by == "nobody" else None
+
+
 def _labels(offer: Answerable) -> list[str]:
     """The two responses of a design for two categories, if they differ from the categories; else none."""
-    labels = [str(label) for label in offer.space.labels] if isinstance(offer, Design) and offer.space.one_label else []
+    design = _single(offer)
+    labels = [] if design is None or not design.space.one_label else [str(label) for label in design.space.labels]
     return labels if len(labels) == 2 and labels != list(map(str, offer.categories)) else []
 
 
 def _way(offer: Answerable) -> str | None:
     """How people carry out a design with an innocuous question; other designs, such as cards, may share its chances."""
-    return way_by_hand(offer, innocuous=True) if isinstance(offer, Design) and _assumes_prevalence(offer) else None
+    design = _single(offer)
+    return way_by_hand(design, innocuous=True) if design is not None and _assumes_prevalence(offer) else None
 
 
 def _default_words(offer: Answerable, languages: Sequence[str]) -> dict[str, Label]:
