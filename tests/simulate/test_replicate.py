@@ -180,7 +180,7 @@ def test_a_replicate_without_answers_is_counted_out():
         ({"people": (0.5, 0.6, 0)}, "must sum to one"),
         ({"preferences": (0.5, 0.6)}, "offers no levels"),
         ({"estimators": ["momnets"]}, "did you mean 'moments'"),
-        ({"estimators": ["pooled"]}, "pooled is for levels"),
+        ({"estimators": ["pooled"]}, "pooled needs an offer of levels"),
         ({"estimators": ["nstops_ii"], "target": "file"}, "nstops_ii is for a population"),
         ({"estimators": []}, "at least one"),
         ({"estimators": ["moments", "moments"]}, "each estimator once"),
