@@ -5,6 +5,7 @@ import datetime
 import json
 import random
 import sqlite3
+import threading
 
 import polars as pl
 import pytest
@@ -177,6 +178,7 @@ def test_sqlite_files_do_not_depend_on_the_order_of_arrival(tmp_path, published,
 
 def test_a_reader_who_keeps_the_order_from_being_forgotten_is_told_of(tmp_path, published, answers, monkeypatch):
     monkeypatch.setattr(sqlite, "_PRAGMAS", (*sqlite._PRAGMAS, "busy_timeout = 50"))
+    monkeypatch.setattr(sqlite, "_PATIENCE", 0.1)
     store = Store(tmp_path / "a.db")
     store.open(published)
     store.add([reply(published, ids(1)[0], answers)])
@@ -188,6 +190,33 @@ def test_a_reader_who_keeps_the_order_from_being_forgotten_is_told_of(tmp_path, 
     reader.close()
     store.settle()
     assert (tmp_path / "a.db-wal").stat().st_size == 0
+    store.dispose()
+
+
+def test_two_servers_that_forget_the_order_at_once_wait_for_each_other(tmp_path, published, answers):
+    store = Store(tmp_path / "a.db")
+    store.open(published)
+    done = threading.Event()
+
+    def write_back():
+        other = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
+        other.execute("PRAGMA busy_timeout = 5000")
+        while not done.wait(0.001):
+            other.execute("BEGIN")
+            other.execute("SELECT count(*) FROM reply").fetchall()
+            other.execute("ROLLBACK")
+            other.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        other.close()
+
+    beside = threading.Thread(target=write_back)
+    beside.start()
+    try:
+        for id in ids(40):
+            store.add([reply(published, id, answers)])
+            store.settle()
+    finally:
+        done.set()
+        beside.join()
     store.dispose()
 
 

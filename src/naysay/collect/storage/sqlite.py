@@ -6,6 +6,7 @@ import contextlib
 import logging
 import stat
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,13 @@ __all__ = ["SQLite"]
 
 log = logging.getLogger("naysay.collect")
 
-_READING = ("query_only = ON", "busy_timeout = 5000")
+_PATIENCE = 5  # seconds that a connection waits for another
+_READING = ("query_only = ON", f"busy_timeout = {1000 * _PATIENCE}")
 _PRAGMAS = (
     "journal_mode = WAL",
     "synchronous = FULL",  # an acknowledged answer survives a power cut
     "secure_delete = ON",  # what is deleted is overwritten with zeros
-    "busy_timeout = 5000",
+    f"busy_timeout = {1000 * _PATIENCE}",
     "wal_autocheckpoint = 200",
 )
 
@@ -65,7 +67,10 @@ class SQLite:
         with contextlib.closing(engine.raw_connection()) as connection:
             cursor = connection.cursor()
             cursor.execute("VACUUM")
-            busy, *_ = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            end = time.monotonic() + _PATIENCE
+            # The pragma waits for readers, and fails at once while another connection writes the log back.
+            while (busy := cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]) and time.monotonic() < end:
+                time.sleep(0.05)
             cursor.close()
         if busy:  # the pragma reports a failure in its row and raises nothing
             raise DataError(
