@@ -299,3 +299,20 @@ def test_cells_without_a_parameter_that_tells_them_apart():
         DesignError, match="a nuisance parameter that tells the cells 'truthful yes', 'lying yes' apart"
     ):
         within(silent)
+
+
+def test_a_contrast_without_its_category(table):
+    refused(table, "said ~ C(g, Treatment)", match=r"names no category; write .* C\(region, Treatment\('north'\)\)")
+
+
+def test_dates_in_an_array_are_refused_as_dates(table):
+    days = np.array(["2026-01-01"] * 60, dtype="datetime64[D]")
+    refused({**table, "day": days}, "said ~ day", match="column 'day' holds Date; a formula takes numbers and texts")
+
+
+def test_separation_counts_people_and_not_rows():
+    said = ["yes", "no", "yes", "no", "no"]
+    table = {"said": said, "g": list("aaabb"), "n": [30, 40, 10, 70, 0]}
+    refused(table, "said ~ g", design=DIRECT, error=NotEstimable, count="n", match="for 70 of 150 people")
+    weights = {**table, "w": [1.0, 1.0, 1.0, 2.0, 0.0]}
+    refused(weights, "said ~ g", design=DIRECT, error=NotEstimable, weights="w", match="for 1 of ")

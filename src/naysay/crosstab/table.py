@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -22,6 +21,7 @@ from naysay.estimate import ESTIMATORS, Estimate, maximum_likelihood
 from naysay.estimate.linear import Floats, check_rank
 from naysay.printing import text
 from naysay.printing.content import Content
+from naysay.printing.html import notebook
 from naysay.sampling import Sampling
 
 __all__ = ["ESTIMATED", "Association", "Crosstab", "crosstab"]
@@ -253,7 +253,7 @@ class Crosstab:
         return text(self.sections())
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return notebook(self.sections())
 
     def __repr__(self) -> str:
         names = " × ".join(f"{each.column} ({len(each.labels)})" for each in self.variables)

@@ -222,7 +222,7 @@ class Crossed(Answerable):
         said = []
         for each, own, named in zip((self.first, self.second), truths, self._levels_of(level), strict=True):
             design: Any = each
-            given = {} if named is None else {"sample" if design.kind == "samples" else "level": named}
+            given = {} if named is None else {design.noun: named}
             said.append(design.randomize(own, rng=source, **given))
         return self._joined(*said)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +25,7 @@ __all__ = ["Numbers", "Shares", "numbers", "shares"]
 _QUARTILES = {"first quartile": 0.25, "median": 0.5, "third quartile": 0.75}
 
 
-class _Plain:
+class _Plain(ABC):
     """The common part of both kinds of results."""
 
     question: str
@@ -32,9 +33,9 @@ class _Plain:
     missing: int
     confidence: float
 
+    @abstractmethod
     def table(self) -> list[list[Any]]:
         """The names of the columns, then the numbers, row by row."""
-        raise NotImplementedError
 
     def content(self) -> list[Content]:
         """The numbers in the vocabulary of `naysay.printing`."""
@@ -46,8 +47,9 @@ class _Plain:
         columns = (Column(head[0], words=True, width=40), *map(Column, head[1:]))
         return [Sentence(self.question), Sentence(told), Table(columns, cells)]
 
+    @abstractmethod
     def _places(self) -> int:
-        raise NotImplementedError
+        """Decimals that are shown of each number."""
 
     def to_csv(self) -> str:
         """The numbers as CSV, without rounding."""

@@ -58,8 +58,8 @@ def check_columns(data: Data) -> None:
         )
 
 
-def check_finite(data: Data, found: Optimum) -> None:
-    """Raise if coefficients grow without end (separation).
+def check_finite(data: Data, found: Optimum, penalty: float = 0.0) -> None:
+    """Raise if coefficients grow without end (separation), or for longer than was searched.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def check_finite(data: Data, found: Optimum) -> None:
     directions = np.array([model.split(each)[0] for each in found.endless.T])  # (k, t - 1, p)
     moved = np.sqrt(((directions @ model.x.T) ** 2).sum(axis=0))
     equation = int(moved.max(axis=1).argmax())
-    concerned = moved[equation] > 1e-6 * moved[equation].max()
+    concerned = (moved[equation] > 1e-6 * moved[equation].max()) & (model.weight > 0)
     spread = np.sqrt(np.mean(model.x**2, axis=0) * (directions[:, equation] ** 2).sum(axis=0))
     names = [name for name, size in zip(columns, spread, strict=True) if size > _PART * spread.max()]
     label = _checks.label(data.design.categories[model.free[equation]])
@@ -80,11 +80,15 @@ def check_finite(data: Data, found: Optimum) -> None:
     share = model.shares(found.theta)[model.free[equation], concerned]
     ends = sorted({round(float(each)) for each in share[(share < 1e-4) | (share > 1 - 1e-4)]})
     told = f"their share of “{label}” is estimated as {' or '.join(map(str, ends))}" if ends else "their shares run off"
-    people = f"{int(concerned.sum()):,} of {len(model.x):,} people"
+    standing = (model.weight > 0) if data.tally.weighted else model.weight  # each row for how many people
+    people = f"{int(standing[concerned].sum()):,} of {data.n:,} people"
+    remedy = (
+        "a larger penalty" if penalty else "a penalty (penalty=1, --penalty 1), with which coefficients stay finite"
+    )
     raise NotEstimable(
         f"no finite coefficient of {_checks.shown(names)} for “{label}” against “{other}” (separation): for {people} "
         f"{told}, as their answers are as one-sided as the design allows; leave the term out, join its categories, or "
-        "add a penalty (penalty=1, --penalty 1), with which coefficients stay finite",
+        f"add {remedy}",
         contrast=found.endless[:, 0].tolist(),
         rank=model.size - found.endless.shape[1],
     )

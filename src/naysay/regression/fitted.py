@@ -26,21 +26,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fitted:
-    """The numbers of a regression.
-
-    Parameters
-    ----------
-    data : Data
-        Who is in it, and what they said.
-    optimum : Optimum
-    standard_error_name : str
-        What standard errors rest on: observed, expected, outer_product or sandwich.
-    penalty : Penalty, optional
-    model : Model
-        The likelihood; rows that are alike may be one.
-    squared : (rows,) float
-        Sums of squared weights of the rows of the model.
-    """
+    """The numbers of a regression; `Regression` describes the parameters."""
 
     data: Data
     optimum: Optimum

@@ -135,7 +135,7 @@ def regress(
     )
     prior = Penalty.of(penalty, model.x, model.weight) if penalty else None
     optimum = solve(model, start(model, found), prior)
-    check_finite(found, optimum)
+    check_finite(found, optimum, penalty)
     kind = standard_errors or ("sandwich" if apart else "observed")
     return Regression(found, optimum, kind, prior, model, squared)
 

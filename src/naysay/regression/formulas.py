@@ -252,6 +252,9 @@ def _walked(tree: ast.AST) -> Iterator[tuple[str, str]]:
     """
     for node in ast.walk(tree):
         match node:
+            case ast.Call(args=[_, ast.Name(id="Treatment"), *_]):
+                told = "write a category with which the others are compared, such as C(region, Treatment('north'))"
+                raise DataError(f"{ast.unparse(node)} names no category; {told}")
             case ast.Call(func=ast.Name(id=name), keywords=keywords) if name in FUNCTIONS:
                 for keyword in keywords:
                     if keyword.arg is None or keyword.arg.startswith("_"):

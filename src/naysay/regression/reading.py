@@ -199,6 +199,8 @@ def _collected(data: Any, named: Sequence[str], roles: Roles) -> Any:
 
 
 def _listed(cells: Any) -> Any:
+    if isinstance(cells, np.ndarray) and cells.dtype != object:  # its cells are no Python dates
+        return cells
     return [sorted(map(str, cell)) if isinstance(cell, set | frozenset | tuple) else cell for cell in cells]
 
 

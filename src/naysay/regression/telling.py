@@ -43,7 +43,8 @@ def sections(fit: Fitted, confidence: float, at: At) -> list[Content]:
 def _heading(fit: Fitted, confidence: float) -> list[Content]:
     """What stands above the numbers."""
     data = fit.data
-    weighted = f", weighted (sum of weights {data.tally.weight:,.6g})" if fit.weighted else ""
+    uneven = data.squared.sum() > fit.n * (1 + 1e-9)  # not so where clusters or strata alone are told
+    weighted = f", weighted (sum of weights {data.tally.weight:,.6g})" if uneven else ""
     left = f", {data.dropped:,} left out for missing covariates" if data.dropped else ""
     missing = f"{data.tally.missing:,} missing" if data.tally.missing else "none missing"
     what = "logistic" if fit.model.t == 2 else "multinomial"
@@ -154,7 +155,7 @@ def _rests(fit: Fitted) -> Iterator[str]:
         yield f"assumes: {' and '.join(fit.model.within.told)} is the same for everyone, whatever their covariates"
     if fit.penalty is not None:
         yield f"penalty: log-F({fit.penalty.m:g}, {fit.penalty.m:g}) priors on the coefficients of centered covariates"
-    yield "effects are averages over these people; their errors do not count that other people would have come"
+    yield "effects are averages over these people; their errors take the covariates of these people as given"
 
 
 def reservations(fit: Fitted) -> list[str]:
