@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,12 +52,23 @@ def label(category: object) -> str:
 def nearest(value: object, known: Iterable[object]) -> str:
     """A hint that names the known label nearest to `value`, or lists what is known."""
     texts = [str(label) for label in known]
+    return _meant(value, texts) or f"known are {shown(texts)}"
+
+
+def no_column(name: object, columns: Sequence[str]) -> str:
+    """The words for a column that is not there, with those that are."""
+    hint = _meant(name, columns)
+    return f"there is no column {name!r}; the columns are {shown(columns, 40)}" + (f" ({hint})" if hint else "")
+
+
+def _meant(value: object, texts: Sequence[str]) -> str:
+    """A question whether a near text was meant; empty where none is near."""
     close = difflib.get_close_matches(str(value), texts, n=1, cutoff=0.6)
     if not close:
         folded = {text.casefold().strip(): text for text in texts}
         match = folded.get(str(value).casefold().strip())
         close = [match] if match else []
-    return f"did you mean {close[0]!r}?" if close else f"known are {shown(texts)}"
+    return f"did you mean {close[0]!r}?" if close else ""
 
 
 def shown(values: Iterable[object], most: int = 12) -> str:

@@ -73,11 +73,7 @@ def tally_frame(
         if not isinstance(name, str):
             raise DataError(f"with a frame, name a column for everything; got {type(name).__name__}")
         if name not in schema.names():
-            raise DataError(
-                f"there is no column {name!r}; the columns are {_checks.shown(schema.names(), 40)}"
-                f" ({_checks.nearest(name, schema.names())})",
-                column=name,
-            )
+            raise DataError(_checks.no_column(name, schema.names()), column=name)
     # Boolean columns, one for each category: put them in the order of the labels.
     if asked.space.answers == 1 and len(answers) > 1:
         texts = [str(label) for label in asked.space.labels]

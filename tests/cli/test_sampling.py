@@ -101,7 +101,7 @@ WRONG = [
     (("--strata", "school", "--cluster", "weight"), "named twice"),
     (("--strata", "school", "--cluster", "school"), "named twice"),
     (("--replicates", "rw*"), "say what the replicate weights are"),
-    (("--replicates", "brep*", "--replicate-kind", "brr"), "names no column"),
+    (("--replicates", "brep*", "--replicate-kind", "brr"), "--replicates 'brep*': there is no column"),
     (("--replicate-kind", "brr"), "name the columns"),
     (("--strata", "region", "--cluster", "school", "--replicates", "brr"), "two clusters in each stratum"),
     (("--totals", "school.csv"), "must begin with the columns variable,class,total"),

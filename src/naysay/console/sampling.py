@@ -125,10 +125,7 @@ def _matching(patterns: Sequence[str], columns: Sequence[str]) -> list[str]:
     for pattern in patterns:
         own = [name for name in columns if name == pattern] or [n for n in columns if fnmatchcase(n, pattern)]
         if not own:
-            raise DataError(
-                f"--replicates {pattern!r} names no column; the columns are {_checks.shown(columns, 40)} "
-                f"({_checks.nearest(pattern, [*columns, *KINDS])})"
-            )
+            raise DataError(f"--replicates {pattern!r}: {_checks.no_column(pattern, [*columns, *KINDS])}")
         found += own
     return list(dict.fromkeys(found))
 

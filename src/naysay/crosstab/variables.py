@@ -171,11 +171,7 @@ def _values(data: Any, column: str) -> tuple[Any, ...]:
     frame = nw.from_native(pl.DataFrame(data, strict=False) if isinstance(data, Mapping) else data)
     names = frame.collect_schema().names()
     if column not in names:
-        raise DataError(
-            f"there is no column {column!r}; the columns are {_checks.shown(names, 40)} "
-            f"({_checks.nearest(column, names)})",
-            column=column,
-        )
+        raise DataError(_checks.no_column(column, names), column=column)
     different: Any = frame.select(column).unique()
     different = different.collect() if isinstance(different, nw.LazyFrame) else different
     values = [value for value in different[column].to_list() if not _checks.is_missing(value)]

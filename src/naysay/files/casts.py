@@ -20,12 +20,11 @@ def check_columns(frame: pl.LazyFrame, names: Sequence[str]) -> None:
     for name in names:
         if name in there:
             continue
-        near = _checks.nearest(name, there)
-        hint = f" ({near})" if near.startswith("did you mean") else ""
+        told = _checks.no_column(name, there)
         for separator, flag in ((";", "';'"), ("\t", "$'\\t'"), ("|", "'|'")):
             if len(there) == 1 and separator in there[0]:
-                hint = f" (the file seems to be separated by {separator!r}: add --separator {flag})"
-        raise DataError(f"there is no column {name!r}; the columns are {_checks.shown(there, 40)}{hint}", column=name)
+                told += f" (the file seems to be separated by {separator!r}: add --separator {flag})"
+        raise DataError(told, column=name)
 
 
 def as_text(frame: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:

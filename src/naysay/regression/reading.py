@@ -183,11 +183,7 @@ def _collected(data: Any, named: Sequence[str], roles: Roles) -> Any:
     used = [*named, *roles.columns]
     for name in used:
         if name not in there:
-            raise DataError(
-                f"there is no column {name!r}; the columns are {_checks.shown(there, 40)} "
-                f"({_checks.nearest(name, there)})",
-                column=name,
-            )
+            raise DataError(_checks.no_column(name, there), column=name)
     twice = next((name for name in named[len(set(named)) - len(named) :] if named.count(name) > 1), None)
     if twice is not None:
         raise DataError(f"column {twice!r} stands on both sides of the formula", column=twice)
