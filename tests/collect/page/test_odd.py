@@ -93,7 +93,7 @@ def test_practice_is_skipped_and_taken_again(practising):
     assert main.text_content() == "Skip"
     practising.move().back_to("practice")
     first = season(practising, 1)
-    assert first.startswith("Sent: not “")
+    assert first.startswith("This would be sent: not “")
     assert "Summer" not in first
     assert main.text_content() == "Next"
     assert "Could anyone tell your answer from this? No." in practising.page.locator(SEASON).text_content()
@@ -144,7 +144,7 @@ def test_the_researcher_may_ask_another_question_for_practice(respond, tmp_path)
     with serve([survey_with(practice=own)], tmp_path) as server:
         respondent = respond("other", on=server).open().move(".welcome .actions .main").move()
         assert respondent.page.locator("h1").text_content() == "Which meal do you like best?"
-        assert season(respondent, 0) in ("Sent: not “Lunch”.", "Sent: not “Dinner”.")
+        assert season(respondent, 0) in ("This would be sent: not “Lunch”.", "This would be sent: not “Dinner”.")
         assert respondent.page.locator(".preview .hint").text_content().startswith("Could anyone tell your answer")
 
 

@@ -113,7 +113,7 @@ export function sentence(question, texts, answers, response) {
   const named = naming(question, texts);
   const quoted = (names) => names.map((name) => texts.quoted(named(name)));
   const words = out.length ? quoted(out).map((option) => texts.say("picture.not", { option })).join(texts.say("picture.comma")) : texts.list(quoted(said));
-  const sent = texts.say("picture.sent", { words });
+  const sent = texts.say(question.practice ? "practice.sent" : "picture.sent", { words });
   if (answers.level(question).loud) return `${sent} ${texts.say("picture.loud")}`;
   if (stay.length === 1) return `${sent} ${texts.say("picture.one")}`;
   if (out.length) return sent;

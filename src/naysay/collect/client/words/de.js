@@ -91,6 +91,8 @@ export default {
     summer: "Sommer",
     autumn: "Herbst",
     winter: "Winter",
+    leaves: "Was dieses Gerät verlassen würde",
+    sent: "Das würde gesendet: {words}.",
     see: "Könnte jemand daraus Ihre Antwort ablesen? Nein. Private Fragen verbergen Ihre Antwort auf ähnliche Weise.",
     skip: "Überspringen",
   },

@@ -91,6 +91,8 @@ export default {
     summer: "Summer",
     autumn: "Autumn",
     winter: "Winter",
+    leaves: "What would leave this device",
+    sent: "This would be sent: {words}.",
     see: "Could anyone tell your answer from this? No. Private questions hide your answer in a similar way.",
     skip: "Skip",
   },

@@ -91,6 +91,8 @@ export default {
     summer: "Verano",
     autumn: "Otoño",
     winter: "Invierno",
+    leaves: "Lo que saldría de este dispositivo",
+    sent: "Se enviaría: {words}.",
     see: "¿Podría alguien saber por esto su respuesta? No. Las preguntas privadas ocultan su respuesta de modo parecido.",
     skip: "Omitir",
   },
