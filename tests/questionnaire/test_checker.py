@@ -505,3 +505,18 @@ def test_both_options_stay_possible_is_never_said_without_the_odds():
     possible = [line for line in told if "stay possible" in line]
     assert possible
     assert all("changes the odds between two categories by 1e+04 at most" in line for line in possible)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"title": ["A"]}, "title must be an object; got ['A']"),
+        ({"practice": []}, "practice must be an object; got []"),
+        ({"version": "one"}, "version must be"),
+        ({"contact": 7}, "contact must be"),
+    ],
+)
+def test_values_of_another_shape_are_told_in_words_of_json(change, told):
+    found = [each.message for each in of_form(sample().form() | change).errors]
+    assert any(told in each for each in found), found
+    assert not any("valid dictionary" in each or "instance of" in each for each in found)

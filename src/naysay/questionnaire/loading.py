@@ -23,6 +23,17 @@ from naysay.questionnaire.xlsform.sheets import content_of
 __all__ = ["Examined", "examine", "load", "of_form"]
 
 _MOST_NESTED = 12
+_SHAPES = {
+    "string_type": "a text, in quotation marks",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "float_type": "a number",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type", "dataclass_type"), "an object"),
+}  # by pydantic's names of errors
 
 
 @dataclass(frozen=True)
@@ -258,6 +269,8 @@ def _of_validation(error: ValidationError, path: str = "") -> list[Problem]:
 def _worded(kind: str, told: str, value: Any, field: str, *, coded: bool, whole: bool) -> tuple[str, str]:
     """The problem of a field, and the way out."""
     got = f"got {_checks.shown([value])}"
+    if kind in _SHAPES:
+        return f"{field or 'an item'} must be {_SHAPES[kind]}; got {value!r:.60}", ""
     if kind == "string_pattern_mismatch" and field == "name" and whole:
         message = "the name of a questionnaire must hold lower-case letters, digits, _ and - only"
         return f"{message}; {got}", "it stands in links; write it as survey-1"
@@ -275,7 +288,8 @@ def _worded(kind: str, told: str, value: Any, field: str, *, coded: bool, whole:
         return f"{field} is missing", "fill it in"
     if kind == "extra_forbidden":
         return f"there is no field {field!r}", "leave it out"
-    return f"{told[:1].lower()}{told[1:]}; {got}", ""
+    words = told.replace("Input should", f"{field or 'an item'} must").replace("should", "must")
+    return f"{words[:1].lower()}{words[1:]}; {got}", ""
 
 
 _CODED = {"choices", "bins", "rows"}  # names in these lists may be numbers
