@@ -38,6 +38,10 @@ from naysay.microdata.population.theta import data_intrusion_simulation as data_
 from naysay.microdata.population.theta import theta as theta
 from naysay.microdata.risk.diversity import Diversity as Diversity
 from naysay.microdata.risk.diversity import diversity as diversity
+from naysay.microdata.risk.readings import Readings as Readings
+from naysay.microdata.risk.readings import readings as readings
+from naysay.microdata.risk.released import InformedIntruder as InformedIntruder
+from naysay.microdata.risk.released import informed as informed
 from naysay.microdata.risk.scenarios import SCENARIOS as SCENARIOS
 from naysay.microdata.risk.scenarios import Identification as Identification
 from naysay.microdata.risk.scenarios import Scenario as Scenario

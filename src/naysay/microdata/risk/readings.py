@@ -1,0 +1,122 @@
+"""Three ways to count who is like a record with gaps: k, c and m. Only k is a promise after suppression."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay.microdata.keys.tuples import grouped
+from naysay.microdata.keys.variables import Keys
+from naysay.microdata.matching.matches import matches_of_tuples
+
+__all__ = ["Readings", "readings"]
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """k, c and m of every record of a table, held once for each distinct tuple of keys: k ≤ c ≤ m.
+
+    Parameters
+    ----------
+    keys : Keys
+    same : (distinct,) int
+        k: records that show the same, a gap being a value of its own. Whatever an intruder knows of the keys, they pick
+        the right record of these with probability at most 1/k.
+    showing : (distinct,) int
+        c: records that hold, known, every value that this record shows. Gaps of others do not count.
+    possible : (distinct,) int
+        m: records that may be the same person, where a gap may be anything.
+
+    Notes
+    -----
+    c and m are no bounds of an intruder's success. Two emptied records raise m to 3 for everybody, and protect nobody.
+    """
+
+    keys: Keys
+    same: Counts
+    showing: Counts
+    possible: Counts
+
+    @property
+    def k(self) -> Counts:
+        """Size k of each respondent, (n,)."""
+        return self.same[self.keys.owner]
+
+    @property
+    def c(self) -> Counts:
+        """Number c of each respondent, (n,)."""
+        return self.showing[self.keys.owner]
+
+    @property
+    def m(self) -> Counts:
+        """Number m of each respondent, (n,)."""
+        return self.possible[self.keys.owner]
+
+    @property
+    def least_k(self) -> int:
+        """The least k: the guarantee of a release; 0 where the policy "drop" leaves nobody in."""
+        return self._least(self.same)
+
+    @property
+    def least_c(self) -> int:
+        """The least c."""
+        return self._least(self.showing)
+
+    @property
+    def least_m(self) -> int:
+        """The least m."""
+        return self._least(self.possible)
+
+    def _least(self, sizes: Counts) -> int:
+        return int(sizes[self.keys.kept].min()) if self.keys.kept.any() else 0
+
+
+def readings(keys: Keys, *, rule: str = "worst") -> Readings:
+    """k, c and m of a table: three answers to how many records are like one that has gaps.
+
+    Parameters
+    ----------
+    keys : Keys
+        Records that the policy "drop" leaves out have 0.
+    rule : {"worst", "intersect", "first"}
+        How uncertain cells match, see `matches`; for k two sets of candidates are alike if they are equal.
+
+    Examples
+    --------
+    >>> from naysay import microdata
+    >>> keys = microdata.Keys({"age": [40, 40, 40, None], "sex": ["f", "f", None, "m"]}, ["age", "sex"])
+    >>> found = readings(keys)
+    >>> found.k, found.c, found.m
+    (array([2, 2, 1, 1]), array([2, 2, 3, 1]), array([3, 3, 4, 2]))
+    >>> found.least_k
+    1
+
+    Notes
+    -----
+    Where the rule takes a candidate as known (``worst``, ``first``), it does so for c, too.
+    """
+    kept, tuples = keys.kept, keys.tuples
+    showing = np.zeros(keys.distinct, np.int64)
+    known = [column > 0 for column in tuples.columns]
+    first, pattern = grouped(known, [2] * len(known))
+    for number, row in enumerate(first):
+        places = [place for place, held in enumerate(known) if held[row]]
+        own = np.flatnonzero((pattern == number) & kept)
+        holding = np.logical_and.reduce([kept, *(known[place] for place in places)])
+        showing[own] = _alike(keys, own, np.flatnonzero(holding), places, rule)
+    return Readings(keys, np.where(kept, tuples.count, 0), showing, matches_of_tuples(keys, rule=rule))
+
+
+def _alike(keys: Keys, own: Counts, holding: Counts, places: Sequence[int], rule: str) -> Counts:
+    """How many of some records match each tuple on keys that all of them hold."""
+    if not places:
+        return np.full(len(own), keys.tuples.count[holding].sum())
+    part, place = keys.tuples.take(holding).only(places)
+    there = keys.of_tuples([keys.variables[each] for each in places], part)
+    found = matches_of_tuples(there, rule=rule)[place]
+    return np.asarray(found[np.searchsorted(holding, own)], np.int64)
