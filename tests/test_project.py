@@ -17,8 +17,8 @@ SCRIPTS = sorted((ROOT / "scripts").iterdir())
 
 EXTRAS = {
     "collect": (
-        "alembic argon2-cffi brotli cryptography fastapi httpx2 jinja2 lark openpyxl psycopg pyxform rjsmin segno "
-        "sqlalchemy uvicorn"
+        "alembic argon2-cffi brotli cryptography fastapi httpx2 jinja2 lark openpyxl psycopg pyotp python-multipart "
+        "pyxform rjsmin segno sqlalchemy uvicorn"
     ),
     "files": "openpyxl pyarrow pyreadstat",
     "plots": "altair jinja2 vl-convert-python",

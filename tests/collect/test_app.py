@@ -356,8 +356,8 @@ def test_every_refusal_is_described(preview):
             "enum"
         ]
     ]
-    assert set(codes) == set(STATUS) - {"wrong_method"}
-    assert set(responses) == {*map(str, STATUS.values()), "200", "201"} - {"405"}
+    assert set(codes) == set(STATUS) - {"wrong_method", "unauthorized", "forbidden"}
+    assert set(responses) == {*map(str, STATUS.values()), "200", "201"} - {"405", "401", "403"}
     assert set(told["paths"]) == {
         "/",
         "/s/{name}",

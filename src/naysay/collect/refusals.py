@@ -10,6 +10,8 @@ __all__ = ["CLOSED", "STATUS", "Refusal"]
 
 STATUS = {
     "malformed": 422,
+    "unauthorized": 401,
+    "forbidden": 403,
     "unknown": 404,
     "wrong_method": 405,
     "too_slow": 408,

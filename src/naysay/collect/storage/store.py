@@ -17,7 +17,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.storage import migrations, tables
+from naysay.collect.storage import admin_tables, migrations, tables
 from naysay.collect.storage.postgresql import PostgreSQL
 from naysay.collect.storage.replies import Replies
 from naysay.collect.storage.sqlite import SQLite
@@ -66,6 +66,8 @@ Mode = Literal["make", "change", "read"]
 """What is done with a database: make it if there is none, change it, or only read it."""
 
 _STANDING = select(tables.survey.c.name, tables.survey.c.hash, tables.survey.c.closed)
+_OF_SURVEY = (tables.reply, admin_tables.plan, admin_tables.token)
+"""What goes with a survey: another survey of its name must not inherit it."""
 _BACKENDS: dict[str, type[SQLite] | type[PostgreSQL]] = {"sqlite": SQLite, "postgresql": PostgreSQL}
 
 
@@ -104,7 +106,7 @@ class Store:
             raise DataError(f"there is no database {missing!r}; a server makes one: naysay serve")
         self.engine = self._backend.engine(address, reading=mode == "read")
         try:
-            with self._reading() if mode == "read" else self.engine.begin() as connection:
+            with self.reading() if mode == "read" else self.engine.begin() as connection:
                 (migrations.check if mode == "read" else migrations.upgrade)(connection)
         except Exception:  # whatever it is: no connection may stay open on a store that is not returned
             self.engine.dispose()
@@ -195,7 +197,8 @@ class Store:
         """Delete a survey with all replies to it, and overwrite their place on disk."""
         with self.engine.begin() as connection:
             found = connection.execute(delete(tables.survey).filter_by(name=name)).rowcount
-            connection.execute(delete(tables.reply).filter_by(survey=name))
+            for each in _OF_SURVEY:
+                connection.execute(delete(each).where(each.c.survey == name))
             _drop_unused_clients(connection)
         if not found:
             raise self._unknown(name)
@@ -209,13 +212,13 @@ class Store:
         """All surveys by name, with how many have answered."""
         columns = tables.survey.c
         counted = select(func.count()).where(tables.reply.c.survey == columns.name).scalar_subquery()
-        with self._reading() as connection:
+        with self.reading() as connection:
             asked = select(columns.name, columns.hash, columns.opened, columns.closed, counted).order_by(columns.name)
             return tuple(Listed(*row) for row in connection.execute(asked))
 
     def standing(self) -> dict[str, tuple[str, bool]]:
         """The hash of every survey, and whether it is open. It is quick, so that it can be asked often."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return _standing(connection, _STANDING)
 
     def published(self, name: str) -> Published:
@@ -227,7 +230,7 @@ class Store:
             There is no survey of this name.
         """
         columns = tables.survey.c
-        with self._reading() as connection:
+        with self.reading() as connection:
             row = connection.execute(select(columns.published, columns.client).filter_by(name=name)).first()
             files = select(tables.client_file.c.name, tables.client_file.c.content)
             kept = connection.execute(files.filter_by(client=row.client)).all() if row else ()
@@ -239,7 +242,7 @@ class Store:
         """All replies to a survey, in the order of random ids."""
         published = self.published(name)
         columns = tables.reply.c
-        with self._reading() as connection:
+        with self.reading() as connection:
             asked = select(columns.day, columns.answers).filter_by(survey=name).order_by(columns.id)
             return Replies(published, tuple((day, answers) for day, answers in connection.execute(asked)))
 
@@ -255,7 +258,7 @@ class Store:
         """
         columns = tables.reply.c
         of_survey = columns.survey == published.name
-        with self._reading() as connection:
+        with self.reading() as connection:
             asked = select(columns.id).where(of_survey).execution_options(yield_per=size)
             ids = np.fromiter((id for (id,) in connection.execute(asked)), dtype="S32")
             order = np.frombuffer(os.urandom(8 * len(ids)), dtype=np.uint64).argsort()
@@ -293,7 +296,8 @@ class Store:
         """Close all connections."""
         self.engine.dispose()
 
-    def _reading(self) -> AbstractContextManager[Connection]:
+    def reading(self) -> AbstractContextManager[Connection]:
+        """A connection that only reads, and does not wait for a writer."""
         return self.engine.execution_options(naysay_reading=True).connect()
 
 

@@ -1,0 +1,181 @@
+"""Tokens with which programs read: what each may read, of which survey, and until when."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import re
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import delete, insert, select, update
+
+from naysay.collect.refusals import Refusal
+from naysay.collect.storage import Store, today
+from naysay.collect.storage.admin_tables import token as table
+from naysay.errors import DataError
+
+__all__ = ["SCOPES", "Token", "check", "create", "listed", "revoke"]
+
+SCOPES = {
+    "read:aggregates": "counts, estimates and their intervals",
+    "read:export": "every reply, as the export has it",
+}
+"""What a token may be good for. None contains another."""
+
+_FORM = re.compile(r"naysay_[0-9a-f]{8}_[A-Za-z0-9_-]{43}")
+_LONGEST = 64
+
+
+@dataclass(frozen=True)
+class Token:
+    """What is known of a token; its secret is shown once, and only a hash of it is stored.
+
+    Parameters
+    ----------
+    id : str
+        Eight characters, also the middle of the secret.
+    name : str
+        Who or what uses it.
+    scopes : tuple of str
+        Of `SCOPES`.
+    survey : str or None
+        The only survey that it reads; None for all.
+    made, expires, used : date
+        The days (UTC) on which it was made, is good for the last time, and was used last.
+    """
+
+    id: str
+    name: str
+    scopes: tuple[str, ...]
+    survey: str | None
+    made: datetime.date
+    expires: datetime.date | None
+    used: datetime.date | None
+
+
+def create(
+    store: Store,
+    name: str,
+    *,
+    scopes: Iterable[str],
+    survey: str | None = None,
+    expires: datetime.date | None = None,
+) -> tuple[Token, str]:
+    """A new token and its secret, which cannot be shown again.
+
+    Parameters
+    ----------
+    store : Store
+    name : str
+        Who or what uses it.
+    scopes : iterable of str
+        Of `SCOPES`.
+    survey : str, optional
+        The only survey that it reads; by default it reads all of them.
+    expires : date, optional
+        The last day (UTC) on which it is good.
+
+    Raises
+    ------
+    DataError
+        The name is empty or too long, a scope or the survey does not exist, or the last day is over.
+
+    Examples
+    --------
+    >>> store = Store("sqlite://")
+    >>> token, secret = create(store, "our dashboard", scopes=["read:aggregates"])
+    >>> check(store, secret, scope="read:aggregates", survey="sample").name
+    'our dashboard'
+    >>> check(store, secret, scope="read:export", survey="sample")
+    Traceback (most recent call last):
+    naysay.collect.refusals.Refusal: this token is not good for read:export
+    >>> store.dispose()
+    """
+    name, asked = name.strip(), set(scopes)
+    if not 0 < len(name) <= _LONGEST or not name.isprintable():
+        raise DataError(f"a token needs a name of at most {_LONGEST} characters in one line; got {name[:80]!r}")
+    if not asked or asked - set(SCOPES):
+        wrong = f"; got {', '.join(sorted(asked - set(SCOPES)))}" if asked else "; got none"
+        raise DataError(f"a token must be good for some of {', '.join(SCOPES)}{wrong}")
+    if expires is not None and expires < today():
+        raise DataError(f"the last day of a token must not be over; got {expires}")
+    if survey is not None:
+        store.published(survey)
+    id = secrets.token_hex(4)
+    secret = f"naysay_{id}_{secrets.token_urlsafe(32)}"
+    found = Token(id, name, tuple(each for each in SCOPES if each in asked), survey, today(), expires, None)
+    row = {**vars(found), "scopes": " ".join(found.scopes), "digest": _digest(secret)}
+    with store.engine.begin() as connection:
+        connection.execute(insert(table).values(**row))
+    return found, secret
+
+
+def listed(store: Store) -> tuple[Token, ...]:
+    """All tokens by name."""
+    with store.reading() as connection:
+        return tuple(_token(row) for row in connection.execute(select(table).order_by(table.c.name, table.c.id)))
+
+
+def revoke(store: Store, id: str) -> None:
+    """Delete a token: whoever has its secret reads nothing more.
+
+    Raises
+    ------
+    DataError
+        There is no token of this id.
+    """
+    with store.engine.begin() as connection:
+        found = connection.execute(delete(table).filter_by(id=id)).rowcount
+    if not found:
+        known = ", ".join(f"{each.id} ({each.name})" for each in listed(store))
+        raise DataError(f"there is no token {id!r}; there {f'are {known}' if known else 'is none'}")
+
+
+def check(store: Store, secret: str | None, *, scope: str, survey: str | None = None) -> Token:
+    """The token with this secret, if it may be used for this.
+
+    Parameters
+    ----------
+    store : Store
+    secret : str or None
+        What stands behind ``Bearer`` in the request.
+    scope : str
+        What is asked for, of `SCOPES`.
+    survey : str, optional
+        Of which survey; without it, the token must be for all of them.
+
+    Raises
+    ------
+    Refusal
+        ``unauthorized``: no such token, or its last day is over. ``forbidden``: it is for something else. Whether the
+        survey exists makes no difference.
+    """
+    day = today()
+    row = None
+    if secret is not None and _FORM.fullmatch(secret):
+        with store.reading() as connection:  # by its hash, so that the time of the search tells nothing
+            row = connection.execute(select(table).filter_by(digest=_digest(secret))).first()
+    if row is None or (row.expires is not None and row.expires < day):
+        raise Refusal("unauthorized", "this needs a token that is good today: Authorization: Bearer naysay_…")
+    found = _token(row)
+    if scope not in found.scopes:
+        raise Refusal("forbidden", f"this token is not good for {scope}")
+    if found.survey is not None and found.survey != survey:
+        raise Refusal("forbidden", "this token is for another survey")
+    if found.used != day:
+        with store.engine.begin() as connection:
+            connection.execute(update(table).filter_by(id=found.id).values(used=day))
+    return found
+
+
+def _digest(secret: str) -> str:
+    """A plain hash is enough: the secret has 256 random bits, so nobody finds it by trying."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _token(row: object) -> Token:
+    names = Token.__dataclass_fields__
+    values = {name: getattr(row, name) for name in names}
+    return Token(**{**values, "scopes": tuple(str(values["scopes"]).split())})
