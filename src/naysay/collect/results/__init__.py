@@ -1,0 +1,1 @@
+"""Results of a survey while replies come."""
