@@ -126,7 +126,7 @@ class Answered:
         least: int = 1,
     ) -> dict[str | None, Estimate]:
         """The estimates of a private question, for all or for each group of at least so many answers."""
-        self._check_groups(by)
+        self.check_groups(by)
         asked = self.entry(column).worded(names=self.names)
         if asked is None:
             raise DataError(f"question {column!r} is plain", column=column)
@@ -143,7 +143,7 @@ class Answered:
 
     def told(self, column: str, by: str | None, confidence: float, *, least: int = 1) -> dict[str | None, Plain]:
         """What people said to a plain question, for all or for each group of at least so many answers."""
-        self._check_groups(by)
+        self.check_groups(by)
         entry, found = self.entry(column), {}
         texts = [each for each in (column, by) if each is not None]
         for group, cells in self._grouped(self._cells(texts, column, by, least), by):
@@ -192,7 +192,7 @@ class Answered:
             key=lambda each: str(each[0]),
         )
 
-    def _check_groups(self, by: str | None) -> None:
+    def check_groups(self, by: str | None) -> None:
         """Raise unless groups come from a plain question."""
         if by in (*self.private, *self.levels):
             raise DataError(f"groups come from a plain question; {by!r} is private, so groups are not known")
