@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from naysay import _checks, estimate, files, privacy
-from naysay.cli.surveyed import Answered, of_database, of_export
 from naysay.cli.surveyed_page import page_of, plain_csv, plain_object, plain_text
 from naysay.collect.commands.database import DATA, Data, Database, opened
+from naysay.collect.results.answered import Answered, of_database, of_export
 from naysay.console import options, output, pages
 from naysay.console.commands import takes
 from naysay.console.labels import with_labels
@@ -109,6 +109,11 @@ class Estimated:
     def shown(self) -> estimate.Options:
         """How each estimate is told."""
         return estimate.Options(self.confidence, self.interval, self.noncompliance, self.noncompliers)
+
+    @property
+    def fitted(self) -> dict[str, Any]:
+        """How each estimate is made."""
+        return {name: getattr(self, name) for name in ("estimator", "target", "standard_errors")}
 
     def named(self, *names: str) -> dict[str, str]:
         """Those of these options that are given."""
@@ -247,12 +252,12 @@ def _say_survey(asked: Options, answered: Answered) -> None:
         raise DataError(f"csv holds one question; name it with --response: {_checks.shown(names)}")
     found: dict[str, Any] = {}
     for name in names:
-        if not asked.response and answered.table.height and not answered.table[name].count():
+        if not asked.response and answered.cells.replies and not answered.answers(name):
             output.note(f"nobody has answered {name!r}")
         elif answered.entry(name).asked is None:
             found[name] = answered.told(name, asked.by if asked.by != name else None, asked.confidence)
         else:
-            found[name] = _survey_fits(asked, answered, name)
+            found[name] = answered.estimates(name, asked.by, **asked.fitted)
     if asked.html is not None:
         pages.write(asked.html, lambda: page_of(answered, found, asked.shown, by=asked.by))
     if asked.format_ == "csv":
@@ -276,21 +281,6 @@ def _say_survey(asked: Options, answered: Answered) -> None:
     told = {"survey": answered.book.survey, "questions": questions}
     others = [objects[name] for name in objects if not _estimated(found[name])]
     output.say(output.json_text(told | ({"plain": others} if asked.tells_all else {})))
-
-
-def _survey_fits(asked: Options, answered: Answered, name: str) -> Fits:
-    """The estimates of one private question, each with its caution."""
-    tallies = answered.tallies(name, asked.by)
-    title = answered.title(name)
-    named = (
-        {group: replace(tally, question=title) for group, tally in tallies.items()}
-        if isinstance(tallies, dict)
-        else replace(tallies, question=title)
-    )
-    entry = answered.entry(name).worded(names=answered.names)
-    if entry is None:
-        raise DataError(f"question {name!r} is plain", column=name)
-    return {group: answered.cautioned(fit) for group, fit in _fits(entry.design, named, asked).items()}
 
 
 def _estimated(told: Fits) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from naysay import estimate, report
-from naysay.cli.surveyed import Answered, Plain
+from naysay.collect.results.answered import Answered, Plain
 from naysay.estimate import Estimate, Options, printing
 from naysay.printing.numbers import csv_text
 
@@ -45,7 +45,7 @@ def page_of(
     sections = [section for told in found.values() for section in _sections(told, options, by)]
     first = next(iter(next(iter(found.values())).values()))
     title = answered.book.title if answered is not None else first.tally.question or next(iter(found))
-    n = answered.table.height if answered is not None else sum(each.n for each in next(iter(found.values())).values())
+    n = answered.cells.replies if answered is not None else sum(each.n for each in next(iter(found.values())).values())
     lead = [] if answered is None else [f"Survey {answered.book.survey}, hash {answered.book.hash}"]
     return report.html(title, sections, lead=lead, facts=[(f"{n:,}", "replies" if answered else "answers")], flow=True)
 

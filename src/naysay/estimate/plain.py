@@ -140,7 +140,14 @@ class Numbers(_Plain):
         return found
 
 
-def shares(answers: Sequence[Any], labels: Sequence[str], *, question: str = "", confidence: float = 0.95) -> Shares:
+def shares(
+    answers: Sequence[Any],
+    labels: Sequence[str],
+    *,
+    count: ArrayLike | None = None,
+    question: str = "",
+    confidence: float = 0.95,
+) -> Shares:
     """How many people gave each answer, and the shares with intervals (Agresti and Coull 1998).
 
     Parameters
@@ -149,6 +156,8 @@ def shares(answers: Sequence[Any], labels: Sequence[str], *, question: str = "",
         None for a person who did not answer.
     labels : (t,) sequence of str
         All possible answers, two or more.
+    count : (n,) int, optional
+        How many people each answer stands for.
     question : str
     confidence : float
 
@@ -168,7 +177,7 @@ def shares(answers: Sequence[Any], labels: Sequence[str], *, question: str = "",
     country     60  0.667  0.050  0.564  0.756
     """
     design = direct(tuple(labels))
-    tally = design.tally(list(answers))
+    tally = design.tally(list(answers), count=count)
     fit = moments(design, tally)
     found = fit.intervals(confidence)
     counts = tuple(round(share * fit.n) for share in fit.proportions)

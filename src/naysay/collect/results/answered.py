@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from naysay import _checks, files
+from naysay import _checks, estimate, files
 from naysay.errors import DataError
 from naysay.estimate import Estimate
 from naysay.estimate.plain import Numbers, Shares, numbers, shares
@@ -19,9 +19,40 @@ if TYPE_CHECKING:
 
     from naysay.files import Codebook, Entry
 
-__all__ = ["Answered", "Plain", "of_database", "of_export"]
+__all__ = ["COUNT", "Answered", "Cells", "Plain", "Table", "of_database", "of_export"]
 
 Plain = Shares | Numbers
+
+COUNT = "how many"  # no column of a survey has a blank in its name
+
+
+class Cells(Protocol):
+    """Where counts of answers come from: rows, or tallies that were kept while replies came."""
+
+    @property
+    def replies(self) -> int:
+        """How many people replied."""
+        ...
+
+    def of(self, *columns: str) -> pl.DataFrame:
+        """The distinct answers in these columns, in words, and in the column `COUNT` how many people gave each."""
+        ...
+
+
+@dataclass(frozen=True)
+class Table:
+    """The answers of a table with one row for each person."""
+
+    rows: pl.DataFrame
+
+    @property
+    def replies(self) -> int:
+        """How many people replied."""
+        return self.rows.height
+
+    def of(self, *columns: str) -> pl.DataFrame:
+        """The distinct answers in these columns, and how many people gave each."""
+        return self.rows.group_by(columns, maintain_order=True).len(COUNT)
 
 
 @dataclass(frozen=True)
@@ -31,8 +62,8 @@ class Answered:
     Parameters
     ----------
     book : Codebook
-    table : DataFrame
-        The columns of the codebook.
+    cells : Cells
+        The answers in the columns of the codebook, counted.
     names : bool
         Whether answers are called by their names in the questionnaire, and not by what respondents read.
     cautioned : callable
@@ -40,7 +71,7 @@ class Answered:
     """
 
     book: Codebook
-    table: pl.DataFrame
+    cells: Cells
     names: bool
     cautioned: Callable[[Estimate], Estimate] = lambda fit: fit
 
@@ -71,7 +102,7 @@ class Answered:
             raise DataError(f"survey {self.book.survey!r} has no question {column!r}; {hint}", column=column)
         if entry.asked is None and column not in self.plain:
             raise DataError(f"question {column!r} holds {entry.holds}, of which nothing is estimated", column=column)
-        if not self.table.height:
+        if not self.cells.replies:
             raise DataError(f"nobody has answered {self.book.survey!r} yet; estimate when answers have come")
         return entry
 
@@ -84,51 +115,84 @@ class Answered:
         asked = " ".join(entry.label.removeprefix("After randomization: ").split())
         return column if self.names or not asked else f"{column}: {asked}"
 
-    def tallies(self, column: str, by: str | None) -> Any:
-        """The tally of a private column, or one for each group."""
-        self._check_groups(by)
+    def estimates(
+        self,
+        column: str,
+        by: str | None = None,
+        *,
+        estimator: str | None = None,
+        target: Literal["population", "file"] = "population",
+        standard_errors: Any = None,
+        least: int = 1,
+    ) -> dict[str | None, Estimate]:
+        """The estimates of a private question, for all or for each group of at least so many answers."""
+        self.check_groups(by)
         asked = self.entry(column).worded(names=self.names)
         if asked is None:
             raise DataError(f"question {column!r} is plain", column=column)
         texts = [each for each in (column, asked.level, by) if each is not None]
-        frame = files.as_text(self.table.lazy(), texts)
-        return asked.design.tally(frame, column, level=asked.level, by=by)
-
-    def told(self, column: str, by: str | None, confidence: float) -> dict[str | None, Plain]:
-        """What people said to a plain question, for all or for each group."""
-        self._check_groups(by)
-        entry, found = self.entry(column), {}
-        for group, cells in self._grouped(column, by):
+        frame = files.as_text(self._cells(texts, column, by, least).lazy(), texts)
+        found = asked.design.tally(frame, column, level=asked.level, by=by, count=COUNT)
+        fit = estimate.default(asked.design) if estimator is None else estimate.ESTIMATORS[estimator]
+        fits = {}
+        for group, tally in (found if isinstance(found, dict) else {None: found}).items():
+            named = replace(tally, question=self.title(column))
             with in_group(group):
-                if cells.null_count() < len(cells):
+                fits[group] = self.cautioned(fit.fit(asked.design, named, target, standard_errors=standard_errors))
+        return fits
+
+    def told(self, column: str, by: str | None, confidence: float, *, least: int = 1) -> dict[str | None, Plain]:
+        """What people said to a plain question, for all or for each group of at least so many answers."""
+        self.check_groups(by)
+        entry, found = self.entry(column), {}
+        texts = [each for each in (column, by) if each is not None]
+        for group, cells in self._grouped(self._cells(texts, column, by, least), by):
+            with in_group(group):
+                if cells[column].null_count() < len(cells):
                     found[group] = self._of(entry, cells, confidence)
         if not found:
             raise DataError(f"nobody has answered {column!r} yet; estimate when answers have come", column=column)
         return found
 
-    def _of(self, entry: Entry, cells: pl.Series, confidence: float) -> Plain:
+    def answers(self, column: str) -> int:
+        """How many people answered a question."""
+        cells = self.cells.of(column)
+        return int(cells.filter(cells[column].is_not_null())[COUNT].sum())
+
+    def _cells(self, columns: Sequence[str], column: str, by: str | None, least: int) -> pl.DataFrame:
+        """The counted answers, without groups in which fewer answered."""
         import polars as pl  # late: help needs no tables
 
-        question = self.title(entry.column)
+        cells = self.cells.of(*dict.fromkeys(columns))
+        if by is None or least <= 1:
+            return cells
+        answers = pl.when(pl.col(column).is_not_null()).then(COUNT).otherwise(0).sum().over(by)
+        return cells.filter(answers >= least)
+
+    def _of(self, entry: Entry, cells: pl.DataFrame, confidence: float) -> Plain:
+        import polars as pl
+
+        question, said, count = self.title(entry.column), cells[entry.column], cells[COUNT].to_numpy()
         if entry.holds == "numbers":
-            return numbers(
-                cells.cast(pl.Float64).fill_null(float("nan")).to_numpy(), question=question, confidence=confidence
-            )
+            values = said.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+            return numbers(values.repeat(count), question=question, confidence=confidence)
         if entry.holds == "flags":
-            said = cells.cast(pl.Int8).cast(pl.String).to_list()
-            return shares(said, ["1", "0"], question=question, confidence=confidence)
+            flags = said.cast(pl.Int8).cast(pl.String).to_list()
+            return shares(flags, ["1", "0"], count=count, question=question, confidence=confidence)
         labels = list(entry.words(coded=False, names=self.names).values())
-        return shares(cells.to_list(), labels, question=question, confidence=confidence)
+        return shares(said.to_list(), labels, count=count, question=question, confidence=confidence)
 
-    def _grouped(self, column: str, by: str | None) -> Iterator[tuple[str | None, pl.Series]]:
+    def _grouped(self, cells: pl.DataFrame, by: str | None) -> Iterator[tuple[str | None, pl.DataFrame]]:
         if by is None:
-            yield None, self.table[column]
+            yield None, cells
             return
-        texts = files.as_text(self.table.lazy(), [by]).collect()
-        for (group, *_), part in sorted(texts.partition_by(by, as_dict=True).items(), key=lambda each: str(each[0])):
-            yield group, part[column]
+        texts = files.as_text(cells.lazy(), [by]).collect()
+        yield from sorted(
+            ((group, part) for (group, *_), part in texts.partition_by(by, as_dict=True).items()),
+            key=lambda each: str(each[0]),
+        )
 
-    def _check_groups(self, by: str | None) -> None:
+    def check_groups(self, by: str | None) -> None:
         """Raise unless groups come from a plain question."""
         if by in (*self.private, *self.levels):
             raise DataError(f"groups come from a plain question; {by!r} is private, so groups are not known")
@@ -144,7 +208,7 @@ def of_database(replies: Any, *, names: bool, language: str | None) -> Answered:
 
     columns = Columns(replies.published, language=language)
     table = columns.book.read(columns.table(replies).lazy(), names=names).collect()
-    return Answered(columns.book, table, names, cautioned)
+    return Answered(columns.book, Table(table), names, cautioned)
 
 
 def of_export(
@@ -162,4 +226,4 @@ def of_export(
         wanted = [name for name in there if not asked or name in (*asked, *levels)]
         table = frame.select(wanted).collect()
     kept = files.Codebook(**{**vars(book), "entries": entries})
-    return Answered(kept, table, names)
+    return Answered(kept, Table(table), names)

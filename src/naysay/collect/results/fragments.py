@@ -1,0 +1,239 @@
+"""The results of a survey as a fragment of a page: pictures first, the numbers beside them."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from naysay import printing
+from naysay.collect.results import gathered
+from naysay.collect.results.answered import COUNT, Answered
+from naysay.collect.results.gathered import Result
+from naysay.estimate import Estimate, Options, differences
+from naysay.estimate import printing as estimates
+from naysay.estimate.plain import Numbers
+from naysay.printing import Note, Points, Sentence, Table
+from naysay.printing.html import template
+from naysay.report import quick
+from naysay.report.rows import Mark
+
+__all__ = ["Section", "days_section", "fragment", "section"]
+
+_WEEKLY = 62  # days from which on the columns of a chart are weeks
+_BINS = 12
+_COMPARED = 8  # groups up to which every difference is listed
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the fragment: its heading, and its HTML."""
+
+    heading: str
+    body: str
+
+
+def fragment(
+    answered: Answered,
+    *,
+    by: str | None,
+    least: int,
+    facts: Sequence[tuple[str, str]],
+    notes: Sequence[str] = (),
+    choices: Sequence[tuple[str, str]] = (),
+    when: Section | None = None,
+    repeated: bool = True,
+) -> str:
+    """The results as HTML, in which the texts of users are escaped.
+
+    Parameters
+    ----------
+    answered : Answered
+    by, least
+        As in `gathered.gathered`.
+    facts : sequence of (number, what it is)
+    notes : sequence of str
+        What a reader must know of all of it.
+    choices : sequence of (column, title)
+        The questions that may make groups; each is a link ``?by=COLUMN``.
+    when : Section, optional
+        How many replied when.
+    repeated : bool
+        Whether each question says what repeated answers would do, as for open links.
+    """
+    options = Options()
+    found = gathered.gathered(answered, by=by, least=least, options=options)
+    sections = [section(answered, each, by=by, least=least, options=options, repeated=repeated) for each in found]
+    return template(
+        "naysay.collect.results",
+        "fragment.html",
+        title=answered.book.title,
+        facts=facts,
+        notes=notes,
+        choices=choices,
+        by=by,
+        sections=[*([] if when is None else [when]), *sections],
+    )
+
+
+def days_section(counts: dict[datetime.date, int]) -> Section:
+    """How many replied on each day, or in each week of a long survey."""
+    names, drawn = _spread(counts)
+    return Section(
+        "Replies per day" if len(counts) <= _WEEKLY else "Replies per week",
+        quick.columns(names, {"replies": drawn}, title="Replies"),
+    )
+
+
+def _spread(counts: dict[datetime.date, int], over: Sequence[datetime.date] = ()) -> tuple[list[str], list[int]]:
+    """The counts of every day between the first and the last, days without any included; of weeks if there are many."""
+    known = sorted({*counts, *over})
+    if not known:
+        return [], []
+    whole = (known[-1] - known[0]).days + 1
+    width = 1 if whole <= _WEEKLY else 7
+    sums = [0] * -(-whole // width)
+    for day, count in counts.items():
+        sums[(day - known[0]).days // width] += count
+    names = [(known[0] + datetime.timedelta(days=width * place)).strftime("%d %b") for place in range(len(sums))]
+    return [name.lstrip("0") for name in names], sums
+
+
+def section(
+    answered: Answered, result: Result, *, by: str | None, least: int, options: Options, repeated: bool = True
+) -> Section:
+    """One question: its picture, its numbers, and what they rest on; then its groups."""
+    if result.problem or result.whole is None:
+        return Section(result.title, _p(result.problem or "Nobody has answered yet."))
+    parts = [*_drawn(answered, result, result.whole, options)]
+    parts += _levels(answered, result)
+    if repeated:
+        parts.append(_p(_repeated(result), small=True))
+    if by is not None and by != result.entry.column:
+        parts += _groups(result, by, least, options)
+    return Section(result.title, "".join(parts))
+
+
+def _drawn(answered: Answered, result: Result, found: Any, options: Options) -> Iterator[str]:
+    if isinstance(found, Estimate):
+        yield _estimate_picture(found, result.title, options)
+        content = estimates.sections(found, options)
+        yield printing.html([each for each in content if isinstance(each, Table | Note)])
+        yield _folded("What this rests on", printing.html([e for e in content if isinstance(e, Sentence | Points)][1:]))
+        return
+    if isinstance(found, Numbers):
+        yield _histogram(answered, result)
+    else:
+        yield _shares_picture(found, result.title)
+    content = found.content()
+    yield printing.html([each for each in content if isinstance(each, Table)])
+    yield _p(_first_large(str(content[1].text)), small=True)
+
+
+def _estimate_picture(fit: Estimate, title: str, options: Options) -> str:
+    """The estimate with its intervals, the other one where respondents chose levels, and the band of non-compliance."""
+    found = fit.intervals(options.confidence, method=options.method)
+    marks = [Mark("estimate", fit.method.partition(" (")[0], fit.proportions, found.bounds)]
+    if fit.comparison is not None:
+        other = fit.comparison.beside(fit)
+        marks.append(Mark("pooled", other.method.partition(" (")[0], other.proportions))
+    band = fit.sensitivity
+    for finding in fit.findings:
+        if finding.field == "noncompliance":
+            band = finding.value(options.noncompliance, options.noncompliers)
+    told = "" if band is None else _p(_band(fit, options), small=True)
+    return quick.rows(list(map(str, fit.categories)), marks, title=f"{title}: estimated shares", band=band) + told
+
+
+def _band(fit: Estimate, options: Options) -> str:
+    if any(finding.field == "noncompliance" for finding in fit.findings):
+        return f"Pale: where the share could be if up to {options.noncompliance:.0%} of people did not comply."
+    return "Pale: where the share could be if people chose between false categories as they like."
+
+
+def _shares_picture(found: Any, title: str) -> str:
+    marks = [Mark("estimate", "share", found.proportions, found.bounds)]
+    return quick.rows(found.labels, marks, title=f"{title}: shares", bars=True)
+
+
+def _histogram(answered: Answered, result: Result) -> str:
+    """How many gave each number, or a number in each range."""
+    cells = answered.cells.of(result.entry.column).drop_nulls()
+    values, counts = cells[result.entry.column].cast(float).to_numpy(), cells[COUNT].to_numpy()
+    low, high = values.min(), values.max()
+    if bool((values == values.round()).all()) and high - low <= 2 * _BINS:
+        edges = np.arange(low, high + 2) - 0.5
+        names = [f"{edge + 0.5:,.0f}" for edge in edges[:-1]]
+    else:
+        edges = np.histogram_bin_edges(values, bins=_BINS)
+        names = [f"{start:,.4g}" for start in edges[:-1]]
+    sums, _ = np.histogram(values, edges, weights=counts)
+    drawn = quick.columns(
+        names, {"people": sums.astype(int).tolist()}, title=f"{result.title}: how many gave each number"
+    )
+    return drawn + (
+        ""
+        if len(names) > _BINS or names[0].lstrip("-").isdecimal()
+        else _p("Each column begins at the number below it.", small=True)
+    )
+
+
+def _levels(answered: Answered, result: Result) -> Iterator[str]:
+    """How many chose each level on each day."""
+    chosen = gathered.levels(answered, result.entry.column)
+    if chosen is None or not chosen.height:
+        return
+    days = chosen["day"].unique().to_list()
+    parts, names = {}, []
+    for level in chosen["level"].unique(maintain_order=True).sort().to_list():
+        own = dict(chosen.filter(chosen["level"] == level).select("day", "count").rows())
+        names, parts[f"level {level}"] = _spread(own, days)
+    yield "<h3>Answers per day and level</h3>" + quick.columns(names, parts, title=f"{result.title}: answers by level")
+
+
+def _repeated(result: Result) -> str:
+    moved = [
+        f"{share:.0%} could move a share by up to {100 * points:.3g} points"
+        for share, points in gathered.reach(result).items()
+        if points is not None
+    ]
+    return f"If answers were repeated or dishonest: {', '.join(moved)}." if moved else ""
+
+
+def _groups(result: Result, by: str, least: int, options: Options) -> Iterator[str]:
+    """Each group with enough answers."""
+    if not result.groups:
+        yield _p(f"By {by}: no group has {least} answers yet.", small=True)
+        return
+    for group, found in result.groups.items():
+        name = "(missing)" if group is None else group
+        yield f"<h3><bdi>{escape(f'{by} = {name}')}</bdi></h3>"
+        if isinstance(found, Estimate):
+            bounds = found.intervals(options.confidence, method=options.method).bounds
+            marks = [Mark("estimate", "estimate", found.proportions, bounds)]
+            yield quick.rows(list(map(str, found.categories)), marks, title=f"{result.title}, {by} = {name}")
+        elif isinstance(found, Numbers):
+            yield printing.html(found.content()[2:])
+        else:
+            yield _shares_picture(found, f"{result.title}, {by} = {name}")
+        yield _p(f"{found.n:,} answers", small=True)
+    fits = {group: each for group, each in result.groups.items() if isinstance(each, Estimate)}
+    if len(fits) > 1:
+        told = estimates.differences_content(differences(fits), options.confidence, most=_COMPARED)
+        yield _folded("Differences between groups", printing.html(told))
+
+
+def _folded(name: str, body: str) -> str:
+    return f"<details><summary>{escape(name)}</summary>{body}</details>"
+
+
+def _p(text: str, *, small: bool = False) -> str:
+    return printing.html([Sentence(text, small=small)]) if text else ""
+
+
+def _first_large(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,62 @@
+"""The researcher's own view of a survey: everything, at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from naysay.collect.results import gathered
+from naysay.collect.results.answered import Answered, of_database
+from naysay.collect.results.fragments import days_section, fragment
+from naysay.collect.storage import Store
+from naysay.estimate import Options
+
+__all__ = ["aggregates", "groupable", "page"]
+
+_MOST_GROUPS = 20  # answers that a question may have to make groups
+
+
+def page(store: Store, name: str, *, language: str | None = None, by: str | None = None) -> str:
+    """See `naysay.collect.results.page`."""
+    answered = of_store(store, name, language=language)
+    counts = gathered.days(answered)
+    facts = [(f"{answered.cells.replies:,}", "replies"), (f"{len(counts):,}", "days with replies")]
+    choices = [(column, column) for column in groupable(answered)]
+    when = days_section(counts) if counts else None
+    return fragment(answered, by=by, least=gathered.CELL, facts=facts, choices=choices, when=when)
+
+
+def aggregates(store: Store, name: str, *, language: str | None = None, by: str | None = None) -> dict[str, Any]:
+    """See `naysay.collect.results.aggregates`."""
+    answered, options = of_store(store, name, language=language, names=language is None), Options()
+    questions = []
+    for result in gathered.gathered(answered, by=by, options=options):
+        told = gathered.plain_of(result, options)
+        chosen = gathered.levels(answered, result.entry.column)
+        if chosen is not None:
+            told["levels"] = [
+                {"day": day.isoformat(), "level": level, "answers": count} for day, level, count in chosen.rows()
+            ]
+        questions.append(told)
+    return {
+        "survey": name,
+        "hash": answered.book.hash,
+        "replies": answered.cells.replies,
+        "by": by,
+        "days": [{"day": day.isoformat(), "replies": count} for day, count in gathered.days(answered).items()],
+        "questions": questions,
+    }
+
+
+def of_store(store: Store, name: str, *, language: str | None = None, names: bool = False) -> Answered:
+    """What was answered to a survey so far."""
+    return of_database(store.replies(name), names=names, language=language)
+
+
+def groupable(answered: Answered) -> list[str]:
+    """The plain columns whose answers may make groups."""
+    entries = (answered.book.columns[column] for column in answered.plain)
+    return [
+        each.column
+        for each in entries
+        if each.holds == "flags" or (each.holds == "values" and len(each.values) <= _MOST_GROUPS)
+    ]
