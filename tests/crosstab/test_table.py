@@ -269,3 +269,10 @@ def test_weights_and_clusters_are_rao_scott():
     effects = clustered.independence().design_effects
     assert np.mean(effects) == pytest.approx(2 * np.mean(test.design_effects), rel=0.02)  # everybody counted twice
     assert clustered.independence().p_value == pytest.approx(test.p_value, rel=0.05)
+
+
+def test_more_cells_than_people_are_told():
+    rng = np.random.default_rng(5)
+    few = {"a": rng.integers(0, 9, 60).astype(str), "b": rng.integers(0, 9, 60).astype(str)}
+    found = crosstab(few, row="a", column="b")
+    assert any("81 cells for 60 people" in each for each in found.told())

@@ -187,6 +187,11 @@ def reservations(found: Any, test: Independence | None) -> list[str]:
             f"a cell would hold {test.smallest:.2g} people if rows and columns were independent: in small clustered "
             "samples the corrected tests then find dependence too often"
         )
+    if found.proportions.size > found.n:
+        told.append(
+            f"{found.proportions.size:,} cells for {found.n:,} people: the tests can contradict each other, and shares "
+            "of single cells say little; join categories"
+        )
     for place, each in enumerate(found.variables):
         empty = [label for label, share in zip(each.labels, found.margin(place), strict=True) if share <= 1e-9]
         if empty:
