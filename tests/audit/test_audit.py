@@ -30,7 +30,7 @@ PROGRAM = [sys.executable, str(Path(clients.__file__))]
         (clients.subset, 2_000, 1.5, "item 1"),
         (clients.float_laplace, 4_000, 3.0, "the low bits"),
         (clients.padded_lie, 2_000, 2.0, "the length|the bytes"),
-        (clients.half_silent, 2_000, 3.0, "an error|the bytes|the length|the value"),
+        (clients.half_silent, 2_000, 3.0, "an error|the bytes|the length|the value|the time"),
     ],
 )
 def test_a_client_that_tells_too_much_is_refuted_by_what_gives_it_away(client, runs, least, seen):
