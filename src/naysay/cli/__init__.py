@@ -27,6 +27,7 @@ COMMANDS = {
     "simulate": Place("cli.simulate"),
     "plan": Place("cli.plan"),
     "randomize": Place("cli.randomize"),
+    "audit": Place("cli.audit"),
     "risk": Place("microdata.commands.risk"),
     "designs": Place("cli.design", "catalog"),
     "serve": Place("collect.commands.serve"),

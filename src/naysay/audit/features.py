@@ -1,0 +1,173 @@
+"""What can be told apart in reports: value, bytes, length, order, members, floats to the last bit, time."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay.audit.clients import Observed
+
+__all__ = ["Feature", "features"]
+
+_PLACES = 256  # items of a report that are looked at one by one, and members that are looked for
+_BINS = 32  # of times and numbers
+_INSIDE = "a multiple of 2⁻⁵³ inside (-½, ½)", "no multiple of 2⁻⁵³"
+_BITS = 53  # after the binary point: the last one of a sum that was near 1
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One property of every report.
+
+    Parameters
+    ----------
+    name : str
+    codes : (n,) int
+        The value that each report has, as a number from 0.
+    values : sequence
+        What the numbers stand for.
+    """
+
+    name: str
+    codes: Codes
+    values: Sequence[Any]
+
+
+def features(seen: Sequence[Observed]) -> Iterator[Feature]:
+    """Everything about the reports by which truths could be told apart."""
+    yield _coded("the bytes", [each.report for each in seen])
+    yield _coded("the length in bytes", [len(each.report) for each in seen])
+    yield _coded("an error", [each.error for each in seen])
+    reports = [_parsed(each.report) for each in seen]
+    value = _coded("the value", [_canonical(each) for each in reports])
+    members = list(_members(reports))
+    yield value
+    yield from members
+    yield from _positions(reports)
+    yield from _numbers(reports)
+    if any(isinstance(each, dict) for each in reports):
+        yield _coded("the order of keys", [tuple(each) if isinstance(each, dict) else () for each in reports])
+    if any(each.drawn is not None for each in seen):
+        drawn = _coded("random bytes read", [each.drawn for each in seen])
+        yield drawn
+        yield from (_crossed(each, drawn) for each in (value, *members))
+    if any(each.seconds is not None for each in seen):
+        yield _binned("the time in µs", np.array([(each.seconds or 0.0) * 1e6 for each in seen]))
+
+
+def _parsed(report: bytes) -> Any:
+    """What a report says: a number, a list of items, an object, or a text."""
+    text = report.decode("utf-8", errors="backslashreplace")
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = text
+    if isinstance(found, str):
+        for separator in (";", ",", " "):
+            if separator in found:
+                return found.split(separator)
+    if not isinstance(found, list | dict) and len(text) > 1 and set(text) <= {"0", "1"}:  # a row of bits
+        return list(text)
+    return found
+
+
+def _items(report: Any) -> list[Any]:
+    found = list(report.values()) if isinstance(report, dict) else report if isinstance(report, list) else [report]
+    return [each if isinstance(each, Hashable) else json.dumps(each, sort_keys=True) for each in found]
+
+
+def _canonical(report: Any) -> str:
+    """The report without the order of its items: what a reader who sorts would see."""
+    if isinstance(report, dict):
+        return json.dumps(report, sort_keys=True)
+    return json.dumps(sorted(map(str, _items(report))))
+
+
+def _coded(name: str, values: Sequence[Hashable]) -> Feature:
+    codes: dict[Hashable, int] = {}
+    places = np.fromiter((codes.setdefault(each, len(codes)) for each in values), np.int64, len(values))
+    return Feature(name, places, list(codes))
+
+
+def _binned(name: str, numbers: NDArray[np.float64]) -> Feature:
+    """A number as one of a few ranges that hold about equally many reports."""
+    edges = np.unique(np.nanquantile(numbers, np.linspace(0, 1, _BINS + 1)[1:-1]))
+    ranges = [f"below {edges[0]:.4g}", *(f"from {edge:.4g}" for edge in edges)]
+    return Feature(name, np.searchsorted(edges, numbers, side="right").astype(np.int64), ranges)
+
+
+def _crossed(one: Feature, other: Feature) -> Feature:
+    pairs = _coded("", list(zip(one.codes.tolist(), other.codes.tolist(), strict=True)))
+    values = [f"{one.values[x]} with {other.values[y]}" for x, y in pairs.values]
+    return Feature(f"{one.name} × {other.name}", pairs.codes, values)
+
+
+def _members(reports: Sequence[Any]) -> Iterator[Feature]:
+    """Whether a report of several items holds a given one."""
+    rows = [set(_items(each)) for each in reports]
+    if max(map(len, rows), default=0) < 2:
+        return
+    common = [item for item, _ in Counter(item for row in rows for item in row).most_common(_PLACES)]
+    if len(common) < _PLACES:  # otherwise items are numbers or names that hardly come again
+        yield from (
+            Feature(
+                f"whether it holds {item!r}", np.fromiter((item in row for row in rows), np.int64, len(rows)), (0, 1)
+            )
+            for item in common
+        )
+
+
+def _positions(reports: Sequence[Any]) -> Iterator[Feature]:
+    """How many items there are, each by its place, and where their order descends."""
+    rows = [_items(each) for each in reports]
+    longest = max(map(len, rows), default=0)
+    if longest < 2:
+        return
+    yield _coded("the number of items", list(map(len, rows)))
+    for place in range(min(longest, _PLACES)):
+        yield _coded(f"item {place + 1}", [row[place] if place < len(row) else None for row in rows])
+    yield _coded("the last item", [row[-1] if row else None for row in rows])
+    yield _coded("where items descend", list(map(_descent, rows)))
+
+
+def _descent(row: Sequence[Any]) -> int | None:
+    """The first place where an item is below the one before it; None where items ascend."""
+    texts = [str(each) for each in row]
+    if all(text.lstrip("-").replace(".", "", 1).isdigit() for text in texts):
+        return next((place for place in range(1, len(row)) if float(texts[place]) < float(texts[place - 1])), None)
+    return next((place for place in range(1, len(row)) if texts[place] < texts[place - 1]), None)
+
+
+def _numbers(reports: Sequence[Any]) -> Iterator[Feature]:
+    """Size and low bits of each float: sums of floats keep traces of what was added (Mironov 2012)."""
+    rows = [[each if isinstance(each, int | float) else math.nan for each in _items(row)] for row in reports]
+    sizes = {len(row) for row in rows}
+    if len(sizes) != 1:
+        return
+    table = np.array(rows, dtype=float)
+    whole = np.isnan(table) | (table == np.rint(table))
+    for place in np.flatnonzero(~whole.all(axis=0))[:_PLACES]:
+        column, name = table[:, place], f"item {place + 1}" if table.shape[1] > 1 else "the number"
+        yield _binned(f"the size of {name}", column)
+        yield _coded(f"the low bits of {name}", _low_bits(column))
+
+
+def _low_bits(column: NDArray[np.float64]) -> list[str]:
+    """For each number whether it lies inside (-½, ½), and whether it is a multiple of 2⁻⁵³.
+
+    A number that was added to 1 is, even where the sum is small: the sum was rounded there.
+    """
+    known = np.nan_to_num(column)
+    scaled = np.ldexp(known, _BITS)
+    inside, whole = np.abs(known) < 0.5, scaled == np.rint(scaled)
+    found: list[str] = np.where(inside, np.where(whole, *_INSIDE), "outside (-½, ½)").tolist()
+    return found

@@ -1,0 +1,116 @@
+"""``naysay audit``: attack a client that randomizes answers."""
+
+from __future__ import annotations
+
+import importlib
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from naysay import audit
+from naysay.audit import Callee, Client, Command, Endpoint
+from naysay.console import options, output
+from naysay.console.commands import takes
+from naysay.errors import DataError
+
+__all__ = ["Options", "command"]
+
+_REFUTED = 3
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of ``naysay audit``."""
+
+    client: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="COMMAND",
+            help="A program with its arguments in one word; package.module:function of Python; or an http:// address "
+            "on this computer.",
+        ),
+    ] = None
+    epsilon: Annotated[float | None, typer.Option(help="What the client promises, in nats.")] = None
+    truths: Annotated[
+        str | None, typer.Option(metavar="RECORD", help="Two truths or more, as one CSV record; all pairs are judged.")
+    ] = None
+    design: Annotated[
+        str | None, typer.Option(metavar="DESIGN", help="Instead of COMMAND: naysay's own sampler of this design.")
+    ] = None
+    categories: options.Categories = None
+    runs: Annotated[int, typer.Option(help="Runs of each truth.")] = 20_000
+    alpha: Annotated[float, typer.Option(help="The probability that a client which keeps its promise fails.")] = 0.01
+    format_: Annotated[Literal["table", "json"], typer.Option("--format", help="Format of the output.")] = "table"
+
+
+@takes(Options)
+def command(asked: Options) -> None:
+    """Attack a client that randomizes answers, and say what ε it exceeds.
+
+    Gives the client each truth many times, in random order, and looks for what tells them apart: values, bytes, length,
+    order, members, low bits of floats, errors, random bytes read, time. One half of the reports finds an event, the
+    other half judges it.
+
+    A program reads a truth from each line of its input and writes a line for each. If it writes at once, it is timed,
+    too. An address is sent each truth as the body of a POST request, and answers with the report.
+
+    The exit code is 0 if the promise was not refuted, and 3 if it was. No audit can show that a promise is kept; the
+    output says what would have been found. Ctrl-C judges the runs so far.
+
+    \b
+    Examples:
+      naysay audit "node client.mjs" --truths yes,no --epsilon 1
+      naysay audit telemetry.client:report --truths a,b,c --epsilon 2 --runs 5000
+      naysay audit http://127.0.0.1:8000/report --truths yes,no --epsilon 1
+      naysay audit --design "k_ary(epsilon=1)" --categories a,b,c --epsilon 1
+    """
+    if asked.epsilon is None:
+        raise DataError("say what the client promises: --epsilon 1")
+    client, truths = _client(asked)
+    if asked.truths is not None:
+        truths = list(options.record(asked.truths))
+    found = audit.audit(client, truths, asked.epsilon, runs=asked.runs, alpha=asked.alpha, console=Console(stderr=True))
+    output.result(found, asked.format_)
+    if found.refuted:
+        raise typer.Exit(_REFUTED)
+
+
+def _client(asked: Options) -> tuple[Client, list[str]]:
+    """The client, and the truths that it is given if none are named."""
+    if (asked.client is None) == (asked.design is None):
+        raise DataError("give COMMAND or --design DESIGN, one of both; see naysay audit --help")
+    if asked.client is None:
+        design = options.design_of(str(asked.design), asked.categories)
+        if design.several:
+            raise DataError("audit the channel of one level, or of one sample, such as negative(discards=2)")
+        labels = list(map(str, design.categories))
+        return audit.of_design(design), labels if len(labels) <= 3 else [labels[0], labels[-1]]
+    if asked.truths is None:
+        raise DataError("name the truths that the client is given: --truths yes,no")
+    if asked.client.startswith(("http://", "https://")):
+        return Endpoint(asked.client), []
+    words = shlex.split(asked.client)
+    if not words:
+        raise DataError("COMMAND is empty; name a program, such as 'node client.mjs'")
+    module, colon, name = words[0].partition(":")
+    if len(words) == 1 and colon and all(part.isidentifier() for part in (*module.split("."), name)):
+        return _function(module, name), []
+    return Command(words), []
+
+
+def _function(module: str, name: str) -> Client:
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise DataError(f"there is no {module}:{name}: {error}") from None
+    finally:
+        sys.path.pop(0)
+    if not callable(found):
+        raise DataError(f"{module}:{name} is no function; got {type(found).__name__}")
+    return Callee(found, f"{module}:{name}")

@@ -1,0 +1,257 @@
+"""Clients that break their promise are found by what they let out; clients that keep it are seldom accused."""
+
+import contextlib
+import json
+import math
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from naysay import DataError, DesignError, designs
+from naysay.audit import Callee, Command, Endpoint, Observed, audit, of_design, walked
+from naysay.audit.judging import detectable, lower_bound
+from naysay.design.drawing import ByteSource
+from tests.audit import clients
+
+PAIR = ("0", "1")
+SIXTEEN = tuple(map(str, range(16)))
+PROGRAM = [sys.executable, str(Path(clients.__file__))]
+
+
+@pytest.mark.parametrize(
+    ("client", "runs", "least", "seen"),
+    [
+        (clients.too_loud, 20_000, 1.0, "the bytes|the value"),
+        (clients.subset, 2_000, 1.5, "item 1"),
+        (clients.float_laplace, 4_000, 3.0, "the low bits"),
+        (clients.padded_lie, 2_000, 2.0, "the length|the bytes"),
+        (clients.half_silent, 2_000, 3.0, "an error|the bytes|the length|the value|the time"),
+    ],
+)
+def test_a_client_that_tells_too_much_is_refuted_by_what_gives_it_away(client, runs, least, seen):
+    found = audit(client, PAIR, 1.0, runs=runs)
+    assert found.refuted
+    assert found.shown > least
+    assert any(word in found.findings[0].event for word in seen.split("|"))
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        designs.k_ary(SIXTEEN, epsilon=1),
+        designs.warner(p=math.e / (1 + math.e) - 1e-3),
+        designs.k_ary(("0", "1", "2"), epsilon=0.5).then(designs.k_ary(("0", "1", "2"), epsilon=3)),
+    ],
+    ids=["k_ary", "warner", "then"],
+)
+def test_our_own_sampler_is_not_refuted(design):
+    truths = list(map(str, design.categories))[:2]
+    found = audit(of_design(design), truths, 1.0, runs=8_000, alpha=1e-4)
+    assert not found.refuted
+    assert 0 < found.shown < 1 < found.detectable
+
+
+def test_a_sampler_whose_epsilon_is_infinite_is_found_out():
+    found = audit(of_design(designs.negative(("a", "b", "c"))), ("a", "b"), 3.0, runs=2_000)
+    assert found.refuted
+    assert found.findings[0].other_count == 0
+
+
+def test_random_bytes_that_depend_on_the_answer_are_seen():
+    """A client that draws once more for the lie tells by its reading what its report hides."""
+
+    def once_more(truth):
+        said = clients.k_ary(truth, 1.0)
+        return Observed(said.encode(), drawn=8 if said == truth else 16)
+
+    found = audit(once_more, PAIR, 1.0, runs=2_000)
+    assert found.shown > 2
+    assert "random bytes read" in found.findings[0].event
+
+
+@pytest.mark.slow
+def test_clients_that_keep_their_promise_are_accused_as_seldom_as_alpha_says():
+    """At ε read from the design itself and α = .1, in 60 audits of random designs."""
+    rng = np.random.default_rng(9)
+    accused = 0
+    for _ in range(60):
+        t = int(rng.integers(2, 9))
+        p = rng.dirichlet(np.ones(t) * 3)
+        ratio = math.log(max(p) / min(p))
+        shifted = np.stack([np.roll(p, place) for place in range(t)])
+
+        def client(truth, rows=shifted):
+            return str(rng.choice(len(rows), p=rows[int(truth)]))
+
+        accused += audit(client, ("0", "1"), ratio, runs=1_500, alpha=0.1, rng=rng).refuted
+    assert accused <= stats.binom.ppf(0.999, 60, 0.1)
+
+
+def test_the_bound_is_that_of_clopper_and_pearson():
+    low = stats.binomtest(1534, 10_000).proportion_ci(0.99).low
+    high = stats.binomtest(564, 10_000).proportion_ci(0.99).high
+    assert lower_bound(1534, 564, 10_000, 0.01) == pytest.approx(math.log(low / high))
+    assert lower_bound(0, 0, 100, 0.01) == -math.inf
+    assert lower_bound(1000, 0, 1000, 0.01) == pytest.approx(math.log(1000 / 5.3), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("t", "claimed", "true", "runs"),
+    [(16, 1, 1.1, 50_100), (16, 1, 1.3, 5_380), (2, 1, 1.1, 6_880), (16, 4, 4.3, 15_500)],
+)
+def test_the_detectable_epsilon_is_that_of_the_reference(t, claimed, true, runs):
+    share = 1 / (math.exp(true) + t - 1)
+    assert detectable(claimed, share, runs, 0.01) == pytest.approx(true, abs=0.003)
+
+
+def test_what_would_have_been_found_is_found_nine_times_in_ten():
+    rng = np.random.default_rng(4)
+    true, n = 1.3, 5_380
+    share = 1 / (math.exp(true) + 15)
+    here, there = rng.binomial(n, share * math.exp(true), 400), rng.binomial(n, share, 400)
+    power = np.mean([lower_bound(k, other, n, 0.01) > 1 for k, other in zip(here, there, strict=True)])
+    assert power == pytest.approx(0.9, abs=0.05)
+
+
+@pytest.mark.parametrize("late", [[], ["--late"]], ids=["at once", "at the end"])
+def test_a_program_is_audited_whether_it_waits_or_not(late, monkeypatch):
+    monkeypatch.setattr("naysay.audit.clients._QUIET", 1.5)
+    found = audit(Command([*PROGRAM, "too_loud", *late]), PAIR, 0.5, runs=2_000)
+    assert found.refuted
+    told = Command([*PROGRAM, "right", *late]).observe(["1", "2"])
+    assert [(each.seconds is None) for each in told] == [bool(late)] * 2
+
+
+class Server(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # a reply in one piece
+
+    def do_POST(self):
+        truth = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        body = clients.too_loud(truth).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_an_endpoint_on_this_computer_is_audited():
+    server = HTTPServer(("127.0.0.1", 0), Server)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        assert audit(Endpoint(f"http://127.0.0.1:{server.server_port}/"), PAIR, 0.5, runs=2_000).refuted
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_the_numbers_are_data():
+    found = audit(clients.right, PAIR, 1.0, runs=400)
+    told = json.loads(json.dumps(found.to_dict()))
+    assert told["verdict"] == "not refuted"
+    assert {each["truth"] for each in told["findings"]} == set(PAIR)
+    assert "would have been found with probability .9" in str(found)
+
+
+def test_ctrl_c_judges_what_was_seen_until_then():
+    count = 0
+
+    def interrupted(truth):
+        nonlocal count
+        count += 1
+        if count == 1_500:
+            raise KeyboardInterrupt
+        return clients.too_loud(truth)
+
+    found = audit(interrupted, PAIR, 1.0, runs=20_000)
+    assert found.stopped
+    assert 300 < found.judged < 700
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"truths": ["a"]}, "needs two different truths"),
+        ({"truths": ["a", "a"]}, "needs two different truths"),
+        ({"truths": ["a", "b\n"]}, "a truth stands in one line"),
+        ({"epsilon": 0}, "must be a number above 0; got 0"),
+        ({"epsilon": math.nan}, "must be a number above 0; got nan"),
+        ({"runs": 10}, "needs 100 runs of each truth at least; got 10"),
+        ({"alpha": 1}, "alpha must lie between 0 and 1; got 1"),
+        ({"client": lambda _: object()}, "a report must be text, bytes or what JSON can hold; got object"),
+        ({"client": Command(["/no/such/program"])}, "cannot run '/no/such/program'"),
+        (
+            {"client": Command([sys.executable, "-c", "raise SystemExit('broken')"])},
+            "ended after 0 of .* it said 'broken'",
+        ),
+        ({"client": Endpoint("http://127.0.0.1:9/")}, "does not answer"),
+    ],
+)
+def test_bad_input(given, told):
+    asked = {"client": clients.right, "truths": list(PAIR), "epsilon": 1.0, "runs": 200} | given
+    with pytest.raises(DataError, match=told):
+        audit(asked.pop("client"), asked.pop("truths"), asked.pop("epsilon"), **asked)
+
+
+@pytest.mark.parametrize("url", ["http://example.org/", "http://192.0.2.1/", "ftp://127.0.0.1/", "127.0.0.1"])
+def test_truths_do_not_leave_this_computer(url):
+    with pytest.raises(DataError, match=r"on this computer|an endpoint is an address"):
+        Endpoint(url)
+
+
+ABC = ("a", "b", "c")
+SMALL = [
+    designs.warner(p=0.7),
+    designs.two_coins(),
+    designs.negative((*ABC, "d"), discards=2),
+    designs.negative(ABC, weights=(1, 2, 5)),
+    designs.mix((3, designs.negative((*ABC, "d"), discards=2)), (1, designs.uniform((*ABC, "d"), discards=2))),
+    designs.two_coins() * designs.warner(p=0.75),
+]
+
+
+@pytest.mark.parametrize("design", SMALL, ids=lambda each: each.name)
+def test_every_path_through_the_sampler_adds_up_to_the_published_matrix(design):
+    found = walked(design)
+    texts = design.responses.texts()
+    for place, category in enumerate(design.categories):
+        assert sum(found.chances[category].values()) == 1
+        exact = [float(found.chances[category].get(text, 0)) for text in texts]
+        np.testing.assert_allclose(exact, design.matrix[:, place], atol=1e-9 if design.kind == "table" else 1e-12)
+
+
+@pytest.mark.parametrize("bound", [2, 3, 5, 6, 7, 100, 255, 256, 257, 300])
+def test_every_byte_string_gives_each_integer_equally_often(bound):
+    """With this the walk over integers is a walk over all bytes that could be read."""
+    width = -(-(bound - 1).bit_length() // 8)
+    counts = np.zeros(bound, dtype=int)
+    for number in range(256**width):
+        given = [number.to_bytes(width, "big")]
+
+        def read(size, given=given):
+            if not given:
+                raise StopIteration
+            return given.pop() if size == width else b""
+
+        with contextlib.suppress(StopIteration):  # a rejected number reads on
+            counts[ByteSource(read).below(bound, 1)[0]] += 1
+    assert len(set(counts.tolist())) == 1
+    assert counts[0] > 0
+
+
+def test_a_design_with_too_many_paths_is_not_walked():
+    with pytest.raises(DesignError, match="more than 20,000 paths"):
+        walked(designs.k_ary(SIXTEEN, epsilon=1) * designs.k_ary(SIXTEEN, epsilon=1))
+
+
+def test_a_callee_keeps_every_bit_of_a_float():
+    (seen,) = Callee(lambda _: [0.1 + 0.2, 1e-300]).observe(["x"])
+    assert json.loads(seen.report) == [0.1 + 0.2, 1e-300]
