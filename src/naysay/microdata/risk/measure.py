@@ -170,6 +170,7 @@ class Case:
         return self._measured(m, weight, self.keys.kept)
 
     def _measured(self, sizes: NDArray[Any], sums: Any, keep: NDArray[np.bool_]) -> Measured:
+        keep = np.s_[:] if keep.all() else keep  # a mask that keeps everything would copy all for nothing
         sizes, count = sizes[keep], self.keys.tuples.count[keep]
         found = Sizes.counted(sizes, count)
         if self.scale is None or self.population is None:
