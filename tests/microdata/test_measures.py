@@ -11,7 +11,7 @@ from naysay import microdata
 from naysay.microdata.commands.answers import Answers
 from naysay.microdata.report.page import risk_html
 from naysay.microdata.risk import table
-from naysay.microdata.risk.measure import Measure
+from naysay.microdata.risk.measure import Measure, OnRequest
 
 PEOPLE = {"age": [40, 36, 36, 23], "gender": ["f", "m", "m", "m"], "illness": ["flu", "cold", "cold", "flu"]}
 
@@ -81,9 +81,16 @@ def test_the_page_has_its_row(made_up):
     assert '<th scope="col">most alike</th>' in page
 
 
+def everything():
+    """A table with every measure."""
+    people = PEOPLE | {"weight": [25.0, 25.0, 25.0, 25.0], "house": ["a", "a", "b", None]}
+    also = [kind.name for kind in table.MEASURES if issubclass(kind, OnRequest)]
+    others = {"weights": "weight", "sensitive": "illness", "households": "house"}
+    return microdata.risk_table(people, [["age"]], population=100, also=also, **others)
+
+
 def test_no_measure_is_forgotten_on_the_page():
-    people = PEOPLE | {"weight": [25.0, 25.0, 25.0, 25.0]}
-    found = microdata.risk_table(people, [["age"]], population=100, weights="weight", sensitive="illness")
+    found = everything()
     page = html.unescape(risk_html(found))
     assert found.kinds == table.MEASURES
     for kind in table.MEASURES:
@@ -91,8 +98,7 @@ def test_no_measure_is_forgotten_on_the_page():
 
 
 def test_every_measure_tells_as_many_cells_as_columns():
-    people = PEOPLE | {"weight": [25.0, 25.0, 25.0, 25.0]}
-    found = microdata.risk_table(people, [["age"]], population=100, weights="weight", sensitive="illness")
+    found = everything()
     for each in found.quasi_identifiers[0].measures:
         assert len(each.cells()) == len(each.columns)
         assert len(each.page_cells()) == len(each.page_columns or each.columns)

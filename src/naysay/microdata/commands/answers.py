@@ -49,12 +49,16 @@ class Answers:
     recodings: Recodings | None = None
 
     def write(self, path: Path, separator: str) -> None:
-        """Write k and m of every respondent, and how few keys make them stand out."""
+        """Write k and m of every respondent, what measures say of each, and how few keys make them stand out."""
         columns: dict[str, Any] = {"row": pl.int_range(1, self.risk.n + 1, eager=True)}
         for row in self.risk.quasi_identifiers:
             if row.records is not None:
                 columns[f"k: {row.label}"] = _series(row.records.anonymity)
                 columns[f"m: {row.label}"] = _series(row.records.matches)
+                each = {name: values for measure in row.measures for name, values in measure.of_each().items()}
+                columns |= {
+                    f"{name}: {row.label}": pl.Series(values, nan_to_null=True) for name, values in each.items()
+                }
         if self.stand_out is not None:
             columns["keys to stand out"] = self.stand_out.size
         files.write(pl.DataFrame(columns), path, separator=separator)
@@ -103,8 +107,10 @@ class Answers:
     def csv(self) -> None:
         """Print one row of CSV for each quasi-identifier; reservations go to stderr."""
         rows = [_flat(row, self.risk) for row in self.risk.to_dict()["quasi_identifiers"]]
-        for cells in (rows[0], *(row.values() for row in rows)):
-            output.say(record_text(list(cells)))
+        names = list(dict.fromkeys(name for row in rows for name in row))  # a measure may tell of some keys only
+        output.say(record_text(names))
+        for row in rows:
+            output.say(record_text([row.get(name) for name in names]))
         for text in self.risk.reservations:
             output.note(text)
         if self.search is not None:
@@ -136,5 +142,5 @@ def _flat(row: Mapping[str, Any], risk: RiskTable) -> dict[str, Any]:
             elif isinstance(value, Mapping):
                 flat |= {f"{kind.name}.{name}.{inner}": number for inner, number in value.items()}
             else:
-                flat[f"{kind.name}.{name}"] = value
+                flat[f"{kind.name}.{name}"] = record_text(value) if isinstance(value, list) else value
     return flat

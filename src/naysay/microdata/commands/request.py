@@ -21,8 +21,9 @@ from naysay.microdata.commands import declared
 from naysay.microdata.commands.answers import Answers
 from naysay.microdata.commands.risk_options import Options
 from naysay.microdata.commands.source import Source
-from naysay.microdata.keys.table import check_names
+from naysay.microdata.keys.table import Table, check_names
 from naysay.microdata.risk.scenarios import probability, scenario
+from naysay.microdata.risk.table import check_also
 
 __all__ = ["Request"]
 
@@ -53,6 +54,9 @@ class Request:
         self.policies = declared.policies(options.missing or ())
         self.population = int(people) if people is not None and people.is_integer() else people
         self.attempts = declared.chances(options.attempt or ())
+        self.also = [name for text in options.also or () for name in declared.record(text, option="--also")]
+        self.also += [] if options.household is None else ["household"]
+        self.households: Any = None
         self.orders = declared.orders(options.order or ()) if options.search is not None else {}
         self._check()
 
@@ -78,8 +82,11 @@ class Request:
             check_names(list(self.orders), self.every, what="key")
             if options.resume is not None:
                 declared.check_free(options.resume, force=True)  # a search goes on with the file that is there
-        if options.engine != "polars" and (options.per_row is not None or options.row is not None):
-            raise DataError(f"rows on {options.engine} have no order; use --per-row and --row with --engine polars")
+        of_rows = (options.per_row, options.row, options.household)
+        if options.engine != "polars" and any(each is not None for each in of_rows):
+            told = "use --per-row, --row and --household with --engine polars"
+            raise DataError(f"rows on {options.engine} have no order; {told}")
+        check_also(self.also, population=self.population, sensitive=options.sensitive)
         if options.per_row is not None:
             files.kind(options.per_row, to_write=True)
             declared.check_free(options.per_row, force=options.force)
@@ -91,8 +98,11 @@ class Request:
         columns = [column for name in self.every for column in self.cells.get(name, Joined()).columns(name)]
         plain = [name for name in self.every if name not in self.cells]
         na = () if options.na is None else declared.record(options.na, option="--na")
-        source = Source(options, [*columns, *([] if sensitive is None else [sensitive])], plain, na)
+        others = [name for name in (sensitive, options.household) if name is not None]
+        source = Source(options, [*columns, *others], plain, na)
         with files.readable(options.file), source.table() as table, _progress() as progress:
+            if options.household is not None:
+                self.households = Table.of(table).column(options.household)
             read = [self._read(table, policy, progress) for policy in self.policies]
             for names in self.asked if options.explain else ():
                 output.note(f"{' + '.join(names)}:")
@@ -130,6 +140,8 @@ class Request:
                 rule=options.rule,
                 weights=options.weight,
                 sensitive=options.sensitive,
+                also=self.also,
+                households=self.households,
                 confidence=options.confidence,
                 records=options.per_row is not None,
                 progress=progress,

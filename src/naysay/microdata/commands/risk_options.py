@@ -44,6 +44,15 @@ class Options:
     ] = "worst"
     weight: Annotated[Text, column("Sampling weights: people behind each respondent.")] = None
     sensitive: Annotated[Text, column("Count its values among people alike on the keys.")] = None
+    also: Annotated[
+        Texts,
+        Option(
+            metavar="RECORD",
+            help="Measure more: readings (the least k, c and m); models of the population: pitman, zayatz, snb, "
+            "loglinear; individual (risk of each record); suda (special uniques); closeness (of --sensitive).",
+        ),
+    ] = None
+    household: Annotated[Text, column("Also the risk that somebody of the same household is recognized.")] = None
     joined: Annotated[Texts, Option(metavar="KEY", help="A key whose cells list candidates: 'March;April'.")] = None
     either: Annotated[Texts, Option(metavar="KEY=A,B", help="A key with two candidates, from columns A and B.")] = None
     between: Annotated[Texts, Option(metavar="KEY=LOW,HIGH", help="A key known to lie between two columns.")] = None
@@ -82,7 +91,9 @@ class Options:
         Place, Option(metavar="FILE", help="Where --search keeps finished combinations, to go on later.")
     ] = None
     html: Annotated[Place, Option(metavar="FILE", help="Write a report for a review board, one page.")] = None
-    per_row: Annotated[Place, Option(metavar="FILE", help="Write each respondent's k and m, without keys.")] = None
+    per_row: Annotated[Place, Option(metavar="FILE", help="Write each respondent's k, m and risks, without keys.")] = (
+        None
+    )
     force: Annotated[bool, Option("--force", help="Overwrite FILE of --per-row if it exists.")] = False
     engine: Annotated[Literal["polars", "duckdb", "spark"], Option(help="Where the respondents are counted.")] = (
         "polars"

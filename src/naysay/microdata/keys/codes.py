@@ -58,7 +58,7 @@ def codes_of_series(series: pl.Series, *, name: str) -> tuple[NDArray[Any], tupl
 
 def _counted(series: pl.Series, least: int, most: int) -> tuple[NDArray[Any], tuple[Any, ...]]:
     """Codes and values of whole numbers in a narrow range, by counting."""
-    place = (series.cast(pl.Int64) - least + 1).fill_null(0).to_numpy()
+    place = (series.cast(pl.Int64) - (least - 1)).fill_null(0).to_numpy()
     seen = np.zeros(most - least + 2, np.bool_)
     seen[place] = True
     seen[0] = True  # code 0 stays free for missing cells, even where there are none

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 
-__all__ = ["Tuples", "grouped", "packed", "ranked"]
+__all__ = ["Tuples", "grouped", "packed", "ranked", "tallied"]
 
 _LARGEST = 2**62
+_COMPILED = 1 << 19  # rows from which loading the compiled code is worth its time
 _DENSE = 1 << 20  # keys below this, or below eight times their number, are grouped by counting, not by sorting
 
 
@@ -77,15 +79,27 @@ def grouped(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> tuple[NDAr
     Column values lie in 0 … size - 1. They are packed into one integer, which is ranked anew before it would need more
     than 62 bits.
     """
+    row, rank, _ = tallied(columns, sizes, count=False)
+    return row, rank
+
+
+def tallied(
+    columns: Sequence[NDArray[Any]], sizes: Sequence[int], *, count: bool = True
+) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[np.int64]]:
+    """As `grouped`, and how many rows have each combination; without `count` these may be left out."""
     key, span = packed(columns[:1], sizes[:1]), sizes[0]
     for column, size in zip(columns[1:], sizes[1:], strict=True):
         if span * size > _LARGEST:  # rank anew before the product overflows
             key, span = ranked(key, span)
         key, span = packed([key, column], [span, size]), span * size
+    if len(key) >= _COMPILED and span <= 64 * len(key) and len(key) < 2**31 and find_spec("numba"):
+        from naysay.microdata.keys.bitset import ranked_by_bits
+
+        return ranked_by_bits(key, span)
     rank, distinct = ranked(key, span)
     row = np.empty(distinct, np.intp)
     row[rank] = np.arange(len(rank))
-    return row, rank
+    return row, rank, np.bincount(rank, minlength=distinct) if count else np.zeros(0, np.int64)
 
 
 def packed(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> NDArray[Any]:

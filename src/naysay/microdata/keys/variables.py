@@ -16,7 +16,7 @@ from naysay.microdata.keys.candidates import Form, Plain
 from naysay.microdata.keys.cells import CellSet, compact
 from naysay.microdata.keys.engines import KeySpec, Remote, encoded
 from naysay.microdata.keys.table import Table, check_names, engine_of, first_row
-from naysay.microdata.keys.tuples import Tuples, grouped
+from naysay.microdata.keys.tuples import Tuples, tallied
 from naysay.responses import cells_of
 
 __all__ = ["POLICIES", "Keys", "Progress", "Variable", "positive"]
@@ -123,10 +123,9 @@ class Keys:
                 progress(len(codes) / len(asked))
         self._weights = None if weights is None else _weights(source, weights)
         self.variables = tuple(variables)
-        first, owner = grouped(codes, self.sizes)
+        first, owner, count = tallied(codes, self.sizes)
         self._owner = _checks.read_only(owner)
         weight = None if self._weights is None else np.bincount(owner, self._weights, len(first)).astype(np.float64)
-        count = np.bincount(owner, minlength=len(first))
         self.tuples = Tuples(tuple(own[first] for own in codes), self.sizes, count, weight)
 
     def _read_on(self, engine: str, data: Any, asked: Sequence[KeySpec], weights: str | ArrayLike | None) -> None:
@@ -194,6 +193,8 @@ class Keys:
     def only(self, columns: Sequence[str]) -> Keys:
         """Some of the keys, from what is encoded already."""
         names = _names(columns)
+        if names == self.columns:
+            return self
         check_names(names, self.columns, what="key")
         places = [self.columns.index(name) for name in names]
         variables = [self.variables[place] for place in places]

@@ -16,6 +16,7 @@ from naysay.microdata.keys.variables import Keys, Progress
 from naysay.microdata.matching.join import Algebra, pattern_of, patterns_in, symbol
 from naysay.microdata.matching.matches import matches_of_tuples
 from naysay.microdata.matching.question import RULES
+from naysay.microdata.population.sizes import by_size
 
 __all__ = ["MEASURES", "Histogram", "attached", "histogram"]
 
@@ -67,8 +68,7 @@ def histogram(
     amount, kept = keys.tuples.count if weight is None else weight, keys.complete
     if measure == "matches":
         amount, kept = matches_of_tuples(keys, weight, rule=rule, algorithm=algorithm, progress=progress), keys.kept
-    sizes, place = np.unique(amount[kept], return_inverse=True)
-    return Histogram(sizes, np.bincount(place, keys.tuples.count[kept], len(sizes)).astype(np.int64))
+    return Histogram(*by_size(amount[kept], keys.tuples.count[kept]))
 
 
 def attached(keys: Keys, *, rule: str = "worst", algorithm: str | None = None) -> Any:

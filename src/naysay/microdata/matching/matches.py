@@ -116,8 +116,14 @@ def matches_of_tuples(
     Each tuple counts by its respondents, or by an `amount` of its own, (distinct,).
     """
     pool = pool_of(keys, rule, amount)
+    if not len(pool.tuples):
+        return np.zeros(keys.distinct, pool.amount.dtype)
+    # without gaps and sets only equal tuples match, and tuples are distinct: m is k
+    counted = pool.amount if algorithm is None and pool.plain else answers(pool, counter_of(pool, algorithm, progress))
+    if len(counted) == keys.distinct:
+        return counted
     result = np.zeros(keys.distinct, pool.amount.dtype)
-    result[keys.kept] = answers(pool, counter_of(pool, algorithm, progress)) if len(pool.tuples) else 0
+    result[keys.kept] = counted
     return result
 
 

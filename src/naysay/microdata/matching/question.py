@@ -85,6 +85,11 @@ class Pool:
         """Whether a variable is missing somewhere."""
         return tuple(bool((column == 0).any()) for column in self.tuples.columns)
 
+    @property
+    def plain(self) -> bool:
+        """Whether every cell is known for certain."""
+        return not any(self.gaps) and not any(self.uncertain)
+
     def agreement(self, place: int) -> scipy.sparse.csr_array:
         """Which cells (columns) agree with each symbol (rows), the unknown of either first; entries are 1."""
         cells = self.cells[place]

@@ -11,7 +11,24 @@ from numpy.typing import NDArray
 from naysay.microdata.keys.tuples import grouped
 from naysay.printing import number
 
-__all__ = ["Sizes"]
+__all__ = ["Sizes", "by_size"]
+
+_DENSE = 1 << 20  # whole numbers below this are counted in a table, not ranked first
+
+
+def by_size(sizes: NDArray[Any], records: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Each size once, rising, and how many records have it."""
+    most = int(sizes.max(initial=0))
+    if sizes.dtype.kind == "f":
+        distinct, place = np.unique(sizes, return_inverse=True)
+    elif most < _DENSE:
+        held = np.bincount(sizes, records).astype(np.int64)
+        distinct = np.flatnonzero(held)
+        return distinct, held[distinct]
+    else:
+        rows, place = grouped([sizes], [most + 1])
+        distinct = sizes[rows]
+    return distinct, np.bincount(place, records, len(distinct)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -57,9 +74,7 @@ class Sizes:
     @classmethod
     def counted(cls, sizes: NDArray[np.int64], records: NDArray[np.int64]) -> Sizes:
         """The summary of some sizes, each with a number of records that have it; a size may come several times."""
-        # each size once, rising, so that no sum depends on the order in which sizes come
-        rows, place = grouped([sizes], [int(sizes.max(initial=0)) + 1])
-        distinct, held = sizes[rows], np.bincount(place, records, len(rows)).astype(np.int64)
+        distinct, held = by_size(sizes, records)  # rising, so that no sum depends on the order in which sizes come
         total = int(held.sum())
         return cls(
             total,

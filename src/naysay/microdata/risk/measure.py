@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from naysay.microdata.keys.variables import Keys, Progress
@@ -21,7 +22,7 @@ from naysay.microdata.population.sizes import Sizes
 from naysay.microdata.population.theta import Theta, sampling_fraction, theta_of
 from naysay.microdata.population.weighted import Scale, Weighted, weighted_theta
 
-__all__ = ["Case", "Measure", "Measured"]
+__all__ = ["Case", "Measure", "Measured", "OnRequest"]
 
 
 class Measure(ABC):
@@ -73,6 +74,36 @@ class Measure(ABC):
         """The row of the table on the page."""
         return self.cells()
 
+    @property
+    def reservation(self) -> str:
+        """Why some of the numbers should not be used; empty if they may."""
+        return ""
+
+    def of_each(self) -> dict[str, NDArray[Any]]:
+        """What the measure says of each respondent, by name, (n,); most say nothing."""
+        return {}
+
+
+class OnRequest(Measure):
+    """A measure that a table has only if it is asked for by name.
+
+    Attributes
+    ----------
+    needs : tuple of str
+        What must be given with it: "population", "sensitive".
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def of(cls, case: Case) -> Self | None:
+        return cls.asked(case) if cls.name in case.also and case.keys.kept.any() else None
+
+    @classmethod
+    @abstractmethod
+    def asked(cls, case: Case) -> Self | None:
+        """The measure, which was asked for; None where the records do not allow it."""
+
 
 class Measured(NamedTuple):
     """Sizes of the records that are kept, θ, and both in people of the population where there are weights."""
@@ -99,6 +130,10 @@ class Case:
     sensitive : (Keys, str), optional
         The keys with the sensitive variable, and its name.
     progress : callable, optional
+    also : tuple of str
+        Names of the measures on request that were asked for.
+    households : (n,) series, optional
+        Which household each respondent belongs to.
     """
 
     keys: Keys
@@ -108,6 +143,8 @@ class Case:
     confidence: float
     sensitive: tuple[Keys, str] | None
     progress: Progress | None
+    also: tuple[str, ...] = ()
+    households: pl.Series | None = None
 
     @property
     def k(self) -> NDArray[np.int64]:
@@ -133,6 +170,7 @@ class Case:
         return self._measured(m, weight, self.keys.kept)
 
     def _measured(self, sizes: NDArray[Any], sums: Any, keep: NDArray[np.bool_]) -> Measured:
+        keep = np.s_[:] if keep.all() else keep  # a mask that keeps everything would copy all for nothing
         sizes, count = sizes[keep], self.keys.tuples.count[keep]
         found = Sizes.counted(sizes, count)
         if self.scale is None or self.population is None:

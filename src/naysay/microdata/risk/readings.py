@@ -45,17 +45,17 @@ class Readings:
     @property
     def k(self) -> Counts:
         """Size k of each respondent, (n,)."""
-        return self.same[self.keys.owner]
+        return np.asarray(self.same[self.keys.owner], np.int64)
 
     @property
     def c(self) -> Counts:
         """Number c of each respondent, (n,)."""
-        return self.showing[self.keys.owner]
+        return np.asarray(self.showing[self.keys.owner], np.int64)
 
     @property
     def m(self) -> Counts:
         """Number m of each respondent, (n,)."""
-        return self.possible[self.keys.owner]
+        return np.asarray(self.possible[self.keys.owner], np.int64)
 
     @property
     def least_k(self) -> int:

@@ -136,7 +136,8 @@ def informed(
     people, release = Table.of(original), Table.of(released)
     person = _people(people.n, release.n, rows)
     both = Keys(_stacked(people, release, keys, recoded or {}, cells or {}), keys, cells=cells)
-    truth, shown = both.owner[: people.n], both.owner[people.n :]
+    owner = both.owner.astype(np.int64)
+    truth, shown = owner[: people.n], owner[people.n :]
     amount = np.bincount(shown, minlength=both.distinct)
     asked = np.unique(truth)
     vague, number = np.full(both.distinct, -1), np.zeros(both.distinct, np.int64)

@@ -9,29 +9,38 @@ from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
+from naysay.microdata.keys import table as tables
 from naysay.microdata.keys.candidates import Form
+from naysay.microdata.keys.table import check_choice
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import anonymity
 from naysay.microdata.population.theta import FEWEST, sampling_fraction
 from naysay.microdata.population.weighted import Scale
+from naysay.microdata.risk.closeness import Closeness
 from naysay.microdata.risk.diversity import Diversity
-from naysay.microdata.risk.measure import Case, Measure
+from naysay.microdata.risk.gaps import LeastReadings
+from naysay.microdata.risk.measure import Case, Measure, OnRequest
+from naysay.microdata.risk.models import Households, Individual, LogLinearModel, Pitman, Snb, Special, Zayatz
 from naysay.microdata.risk.uniqueness import Listwise, Matches, People
 from naysay.microdata.risk.written import DASH, Printed, explained, grid
 from naysay.printing import Content, Heading, Note, Table
 
-__all__ = ["MEASURES", "QuasiIdentifier", "Records", "RiskTable", "risk_table"]
+__all__ = ["MEASURES", "QuasiIdentifier", "Records", "RiskTable", "check_also", "risk_table"]
 
 Policies = str | Mapping[str, str]
 Progress = Callable[[str, float], None]
 Kind = TypeVar("Kind", bound=Measure)
 
 
-MEASURES: tuple[type[Measure], ...] = (Listwise, Matches, People, Diversity)
+MEASURES: tuple[type[Measure], ...] = (
+    *(Listwise, Matches, LeastReadings, People, Diversity, Closeness),
+    *(Pitman, Zayatz, Snb, LogLinearModel, Individual, Households, Special),
+)
 """What a table of risk measures, in the order of the table. A new measure is a file, and a name here."""
 
 
@@ -213,6 +222,7 @@ class RiskTable(Printed):
         """Warnings of the table and of its rows, and where θ is withheld."""
         rows = self.quasi_identifiers
         told = [*map(str, self.warnings), *(str(warning) for row in rows for warning in row.warnings)]
+        told += [f"{row.label}: {each.reservation}" for row in rows for each in row.measures if each.reservation]
         if self.population is None:
             told.append("θ is withheld: it needs the size of the population (--population)")
             rows = ()
@@ -234,6 +244,8 @@ def risk_table(
     cells: Mapping[str, Form] | None = None,
     weights: str | ArrayLike | None = None,
     sensitive: str | None = None,
+    also: Sequence[str] = (),
+    households: str | Sequence[Any] | None = None,
     confidence: float = 0.95,
     records: bool = False,
     progress: Progress | None = None,
@@ -266,8 +278,13 @@ def risk_table(
         for unequal chances to be in the file.
     sensitive : str, optional
         A variable for which diversity within anonymity sets is measured, see `diversity`.
+    also : sequence of str
+        Measures on request: "readings" (the least k, c and m), the models of the population "pitman", "zayatz", "snb"
+        and "loglinear", "individual" and "household" risk, "suda"; with a sensitive variable "closeness".
+    households : str or (n,) labels, optional
+        The household of each respondent, for "household".
     confidence : float
-        Of θ's intervals.
+        Of the intervals of θ and of models.
     records : bool
         Whether each quasi-identifier keeps k and m of every respondent.
     progress : callable, optional
@@ -299,6 +316,8 @@ def risk_table(
     people: float | None = given.item() if isinstance(given, np.generic) else given
     if people is None and weights is not None:
         raise DataError("weights count people of a population; give population= (--population) beside them")
+    check_also(also, population=people, sensitive=sensitive)
+    members = _members(table, also, households)
     policies = [missing] if isinstance(missing, str | Mapping) else list(missing)
     if not policies:
         raise DataError("at least one policy for missing cells is needed, such as 'wildcard'; got none")
@@ -313,7 +332,7 @@ def risk_table(
             told = None if progress is None else partial(progress, " + ".join(names))
             if told is not None:
                 told(0.0)
-            case = Case(keys.only(names), rule, people, scale, confidence, beside, told)
+            case = Case(keys.only(names), rule, people, scale, confidence, beside, told, tuple(also), members)
             rows.append(QuasiIdentifier.of(case, records=records))
     notes = () if scale is None else scale.warnings
     return RiskTable(keys.n, people, tuple(rows), confidence, weights is not None, notes)
@@ -328,6 +347,29 @@ def _asked(quasi_identifiers: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     if not asked:
         raise DataError("at least one quasi-identifier is needed, such as [['age', 'gender']]; got none")
     return asked
+
+
+def check_also(also: Sequence[str], *, population: float | None, sensitive: str | None) -> None:
+    """Raise for measures on request that are not known, or that need what is not given."""
+    if isinstance(also, str):
+        raise DataError(f"measures on request are a list of names, such as ['pitman']; got {also!r}")
+    known = {kind.name: kind for kind in MEASURES if issubclass(kind, OnRequest)}
+    given = {"population": population, "sensitive": sensitive}
+    for name in also:
+        check_choice(name, [*known], what="a measure on request (--also)")
+        for need in known[name].needs:
+            if given.get(need, "") is None:
+                raise DataError(f"{name!r} needs {need}= (--{need}) beside it")
+
+
+def _members(table: Any, also: Sequence[str], households: str | Sequence[Any] | None) -> pl.Series | None:
+    """The household of each respondent."""
+    if ("household" in also) != (households is not None):
+        raise DataError("household risk needs to know the households: name both 'household' and their column")
+    if households is None:
+        return None
+    cells = tables.Table.of(table).column(households) if isinstance(households, str) else households
+    return cells if isinstance(cells, pl.Series) else pl.Series(cells)
 
 
 def _encoded(

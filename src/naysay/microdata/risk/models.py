@@ -1,0 +1,333 @@
+"""What models of the population say about each quasi-identifier: measures that a table has on request."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay.errors import DataError
+from naysay.microdata.keys.variables import Keys
+from naysay.microdata.matching.matches import matches_of_tuples
+from naysay.microdata.population import individual, loglinear, pitman, snb, suda, zayatz
+from naysay.microdata.population.individual import IndividualRisk, household_risk, individual_risk
+from naysay.microdata.population.loglinear import LogLinear
+from naysay.microdata.population.suda import Suda
+from naysay.microdata.population.uniques import Sample, Uniques
+from naysay.microdata.risk.measure import Case, OnRequest
+from naysay.microdata.risk.written import DASH, amount, percent, share
+from naysay.printing import number
+
+__all__ = ["MODELS", "Households", "Individual", "LogLinearModel", "Special", "population_uniques"]
+
+MODELS: Mapping[str, Callable[..., Uniques]] = {"pitman": pitman.pitman, "zayatz": zayatz.zayatz, "snb": snb.snb}
+"""Models that need only the sizes of anonymity sets; the first is the default."""
+
+
+def population_uniques(keys: Keys, *, population: float, model: str = "pitman", confidence: float = 0.95) -> Uniques:
+    """How many people of the population are unique on some keys, as a model says from a sample.
+
+    Records with a gap are set aside, as for k; the others must be a random sample of the population.
+
+    Parameters
+    ----------
+    keys : Keys
+    population : float
+        People.
+    model : {"pitman", "zayatz", "snb"}
+    confidence : float
+        Of the interval, where the model has one.
+
+    Raises
+    ------
+    DataError
+        A model that is not known, no record with every key, a population smaller than the file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from naysay import microdata
+    >>> rng = np.random.default_rng(4)
+    >>> keys = microdata.Keys({"town": rng.zipf(1.5, 800).clip(max=900)}, ["town"])
+    >>> found = population_uniques(keys, population=8_000)
+    >>> round(found.people), [round(bound) for bound in found.interval]
+    (279, [204, 380])
+    """
+    if model not in MODELS:
+        raise DataError(f"model must be one of {', '.join(MODELS)}; got {model!r}")
+    return MODELS[model](Sample.of(keys.tuples.count[keys.complete], population), confidence=confidence)
+
+
+def _between(interval: tuple[float, float]) -> str:
+    """An interval of numbers of people; a dash without one."""
+    low, high = interval
+    return DASH if math.isnan(low) else f"{low:,.0f} to {high:,.0f}"
+
+
+@dataclass(frozen=True)
+class _Modeled(OnRequest):
+    """People unique in the population, by one of `MODELS`."""
+
+    needs = ("population",)
+    columns = ("unique people", "interval", "of the population", "of k=1")
+    page_columns = ("unique people", "between", "of the population", "of those alone in the file")
+    known_as: ClassVar[str]
+
+    found: Uniques
+
+    @classmethod
+    def asked(cls, case: Case) -> Self | None:
+        kept = case.keys.tuples.count[case.keys.complete]
+        if case.population is None or not len(kept):
+            return None
+        return cls(MODELS[cls.name](Sample.of(kept, case.population), confidence=case.confidence))
+
+    @classmethod
+    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+        return f"People unique in the population, by {cls.known_as}"
+
+    def _row(self, written: Callable[[float], str]) -> tuple[str, ...]:
+        if self.found.withheld:
+            return (DASH,) * len(self.columns)
+        told = self.found
+        return (f"{told.people:,.0f}", _between(told.interval), written(told.share), written(told.right))
+
+    def cells(self) -> tuple[str, ...]:
+        return self._row(share)
+
+    def page_cells(self) -> tuple[str, ...]:
+        return self._row(percent)
+
+    def fields(self) -> dict[str, Any]:
+        return self.found.fields()
+
+    @property
+    def reservation(self) -> str:
+        return f"{self.name} is withheld: {self.found.reason}" if self.found.withheld else ""
+
+
+class Pitman(_Modeled):
+    """People unique in the population, by the Pitman model."""
+
+    name, known_as = "pitman", "the Pitman model"
+    explanation = (
+        f"Pitman: {pitman.ASSUMPTION}.",
+        "Of k=1: how many who are unique in the file are so in the population.",
+    )
+
+
+class Zayatz(_Modeled):
+    """People unique in the population, by Zayatz' method."""
+
+    name, known_as = "zayatz", "Zayatz' method"
+    explanation = (f"Zayatz: {zayatz.ASSUMPTION}; no interval: {zayatz.WITHOUT}.",)
+
+
+class Snb(_Modeled):
+    """People unique in the population, by the shifted negative binomial model."""
+
+    name, known_as = "snb", "the shifted negative binomial model"
+    explanation = (f"Negative binomial: {snb.ASSUMPTION}; no interval: {snb.WITHOUT}.",)
+
+
+@dataclass(frozen=True)
+class LogLinearModel(OnRequest):
+    """Records that are unique in the population, and right matches, by a log-linear model."""
+
+    name = "loglinear"
+    needs = ("population",)
+    columns = ("unique (τ₁)", "interval", "right matches (τ₂)", "interval", "unique people", "B₁", "model")
+    explanation = (
+        f"Log-linear: {loglinear.ASSUMPTION}; of the records with k=1, τ₁ are unique in the population and τ₂ matches"
+        " are right. B₁: check of fit, standardized; above 2 the model is too simple and τ too large.",
+    )
+    page_columns = ("unique people among them", "between", "right matches", "between", "unique people", "fit", "model")
+
+    found: LogLinear
+
+    @classmethod
+    def asked(cls, case: Case) -> Self | None:
+        if case.population is None or not case.keys.complete.any():
+            return None
+        return cls(loglinear.loglinear(case.keys, population=case.population, confidence=case.confidence))
+
+    @classmethod
+    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+        return "Unique records and right matches, by a Poisson log-linear model"
+
+    def cells(self) -> tuple[str, ...]:
+        fit = self.found.fit
+        if fit is None:
+            return (DASH,) * len(self.columns)
+        matches = (amount(fit.correct), _spread(self.found.correct_interval))
+        first = (amount(fit.unique), _spread(self.found.interval))
+        return (*first, *matches, f"{self.found.people:,.0f}", f"{fit.check:.1f}", fit.name)
+
+    def fields(self) -> dict[str, Any]:
+        return self.found.fields()
+
+    @property
+    def reservation(self) -> str:
+        return f"loglinear is withheld: {self.found.reason}" if self.found.reason else ""
+
+
+def _spread(interval: tuple[float, float]) -> str:
+    return " to ".join(map(amount, interval))
+
+
+@dataclass(frozen=True)
+class Individual(OnRequest):
+    """The risk of each record before an intruder with a register of the population."""
+
+    name = "individual"
+    needs = ("population",)
+    columns = ("expected right (Σ r)", "mean r", "highest r", "r > 0.1", "r > 0.5")
+    explanation = (f"r: the mean of 1/F, {individual.ASSUMPTION}; no interval: {individual.WITHOUT}.",)
+    page_columns = ("expected to be named", "mean chance", "highest", "above 10 %", "above 50 %")
+
+    found: IndividualRisk
+
+    @classmethod
+    def asked(cls, case: Case) -> Self | None:
+        keys = case.keys
+        if case.population is None:
+            return None
+        people = case.m * (case.population / max(int(keys.tuples.count[keys.kept].sum()), 1))
+        if case.scale is not None:
+            people = case.scale.people(matches_of_tuples(keys, keys.tuples.weight, rule=case.rule))
+        risk = np.full(keys.distinct, np.nan)
+        risk[keys.kept] = individual_risk(case.m[keys.kept], people[keys.kept])
+        return cls(IndividualRisk(keys, risk))
+
+    @classmethod
+    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+        return "Individual risk: an intruder with a register of the population"
+
+    def _row(self, written: Callable[[float], str]) -> tuple[str, ...]:
+        told, count = self.found, self.found.keys.tuples.count[self.found.keys.kept]
+        above = (int(count[told.of_tuples[told.keys.kept] > bound].sum()) for bound in (0.1, 0.5))
+        mean = told.expected / int(count.sum())
+        return (amount(told.expected), written(mean), written(told.highest), *map("{:,}".format, above))
+
+    def cells(self) -> tuple[str, ...]:
+        return self._row(share)
+
+    def page_cells(self) -> tuple[str, ...]:
+        return self._row(percent)
+
+    def fields(self) -> dict[str, Any]:
+        return {
+            "expected": number(self.found.expected),
+            "highest": number(self.found.highest),
+            "interval_missing": individual.WITHOUT,
+        }
+
+    def of_each(self) -> dict[str, NDArray[Any]]:
+        return {"individual risk": self.found.risk}
+
+
+@dataclass(frozen=True)
+class Households(OnRequest):
+    """The risk that somebody of a household is recognized."""
+
+    name = "household"
+    needs = ("population",)
+    columns = ("households", "expected (persons)", "mean", "highest")
+    explanation = ("Household: 1 - Π (1 - r) over its members, taken as independent, for each person.",)
+    page_columns = ("households", "people expected to be found through one of theirs", "mean chance", "highest")
+
+    households: int
+    risk: NDArray[np.float64]
+
+    @classmethod
+    def asked(cls, case: Case) -> Self | None:
+        own = Individual.asked(case)
+        if own is None or case.households is None:
+            return None
+        return cls(int(case.households.n_unique()), household_risk(own.found.risk, case.households))
+
+    @classmethod
+    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+        return "Household risk: somebody of the household is recognized"
+
+    def _row(self, written: Callable[[float], str]) -> tuple[str, ...]:
+        numbers = map(written, (float(self.risk.mean()), float(self.risk.max())))
+        return (f"{self.households:,}", amount(float(self.risk.sum())), *numbers)
+
+    def cells(self) -> tuple[str, ...]:
+        return self._row(share)
+
+    def page_cells(self) -> tuple[str, ...]:
+        return self._row(percent)
+
+    def fields(self) -> dict[str, Any]:
+        return {"households": self.households, "expected": float(self.risk.sum()), "highest": float(self.risk.max())}
+
+    def of_each(self) -> dict[str, NDArray[Any]]:
+        return {"household risk": self.risk}
+
+
+@dataclass(frozen=True)
+class Special(OnRequest):
+    """Special uniques: on how few keys records are alone."""
+
+    name = "suda"
+    columns = ("records", "fewest keys", "sets by size", "key in most", "highest DIS", "Σ DIS")
+    explanation = (
+        "SUDA: sets of keys, none larger than needed, on which a record is alone; DIS: θ shared out among the records"
+        " by their scores, no interval: it shares out θ, whose interval stands beside it.",
+    )
+    page_columns = ("people", "on how few keys", "sets of 1, 2, … keys", "key in most of them", "highest chance", "sum")
+
+    found: Suda
+
+    @classmethod
+    def asked(cls, case: Case) -> Self | None:
+        records = int(case.keys.tuples.count[case.keys.kept].sum())
+        known = case.population is not None and case.population > records
+        fraction = records / case.population if known and case.population else suda.FRACTION
+        return cls(suda.suda(case.keys, fraction=fraction, progress=case.progress))
+
+    @classmethod
+    def title(cls, found: Sequence[Self], *, policies: bool) -> str:
+        return f"Special uniques: alone on up to {max(each.found.most for each in found)} keys"
+
+    def _row(self, written: Callable[[float], str]) -> tuple[str, ...]:
+        told = self.found
+        if not told.records:
+            return ("0", *(DASH,) * (len(self.columns) - 1))
+        shares = told.contributions
+        key = max(shares, key=lambda name: shares[name])
+        sizes = ", ".join(f"{each:,}" for each in told.sets[1:].tolist())
+        risk = (DASH, DASH) if told.reason else (written(float(told.risk.max())), amount(float(told.risk.sum())))
+        fewest = int(np.flatnonzero(told.sets)[0])
+        return (f"{told.records:,}", f"{fewest}", sizes, f"{key} ({100 * shares[key]:.0f} %)", *risk)
+
+    def cells(self) -> tuple[str, ...]:
+        return self._row(share)
+
+    def page_cells(self) -> tuple[str, ...]:
+        return self._row(percent)
+
+    def fields(self) -> dict[str, Any]:
+        told = self.found
+        return {
+            "records": told.records,
+            "sets": told.sets[1:].tolist(),
+            "contributions": {name: number(value) for name, value in told.contributions.items()},
+            "dis_fraction": told.fraction,
+            "dis_highest": number(float(told.risk.max(initial=0))),
+            "dis_sum": number(float(told.risk.sum())),
+            "dis_withheld": told.reason or None,
+        }
+
+    def of_each(self) -> dict[str, NDArray[Any]]:
+        return {"SUDA score": self.found.score, "DIS": self.found.dis}
+
+    @property
+    def reservation(self) -> str:
+        return f"DIS is withheld: {self.found.reason}" if self.found.reason else ""
