@@ -118,7 +118,7 @@ export class Memory {
       const { answers } = JSON.parse(body);
       for (const question of this.#questions) this.#leave(this.#entry(question), answers[question.name]);
       this.#mine.body = body;
-      this.#clear.surveys[this.#own] = { confirmed: true };
+      this.#clear.surveys[this.#own] = { ...this.#clear.surveys[this.#own], confirmed: true };
     });
     if (full === this.#full) return same;
     delete this.#mine.body; // nothing is sent of which no trace could be kept
@@ -137,6 +137,12 @@ export class Memory {
       delete this.#mine.body;
       delete this.#clear.surveys[this.#own].body;
     });
+  }
+
+  /** The tokens of invitations, by marks of their codes: readable until an answer is acknowledged. They tell no answer. */
+  async tokens(edit) {
+    await this.#change(() => edit(((this.#clear.surveys[this.#own] ??= {}).tokens ??= {})) && false);
+    return this.#clear.surveys[this.#own].tokens;
   }
 
   /** Keeps the receipt and deletes everything else. */

@@ -3,8 +3,8 @@
 import { button, make } from "./elements.js";
 
 /** The message: compact JSON, filled up with blanks to the length that everyone's has. */
-export function body(survey, hash, id, answers) {
-  const content = { naysay: "answers", version: 1, survey: hash, id, answers, padding: "" };
+export function body(survey, hash, id, answers, token) {
+  const content = { naysay: "answers", version: 1, survey: hash, id, token, answers, padding: "" }; // JSON has no undefined
   const missing = survey.body_length - new TextEncoder().encode(JSON.stringify(content)).length;
   if (missing < 0) throw new RangeError("the answers are longer than this survey allows");
   return JSON.stringify({ ...content, padding: " ".repeat(missing) });
