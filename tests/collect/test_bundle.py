@@ -29,7 +29,7 @@ def test_a_client_serves_it_instead_of_its_modules():
     files = Client.of(FOLDER).files
     scripts = {name for name in files if name.endswith(".js")}
     languages = {f"words/{tag}.js" for tag in ("en", "de", "es", "ar")}
-    assert scripts == {"survey.js", *languages, "invited/invitation.js", "invited/words.js", "vendor/voprf.js"}
+    assert scripts == {"survey.js", *languages, "invited/invitation.js", "vendor/voprf.js"}
 
 
 def test_what_others_wrote_is_served_with_its_license():

@@ -1,6 +1,7 @@
-// What this device remembers of the surveys of a website. Readable are only marks: which private questions chance was
-// drawn for, and whether a message has left. What was drawn and what was sent lie in a sealed box. It is opened with a
-// key that the server forgets when the day is over: from then on nobody can read what is left on the device.
+// What this device remembers of the surveys of a website. Readable are only marks (which private questions chance was
+// drawn for, and whether a message has left) and the token of an invitation until it is spent. What was drawn and what was
+// sent lie in a sealed box. It is opened with a key that the server forgets when the day is over: from then on nobody can
+// read what is left on the device.
 //
 // For each private question and level the table of responses to *all* categories is drawn at once. Answering looks up.
 // So nothing that a respondent does gives a second draw, and what is stored is the same for every truth.

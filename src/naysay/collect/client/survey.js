@@ -128,7 +128,7 @@ class Taking {
     const edit = (question) => this.#go(this.steps.findIndex(({ items, practice }) => !practice && questions(items).includes(question)));
     const content = review(bytes, { texts, answers, problems, edit, confirm: () => this.#confirm(bytes) });
     content.querySelector(".actions").prepend(...this.#back());
-    this.invitation?.review(content, texts);
+    this.invitation?.review(content, texts, () => this.#confirm(bytes));
     return { content, progress: this.#progress() };
   }
 
@@ -145,7 +145,7 @@ class Taking {
   #sending() {
     const { texts, memory, survey } = this;
     const url = `${address}/answers`;
-    return delivery(memory.body, { texts, memory, url, preview: survey.preview, changed: () => this.#draw(true) });
+    return delivery(memory.body, { texts, memory, url, hold: this.invitation?.hold(texts), preview: survey.preview, changed: () => this.#draw(true) });
   }
 
   #sent() {

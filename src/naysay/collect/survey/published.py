@@ -175,9 +175,10 @@ def complaint(form: Any) -> str | None:
         known = (form["naysay"], form["version"]) == ("survey", 1) and type(form["body_length"]) is int
         before = form.get("renewed", [])
         known &= type(before) is list and all(_HASH.fullmatch(each) for each in before)
-        invites = form.get("invitations")
-        known &= invites is None or (set(invites) == {"suite", "key"} and invites["suite"] == SUITE)
-        known &= invites is None or bool(_HASH.fullmatch(invites["key"]))
+        invites = form.get("invitations", {"suite": SUITE, "key": "0" * 64})
+        known &= (
+            set(invites) == {"suite", "key"} and invites["suite"] == SUITE and bool(_HASH.fullmatch(invites["key"]))
+        )
         examined = of_form(form["questionnaire"])
         if examined.questionnaire is not None and known:
             return _understated(form, examined.questionnaire)
