@@ -18,7 +18,7 @@ SCRIPTS = sorted((ROOT / "scripts").iterdir())
 EXTRAS = {
     "collect": (
         "alembic argon2-cffi brotli cryptography fastapi httpx2 jinja2 lark openpyxl psycopg pyotp python-multipart "
-        "pyxform rjsmin segno sqlalchemy uvicorn"
+        "pyxform rbcl rjsmin segno sqlalchemy uvicorn"
     ),
     "files": "openpyxl pyarrow pyreadstat",
     "plots": "altair jinja2 vl-convert-python",

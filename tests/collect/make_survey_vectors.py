@@ -31,6 +31,7 @@ from naysay.questionnaire.xlsform.offers import private_of
 HERE = Path(__file__).parent
 ABCD = tuple("abcd")
 ASK = {"en": "?"}
+SUITE = "ristretto255-SHA512"
 
 
 def choices(*names):
@@ -320,6 +321,13 @@ VECTORS = [
     ("a hash before that is a sentence", "renewed", (["renewed"], ["approved by the ethics board"])),
     ("hashes before that are no list", "renewed", (["renewed"], "0" * 64)),
     ("a hash before", None, (["renewed"], ["0" * 64])),
+    ("invitations under a key", None, (["invitations"], {"suite": SUITE, "key": "ab" * 32})),
+    ("invitations of another suite", "invitations", (["invitations"], {"suite": "P256-SHA256", "key": "ab" * 32})),
+    ("a key that is too short", "invitations", (["invitations"], {"suite": SUITE, "key": "ab" * 31})),
+    ("a key that is no text", "invitations", (["invitations"], {"suite": SUITE, "key": 7})),
+    ("invitations without a key", "invitations", (["invitations"], {"suite": SUITE})),
+    ("invitations with more", "invitations", (["invitations"], {"suite": SUITE, "key": "ab" * 32, "more": 1})),
+    ("invitations that are null", "invitations", (["invitations"], None)),
     ("ε that is more than the integers give", None, ([PRIVACY, "smoking", 0, "epsilon"], 1)),
     ("ε for which nothing is promised", None, ([PRIVACY, "smoking", 0, "epsilon"], None)),
 ]  # fmt: skip

@@ -356,14 +356,15 @@ def test_every_refusal_is_described(preview):
             "enum"
         ]
     ]
-    assert set(codes) == set(STATUS) - {"wrong_method", "unauthorized", "forbidden"}
-    assert set(responses) == {*map(str, STATUS.values()), "200", "201"} - {"405", "401", "403"}
+    assert set(codes) == set(STATUS) - {"wrong_method", "used", "unauthorized", "forbidden"}
+    assert set(responses) == {*map(str, STATUS.values()), "200", "201"} - {"405", "401"}
     assert set(told["paths"]) == {
         "/",
         "/s/{name}",
         "/s/{name}/survey.json",
         "/s/{name}/answers",
         "/s/{name}/key",
+        "/s/{name}/token",
         "/client/{digest}/{file}",
         "/threats",
         "/health",

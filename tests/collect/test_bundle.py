@@ -28,12 +28,18 @@ def test_every_module_of_the_page_is_in_it_once(modules):
 def test_a_client_serves_it_instead_of_its_modules():
     files = Client.of(FOLDER).files
     scripts = {name for name in files if name.endswith(".js")}
-    assert scripts == {"survey.js", *(f"words/{tag}.js" for tag in ("en", "de", "es", "ar"))}
+    languages = {f"words/{tag}.js" for tag in ("en", "de", "es", "ar")}
+    assert scripts == {"survey.js", *languages, "invited/invitation.js", "vendor/voprf.js"}
+
+
+def test_what_others_wrote_is_served_with_its_license():
+    assert b"Permission is hereby granted" in Client.of(FOLDER).files["vendor/voprf.js"]
 
 
 def test_no_code_is_looked_for_by_another_address(modules):
     code, _ = bundle(modules, "survey.js")
-    assert re.findall(r"\bimport\b[^;]{0,20}", code) == ["import(`./words/${spoken}.js`)"[:26]]
+    found = [each[:26] for each in ("import(`./words/${spoken}.js`)", 'import("./invited/invitation.js")')]
+    assert re.findall(r"\bimport\b[^;]{0,20}", code) == found
 
 
 @pytest.mark.parametrize(

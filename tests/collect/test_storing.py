@@ -110,7 +110,7 @@ def test_a_survey_that_is_renewed_has_the_newer_client_and_names_both_hashes(
 
 def test_a_survey_that_would_be_asked_in_another_form_is_not_renewed(store, published, client, monkeypatch):
     store.open(published)
-    monkeypatch.setattr("naysay.collect.survey.published.body_length", lambda _: 2_048)
+    monkeypatch.setattr("naysay.collect.survey.published.body_length", lambda _, **how: 2_048)
     with pytest.raises(ValueError, match="cannot be renewed: this naysay would ask it in another form"):
         store.renew("kinds", client=Client({**client.files, "survey.js": b"2"}))
 

@@ -191,7 +191,7 @@ def _of_survey(asked: Options, survey: str | None) -> Crosstab:
         variables[role] = Variable(name)
         frame = files.as_text(frame.lazy(), [name]).collect()
     found = crosstab.crosstab(frame, **variables, estimator=asked.estimator)
-    return replace(found, fit=cautioned(found.fit))
+    return replace(found, fit=cautioned(found.fit, invites=replies.published.key is not None))
 
 
 def _variable(

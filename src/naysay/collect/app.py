@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 
 import naysay
 from naysay.collect.client import FOLDER, Client
+from naysay.collect.invitations.issuing import ASKED, DRAWN, Asking
 from naysay.collect.refusals import CLOSED, Refusal
 from naysay.collect.server import schemas
 from naysay.collect.server.documents import Catalog, Served, home, threats
@@ -40,6 +41,9 @@ EVERYBODY = 60_000
 _POINT = 142  # bytes in a request for a key
 
 _NOT_STORED = {
+    "spent": "an answer has come with this invitation already; it is for one answer",
+    "used": "another device has used this invitation already; continue there, or ask for a new one",
+    "uninvited": "this invitation is not known; open the link that you were sent",
     "conflict": "other answers were stored under this id; an id is for one submission",
     "closed": CLOSED,
     "wrong_survey": "the survey was published with another hash; load its page again",
@@ -128,6 +132,7 @@ def create_app(
         (app.get, "/threats", service.threats, schemas.THREATS),
         (app.get, "/health", service.health, schemas.HEALTH),
         (app.post, "/s/{name}/key", service.key, schemas.KEY),
+        (app.post, "/s/{name}/token", service.token, schemas.TOKEN),
         (app.post, "/s/{name}/answers", service.answers, schemas.ANSWERS),
     ]
     for method, path, endpoint, told in routes:
@@ -235,6 +240,19 @@ class Service:
             raise Refusal("malformed", "a request for a key must hold the point that the box was sealed with") from None
         return JSONResponse({"keys": keys})
 
+    async def token(self, request: Request, name: str) -> Response:
+        """Turn an invitation into a token that the server cannot know again. A device may ask for it again."""
+        _check_wait(self._openings.wait(_address(request)))
+        issuer = self._survey(name).issuer
+        if issuer is None:
+            raise Refusal("unknown", "anybody with the link can answer this survey; it has no invitations")
+        asking = Asking.read(await _body(request, most=ASKED))
+        issued = issuer.issued(asking.blinded)
+        outcome = await asyncio.wrap_future(self.line.submit(asking.of(name)))
+        if outcome.what in _NOT_STORED:
+            raise Refusal(outcome.what, _NOT_STORED[outcome.what])
+        return JSONResponse(issued)
+
     async def answers(self, request: Request, name: str) -> Response:
         """Take the answers of one respondent. They are acknowledged when they are stored, and not before."""
         address = _address(request)
@@ -245,11 +263,14 @@ class Service:
             body = await _body(request, most=survey.published.body_length)
             day = today()
             submission = survey.reader.read(body, today=day)
+            if survey.issuer is not None and not survey.issuer.knows(submission.token or ""):
+                raise Refusal("uninvited", "the token was not made for this survey; open the link that you were sent")
         except Refusal:
             _check_wait(self._rates.refuse(address))
             raise
         _check_wait(self._rates.wait(address))
-        reply = Reply(name, survey.published.hash, submission.id, submission.text, day)
+        spent = submission.token and submission.token[: 2 * DRAWN]
+        reply = Reply(name, survey.published.hash, submission.id, submission.text, day, spent)
         outcome = await asyncio.wrap_future(self.line.submit(reply))
         if outcome.what in _NOT_STORED:
             raise Refusal(outcome.what, _NOT_STORED[outcome.what])

@@ -51,6 +51,8 @@ class Client:
     def of(cls, folder: Path) -> Client:
         """The files of a folder; ``survey.js`` and all that it imports are one file (see `naysay.collect.bundle`).
 
+        What it imports only when it is needed, such as a language, stays a file of its own.
+
         Raises
         ------
         DataError
@@ -63,7 +65,12 @@ class Client:
         if _ENTRY in files:
             modules = {name: content.decode() for name, content in files.items() if name.endswith(".js")}
             joined, parts = bundle(modules, _ENTRY)
-            modules = {name: without_comments(code) for name, code in modules.items() if name not in parts}
+            # what is in `vendor` is small already, and keeps its license
+            modules = {
+                name: code if name.startswith("vendor/") else without_comments(code)
+                for name, code in modules.items()
+                if name not in parts
+            }
             others = {name: content for name, content in files.items() if name not in parts}
             files = others | {name: code.encode() for name, code in (modules | {_ENTRY: joined}).items()}
         return cls(files)

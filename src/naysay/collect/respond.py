@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from naysay.collect.device.crowd import Sent, many, opened, prepared
+from naysay.collect.device.crowd import Sent, many, opened, prepared, tokens
+from naysay.collect.device.memory import Memory
 from naysay.collect.device.people import People, anybody, checked
 from naysay.collect.device.post import Post, Refused, Survey, Undelivered, client, fetch, waited
+from naysay.collect.device.tokens import check_invitations
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     import httpx2
@@ -65,6 +67,7 @@ def one(
     *,
     levels: Mapping[str, str] | None = None,
     state: Path | None = None,
+    invitation: str | None = None,
     patience: float = 600.0,
     transport: httpx2.AsyncBaseTransport | None = None,
 ) -> Receipt:
@@ -80,6 +83,8 @@ def one(
     state : Path, optional
         The file in which this respondent's draw is kept. With it, a restart sends what was drawn before, even if the
         answers have changed, so that nobody answers twice.
+    invitation : str, optional
+        The link or the code of the invitation, where the survey invites.
     patience : float
         Seconds until the message is given up; with `state`, another call goes on.
     transport : httpx2.AsyncBaseTransport, optional
@@ -113,14 +118,28 @@ def one(
     asked = survey.questionnaire
     given = {name: [cell] for name, cell in answers.items()} or {asked.questions[0].name: [None]}
     people = checked(asked, given, levels=levels)
+    check_invitations(survey.published, None if invitation is None else 1, 1)
     with contextlib.closing(opened(state, survey)) as memory:
         known = memory.days([0])
         if known:
             return Receipt(survey.hash, known[0], None)
-        messages, _ = prepared(survey, people, memory, range(1))
+        codes = {} if invitation is None or memory.bodies([0]) else {0: invitation.strip().rpartition("#")[2]}
+        taken = waited(_taken(survey, memory, codes, patience, transport))
+        messages, _ = prepared(survey, people, memory, range(1), taken)
         day = waited(_delivered(survey, messages[0], patience, transport))
         memory.acknowledge({0: day})
         return Receipt(survey.hash, day, messages[0])
+
+
+async def _taken(
+    survey: Survey,
+    memory: Memory,
+    codes: Mapping[int, str],
+    patience: float,
+    transport: httpx2.AsyncBaseTransport | None,
+) -> dict[int, str]:
+    async with client(1, transport=transport) as connection:
+        return await tokens(survey, memory, codes, Post(connection, f"{survey.url}/token", patience=patience))
 
 
 async def _delivered(

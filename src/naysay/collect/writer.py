@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
 from naysay.collect.refusals import Refusal
-from naysay.collect.storage import Outcome, Reply, Store
+from naysay.collect.storage import Outcome, Reply, Store, Taking, today
 
 __all__ = ["Line", "Unstored", "Writer"]
 
@@ -24,7 +24,7 @@ WAITING = 10_000  # the most replies in the queue; a server that falls further b
 LOOK = 1.0  # seconds between two looks at the database: a survey may be new, or closed
 _RETRY = 5  # seconds
 
-_Waiting = tuple[Reply, "Future[Outcome]"]
+_Waiting = tuple[Reply | Taking, "Future[Outcome]"]
 
 
 class Unstored:
@@ -35,10 +35,10 @@ class Unstored:
     def start(self) -> None:
         """Nothing."""
 
-    def submit(self, reply: Reply) -> Future[Outcome]:
+    def submit(self, reply: Reply | Taking) -> Future[Outcome]:
         """An outcome at once: ``unstored``."""
         future: Future[Outcome] = Future()
-        future.set_result(Outcome("unstored", reply.day))
+        future.set_result(Outcome("unstored", today()))
         return future
 
     def stop(self) -> None:
@@ -74,8 +74,8 @@ class Writer:
         """Begin to write."""
         self._thread.start()
 
-    def submit(self, reply: Reply) -> Future[Outcome]:
-        """What will become of a reply, once it is known.
+    def submit(self, reply: Reply | Taking) -> Future[Outcome]:
+        """What will become of a reply, or of an invitation that is taken, once it is known.
 
         Raises
         ------
@@ -140,14 +140,14 @@ class Writer:
             for (_, future), outcome in zip(group, outcomes, strict=True):
                 future.set_result(outcome)
 
-    def _added(self, replies: Sequence[Reply]) -> list[Outcome]:
+    def _added(self, replies: Sequence[Reply | Taking]) -> list[Outcome]:
         try:
             outcomes = self._store.add(replies)
         except IntegrityError:  # another server stored one of them in the meantime: look again
             outcomes = self._store.add(replies)
         fresh = sum(outcome.what == "stored" for outcome in outcomes)
         self.stored += fresh
-        self._dirty = self._dirty or fresh > 0
+        self._dirty = self._dirty or any(outcome.what in ("stored", "taken") for outcome in outcomes)
         return outcomes
 
     def _step(self) -> None:

@@ -1,6 +1,7 @@
-// What this device remembers of the surveys of a website. Readable are only marks: which private questions chance was
-// drawn for, and whether a message has left. What was drawn and what was sent lie in a sealed box. It is opened with a
-// key that the server forgets when the day is over: from then on nobody can read what is left on the device.
+// What this device remembers of the surveys of a website. Readable are only marks (which private questions chance was
+// drawn for, and whether a message has left) and the token of an invitation until it is spent. What was drawn and what was
+// sent lie in a sealed box. It is opened with a key that the server forgets when the day is over: from then on nobody can
+// read what is left on the device.
 //
 // For each private question and level the table of responses to *all* categories is drawn at once. Answering looks up.
 // So nothing that a respondent does gives a second draw, and what is stored is the same for every truth.
@@ -118,7 +119,7 @@ export class Memory {
       const { answers } = JSON.parse(body);
       for (const question of this.#questions) this.#leave(this.#entry(question), answers[question.name]);
       this.#mine.body = body;
-      this.#clear.surveys[this.#own] = { confirmed: true };
+      this.#clear.surveys[this.#own] = { ...this.#clear.surveys[this.#own], confirmed: true };
     });
     if (full === this.#full) return same;
     delete this.#mine.body; // nothing is sent of which no trace could be kept
@@ -137,6 +138,12 @@ export class Memory {
       delete this.#mine.body;
       delete this.#clear.surveys[this.#own].body;
     });
+  }
+
+  /** The tokens of invitations, by marks of their codes: readable until an answer is acknowledged. They tell no answer. */
+  async tokens(edit) {
+    await this.#change(() => edit(((this.#clear.surveys[this.#own] ??= {}).tokens ??= {})) && false);
+    return this.#clear.surveys[this.#own].tokens;
   }
 
   /** Keeps the receipt and deletes everything else. */

@@ -23,8 +23,9 @@ const address = location.pathname.replace(/\/$/, "");
 
 /** The survey as it is taken on this device: where the respondent is, and what is shown there. */
 class Taking {
-  constructor(survey, hash, memory) {
+  constructor(survey, hash, memory, invitation) {
     this.survey = survey;
+    this.invitation = invitation; // undefined where anybody can answer
     this.hash = hash;
     this.memory = memory;
     this.answers = new Answers(survey, memory);
@@ -99,7 +100,14 @@ class Taking {
   }
 
   #welcome() {
-    return { content: welcome({ ...this, start: () => this.#go(this.#beside(1)) }) };
+    const { invitation, texts } = this;
+    const start = async ({ target }) => {
+      const why = await invitation?.take(target);
+      return why ? invitation.refused(content, texts, why) : this.#go(this.#beside(1));
+    };
+    const content = welcome({ ...this, start });
+    invitation?.welcome(content, texts);
+    return { content };
   }
 
   async #step() {
@@ -115,17 +123,20 @@ class Taking {
 
   #review() {
     const { texts, answers, survey } = this;
-    const bytes = body(survey, this.hash, this.memory.id, answers.content());
+    const bytes = this.#body();
     const problems = answers.questions.filter((question) => problem(question, this));
     const edit = (question) => this.#go(this.steps.findIndex(({ items, practice }) => !practice && questions(items).includes(question)));
     const content = review(bytes, { texts, answers, problems, edit, confirm: () => this.#confirm(bytes) });
     content.querySelector(".actions").prepend(...this.#back());
+    this.invitation?.review(content, texts, () => this.#confirm(bytes));
     return { content, progress: this.#progress() };
   }
 
+  #body = () => body(this.survey, this.hash, this.memory.id, this.answers.content(), this.invitation?.token);
+
   /** From here on nothing changes any more: the bytes that were shown are kept, and are what is sent. */
   async #confirm(bytes) {
-    const current = () => bytes === body(this.survey, this.hash, this.memory.id, this.answers.content());
+    const current = () => bytes === this.#body();
     const same = await this.memory.seal(bytes, current);
     await this.#draw(true);
     if (!same && !this.memory.receipt && !this.memory.body) root.querySelector("h1").after(make("p", { role: "alert", class: "warning" }, this.texts.say("review.anew")));
@@ -134,7 +145,7 @@ class Taking {
   #sending() {
     const { texts, memory, survey } = this;
     const url = `${address}/answers`;
-    return delivery(memory.body, { texts, memory, url, preview: survey.preview, changed: () => this.#draw(true) });
+    return delivery(memory.body, { texts, memory, url, hold: this.invitation?.hold(texts), preview: survey.preview, changed: () => this.#draw(true) });
   }
 
   #sent() {
@@ -193,7 +204,10 @@ async function open() {
   const hash = hex(await crypto.subtle.digest("SHA-256", bytes));
   const asked = questions(survey.questionnaire.items).filter((question) => question.private);
   const memory = await Memory.open(survey, hash, asked, answer.headers.get("naysay-key"), `${address}/key`).catch(() => null);
-  return memory ? new Taking(survey, hash, memory).start().catch(() => failed("missing")) : failed("missing");
+  const invited = survey.invitations && (await import("./invited/invitation.js").catch(() => null));
+  if (!memory || invited === null) return failed("missing");
+  const invitation = invited && (await invited.Invitation.of(survey, memory, address, make));
+  return new Taking(survey, hash, memory, invitation).start().catch(() => failed("missing"));
 }
 
 open();

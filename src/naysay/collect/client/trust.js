@@ -48,6 +48,8 @@ export function flaw(survey) {
     apart(questions.filter(({ kind }) => kind !== "note" && kind !== "group"));
     at.path = "renewed";
     must((survey.renewed ?? []).every((old) => typeof old === "string" && HASH.test(old)));
+    at.path = "invitations";
+    if (survey.invitations !== undefined) invites(survey.invitations);
     stated(survey, questions.filter((question) => question.private), at);
     return null;
   } catch {
@@ -57,6 +59,11 @@ export function flaw(survey) {
 
 function must(held) {
   if (!held) throw new TypeError("a survey that is not to be trusted");
+}
+
+function invites({ suite, key, ...others }) {
+  only(others, "");
+  must(suite === "ristretto255-SHA512" && typeof key === "string" && HASH.test(key));
 }
 
 const only = (object, fields) => must(Object.keys(object).every((name) => fields.split(" ").includes(name)));

@@ -51,6 +51,12 @@ class Options:
     expected: Annotated[
         str | None, typer.Option("--hash", metavar="HASH", help="Answer only if the survey has this hash.")
     ] = None
+    invitations: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Where the survey invites: a table with a column link, a row for each person."
+        ),
+    ] = None
     patience: Annotated[float, typer.Option(min=1, help="Seconds for which one answer is tried again.")] = 600
     separator: Separator = ","
     encoding: Encoding = None
@@ -90,7 +96,18 @@ def command(asked: Options) -> None:
             "random people give random answers at random levels, for trying out; the estimates will mean nothing"
         )
         people = respond.anybody(survey.questionnaire, asked.random or 1, seed=asked.seed)
-    _send(survey, people, asked, state)
+    _send(survey, people, asked, state, _links(asked))
+
+
+def _links(asked: Options) -> list[str] | None:
+    """The links in the file of invitations, as naysay survey invite has written it."""
+    if asked.invitations is None:
+        return None
+    with files.readable(asked.invitations):
+        frame = files.scan(asked.invitations, separator=asked.separator, encoding=asked.encoding, codes=True)
+        files.check_columns(frame, ["link"])
+        links: list[str] = frame.select("link").collect()["link"].to_list()
+    return links
 
 
 def _level(text: str) -> tuple[str, str]:
@@ -110,7 +127,7 @@ def _read(survey: Survey, asked: Options, file: Path, levels: dict[str, str]) ->
     return respond.checked(survey.questionnaire, table.to_dict(as_series=False), levels=levels)
 
 
-def _send(survey: Survey, people: People, asked: Options, state: Path | None) -> None:
+def _send(survey: Survey, people: People, asked: Options, state: Path | None, links: list[str] | None) -> None:
     """Send, and show a progress bar; however it ends, say how much is stored."""
     counts = Sent(people.size)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -125,7 +142,13 @@ def _send(survey: Survey, people: People, asked: Options, state: Path | None) ->
 
         try:
             counts = respond.many(
-                survey, people, concurrency=asked.concurrency, state=state, patience=asked.patience, told=told
+                survey,
+                people,
+                concurrency=asked.concurrency,
+                state=state,
+                invitations=links,
+                patience=asked.patience,
+                told=told,
             )
         except BaseException:
             progress.stop()

@@ -78,9 +78,8 @@ def command(asked: Options) -> None:
     Open surveys in the database are served, too. An answer is acknowledged when it is stored. Stop the server with
     Ctrl+C: it first stores what has been sent.
 
-    Anyone who has the link can answer any number of times; there are no invitations yet. So give the link only to those
-    who are asked. The server says at start, and each estimate says, how far a few dishonest answers would move a
-    result.
+    Anyone who has the link can answer any number of times, unless you invite people: see naysay survey invite. The
+    server says at start, and each estimate says, how far a few dishonest answers would move a result.
 
     With --phone every device in your network can open the survey: scan the code that is shown. The browser warns once,
     since nobody vouches for a certificate that this computer made itself.
@@ -174,7 +173,7 @@ def _of_survey(published: Published) -> Iterator[str]:
 
     name, moved = published.name, repeated.moved(published.questionnaire)
     each = f"; 1 % of repeated or dishonest answers moves a share by {moved}" if moved else ""
-    yield f"{name}: {repeated.OPEN_LINK}{each}"
+    yield f"{name}: {repeated.OPEN_LINK}{each}" if published.key is None else f"{name}: {repeated.BY_INVITATION}"
     if published.client.hash != Client.of(FOLDER).hash:
         yield f"{name}: it keeps the page of another naysay; for the page of this one: naysay survey renew {name}"
 

@@ -1,4 +1,4 @@
-"""``naysay survey``: open, renew, close, list, export and delete the surveys of a database."""
+"""``naysay survey``: open, invite to, renew, close, list, export and delete the surveys of a database."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
-from naysay.collect.commands import export
+from naysay.collect.commands import export, invite
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
 from naysay.errors import DataError
@@ -22,7 +22,7 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.callback(invoke_without_command=True)
 def group(context: typer.Context) -> None:
-    """Open, renew, close, list, export and delete surveys.
+    """Open, invite to, renew, close, list, export and delete surveys.
 
     \b
     Example:
@@ -118,6 +118,8 @@ def survey_list(
             "name": each.name,
             "state": "open" if each.closed is None else "closed",
             "replies": each.replies,
+            "invited": each.invited,
+            "taken": each.taken,
             "opened": each.opened.isoformat(),
             "closed": each.closed.isoformat() if each.closed else None,
             "hash": each.hash,
@@ -127,13 +129,15 @@ def survey_list(
     if form == "json":
         output.say(output.json_text({"surveys": rows}))
         return
-    table = Table("survey", "state", "replies", "opened", "closed", "hash", box=None)
+    table = Table("survey", "state", "replies", "invited", "begun", "opened", "closed", "hash", box=None)
     for row in rows:
-        cells = {**row, "replies": f"{row['replies']:,}", "closed": row["closed"] or "", "hash": str(row["hash"])[:12]}
+        counts = {key: "" if row[key] is None else f"{row[key]:,}" for key in ("replies", "invited", "taken")}
+        cells = {**row, **counts, "closed": row["closed"] or "", "hash": str(row["hash"])[:12]}
         table.add_row(*map(str, cells.values()))
     output.show(table)
 
 
+app.command("invite")(invite.command)
 app.command("export")(export.command)
 
 

@@ -7,7 +7,7 @@ import contextlib
 import datetime
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from naysay.collect.device.memory import Memory, marks
 from naysay.collect.device.messages import message
 from naysay.collect.device.people import People
 from naysay.collect.device.post import Survey, waited
+from naysay.collect.device.tokens import Draft, check_invitations
 from naysay.errors import DataError
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
@@ -74,7 +75,9 @@ def opened(state: Path | None, survey: Survey) -> Memory:
     return memory
 
 
-def prepared(survey: Survey, people: People, memory: Memory, rows: range) -> tuple[dict[int, bytes], Sent]:
+def prepared(
+    survey: Survey, people: People, memory: Memory, rows: range, tokens: Mapping[int, str] | None = None
+) -> tuple[dict[int, bytes], Sent]:
     """The messages of these people by their places, all kept in the memory. What was drawn before is not drawn again.
 
     The counts say how many of these people are acknowledged already, and how many of their answers were not asked for.
@@ -85,7 +88,7 @@ def prepared(survey: Survey, people: People, memory: Memory, rows: range) -> tup
     fresh = [row for row in rows if row not in done and row not in waiting]
     said = drawn(survey.questionnaire, people.take(fresh))
     for row, answers in zip(fresh, said.answers, strict=True):
-        waiting[row] = message(survey.published, secrets.token_hex(16), answers)
+        waiting[row] = message(survey.published, secrets.token_hex(16), answers, token=(tokens or {}).get(row))
     memory.keep(waiting)  # kept before any is sent: a crash in between must not lead to a second draw
     return dict(sorted(waiting.items())), Sent(len(rows), before=len(done), unasked=said.unasked)
 
@@ -99,7 +102,18 @@ def _under(survey: Survey, body: bytes) -> bytes:
     if list(said["answers"]) != names:
         told = f"the survey {survey.published.name!r} asks other questions now than when its answers were drawn"
         raise DataError(f"{told}; serve it as it was, or keep new draws in another file")
-    return message(survey.published, said["id"], said["answers"])
+    return message(survey.published, said["id"], said["answers"], token=said.get("token"))
+
+
+async def tokens(survey: Survey, memory: Memory, codes: Mapping[int, str], mail: post.Post) -> dict[int, str]:
+    """The tokens of these people's invitations. What is drawn for them is kept, so that they can be asked for again."""
+
+    async def taken(draft: Draft) -> str:
+        asked = draft.asking(survey.published)
+        return draft.token(survey.published, await mail.exchange(asked, lambda _, content: content or None))
+
+    drafts = memory.drafts(codes)
+    return dict(zip(drafts, await asyncio.gather(*map(taken, drafts.values())), strict=True))
 
 
 def _try(survey: Survey, people: People, memory: Memory) -> None:
@@ -118,6 +132,7 @@ def many(
     *,
     concurrency: int = 50,
     state: Path | None = None,
+    invitations: Sequence[str] | None = None,
     patience: float = 600.0,
     told: Callable[[Sent], None] | None = None,
     transport: httpx2.AsyncBaseTransport | None = None,
@@ -134,6 +149,8 @@ def many(
     state : Path, optional
         The file in which draws are kept until they are acknowledged. With it, a second run sends only what is missing,
         as it was drawn. People are known by their place, even if their answers have changed.
+    invitations : sequence of str, optional
+        Their links or codes, one for each, where the survey invites.
     patience : float
         Seconds for which one message is tried.
     told : callable, optional
@@ -151,9 +168,12 @@ def many(
     """
     if concurrency < 1:
         raise DataError(f"concurrency must be 1 or more; got {concurrency}")
+    check_invitations(survey.published, None if invitations is None else len(invitations), people.size)
+    codes = [link.strip().rpartition("#")[2] for link in invitations or ()]
     with contextlib.closing(opened(state, survey)) as memory:
         _try(survey, people, memory)
-        return waited(_Crowd(survey, people, memory, told or (lambda _: None)).sent(concurrency, patience, transport))
+        crowd = _Crowd(survey, people, memory, codes, told or (lambda _: None))
+        return waited(crowd.sent(concurrency, patience, transport))
 
 
 @dataclass
@@ -163,6 +183,7 @@ class _Crowd:
     survey: Survey
     people: People
     memory: Memory
+    codes: Sequence[str]
     told: Callable[[Sent], None]
 
     def __post_init__(self) -> None:
@@ -174,10 +195,11 @@ class _Crowd:
         """Draw, keep and send, until all are acknowledged."""
         async with post.client(concurrency, transport=transport) as client:
             mail = post.Post(client, f"{self.survey.url}/answers", patience=patience)
+            desk = post.Post(client, f"{self.survey.url}/token", patience=patience)
             try:
                 async with asyncio.TaskGroup() as group:
                     workers = [group.create_task(self._work(mail)) for _ in range(min(concurrency, self.people.size))]
-                    await self._queue()
+                    await self._queue(desk)
                     for _ in workers:
                         await self._line.put(None)
             except* (DataError, post.Undelivered) as failed:
@@ -186,9 +208,13 @@ class _Crowd:
                 self._settle()
         return self._counts
 
-    async def _queue(self) -> None:
+    async def _queue(self, desk: post.Post) -> None:
         for start in range(0, self.people.size, _BATCH):
-            messages, batch = prepared(self.survey, self.people, self.memory, range(start, start + _BATCH))
+            rows = range(start, min(start + _BATCH, self.people.size))
+            known = self.memory.days(rows).keys() | self.memory.bodies(rows).keys()
+            codes = {row: self.codes[row] for row in rows if self.codes and row not in known}
+            taken = await tokens(self.survey, self.memory, codes, desk)
+            messages, batch = prepared(self.survey, self.people, self.memory, rows, taken)
             self._counts.before += batch.before
             self._counts.unasked += batch.unasked
             for each in messages.items():

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from naysay.collect.device.tokens import Draft
 from naysay.design.form import unnamed
 from naysay.errors import DataError
 from naysay.questionnaire import Question, Questionnaire, canonical
@@ -28,6 +29,10 @@ _TABLES = (
 ) WITHOUT ROWID""",
     """CREATE TABLE IF NOT EXISTS asked (
     text TEXT PRIMARY KEY, survey TEXT NOT NULL, question TEXT NOT NULL, design TEXT NOT NULL
+) WITHOUT ROWID""",
+    """CREATE TABLE IF NOT EXISTS invited (
+    survey TEXT NOT NULL, respondent INTEGER NOT NULL, code TEXT NOT NULL, drawn TEXT NOT NULL, blind TEXT NOT NULL,
+    PRIMARY KEY (survey, respondent)
 ) WITHOUT ROWID""",
 )
 _PRAGMAS = ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON", "busy_timeout = 5000")
@@ -138,6 +143,18 @@ class Memory:
         """Delete the bodies of respondents whose answers are stored, and keep the day."""
         rows = [(day.isoformat(), self._survey, respondent) for respondent, day in days.items()]
         self._write("UPDATE kept SET body = NULL, day = ? WHERE survey = ? AND respondent = ?", rows)
+        self._write("DELETE FROM invited WHERE survey = ? AND respondent = ?", [row[1:] for row in rows])
+
+    def drafts(self, codes: Mapping[int, str]) -> dict[int, Draft]:
+        """What was drawn for the invitations of these respondents; what was not yet drawn is drawn and kept now."""
+        with self._readable():
+            asked = "SELECT respondent, code, drawn, blind FROM invited WHERE survey = ?"
+            rows = self._database.execute(asked, (self._survey,)).fetchall()
+        kept = {respondent: Draft(*draft) for respondent, *draft in rows if codes.get(respondent) == draft[0]}
+        fresh = {respondent: Draft.of(code) for respondent, code in codes.items() if respondent not in kept}
+        drawn = [(self._survey, respondent, each.code, each.drawn, each.blind) for respondent, each in fresh.items()]
+        self._write("INSERT OR REPLACE INTO invited VALUES (?, ?, ?, ?, ?)", drawn)
+        return kept | fresh
 
     def _write(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
         if not rows:

@@ -16,7 +16,7 @@ __all__ = ["message", "written"]
 _END = '"}'
 
 
-def message(survey: Published, id: str, answers: Mapping[str, Any]) -> bytes:
+def message(survey: Published, id: str, answers: Mapping[str, Any], *, token: str | None = None) -> bytes:
     """The body that sends these answers: compact JSON, filled up with spaces to the length that every body has.
 
     Parameters
@@ -26,6 +26,8 @@ def message(survey: Published, id: str, answers: Mapping[str, Any]) -> bytes:
         32 hexadecimal digits, drawn once.
     answers : {question: answer}
         Every question in order, private ones as level and response.
+    token : str, optional
+        Of an invitation, in a survey that invites.
 
     Raises
     ------
@@ -44,7 +46,10 @@ def message(survey: Published, id: str, answers: Mapping[str, Any]) -> bytes:
     (1024, True)
     """
     said = ",".join(f"{written(question)}:{written(answer)}" for question, answer in answers.items())
-    start = f'{{"naysay":"answers","version":1,"survey":"{survey.hash}","id":"{id}","answers":{{{said}}},"padding":"'
+    spent = "" if token is None else f'"token":"{token}",'
+    start = (
+        f'{{"naysay":"answers","version":1,"survey":"{survey.hash}","id":"{id}",{spent}"answers":{{{said}}},"padding":"'
+    )
     missing = survey.body_length - len(start.encode()) - len(_END)
     if missing < 0:
         raise DataError(f"the answers are longer than the {survey.body_length:,} bytes that this survey allows")

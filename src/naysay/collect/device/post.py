@@ -7,7 +7,7 @@ import datetime
 import itertools
 import json
 from asyncio import sleep
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from time import monotonic
@@ -115,7 +115,17 @@ class Post:
         self.tries = 0
 
     async def deliver(self, body: bytes) -> _Stored:
-        """The day under which the body is stored, and whether it had been stored before.
+        """The day under which the body is stored, and whether it had been stored before; see `exchange`."""
+        return await self.exchange(body, _stored)
+
+    async def exchange(self, body: bytes, read: Callable[[int, dict[str, Any]], T | None]) -> T:
+        """What the server's response to a body is read as, once there is one.
+
+        Parameters
+        ----------
+        body : bytes
+        read : callable
+            Of the status and the content; None where the server did not do what it was asked for.
 
         Raises
         ------
@@ -129,8 +139,8 @@ class Post:
             # a loop: during the pause, a response to another device may have asked to wait longer
             while (left := self._closed_until - monotonic()) > 0:
                 await sleep(left)
-            result = await self._once(body)
-            if isinstance(result, _Stored):
+            result = await self._once(body, read)
+            if not isinstance(result, _Wait):
                 return result
             reason = result.reason
             pause = max(_PAUSES[min(attempt, len(_PAUSES) - 1)], min(result.seconds, _LONGEST))
@@ -141,7 +151,7 @@ class Post:
             await sleep(pause)
         raise Undelivered(f"the server did not acknowledge within {self._patience:g} seconds: {reason}")
 
-    async def _once(self, body: bytes) -> _Stored | _Wait:
+    async def _once(self, body: bytes, read: Callable[[int, dict[str, Any]], T | None]) -> T | _Wait:
         import httpx2
 
         self.tries += 1
@@ -151,10 +161,8 @@ class Post:
             return _Wait(f"it cannot be reached ({type(error).__name__})")
         content = _content(response)
         status = response.status_code
-        if status in (200, 201) and content.get("stored") is True:
-            return _Stored(datetime.date.fromisoformat(str(content.get("day"))), status == 200)
-        if status in (200, 201) and content.get("stored") is False:
-            raise Refused("preview", "this server shows the survey and stores nothing")
+        if status in (200, 201) and (found := read(status, content)) is not None:
+            return found
         told = content.get("error")
         code, message = (told.get("code"), told.get("message")) if isinstance(told, dict) else (None, None)
         asked = response.headers.get("retry-after", "")
@@ -162,6 +170,12 @@ class Post:
         if response.is_success or status >= 500 or status in _PASSING:
             return _Wait(str(message or f"it answered with status {status}"), seconds)
         raise Refused(str(code or status), str(message or ""))
+
+
+def _stored(status: int, content: dict[str, Any]) -> _Stored | None:
+    if content.get("stored") is False:
+        raise Refused("preview", "this server shows the survey and stores nothing")
+    return _Stored(datetime.date.fromisoformat(str(content["day"])), status == 200) if content.get("stored") else None
 
 
 def _content(response: httpx2.Response) -> dict[str, Any]:

@@ -106,6 +106,8 @@ def _some(pieces: Iterator[pl.DataFrame], survey: str) -> Iterator[pl.DataFrame]
 
 def _caution(published: Published) -> str:
     """How many may have answered more than once, and what that would move."""
+    if published.key is not None:
+        return f"{repeated.BY_INVITATION[:1].upper()}{repeated.BY_INVITATION[1:]}."
     moved = repeated.moved(published.questionnaire)
     each = f"; 1 % of repeated or dishonest answers moves a share by {moved}" if moved else ""
     return f"{repeated.OPEN_LINK[:1].upper()}{repeated.OPEN_LINK[1:]}{each}."

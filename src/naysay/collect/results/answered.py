@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -208,7 +208,7 @@ def of_database(replies: Any, *, names: bool, language: str | None) -> Answered:
 
     columns = Columns(replies.published, language=language)
     table = columns.book.read(columns.table(replies).lazy(), names=names).collect()
-    return Answered(columns.book, Table(table), names, cautioned)
+    return Answered(columns.book, Table(table), names, partial(cautioned, invites=replies.published.key is not None))
 
 
 def of_export(

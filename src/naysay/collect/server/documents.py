@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from naysay.collect.client import TYPES, Client
+from naysay.collect.invitations.issuing import Issuer
 from naysay.collect.server.guard import policy_of
 from naysay.collect.storage import Store
 from naysay.collect.survey.published import Published
@@ -133,6 +134,8 @@ class Served:
 
     published: Published
     open: bool
+    issuer: Issuer | None = None
+    """Who makes tokens of invitations; None where anybody with the link can answer."""
 
     @cached_property
     def reader(self) -> Reader:
@@ -182,7 +185,8 @@ class Catalog:
         for name, (digest, is_open) in self._store.standing().items():
             known = self.surveys.get(name)
             if known is None or known.published.hash != digest:
-                known = Served(self._store.published(name), is_open)
+                key = self._store.key(name)
+                known = Served(self._store.published(name), is_open, None if key is None else Issuer(name, key))
             found[name] = known if known.open == is_open else replace(known, open=is_open)
         if found != self.surveys:
             self._serve(found)

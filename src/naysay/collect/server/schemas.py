@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse
 
 from naysay.collect.refusals import STATUS
 
-__all__ = ["ANSWERS", "FILE", "HEALTH", "HOME", "KEY", "PAGE", "SURVEY", "THREATS"]
+__all__ = ["ANSWERS", "FILE", "HEALTH", "HOME", "KEY", "PAGE", "SURVEY", "THREATS", "TOKEN"]
 
 
 def _refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
@@ -44,6 +44,7 @@ def _content(media_type: str, description: str, schema: dict[str, Any]) -> dict[
 _HTML = _content("text/html; charset=utf-8", "a page", {"type": "string"})
 _UNCHANGED = {304: {"description": "not changed since it was last asked for"}}
 _HEX = {"type": "string", "pattern": "^[0-9a-f]*$"}
+_CODE = {"type": "string", "pattern": "^[A-Za-z0-9_-]{22}$", "description": "from the link"}
 _ACKNOWLEDGED = _object(stored={"type": "boolean"}, day={"type": "string", "format": "date"})
 _BODY = _object(
     naysay={"const": "answers"},
@@ -53,6 +54,11 @@ _BODY = _object(
     answers={"type": "object", "description": "every question of the survey, in order; null where unanswered"},
     padding={"type": "string", "pattern": "^ *$", "description": "spaces that bring the body to body_length bytes"},
 )
+_BODY["properties"]["token"] = {
+    "type": "string",
+    "pattern": "^[0-9a-f]{160}$",
+    "description": "between id and answers, in a survey that invites and in no other: what was drawn, and its function",
+}
 _POINT = {**_HEX, "description": "the point that a box was sealed with: an uncompressed point of P-256"}
 
 
@@ -102,6 +108,16 @@ KEY: dict[str, Any] = {
         **_refusals("malformed", "unknown", "too_slow", "too_large", "wrong_type", "busy", "internal"),
     },
 }
+TOKEN: dict[str, Any] = {
+    "openapi_extra": _taken(_object(invitation=_CODE, blinded=_HEX)),
+    "responses": {
+        200: _content("application/json", "what the device makes its token of", _object(evaluated=_HEX, proof=_HEX)),
+        **_refusals(
+            "malformed", "unknown", "too_slow", "uninvited", "used", "closed", "too_large", "wrong_type", "busy",
+            "internal", "unavailable",
+        ),
+    },
+}  # fmt: skip
 ANSWERS: dict[str, Any] = {
     "status_code": 201,
     "openapi_extra": _taken(_BODY),
@@ -109,8 +125,8 @@ ANSWERS: dict[str, Any] = {
         201: _content("application/json", "stored", _ACKNOWLEDGED),
         200: _content("application/json", "these very answers were stored before", _ACKNOWLEDGED),
         **_refusals(
-            "malformed", "unknown", "too_slow", "wrong_survey", "conflict", "closed", "too_large", "wrong_type", "busy",
-            "internal", "unavailable",
+            "malformed", "unknown", "too_slow", "uninvited", "wrong_survey", "conflict", "spent", "closed", "too_large",
+            "wrong_type", "busy", "internal", "unavailable",
         ),
     },
 }  # fmt: skip

@@ -1,6 +1,7 @@
 """Where surveys and answers are stored: in SQLite by default, or in PostgreSQL."""
 
+from naysay.collect.storage.invited import Taking
 from naysay.collect.storage.replies import Replies
 from naysay.collect.storage.store import Listed, Outcome, Reply, Store, today
 
-__all__ = ["Listed", "Outcome", "Replies", "Reply", "Store", "today"]
+__all__ = ["Listed", "Outcome", "Replies", "Reply", "Store", "Taking", "today"]

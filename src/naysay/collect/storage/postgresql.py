@@ -11,12 +11,19 @@ _OPTIONS = "-c synchronous_commit=on -c statement_timeout=600s -c lock_timeout=5
 
 # A new table under the old name would lose the rights that were granted on it. So rows wait in a temporary table, which
 # is not written to the server's log; truncating gives the table new files, and all rows come from one transaction.
+_ROWS = {"reply": "survey, id, day, answers", "invitation": "survey, code, taken", "spent": "survey, token"}
 _SETTLE = (
     "SET LOCAL statement_timeout = 0",
-    "LOCK TABLE reply IN ACCESS EXCLUSIVE MODE",
-    "CREATE TEMPORARY TABLE settled ON COMMIT DROP AS SELECT survey, id, day, answers FROM reply",
-    "TRUNCATE reply",
-    "INSERT INTO reply (survey, id, day, answers) SELECT survey, id, day, answers FROM settled ORDER BY survey, id",
+    f"LOCK TABLE {', '.join(_ROWS)} IN ACCESS EXCLUSIVE MODE",
+    *(
+        statement
+        for table, columns in _ROWS.items()
+        for statement in (
+            f"CREATE TEMPORARY TABLE settled_{table} ON COMMIT DROP AS SELECT {columns} FROM {table}",
+            f"TRUNCATE {table}",
+            f"INSERT INTO {table} ({columns}) SELECT {columns} FROM settled_{table} ORDER BY 1, 2",
+        )
+    ),
 )
 
 
@@ -40,7 +47,7 @@ class PostgreSQL:
         return None
 
     def settle(self, engine: Engine) -> None:
-        """Rewrite all replies in the order of their ids, in one transaction."""
+        """Rewrite replies, invitations and spent tokens in the order of their keys, in one transaction."""
         with engine.begin() as connection:
             for statement in _SETTLE:
                 connection.execute(text(statement))

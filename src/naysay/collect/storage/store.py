@@ -17,7 +17,8 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.storage import admin_tables, migrations, tables
+from naysay.collect.storage import admin_tables, invited, migrations, tables
+from naysay.collect.storage.invited import Taking
 from naysay.collect.storage.postgresql import PostgreSQL
 from naysay.collect.storage.replies import Replies
 from naysay.collect.storage.sqlite import SQLite
@@ -41,11 +42,17 @@ class Reply:
     id: str
     answers: str
     day: datetime.date
+    token: str | None = None
+    """What is spent with it, in a survey that invites."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a reply: ``stored``, ``repeated``, ``conflict``, ``closed`` or ``wrong_survey``; and its day."""
+    """What became of a reply or of an invitation, and the day.
+
+    A reply is ``stored``, ``repeated``, ``conflict``, ``closed``, ``wrong_survey`` or ``spent``; an invitation is
+    ``taken``, ``used``, ``uninvited`` or ``closed``.
+    """
 
     what: str
     day: datetime.date
@@ -60,13 +67,17 @@ class Listed:
     opened: datetime.date
     closed: datetime.date | None
     replies: int
+    invited: int | None = None
+    """Invitations that are out; None where anybody with the link can answer."""
+    taken: int | None = None
+    """How many of them have taken a token."""
 
 
 Mode = Literal["make", "change", "read"]
 """What is done with a database: make it if there is none, change it, or only read it."""
 
 _STANDING = select(tables.survey.c.name, tables.survey.c.hash, tables.survey.c.closed)
-_OF_SURVEY = (tables.reply, admin_tables.plan, admin_tables.token)
+_OF_SURVEY = (tables.reply, admin_tables.plan, admin_tables.token, *invited.TABLES)
 """What goes with a survey: another survey of its name must not inherit it."""
 _BACKENDS: dict[str, type[SQLite] | type[PostgreSQL]] = {"sqlite": SQLite, "postgresql": PostgreSQL}
 
@@ -135,6 +146,7 @@ class Store:
                 if bytes(known) == published.bytes or (asks_the_same and not replace):
                     return
                 self._check_replaceable(connection, published.name, replace=replace)
+                published = published.inviting(invited.public(bytes(known)))  # invitations that are out stay good
                 connection.execute(delete(tables.survey).filter_by(name=published.name))
             self._keep_client(connection, published.client)
             connection.execute(insert(tables.survey).values(**_row(published)))
@@ -173,6 +185,30 @@ class Store:
                 kept = {key: value for key, value in _row(after).items() if key != "opened"}
                 connection.execute(update(tables.survey).filter_by(name=name, hash=before.hash).values(**kept))
                 _drop_unused_clients(connection)
+        return after
+
+    def restrict(self, name: str, key: bytes, public: str, *, client: Client | Path = FOLDER) -> Published:
+        """Take answers to a survey from those alone who are invited under a key. It gets this client, and a new hash.
+
+        Raises
+        ------
+        DataError
+            Somebody has answered already: their devices know the survey as it was.
+        """
+        before = self.published(name)
+        after = Published.of(before.questionnaire, client=client, key=public)
+        with self.engine.begin() as connection:
+            replies = select(func.count()).select_from(tables.reply).filter_by(survey=name)
+            if answered := connection.execute(replies).scalar_one():
+                raise DataError(
+                    f"survey {name!r} has {answered:,} replies from an open link, so it cannot ask for invitations any "
+                    "more; open it under another name and invite to that"
+                )
+            connection.execute(insert(tables.issuer).values(survey=name, key=key, again=0))
+            self._keep_client(connection, after.client)
+            kept = {key: value for key, value in _row(after).items() if key != "opened"}
+            connection.execute(update(tables.survey).filter_by(name=name).values(**kept))
+            _drop_unused_clients(connection)
         return after
 
     def reopen(self, name: str) -> None:
@@ -214,7 +250,8 @@ class Store:
         counted = select(func.count()).where(tables.reply.c.survey == columns.name).scalar_subquery()
         with self.reading() as connection:
             asked = select(columns.name, columns.hash, columns.opened, columns.closed, counted).order_by(columns.name)
-            return tuple(Listed(*row) for row in connection.execute(asked))
+            counts = invited.counted(connection)
+            return tuple(Listed(*row, *counts.get(row.name, ())) for row in connection.execute(asked))
 
     def standing(self) -> dict[str, tuple[str, bool]]:
         """The hash of every survey, and whether it is open. It is quick, so that it can be asked often."""
@@ -237,6 +274,12 @@ class Store:
         if row is None:
             raise self._unknown(name)
         return Published.read(bytes(row.published), client=Client({each: bytes(content) for each, content in kept}))
+
+    def key(self, name: str) -> bytes | None:
+        """The private key of a survey's invitations; None where anybody with the link can answer."""
+        with self.reading() as connection:
+            found = connection.execute(select(tables.issuer.c.key).filter_by(survey=name)).scalar()
+        return None if found is None else bytes(found)
 
     def replies(self, name: str) -> Replies:
         """All replies to a survey, in the order of random ids."""
@@ -270,10 +313,14 @@ class Store:
                     raise DataError(f"survey {published.name!r} was closed or deleted meanwhile; export it again")
                 yield Replies(published, [found[id] for id in some])
 
-    def add(self, group: Sequence[Reply]) -> list[Outcome]:
-        """Store replies in one transaction, and say what became of each; all are durable when this returns."""
+    def add(self, group: Sequence[Reply | Taking]) -> list[Outcome]:
+        """Store replies with the tokens that they spend, and mark invitations as taken, in one transaction.
+
+        It says what became of each; all are durable when this returns.
+        """
+        replies = [each for each in group if isinstance(each, Reply)]
         with self.engine.begin() as connection:
-            names, ids = {reply.survey for reply in group}, {reply.id for reply in group}
+            names, ids = {each.survey for each in group}, {reply.id for reply in replies}
             asked = _STANDING.where(tables.survey.c.name.in_(names))
             # the lock keeps surveys open, or closed, until the transaction ends
             open_now = _standing(connection, asked.with_for_update(read=True))
@@ -282,11 +329,20 @@ class Store:
             rows = connection.execute(stored.where(columns.survey.in_(names), columns.id.in_(ids)))
             kept = {(survey, id): (answers, day) for survey, id, answers, day in rows}
             fresh: dict[tuple[str, str], Reply] = {}
-            outcomes = [_judged(reply, open_now.get(reply.survey), kept, fresh) for reply in group]
+            spent = invited.spent(connection, {reply.token for reply in replies if reply.token is not None})
+            outcomes = iter([_judged(reply, open_now.get(reply.survey), kept, fresh, spent) for reply in replies])
             if fresh:  # inserted in the order of random ids, not of arrival
                 values = [{each.name: getattr(fresh[key], each.name) for each in columns} for key in sorted(fresh)]
                 connection.execute(insert(tables.reply), values)
-        return outcomes
+                invited.spend(
+                    connection, ((each.survey, each.token) for each in fresh.values() if each.token is not None)
+                )
+            return [
+                next(outcomes)
+                if isinstance(each, Reply)
+                else Outcome(invited.take(connection, each, open_now.get(each.survey)), today())
+                for each in group
+            ]
 
     def settle(self) -> None:
         """Rewrite what is stored in the order of random ids, so that nothing tells in which order it came."""
@@ -341,6 +397,7 @@ def _judged(
     standing: tuple[str, bool] | None,
     kept: dict[tuple[str, str], tuple[str, datetime.date]],
     fresh: dict[tuple[str, str], Reply],
+    spent: set[tuple[str, str | None]],
 ) -> Outcome:
     """What becomes of one reply; a fresh reply joins those to be stored."""
     key = (reply.survey, reply.id)
@@ -351,6 +408,10 @@ def _judged(
         return Outcome("closed", reply.day)
     if standing[0] != reply.hash:
         return Outcome("wrong_survey", reply.day)
+    if (reply.survey, reply.token) in spent:
+        return Outcome("spent", reply.day)
     fresh[key] = reply
+    if reply.token is not None:
+        spent.add((reply.survey, reply.token))
     kept[key] = reply.answers, reply.day  # the same id may come twice in one group
     return Outcome("stored", reply.day)

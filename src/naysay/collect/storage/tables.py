@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Date, LargeBinary, MetaData, String, Table, Text
+from sqlalchemy import Column, Date, Integer, LargeBinary, MetaData, String, Table, Text
 
-__all__ = ["client_file", "metadata", "reply", "survey"]
+__all__ = ["client_file", "invitation", "issuer", "metadata", "reply", "spent", "survey"]
 
 metadata = MetaData()
 
@@ -39,3 +39,32 @@ reply = Table(
     sqlite_with_rowid=False,
 )
 """One respondent's answers as canonical JSON. The key is survey and random id, so that no row number tells when."""
+
+issuer = Table(
+    "issuer",
+    metadata,
+    Column("survey", String(64), primary_key=True),
+    Column("key", LargeBinary, nullable=False),
+    Column("again", Integer, nullable=False),
+)
+"""The private key with which invitations become tokens, whose public half is in the survey's bytes. And how many
+invitations were replaced after a token had been taken with them."""
+
+invitation = Table(
+    "invitation",
+    metadata,
+    Column("survey", String(64), primary_key=True),
+    Column("code", String(64), primary_key=True),
+    Column("taken", String(64)),
+    sqlite_with_rowid=False,
+)
+"""The SHA-256 of an invitation's code; whether a token was taken, as the SHA-256 of what the device had blinded."""
+
+spent = Table(
+    "spent",
+    metadata,
+    Column("survey", String(64), primary_key=True),
+    Column("token", String(32), primary_key=True),
+    sqlite_with_rowid=False,
+)
+"""Tokens that came with a reply. Nothing here names the reply, or the invitation that a token was taken with."""

@@ -16,12 +16,17 @@ from naysay.errors import DataError
 from naysay.questionnaire import Question, Questionnaire, canonical, of_form, statements, together
 from naysay.questionnaire.kinds.base import quoted
 
-__all__ = ["STEP", "Published", "body_length", "complaint"]
+__all__ = ["STEP", "SUITE", "TOKEN", "Published", "body_length", "complaint"]
 
 Content = bytes  # in the class below, `bytes` is a field
 _HASH = re.compile("[0-9a-f]{64}")
 STEP = 1_024
+SUITE = "ristretto255-SHA512"
+"""By which invitations become tokens, as RFC 9497 calls it."""
+TOKEN = 32 + 128
+"""Hexadecimal digits of a token: what the device has drawn, and what the key makes of it."""
 _ENVELOPE = len('{"naysay":"answers","version":1,"survey":"","id":"","answers":{},"padding":""}') + 64 + 32
+_TOKEN = len('"token":"",') + TOKEN
 
 
 @dataclass(frozen=True)
@@ -57,11 +62,13 @@ class Published:
         client: Client | Path = FOLDER,
         preview: bool = False,
         renewed: Sequence[str] = (),
+        key: str | None = None,
     ) -> Published:
         """The questionnaire as it is published with this client, or with the client in this folder.
 
         A preview is marked as one and has its own hash, so it cannot be confused with the survey. A survey that was
-        renewed names the hashes that it had before, the latest first.
+        renewed names the hashes that it had before, the latest first. A survey that invites names the public key of its
+        invitations (hexadecimal), so that nobody gets a key of their own without getting a hash of their own.
         """
         files = Client.of(client) if isinstance(client, Path) else client
         content = {
@@ -70,10 +77,11 @@ class Published:
             "questionnaire": questionnaire.form(),
             "privacy": statements(questionnaire),
             "together": together(questionnaire),
-            "body_length": body_length(questionnaire),
+            "body_length": body_length(questionnaire, invites=key is not None),
             "client": files.integrity,
             **({"preview": True} if preview else {}),
             **({"renewed": list(renewed)} if renewed else {}),
+            **({"invitations": {"suite": SUITE, "key": key}} if key is not None else {}),
         }
         return cls(canonical(content), files)
 
@@ -108,6 +116,19 @@ class Published:
         """The hashes that the survey had before it was renewed, the latest first."""
         return tuple(self.form.get("renewed", ()))
 
+    @property
+    def key(self) -> str | None:
+        """The public key of the survey's invitations; None where anybody with the link can answer."""
+        found = self.form.get("invitations")
+        return None if found is None else str(found["key"])
+
+    def inviting(self, key: str | None) -> Published:
+        """The same survey for those who are invited under a key; with None itself. Its earlier hashes are left out.
+
+        A message from the survey as it was has no token, and so is refused.
+        """
+        return self if key is None else Published.of(self.questionnaire, client=self.client, key=key)
+
     def renewal(self, client: Client | Path = FOLDER) -> Published:
         """The same survey with another client; itself where it has that client already.
 
@@ -116,13 +137,13 @@ class Published:
         DataError
             Where this version of naysay would write the questions in another way, or expect longer answers.
         """
-        same = Published.of(self.questionnaire, client=client, renewed=self.renewed)
+        same = Published.of(self.questionnaire, client=client, renewed=self.renewed, key=self.key)
         if same.bytes == self.bytes:
             return self
         if any(same.form[part] != self.form[part] for part in ("questionnaire", "body_length")):
             told = f"survey {self.name!r} cannot be renewed"
             raise DataError(f"{told}: this naysay would ask it in another form; close it")
-        return Published.of(self.questionnaire, client=client, renewed=(self.hash, *self.renewed))
+        return Published.of(self.questionnaire, client=client, renewed=(self.hash, *self.renewed), key=self.key)
 
     @property
     def body_length(self) -> int:
@@ -154,6 +175,10 @@ def complaint(form: Any) -> str | None:
         known = (form["naysay"], form["version"]) == ("survey", 1) and type(form["body_length"]) is int
         before = form.get("renewed", [])
         known &= type(before) is list and all(_HASH.fullmatch(each) for each in before)
+        invites = form.get("invitations", {"suite": SUITE, "key": "0" * 64})
+        known &= (
+            set(invites) == {"suite", "key"} and invites["suite"] == SUITE and bool(_HASH.fullmatch(invites["key"]))
+        )
         examined = of_form(form["questionnaire"])
         if examined.questionnaire is not None and known:
             return _understated(form, examined.questionnaire)
@@ -184,7 +209,7 @@ def _enough(stated: Any, real: Any) -> bool:
     return bool(stated == real)
 
 
-def body_length(questionnaire: Questionnaire) -> int:
+def body_length(questionnaire: Questionnaire, *, invites: bool = False) -> int:
     """Bytes of the longest possible body, rounded up to a multiple of `STEP`.
 
     Every body is padded to it, so that the size of what leaves the device tells nothing.
@@ -197,7 +222,7 @@ def body_length(questionnaire: Questionnaire) -> int:
     3072
     """
     entries = (quoted(question.name) + 2 + _longest(question) for question in questionnaire.questions)
-    return -(-(_ENVELOPE + sum(entries)) // STEP) * STEP
+    return -(-(_ENVELOPE + invites * _TOKEN + sum(entries)) // STEP) * STEP
 
 
 def _longest(question: Question) -> int:

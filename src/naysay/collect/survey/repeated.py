@@ -10,13 +10,14 @@ from naysay.errors import NotEstimable, StatisticalWarning
 from naysay.estimate import Estimate, leverage
 from naysay.questionnaire import Questionnaire
 
-__all__ = ["OPEN_LINK", "cautioned", "moved"]
+__all__ = ["BY_INVITATION", "OPEN_LINK", "cautioned", "moved"]
 
 OPEN_LINK = "anyone who has the link can answer any number of times"
+BY_INVITATION = "each answer comes with an invitation of its own"
 
 
-def cautioned(fit: Estimate) -> Estimate:
-    """An estimate from answers to an open link, with that among its warnings.
+def cautioned(fit: Estimate, *, invites: bool = False) -> Estimate:
+    """An estimate from answers to an open link, with that among its warnings; from one that invites, as it is.
 
     Examples
     --------
@@ -25,6 +26,8 @@ def cautioned(fit: Estimate) -> Estimate:
     >>> print(cautioned(estimate.moments(survey, survey.tally(count=[480, 520]))).warnings[-1])
     anyone who has the link can answer any number of times: of every 100 answers, a single one that is repeated or ...
     """
+    if invites:
+        return fit
     told = f"{OPEN_LINK}: of every 100 answers, a single one that is repeated or dishonest moves a share by up to"
     return replace(fit, warnings=(*fit.warnings, StatisticalWarning(f"{told} {_points([fit.design])}")))
 

@@ -12,13 +12,14 @@ from naysay.collect.refusals import Refusal
 from naysay.collect.survey import strict
 from naysay.collect.survey.answers import Check, check_of
 from naysay.collect.survey.conditions import complaint
-from naysay.collect.survey.published import Published
+from naysay.collect.survey.published import TOKEN, Published
 from naysay.questionnaire import canonical
 
 __all__ = ["Reader", "Submission"]
 
 _KEYS = ("naysay", "version", "survey", "id", "answers", "padding")
 _ID = re.compile(r"[0-9a-f]{32}")
+_TOKEN = re.compile(f"[0-9a-f]{{{TOKEN}}}")
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Submission:
         32 hexadecimal digits that the device drew; nothing else tells two submissions apart.
     answers : {question: answer}
         Private ones as what was sent: level and response.
+    token : str or None
+        In a survey that invites, what was drawn and what the key made of it; whether it did is not checked here.
 
     Examples
     --------
@@ -40,6 +43,7 @@ class Submission:
 
     id: str
     answers: dict[str, Any]
+    token: str | None = None
 
     @cached_property
     def text(self) -> str:
@@ -69,6 +73,7 @@ class Reader:
     def __init__(self, published: Published) -> None:
         self._published = published
         self._questions = published.questionnaire.questions
+        self._keys = _KEYS if published.key is None else (*_KEYS[:4], "token", *_KEYS[4:])
         self._names = tuple(question.name for question in self._questions)
         self._checks: tuple[Check, ...] = tuple(map(check_of, self._questions))
 
@@ -99,21 +104,23 @@ class Reader:
         problem = complaint(self._published.questionnaire, answers, today=today)
         if problem is not None:
             raise _malformed(problem)
-        return Submission(form["id"], answers)
+        return Submission(form["id"], answers, form.get("token"))
 
     def _envelope(self, body: bytes) -> dict[str, Any]:
         length = self._published.body_length
         if len(body) > length:
             raise Refusal("too_large", f"a body of this survey has exactly {length:,} bytes")
         form = strict.read(body)
-        if not (isinstance(form, dict) and tuple(form) == _KEYS):
-            raise _malformed(f"the body must be an object of {', '.join(_KEYS)}, in this order")
+        if not (isinstance(form, dict) and tuple(form) == self._keys):
+            raise _malformed(f"the body must be an object of {', '.join(self._keys)}, in this order")
         if form["naysay"] != "answers" or type(form["version"]) is not int or form["version"] != 1:
             raise _malformed("the body must say that it holds answers, version 1")
         if form["survey"] not in (self._published.hash, *self._published.renewed):  # the same questions, all of them
             raise Refusal("wrong_survey", "the survey was published with another hash; load its page again")
         if not (isinstance(form["id"], str) and _ID.fullmatch(form["id"])):
             raise _malformed("id must be 32 hexadecimal digits, in lower case")
+        if not (isinstance(token := form.get("token", "0" * TOKEN), str) and _TOKEN.fullmatch(token)):
+            raise _malformed(f"token must be {TOKEN} hexadecimal digits, in lower case")
         if not (isinstance(form["padding"], str) and not form["padding"].strip(" ")):
             raise _malformed("padding must be a text of spaces")
         if len(body) != length:
