@@ -19,6 +19,7 @@ from starlette.exceptions import HTTPException
 import naysay
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.refusals import CLOSED, Refusal
+from naysay.collect.results.counting import folding
 from naysay.collect.server import schemas
 from naysay.collect.server.documents import Catalog, Served, home, threats
 from naysay.collect.server.guard import Guard, refused
@@ -105,7 +106,9 @@ def create_app(
         for survey in published:
             store.open(survey)
     catalog = Catalog(published, store=store, client=files)
-    line: Line = Unstored() if store is None else Writer(store, look=catalog.refresh, every=settle_every)
+    line: Line = (
+        Unstored() if store is None else Writer(store, look=catalog.refresh, fold=folding(store), every=settle_every)
+    )
     service = Service(catalog, line, client=files, keys=keys or Keys(), each=each, everybody=everybody)
     app = FastAPI(
         title="naysay",

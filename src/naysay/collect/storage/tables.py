@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Date, LargeBinary, MetaData, String, Table, Text
+from sqlalchemy import BigInteger, Column, Date, LargeBinary, MetaData, String, Table, Text
 
-__all__ = ["client_file", "metadata", "reply", "survey"]
+__all__ = ["OF_SURVEY", "client_file", "metadata", "reply", "shared", "survey", "tally", "untallied"]
 
 metadata = MetaData()
 
@@ -39,3 +39,43 @@ reply = Table(
     sqlite_with_rowid=False,
 )
 """One respondent's answers as canonical JSON. The key is survey and random id, so that no row number tells when."""
+
+untallied = Table(
+    "untallied",
+    metadata,
+    Column("survey", String(64), primary_key=True),
+    Column("id", String(32), primary_key=True),
+    sqlite_with_rowid=False,
+)
+"""The replies that no tally counts yet. It is empty a second after the last reply, and whenever rows are rewritten."""
+
+tally = Table(
+    "tally",
+    metadata,
+    Column("survey", String(64), primary_key=True),
+    Column("question", String(140), primary_key=True),
+    Column("beside", String(140), primary_key=True),
+    Column("day", String(10), primary_key=True),
+    Column("digest", String(32), primary_key=True),
+    Column("cell", Text, nullable=False),
+    Column("people", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""How many gave each answer. A cell is JSON: an answer, its level, and the group to which people belong by `beside`.
+
+Its digest is in the key, because PostgreSQL takes no long text there. Only replies and levels are counted by day.
+"""
+
+shared = Table(
+    "shared",
+    metadata,
+    Column("survey", String(64), primary_key=True),
+    Column("link", String(64)),
+    Column("beside", String(140), nullable=False),
+    Column("least", BigInteger, nullable=False),
+    Column("shown", LargeBinary, nullable=False),
+)
+"""What others may see of a survey: the SHA-256 of the link, null once it is revoked, and tallies as last shown."""
+
+OF_SURVEY = (reply, untallied, tally, shared)
+"""The tables of what respondents sent, and of what is told of it."""
