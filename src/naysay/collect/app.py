@@ -25,6 +25,7 @@ from naysay.collect.server.documents import Catalog, Served, home, threats
 from naysay.collect.server.guard import Guard, refused
 from naysay.collect.server.keys import Keys
 from naysay.collect.server.limits import MINUTE, Rates, body_of
+from naysay.collect.server.results import SharedResults
 from naysay.collect.storage import Reply, Store, today
 from naysay.collect.survey.published import Published
 from naysay.collect.writer import Line, Unstored, Writer
@@ -122,6 +123,7 @@ def create_app(
         exception_handlers={Refusal: _failed, HTTPException: _failed, RequestValidationError: _failed},
     )
     app.state.service = service
+    told = SharedResults(store, catalog)
     app.add_middleware(Guard)
     routes: list[tuple[Callable[..., Any], str, Callable[..., Any], dict[str, Any]]] = [
         (app.get, "/", service.home, schemas.HOME),
@@ -130,11 +132,13 @@ def create_app(
         (app.get, "/client/{digest}/{file:path}", service.file, schemas.FILE),
         (app.get, "/threats", service.threats, schemas.THREATS),
         (app.get, "/health", service.health, schemas.HEALTH),
+        (app.get, "/results.css", told.style, schemas.STYLE),
+        (app.get, "/results/{secret}", told.page, schemas.SHARED),
         (app.post, "/s/{name}/key", service.key, schemas.KEY),
         (app.post, "/s/{name}/answers", service.answers, schemas.ANSWERS),
     ]
-    for method, path, endpoint, told in routes:
-        method(path, response_model=None, **told)(endpoint)
+    for method, path, endpoint, schema in routes:
+        method(path, response_model=None, **schema)(endpoint)
     return app
 
 
