@@ -366,6 +366,8 @@ def test_every_refusal_is_described(preview):
         "/s/{name}/key",
         "/s/{name}/token",
         "/client/{digest}/{file}",
+        "/results/{secret}",
+        "/results.css",
         "/threats",
         "/health",
     }

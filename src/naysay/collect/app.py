@@ -20,11 +20,13 @@ import naysay
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.invitations.issuing import ASKED, DRAWN, Asking
 from naysay.collect.refusals import CLOSED, Refusal
+from naysay.collect.results.counting import folding
 from naysay.collect.server import schemas
 from naysay.collect.server.documents import Catalog, Served, home, threats
 from naysay.collect.server.guard import Guard, refused
 from naysay.collect.server.keys import Keys
 from naysay.collect.server.limits import MINUTE, Rates, body_of
+from naysay.collect.server.results import SharedResults
 from naysay.collect.storage import Reply, Store, today
 from naysay.collect.survey.published import Published
 from naysay.collect.writer import Line, Unstored, Writer
@@ -109,7 +111,9 @@ def create_app(
         for survey in published:
             store.open(survey)
     catalog = Catalog(published, store=store, client=files)
-    line: Line = Unstored() if store is None else Writer(store, look=catalog.refresh, every=settle_every)
+    line: Line = (
+        Unstored() if store is None else Writer(store, look=catalog.refresh, fold=folding(store), every=settle_every)
+    )
     service = Service(catalog, line, client=files, keys=keys or Keys(), each=each, everybody=everybody)
     app = FastAPI(
         title="naysay",
@@ -123,6 +127,7 @@ def create_app(
         exception_handlers={Refusal: _failed, HTTPException: _failed, RequestValidationError: _failed},
     )
     app.state.service = service
+    told = SharedResults(store, catalog)
     app.add_middleware(Guard)
     routes: list[tuple[Callable[..., Any], str, Callable[..., Any], dict[str, Any]]] = [
         (app.get, "/", service.home, schemas.HOME),
@@ -131,12 +136,14 @@ def create_app(
         (app.get, "/client/{digest}/{file:path}", service.file, schemas.FILE),
         (app.get, "/threats", service.threats, schemas.THREATS),
         (app.get, "/health", service.health, schemas.HEALTH),
+        (app.get, "/results.css", told.style, schemas.STYLE),
+        (app.get, "/results/{secret}", told.page, schemas.SHARED),
         (app.post, "/s/{name}/key", service.key, schemas.KEY),
         (app.post, "/s/{name}/token", service.token, schemas.TOKEN),
         (app.post, "/s/{name}/answers", service.answers, schemas.ANSWERS),
     ]
-    for method, path, endpoint, told in routes:
-        method(path, response_model=None, **told)(endpoint)
+    for method, path, endpoint, schema in routes:
+        method(path, response_model=None, **schema)(endpoint)
     return app
 
 

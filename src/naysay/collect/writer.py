@@ -53,19 +53,23 @@ class Writer:
     store : Store
     look : callable
         Another query of the database; it is called in the thread about once a second.
+    fold : callable
+        Counts at most some of the new replies, and tells how many; it is called in the thread about once a second.
     every : float
         Seconds after which new replies are rewritten, so that their order does not tell when they came.
     """
 
-    def __init__(self, store: Store, *, look: Callable[[], None], every: float = 60.0) -> None:
+    def __init__(self, store: Store, *, look: Callable[[], None], fold: Callable[[], int], every: float = 60.0) -> None:
         self._store = store
         self._look = look
+        self._fold = fold
         self._every = every
         self._line: queue.Queue[_Waiting | None] = queue.Queue(WAITING)
         self._thread = threading.Thread(target=self._run, name="naysay-writer")
         self._stopping = threading.Event()
         self._looked = self._settled = time.monotonic()
         self._pause = every
+        self._untallied = True  # an earlier server may have left some
         self._dirty = True  # a server that was killed has left replies in the order in which they came
         self.healthy = True
         self.stored = 0
@@ -148,6 +152,7 @@ class Writer:
         fresh = sum(outcome.what == "stored" for outcome in outcomes)
         self.stored += fresh
         self._dirty = self._dirty or any(outcome.what in ("stored", "taken") for outcome in outcomes)
+        self._untallied = self._untallied or fresh > 0
         return outcomes
 
     def _step(self) -> None:
@@ -160,14 +165,27 @@ class Writer:
                 self.healthy = True
             except Exception as error:  # the thread lives on, whatever happens
                 self._failed("reading", error)
+            self._tally()
         if self._dirty and now - self._settled >= self._pause:
             self._settle()
+
+    def _tally(self) -> None:
+        """Count new replies; those that are left wait for the next second, so that nobody waits long."""
+        if not self._untallied:
+            return
+        try:
+            self._untallied = self._fold() > 0
+        except Exception as error:  # the thread lives on, and readers count what no tally counts
+            healthy = self.healthy
+            self._failed("counting", error)
+            self.healthy = healthy  # answers are stored all the same
 
     def _settle(self) -> None:
         """Settle, and spend at most a twentieth of the time on it."""
         if not self._dirty:
             return
         began = time.monotonic()
+        self._tally()
         try:
             self._store.settle()
             self._dirty = False

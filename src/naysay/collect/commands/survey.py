@@ -1,4 +1,4 @@
-"""``naysay survey``: open, invite to, renew, close, list, export and delete the surveys of a database."""
+"""``naysay survey``: open, invite to, renew, close, list, export, share and delete the surveys of a database."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
-from naysay.collect.commands import export, invite
+from naysay.collect.commands import export, invite, share
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
 from naysay.errors import DataError
@@ -22,7 +22,7 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.callback(invoke_without_command=True)
 def group(context: typer.Context) -> None:
-    """Open, invite to, renew, close, list, export and delete surveys.
+    """Open, invite to, renew, close, list, export, share and delete surveys.
 
     \b
     Example:
@@ -139,6 +139,8 @@ def survey_list(
 
 app.command("invite")(invite.command)
 app.command("export")(export.command)
+app.command("share")(share.command)
+app.command("recount")(share.recount)
 
 
 @app.command("delete")

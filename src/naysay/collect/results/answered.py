@@ -68,12 +68,15 @@ class Answered:
         Whether answers are called by their names in the questionnaire, and not by what respondents read.
     cautioned : callable
         What is done to every estimate, such as to add a warning.
+    beside : sequence of str, optional
+        The plain questions that can make groups, if not all that have one answer a person.
     """
 
     book: Codebook
     cells: Cells
     names: bool
     cautioned: Callable[[Estimate], Estimate] = lambda fit: fit
+    beside: Sequence[str] | None = None
 
     @property
     def private(self) -> list[str]:
@@ -196,9 +199,12 @@ class Answered:
         """Raise unless groups come from a plain question."""
         if by in (*self.private, *self.levels):
             raise DataError(f"groups come from a plain question; {by!r} is private, so groups are not known")
-        if by is not None and by not in self.plain:
+        known = self.plain if self.beside is None else self.beside
+        if by is not None and by not in known:
             told = f"there is no plain question {by!r} with one answer a person"
-            raise DataError(f"{told}; {_checks.nearest(by, self.plain)}", column=by)
+            if by in self.plain:
+                told = f"groups are not kept for {by!r}; naysay estimate --survey makes them"
+            raise DataError(f"{told}; {_checks.nearest(by, known) if known else 'no question makes groups'}", column=by)
 
 
 def of_database(replies: Any, *, names: bool, language: str | None) -> Answered:

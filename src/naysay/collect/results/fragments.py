@@ -47,6 +47,7 @@ def fragment(
     choices: Sequence[tuple[str, str]] = (),
     when: Section | None = None,
     repeated: bool = True,
+    hidden: int = 0,
 ) -> str:
     """The results as HTML, in which the texts of users are escaped.
 
@@ -64,10 +65,14 @@ def fragment(
         How many replied when.
     repeated : bool
         Whether each question says what repeated answers would do, as for open links.
+    hidden : int
+        How many answers a question needs before it is shown; 0 if all are shown at once.
     """
     options = Options()
     found = gathered.gathered(answered, by=by, least=least, options=options)
-    sections = [section(answered, each, by=by, least=least, options=options, repeated=repeated) for each in found]
+    sections = [
+        section(answered, each, by=by, least=least, options=options, repeated=repeated, hidden=hidden) for each in found
+    ]
     return template(
         "naysay.collect.results",
         "fragment.html",
@@ -104,17 +109,25 @@ def _spread(counts: dict[datetime.date, int], over: Sequence[datetime.date] = ()
 
 
 def section(
-    answered: Answered, result: Result, *, by: str | None, least: int, options: Options, repeated: bool = True
+    answered: Answered,
+    result: Result,
+    *,
+    by: str | None,
+    least: int,
+    options: Options,
+    repeated: bool = True,
+    hidden: int = 0,
 ) -> Section:
     """One question: its picture, its numbers, and what they rest on; then its groups."""
     if result.problem or result.whole is None:
-        return Section(result.title, _p(result.problem or "Nobody has answered yet."))
+        nothing = f"Shown from {hidden} answers on." if hidden else "Nobody has answered yet."
+        return Section(result.title, _p(result.problem or nothing))
     parts = [*_drawn(answered, result, result.whole, options)]
     parts += _levels(answered, result)
     if repeated:
         parts.append(_p(_repeated(result), small=True))
     if by is not None and by != result.entry.column:
-        parts += _groups(result, by, least, options)
+        parts += _groups(result, by, least, options, hidden=hidden)
     return Section(result.title, "".join(parts))
 
 
@@ -204,10 +217,11 @@ def _repeated(result: Result) -> str:
     return f"If answers were repeated or dishonest: {', '.join(moved)}." if moved else ""
 
 
-def _groups(result: Result, by: str, least: int, options: Options) -> Iterator[str]:
+def _groups(result: Result, by: str, least: int, options: Options, *, hidden: int) -> Iterator[str]:
     """Each group with enough answers."""
     if not result.groups:
-        yield _p(f"By {by}: no group has {least} answers yet.", small=True)
+        waits = f"groups appear once each has {least} answers, or those that are left out have as many together."
+        yield _p(f"By {by}: {waits if hidden else f'no group has {least} answers yet.'}", small=True)
         return
     for group, found in result.groups.items():
         name = "(missing)" if group is None else group

@@ -5,29 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from naysay.collect.results import gathered
-from naysay.collect.results.answered import Answered, of_database
+from naysay.collect.results.answered import Answered
+from naysay.collect.results.counting import Counting, answered_of, counted, groupable
 from naysay.collect.results.fragments import days_section, fragment
 from naysay.collect.storage import Store
 from naysay.estimate import Options
 
-__all__ = ["aggregates", "groupable", "page"]
-
-_MOST_GROUPS = 20  # answers that a question may have to make groups
+__all__ = ["aggregates", "of_store", "page"]
 
 
 def page(store: Store, name: str, *, language: str | None = None, by: str | None = None) -> str:
     """See `naysay.collect.results.page`."""
-    answered = of_store(store, name, language=language)
+    answered = of_store(store, name, by=by, language=language)
     counts = gathered.days(answered)
     facts = [(f"{answered.cells.replies:,}", "replies"), (f"{len(counts):,}", "days with replies")]
-    choices = [(column, column) for column in groupable(answered)]
+    choices = [(column, column) for column in groupable(answered.book)]
     when = days_section(counts) if counts else None
     return fragment(answered, by=by, least=gathered.CELL, facts=facts, choices=choices, when=when)
 
 
 def aggregates(store: Store, name: str, *, language: str | None = None, by: str | None = None) -> dict[str, Any]:
     """See `naysay.collect.results.aggregates`."""
-    answered, options = of_store(store, name, language=language, names=language is None), Options()
+    answered, options = of_store(store, name, by=by, language=language, names=language is None), Options()
     questions = []
     for result in gathered.gathered(answered, by=by, options=options):
         told = gathered.plain_of(result, options)
@@ -47,16 +46,10 @@ def aggregates(store: Store, name: str, *, language: str | None = None, by: str 
     }
 
 
-def of_store(store: Store, name: str, *, language: str | None = None, names: bool = False) -> Answered:
+def of_store(
+    store: Store, name: str, *, by: str | None = None, language: str | None = None, names: bool = False
+) -> Answered:
     """What was answered to a survey so far."""
-    return of_database(store.replies(name), names=names, language=language)
-
-
-def groupable(answered: Answered) -> list[str]:
-    """The plain columns whose answers may make groups."""
-    entries = (answered.book.columns[column] for column in answered.plain)
-    return [
-        each.column
-        for each in entries
-        if each.holds == "flags" or (each.holds == "values" and len(each.values) <= _MOST_GROUPS)
-    ]
+    published = store.published(name)
+    counts = counted(store, published, beside=[] if by is None else [by])
+    return answered_of(Counting(published), counts, language=language, names=names)

@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse
 
 from naysay.collect.refusals import STATUS
 
-__all__ = ["ANSWERS", "FILE", "HEALTH", "HOME", "KEY", "PAGE", "SURVEY", "THREATS", "TOKEN"]
+__all__ = ["ANSWERS", "FILE", "HEALTH", "HOME", "KEY", "PAGE", "SHARED", "STYLE", "SURVEY", "THREATS", "TOKEN"]
 
 
 def _refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
@@ -86,6 +86,13 @@ FILE: dict[str, Any] = {
 THREATS: dict[str, Any] = {
     "response_class": HTMLResponse,
     "responses": {200: _HTML, **_UNCHANGED, **_refusals("unknown", "malformed")},
+}
+STYLE: dict[str, Any] = {
+    "responses": {200: _content("text/css; charset=utf-8", "a style sheet", {"type": "string"}), **_UNCHANGED}
+}
+SHARED: dict[str, Any] = {
+    "response_class": HTMLResponse,
+    "responses": {200: _HTML, **_refusals("unknown", "malformed")},
 }
 HEALTH: dict[str, Any] = {
     "responses": {

@@ -11,17 +11,25 @@ _OPTIONS = "-c synchronous_commit=on -c statement_timeout=600s -c lock_timeout=5
 
 # A new table under the old name would lose the rights that were granted on it. So rows wait in a temporary table, which
 # is not written to the server's log; truncating gives the table new files, and all rows come from one transaction.
-_ROWS = {"reply": "survey, id, day, answers", "invitation": "survey, code, taken", "spent": "survey, token"}
+_REWRITTEN = {
+    "reply": "survey, id, day, answers",
+    "invitation": "survey, code, taken",
+    "spent": "survey, token",
+    "untallied": "survey, id",
+    "tally": "survey, question, beside, day, digest, cell, people",
+}
+"""The columns of the tables that are rewritten, with the keys first. Old versions of a tally tell what came last."""
+
 _SETTLE = (
     "SET LOCAL statement_timeout = 0",
-    f"LOCK TABLE {', '.join(_ROWS)} IN ACCESS EXCLUSIVE MODE",
+    *(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE" for table in _REWRITTEN),  # in the order in which others lock them
     *(
         statement
-        for table, columns in _ROWS.items()
+        for table, columns in _REWRITTEN.items()
         for statement in (
             f"CREATE TEMPORARY TABLE settled_{table} ON COMMIT DROP AS SELECT {columns} FROM {table}",
             f"TRUNCATE {table}",
-            f"INSERT INTO {table} ({columns}) SELECT {columns} FROM settled_{table} ORDER BY 1, 2",
+            f"INSERT INTO {table} ({columns}) SELECT {columns} FROM settled_{table} ORDER BY {columns}",
         )
     ),
 )
@@ -31,6 +39,8 @@ class PostgreSQL:
     """What PostgreSQL needs beside the tables."""
 
     fresh_id = "replace(gen_random_uuid()::text, '-', '')"
+    steady = "REPEATABLE READ"
+    """The isolation in which one transaction sees one state of the database."""
 
     def engine(self, url: URL, *, reading: bool) -> Engine:
         """Connections that are tested before use, and do not wait for a server that is gone."""

@@ -36,6 +36,8 @@ class SQLite:
     """What SQLite needs beside the tables."""
 
     fresh_id = "lower(hex(randomblob(16)))"
+    steady = None
+    """The isolation in which one transaction sees one state of the database: every transaction does."""
 
     def engine(self, url: URL, *, reading: bool) -> Engine:
         """Connections that write in one transaction at a time, durably, and wipe what they delete; or only read.

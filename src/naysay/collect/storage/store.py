@@ -17,7 +17,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.storage import admin_tables, invited, migrations, tables
+from naysay.collect.storage import admin_tables, invited, migrations, tables, tallies
 from naysay.collect.storage.invited import Taking
 from naysay.collect.storage.postgresql import PostgreSQL
 from naysay.collect.storage.replies import Replies
@@ -77,7 +77,7 @@ Mode = Literal["make", "change", "read"]
 """What is done with a database: make it if there is none, change it, or only read it."""
 
 _STANDING = select(tables.survey.c.name, tables.survey.c.hash, tables.survey.c.closed)
-_OF_SURVEY = (tables.reply, admin_tables.plan, admin_tables.token, *invited.TABLES)
+_OF_SURVEY = (*tables.OF_SURVEY, admin_tables.plan, admin_tables.token, *invited.TABLES)
 """What goes with a survey: another survey of its name must not inherit it."""
 _BACKENDS: dict[str, type[SQLite] | type[PostgreSQL]] = {"sqlite": SQLite, "postgresql": PostgreSQL}
 
@@ -219,8 +219,10 @@ class Store:
         """Take no more answers, and give every reply a fresh random id, so that a receipt's id finds nothing."""
         self._change(name, closed=today())
         with self.engine.begin() as connection:
-            fresh = text(self._backend.fresh_id)
-            connection.execute(update(tables.reply).filter_by(survey=name).values(id=fresh))
+            tallies.renamed(connection, name)
+            fresh, of_survey = text(self._backend.fresh_id), tables.reply.c.survey == name
+            counted = tables.reply.c.id.not_in(select(tables.untallied.c.id).filter_by(survey=name))
+            connection.execute(update(tables.reply).where(of_survey, counted).values(id=fresh))
         self.settle()
 
     def _change(self, name: str, *, closed: datetime.date | None) -> None:
@@ -334,6 +336,7 @@ class Store:
             if fresh:  # inserted in the order of random ids, not of arrival
                 values = [{each.name: getattr(fresh[key], each.name) for each in columns} for key in sorted(fresh)]
                 connection.execute(insert(tables.reply), values)
+                connection.execute(insert(tables.untallied), [{"survey": name, "id": id} for name, id in sorted(fresh)])
                 invited.spend(
                     connection, ((each.survey, each.token) for each in fresh.values() if each.token is not None)
                 )
@@ -351,6 +354,11 @@ class Store:
     def dispose(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+
+    def steady(self) -> AbstractContextManager[Connection]:
+        """A connection to read with, in a transaction that sees one state of the database."""
+        isolation = {"isolation_level": self._backend.steady} if self._backend.steady else {}
+        return self.engine.execution_options(naysay_reading=True, **isolation).connect()
 
     def reading(self) -> AbstractContextManager[Connection]:
         """A connection that only reads, and does not wait for a writer."""

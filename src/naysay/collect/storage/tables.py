@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Date, Integer, LargeBinary, MetaData, String, Table, Text
+from sqlalchemy import BigInteger, Column, Date, Integer, LargeBinary, MetaData, String, Table, Text
 
-__all__ = ["client_file", "invitation", "issuer", "metadata", "reply", "spent", "survey"]
+__all__ = [
+    "OF_SURVEY",
+    "client_file",
+    "invitation",
+    "issuer",
+    "metadata",
+    "reply",
+    "shared",
+    "spent",
+    "survey",
+    "tally",
+]
+__all__ += ["untallied"]
 
 metadata = MetaData()
 
@@ -68,3 +80,43 @@ spent = Table(
     sqlite_with_rowid=False,
 )
 """Tokens that came with a reply. Nothing here names the reply, or the invitation that a token was taken with."""
+
+untallied = Table(
+    "untallied",
+    metadata,
+    Column("survey", String(64), primary_key=True),
+    Column("id", String(32), primary_key=True),
+    sqlite_with_rowid=False,
+)
+"""The replies that no tally counts yet. It is empty a second after the last reply, and whenever rows are rewritten."""
+
+tally = Table(
+    "tally",
+    metadata,
+    Column("survey", String(64), primary_key=True),
+    Column("question", String(140), primary_key=True),
+    Column("beside", String(140), primary_key=True),
+    Column("day", String(10), primary_key=True),
+    Column("digest", String(32), primary_key=True),
+    Column("cell", Text, nullable=False),
+    Column("people", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""How many gave each answer. A cell is JSON: an answer, its level, and the group to which people belong by `beside`.
+
+Its digest is in the key, because PostgreSQL takes no long text there. Only replies and levels are counted by day.
+"""
+
+shared = Table(
+    "shared",
+    metadata,
+    Column("survey", String(64), primary_key=True),
+    Column("link", String(64)),
+    Column("beside", String(140), nullable=False),
+    Column("least", BigInteger, nullable=False),
+    Column("shown", LargeBinary, nullable=False),
+)
+"""What others may see of a survey: the SHA-256 of the link, null once it is revoked, and tallies as last shown."""
+
+OF_SURVEY = (reply, untallied, tally, shared)
+"""The tables of what respondents sent, and of what is told of it."""

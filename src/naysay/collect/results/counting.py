@@ -1,0 +1,230 @@
+"""What of replies is counted, and the counts as answers to a survey, in words."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from naysay.collect.export.columns import Columns
+from naysay.collect.results.answered import COUNT, Answered
+from naysay.collect.storage import Replies, Store, tallies
+from naysay.collect.storage.replies import Row
+from naysay.collect.storage.tallies import Key
+from naysay.collect.survey import repeated
+from naysay.collect.survey.published import Published
+from naysay.files import Codebook
+
+__all__ = ["FOLDED", "Counted", "Counting", "answered_of", "counted", "differing", "folding", "groupable", "recount"]
+
+FOLDED = 1_000
+"""The most replies that are counted in one transaction: others wait for it."""
+
+_MOST_GROUPS = 20  # answers of a question that makes groups
+_MOST_BESIDE = 12  # questions that make groups: each costs as many tallies as there are questions
+
+
+class _Spec(NamedTuple):
+    """One tally: its name, whether it is by day, and the columns whose cells it counts."""
+
+    question: str
+    beside: str
+    by_day: bool
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Counting:
+    """What is counted of the replies to a survey.
+
+    Parameters
+    ----------
+    published : Published
+    """
+
+    published: Published
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The columns of its export."""
+        return Columns(self.published)
+
+    @cached_property
+    def specs(self) -> tuple[_Spec, ...]:
+        """Its tallies: replies and levels by day, then each question by itself, and beside each that makes groups."""
+        return tuple(self._specs())
+
+    def _specs(self) -> Iterator[_Spec]:
+        yield _Spec("", "", by_day=True, columns=())
+        book = self.columns.book
+        levels = {each.asked.level for each in book.entries if each.asked is not None and each.asked.level}
+        for level in sorted(levels):
+            yield _Spec(level, "", by_day=True, columns=(level,))
+        for entry in book.entries:
+            if entry.column in levels or (entry.asked is None and entry.holds in ("days", "texts")):
+                continue
+            own = (
+                (entry.column,)
+                if entry.asked is None or entry.asked.level is None
+                else (entry.column, entry.asked.level)
+            )
+            yield _Spec(entry.column, "", by_day=False, columns=own)
+            for beside in groupable(book):
+                if beside != entry.column:
+                    yield _Spec(entry.column, beside, by_day=False, columns=(*own, beside))
+
+    def count(self, rows: Sequence[Row]) -> Counter[Key]:
+        """How many of these replies fall into each cell."""
+        frame = self.columns.table(Replies(self.published, rows))
+        cells = {name: frame[name].to_list() for name in frame.columns if frame.schema[name] != pl.Date}
+        days = [day.isoformat() for day, _ in rows]
+        told: Counter[Key] = Counter()
+        for spec in self.specs:
+            parts = [cells[name] for name in spec.columns]
+            for (day, *cell), people in Counter(
+                zip(days if spec.by_day else _blank(rows), *parts, strict=True)
+            ).items():
+                told[Key(spec.question, spec.beside, day, json.dumps(cell, ensure_ascii=False))] += people
+        return told
+
+
+def _blank(rows: Sequence[Row]) -> list[str]:
+    return [""] * len(rows)
+
+
+def groupable(book: Codebook) -> list[str]:
+    """The plain questions with one answer of a short list, whose answers make groups: the first dozen of them."""
+    found = [
+        entry.column
+        for entry in book.entries
+        if entry.asked is None
+        and (entry.holds, entry.column) == ("values", entry.question)
+        and 2 <= len(entry.values) <= _MOST_GROUPS
+    ]
+    levels = {entry.asked.level for entry in book.entries if entry.asked is not None}
+    return [column for column in found if column not in levels][:_MOST_BESIDE]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Tallies as the answers that they count.
+
+    Parameters
+    ----------
+    counting : Counting
+    counts : {Key: people}
+    book : Codebook
+        Its labels are the words of the answers.
+    names : bool
+        Whether answers are called by their names in the questionnaire.
+    """
+
+    counting: Counting
+    counts: Mapping[Key, int]
+    book: Codebook
+    names: bool
+    _made: dict[tuple[str, ...], pl.DataFrame] = field(default_factory=dict, repr=False)
+
+    @property
+    def replies(self) -> int:
+        """How many people replied."""
+        return sum(people for _, _, people in self._by_tally.get(("", ""), ()))
+
+    @cached_property
+    def _by_tally(self) -> dict[tuple[str, str], list[tuple[str, str, int]]]:
+        found: dict[tuple[str, str], list[tuple[str, str, int]]] = {}
+        for key, people in self.counts.items():
+            if people:
+                found.setdefault((key.question, key.beside), []).append((key.day, key.cell, people))
+        return found
+
+    def of(self, *columns: str) -> pl.DataFrame:
+        """The distinct answers in these columns, in words, and how many people gave each.
+
+        The columns are those of one tally, or some of them.
+        """
+        if columns not in self._made:
+            self._made[columns] = self._of(columns)
+        return self._made[columns]
+
+    def _of(self, columns: tuple[str, ...]) -> pl.DataFrame:
+        spec = next(
+            each
+            for each in self.counting.specs
+            if set(columns) <= {*each.columns, *(["day"] if each.by_day else [])} and set(columns) - {*each.columns[1:]}
+        )
+        given = self._by_tally.get((spec.question, spec.beside), [])
+        names = (*(["day"] if spec.by_day else []), *spec.columns, COUNT)
+        rows = [(*([day] if spec.by_day else []), *json.loads(cell), people) for day, cell, people in given]
+        schema = {name: self._schema.get(name, pl.Int64) for name in names}
+        frame = pl.DataFrame(rows, schema=schema | ({"day": pl.String} if spec.by_day else {}), orient="row")
+        summed = frame.group_by(columns, maintain_order=True).agg(pl.col(COUNT).sum()).sort(columns)
+        return self.book.read(summed.lazy(), names=self.names).collect()
+
+    @cached_property
+    def _schema(self) -> dict[str, Any]:
+        return dict(self.counting.columns.table(Replies(self.counting.published, ())).schema)
+
+
+def answered_of(
+    counting: Counting, counts: Mapping[Key, int], *, language: str | None = None, names: bool = False
+) -> Answered:
+    """Tallies of a survey, told in a language; its estimates say what repeated answers would do."""
+    book = Columns(counting.published, language=language).book
+    cells = Counted(counting, counts, book, names)
+    return Answered(book, cells, names, repeated.cautioned, groupable(book))
+
+
+def counted(store: Store, published: Published, *, beside: Iterable[str] | None = None) -> Counter[Key]:
+    """The tallies of a survey at this moment, the latest replies included."""
+    with store.steady() as connection:
+        counts = tallies.kept(connection, published.name, beside=beside)
+        fresh = tallies.new(connection, published.name)
+    if fresh:
+        counts.update(Counting(published).count(fresh))
+    return counts
+
+
+def folding(store: Store) -> Callable[[], int]:
+    """A function that counts the newest replies of all surveys, at most `FOLDED` of them; it tells how many."""
+    known: dict[str, Counting] = {}
+
+    def count(survey: str, rows: Sequence[Row]) -> Mapping[Key, int]:
+        digest, _ = store.standing()[survey]
+        if survey not in known or known[survey].published.hash != digest:  # deleted, and opened with other questions
+            known[survey] = Counting(store.published(survey))
+        return known[survey].count(rows)
+
+    def fold() -> int:
+        with store.engine.begin() as connection:
+            return tallies.fold(connection, count, most=FOLDED)
+
+    return fold
+
+
+def differing(store: Store, survey: str) -> dict[Key, tuple[int, int]]:
+    """Where the tallies of a survey differ from its replies: each cell with what is kept, and what is right."""
+    counting = Counting(store.published(survey))
+    with store.steady() as connection:
+        found = tallies.kept(connection, survey, beside=None)
+        found.update(counting.count(tallies.new(connection, survey)))
+        right: Counter[Key] = Counter()
+        for piece in tallies.rows(connection, survey):
+            right.update(counting.count(piece))
+    return {key: (found[key], right[key]) for key in {*found, *right} if found[key] != right[key]}
+
+
+def recount(store: Store, survey: str) -> int:
+    """Count all replies to a survey anew; how many there are."""
+    store.published(survey)
+    with store.engine.begin() as connection:
+        replies = tallies.restart(connection, survey)
+    fold = folding(store)
+    while fold():
+        pass
+    return replies

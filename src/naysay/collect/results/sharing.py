@@ -1,0 +1,155 @@
+"""A page of results that others may read: under a link that nobody guesses, made and revoked by the researcher."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+
+from sqlalchemy import insert, select, update
+
+from naysay.collect.results import releasing
+from naysay.collect.results.counting import Counting, answered_of, counted
+from naysay.collect.results.fragments import fragment
+from naysay.collect.storage import Store, tables
+from naysay.errors import DataError
+from naysay.printing.html import template
+
+__all__ = ["PATH", "Shared", "revoke", "share", "shared", "shared_page", "survey_of"]
+
+PATH = "/results/"
+"""Where shared pages are; the secret part of the link follows."""
+
+_BYTES = 24  # of the secret part
+
+
+@dataclass(frozen=True)
+class Shared:
+    """How a survey's results are shared: in which steps, by which groups, and whether a link to them is valid."""
+
+    by: str | None
+    least: int
+    linked: bool
+
+
+def share(store: Store, name: str, *, by: str | None = None, least: int | None = None) -> str:
+    """A new link to the results of a survey, as the path on its server. A link that was made before ends.
+
+    Parameters
+    ----------
+    store : Store
+    name : str
+    by : str, optional
+        A plain question whose answers make groups.
+    least : int, optional
+        The fewest answers that are shown, and that a table moves by: 20, or what was said when it was first shared.
+
+    Raises
+    ------
+    DataError
+        No such survey or question; or the results were shared in another way before. Then both could be subtracted
+        from each other.
+    """
+    counting = Counting(store.published(name))
+    known, secret = shared(store, name), secrets.token_urlsafe(_BYTES)
+    if known is None:
+        fewest = releasing.LEAST if least is None else least
+        releasing.check(counting, by=by or "", least=fewest)
+        row = {
+            "survey": name,
+            "beside": by or "",
+            "least": fewest,
+            "shown": releasing.written({}),
+            "link": _hash(secret),
+        }
+        with store.engine.begin() as connection:
+            connection.execute(insert(tables.shared).values(**row))
+        return f"{PATH}{secret}"
+    if by != known.by or (least or known.least) != known.least:
+        groups = f"by {known.by}" if known.by else "without groups"
+        raise DataError(
+            f"the results of {name!r} were shared {groups} in steps of {known.least}; leave it so, since whoever kept "
+            "the old page could subtract it from another one"
+        )
+    _linked(store, name, _hash(secret))
+    return f"{PATH}{secret}"
+
+
+def revoke(store: Store, name: str) -> None:
+    """End the link to the results of a survey. What was shown is remembered, so that a later link shows no less.
+
+    Raises
+    ------
+    DataError
+        There is no link.
+    """
+    known = shared(store, name)
+    if known is None or not known.linked:
+        raise DataError(f"there is no link to the results of {name!r}; naysay survey share {name} makes one")
+    _linked(store, name, None)
+
+
+def _linked(store: Store, name: str, link: str | None) -> None:
+    with store.engine.begin() as connection:
+        connection.execute(update(tables.shared).filter_by(survey=name).values(link=link))
+
+
+def shared(store: Store, name: str) -> Shared | None:
+    """How the results of a survey are shared; None where they never were."""
+    columns = tables.shared.c
+    with store.steady() as connection:
+        row = connection.execute(select(columns.beside, columns.least, columns.link).filter_by(survey=name)).first()
+    return None if row is None else Shared(row.beside or None, int(row.least), row.link is not None)
+
+
+def survey_of(store: Store, secret: str) -> str | None:
+    """The survey whose results a link shows; None where the link is wrong or revoked."""
+    with store.steady() as connection:
+        found = connection.execute(select(tables.shared.c.survey).filter_by(link=_hash(secret))).scalar()
+    return None if found is None else str(found)
+
+
+def shared_page(store: Store, name: str, *, language: str | None = None) -> str:
+    """The page that others may read, in its latest step.
+
+    Parameters
+    ----------
+    store : Store
+    name : str
+        A survey whose results are shared.
+    language : str, optional
+        Of questions and answers; another than the questionnaire has is passed over.
+    """
+    counting = Counting(store.published(name))
+    told, known = _latest(store, counting)
+    if language not in counting.published.questionnaire.languages:
+        language = None
+    answered = answered_of(counting, releasing.told(told), language=language)
+    steps = f"Results appear from {known.least} answers on, and change in steps of {known.least} answers or more."
+    facts = [(f"{answered.cells.replies:,}", "replies are shown here")]
+    body = fragment(answered, by=known.by, least=known.least, facts=facts, notes=[steps], hidden=known.least)
+    title, used = answered.book.title, answered.book.language
+    return template("naysay.collect.results", "shared.html", title=title, body=body, language=used)
+
+
+def _latest(store: Store, counting: Counting) -> tuple[releasing.Counts, Shared]:
+    """What is shown, after a step where there is enough for one; two servers that step at once show the same."""
+    name, columns = counting.published.name, tables.shared.c
+    asked = select(columns.shown, columns.beside, columns.least).filter_by(survey=name)
+    with store.steady() as connection:
+        row = connection.execute(asked).one()
+    before, known = bytes(row.shown), Shared(row.beside or None, int(row.least), linked=True)
+    now = counted(store, counting.published, beside=[known.by] if known.by else [])
+    after = releasing.written(
+        releasing.released(counting, releasing.read(before), now, by=row.beside, least=known.least)
+    )
+    if after != before:
+        with store.engine.begin() as connection:
+            mine = update(tables.shared).where(columns.survey == name, columns.shown == before).values(shown=after)
+            if not connection.execute(mine).rowcount:
+                after = bytes(connection.execute(asked).one().shown)
+    return releasing.read(after), known
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
