@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
-from naysay.collect.commands import export, invite
+from naysay.collect.commands import ethics, export, invite
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
 from naysay.errors import DataError
@@ -139,6 +139,7 @@ def survey_list(
 
 app.command("invite")(invite.command)
 app.command("export")(export.command)
+app.command("ethics")(ethics.command)
 
 
 @app.command("delete")
