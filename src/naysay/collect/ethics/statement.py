@@ -125,14 +125,15 @@ class Statement:
     def sections(self) -> tuple[tuple[str, list[Content]], ...]:
         """Each heading with its content; see `naysay.printing`."""
         words = self._words
-        parts = (
+        annex: list[Content] = [self._table(self._told)] if len(self._told) > _SHOWN else []
+        parts: tuple[tuple[str, list[Content]], ...] = (
             ("short", [Points(tuple(self._short()))]),
             ("flow", [self._flow()]),
             ("privacy", list(self._privacy())),
             ("threats", self._threats()),
             ("access", [Sentence(text) for text in self._access()]),
             ("board", [Points(tuple(words["board"]["items"]))]),
-            *([("annex", [self._table(self._told)])] if len(self._told) > _SHOWN else []),
+            ("annex", annex),
         )
         return tuple((words[name]["heading"], content) for name, content in parts if content)
 
