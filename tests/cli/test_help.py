@@ -11,7 +11,7 @@ import naysay as package
 from naysay.cli import crosstab, demo, design, estimate, plan, randomize, regress, root, simulate
 from naysay.collect import respond as responding
 from naysay.collect.app import create_app
-from naysay.collect.commands import export, questionnaire, respond, serve, survey
+from naysay.collect.commands import ethics, export, questionnaire, respond, serve, survey
 from naysay.collect.serving import background, bound
 from naysay.collect.storage import Store
 from naysay.designs import FAMILIES
@@ -45,6 +45,7 @@ HELP = {
     "survey close": survey.close,
     "survey list": survey.survey_list,
     "survey export": export.command,
+    "survey ethics": ethics.command,
     "survey delete": survey.delete,
     "demo": demo.command,
 }
@@ -110,7 +111,7 @@ def sample_server(tmp_path, monkeypatch):
 def test_every_example_runs(naysay, survey, quick_demo, quick_server, request, words):
     if words[:2] in (["survey", "list"], ["survey", "close"], ["survey", "delete"], ["survey", "renew"]):
         quick_server()
-    if words[:1] == ["respond"] or "--survey" in words or words[:2] == ["survey", "export"]:
+    if words[:1] == ["respond"] or "--survey" in words or words[1:3] in (["export", "sample"], ["ethics", "sample"]):
         request.getfixturevalue("sample_server")
     code, out, err = naysay(*words)
     assert code == 0, err

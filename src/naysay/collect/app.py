@@ -17,6 +17,7 @@ from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 
 import naysay
+from naysay.collect.api import api
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.invitations.issuing import ASKED, DRAWN, Asking
 from naysay.collect.refusals import CLOSED, Refusal
@@ -144,6 +145,8 @@ def create_app(
     ]
     for method, path, endpoint, schema in routes:
         method(path, response_model=None, **schema)(endpoint)
+    if store is not None:
+        app.mount("/api", api(store))
     return app
 
 

@@ -1,4 +1,4 @@
-"""Questionnaires from files: canonical JSON or XLSForm, with every problem that they have."""
+"""Questionnaires from files: canonical JSON, XLSForm or SurveyJS, with every problem that they have."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from pydantic import ValidationError
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.questionnaire.items import KINDS, Group, Note, item_of
-from naysay.questionnaire.problems import Place, Problem, QuestionnaireError, located
+from naysay.questionnaire.problems import Problem, QuestionnaireError, located
 from naysay.questionnaire.questionnaire import Questionnaire
 from naysay.questionnaire.rules.checker import check
+from naysay.questionnaire.surveyjs.reading import is_surveyjs, read_surveyjs
 from naysay.questionnaire.xlsform.drafts import Draft
 from naysay.questionnaire.xlsform.reading import read_xlsform
 from naysay.questionnaire.xlsform.sheets import content_of
@@ -70,7 +71,7 @@ def load(path: str | Path) -> Questionnaire:
     Parameters
     ----------
     path : str or Path
-        Canonical JSON (.json), or an XLSForm (.xlsx, .csv, .md).
+        Canonical JSON or that of SurveyJS (.json), or an XLSForm (.xlsx, .csv, .md).
 
     Returns
     -------
@@ -105,7 +106,7 @@ def examine(path: str | Path) -> Examined:
     Parameters
     ----------
     path : str or Path
-        Canonical JSON (.json), or an XLSForm (.xlsx, .csv, .md).
+        Canonical JSON or that of SurveyJS (.json), or an XLSForm (.xlsx, .csv, .md).
 
     Returns
     -------
@@ -127,7 +128,10 @@ def examine(path: str | Path) -> Examined:
     ()
     """
     path = Path(path)
-    return _examined(Draft(_json(path)) if path.suffix.lower() == ".json" else read_xlsform(path))
+    if path.suffix.lower() != ".json":
+        return _examined(read_xlsform(path))
+    form = _json(path)
+    return _examined(read_surveyjs(form, name=path.stem) if is_surveyjs(form) else Draft(form))
 
 
 def of_form(form: Mapping[str, Any]) -> Examined:
@@ -156,8 +160,9 @@ def _json(path: Path) -> dict[str, Any]:
         form = json.loads(content_of(path).decode("utf-8-sig"), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path.name!r} must be JSON in UTF-8; {error}") from None
-    if not isinstance(form, dict) or form.get("naysay") != "questionnaire":
-        raise DataError(f'{path.name!r} must be an object with "naysay": "questionnaire"')
+    if not isinstance(form, dict) or not (form.get("naysay") == "questionnaire" or is_surveyjs(form)):
+        told = 'an object with "naysay": "questionnaire", or a survey of SurveyJS with its pages'
+        raise DataError(f"{path.name!r} must be {told}")
     return form
 
 
@@ -173,13 +178,8 @@ def _examined(draft: Draft) -> Examined:
     if any(each.rule == "form" and each.path.startswith("languages") for each in problems):
         problems = [each for each in problems if each.rule != "languages"]
     once = {(each.rule, each.message, each.place or each.path): each for each in located(problems, draft.places)}
-    found = sorted(once.values(), key=lambda each: (each.severity, *_order(each.place)))
+    found = sorted(once.values(), key=lambda each: (each.severity, each.place.order if each.place else ()))
     return Examined(None if any(each.severity == "error" for each in found) else questionnaire, tuple(found))
-
-
-def _order(place: Place | None) -> tuple[int, int]:
-    sheets = ("settings", "survey", "choices")
-    return (0, 0) if place is None else (sheets.index(place.sheet) if place.sheet in sheets else 3, place.row or 0)
 
 
 class _Reader:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -13,11 +14,13 @@ __all__ = ["Place", "Problem", "QuestionnaireError", "Severity", "located"]
 
 
 Severity = Literal["error", "warning"]
+_SHEETS = ("settings", "survey", "choices")
+_NUMBER = re.compile(r"\[(\d{1,9})\]")
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where something stands in the sheets of an XLSForm.
+    """Where something stands in the file of another program: in the sheets of an XLSForm, or in JSON.
 
     Parameters
     ----------
@@ -26,20 +29,30 @@ class Place:
         Counted as spreadsheets do: the header is row 1.
     column : str, optional
         As the header writes it.
+    path : str
+        In JSON, such as ``pages[0].elements[2].visibleIf``.
 
     Examples
     --------
-    >>> print(Place("survey", 4, "relevant"))
-    survey, row 4, column 'relevant'
+    >>> print(Place("survey", 4, "relevant"), Place(path="pages[0].title"), sep="; ")
+    survey, row 4, column 'relevant'; pages[0].title
     """
 
-    sheet: str
+    sheet: str = ""
     row: int | None = None
     column: str | None = None
+    path: str = ""
 
     def __str__(self) -> str:
         row = "" if self.row is None else f", row {self.row}"
-        return f"{self.sheet}{row}{'' if self.column is None else f', column {self.column!r}'}"
+        return self.path or f"{self.sheet}{row}{'' if self.column is None else f', column {self.column!r}'}"
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Problems are told in this order."""
+        if self.path:
+            return tuple(map(int, _NUMBER.findall(self.path)))
+        return _SHEETS.index(self.sheet) if self.sheet in _SHEETS else len(_SHEETS), self.row or 0
 
 
 @dataclass(frozen=True)
@@ -61,7 +74,7 @@ class Problem:
     path : str
         Where it stands in the canonical JSON, such as ``items[3].label.de``; empty where it has no place there.
     place : Place, optional
-        Where it stands in an XLSForm.
+        Where it stands in the file of another program.
 
     Examples
     --------
@@ -92,8 +105,8 @@ class Problem:
         return {
             "severity": self.severity,
             "rule": self.rule,
-            **{name: getattr(self.place, name, None) for name in ("sheet", "row", "column")},
-            "path": self.path or None,
+            **{name: getattr(self.place, name, None) or None for name in ("sheet", "row", "column")},
+            "path": getattr(self.place, "path", "") or self.path or None,
             **{name: getattr(self, name) for name in ("message", "reason", "way_out")},
         }
 
@@ -123,7 +136,7 @@ class QuestionnaireError(DataError):
 
 
 def located(problems: Iterable[Problem], places: Mapping[str, Place]) -> list[Problem]:
-    """The problems with their places in the sheets; each takes the place of the longest known beginning of its path."""
+    """The problems with their places in the file; each takes the place of the longest known beginning of its path."""
     found = []
     for each in problems:
         path = each.path

@@ -68,6 +68,7 @@ def html(
     footnotes: Sequence[tuple[str, str]] = (),
     language: str = "en",
     flow: bool = False,
+    dense: bool = False,
 ) -> str:
     """A whole page as one HTML text.
 
@@ -85,6 +86,8 @@ def html(
         Language of the page's own words.
     flow : bool
         Whether sections follow one another on paper; otherwise each begins a page.
+    dense : bool
+        Whether paper is filled closely, for a statement that must not exceed its pages.
 
     Raises
     ------
@@ -96,8 +99,9 @@ def html(
     >>> "&lt;b&gt;" in html("<b>", [])
     True
     """
-    told = {"title": title, "lead": lead, "facts": facts, "footnotes": footnotes, "language": language, "flow": flow}
-    return template("naysay.report", "page.html", sections=sections, inks=INKS | FILLS, **told)
+    told = {"title": title, "lead": lead, "facts": facts, "footnotes": footnotes, "language": language}
+    kinds = " ".join(name for name, given in (("flow", flow), ("dense", dense)) if given)
+    return template("naysay.report", "page.html", sections=sections, inks=INKS | FILLS, kinds=kinds, **told)
 
 
 def estimate_html(

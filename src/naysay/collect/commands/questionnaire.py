@@ -21,7 +21,9 @@ __all__ = ["app", "check", "convert", "group", "new"]
 
 app = typer.Typer(rich_markup_mode=None)
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A questionnaire: .xlsx, .csv, .md (XLSForm) or .json.")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A questionnaire: .xlsx, .csv, .md (XLSForm) or .json (also SurveyJS).")
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -119,7 +121,9 @@ def convert(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Where it goes: .json or .xlsx.")],
     force: Force = False,
 ) -> None:
-    """Turn an XLSForm into canonical JSON, or back.
+    """Turn an XLSForm, or a survey of SurveyJS, into canonical JSON or an XLSForm.
+
+    Of a survey of SurveyJS, what has no place in a questionnaire is named, with its path in the JSON.
 
     \b
     Example:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
-from naysay.collect.commands import export, invite, share
+from naysay.collect.commands import ethics, export, invite, share
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
 from naysay.errors import DataError
@@ -141,6 +141,7 @@ app.command("invite")(invite.command)
 app.command("export")(export.command)
 app.command("share")(share.command)
 app.command("recount")(share.recount)
+app.command("ethics")(ethics.command)
 
 
 @app.command("delete")

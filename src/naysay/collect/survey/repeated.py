@@ -10,7 +10,7 @@ from naysay.errors import NotEstimable, StatisticalWarning
 from naysay.estimate import Estimate, leverage
 from naysay.questionnaire import Questionnaire
 
-__all__ = ["BY_INVITATION", "OPEN_LINK", "cautioned", "moved"]
+__all__ = ["BY_INVITATION", "OPEN_LINK", "cautioned", "most_moved", "moved"]
 
 OPEN_LINK = "anyone who has the link can answer any number of times"
 BY_INVITATION = "each answer comes with an invitation of its own"
@@ -29,7 +29,7 @@ def cautioned(fit: Estimate, *, invites: bool = False) -> Estimate:
     if invites:
         return fit
     told = f"{OPEN_LINK}: of every 100 answers, a single one that is repeated or dishonest moves a share by up to"
-    return replace(fit, warnings=(*fit.warnings, StatisticalWarning(f"{told} {_points([fit.design])}")))
+    return replace(fit, warnings=(*fit.warnings, StatisticalWarning(f"{told} {_told(_points([fit.design]))}")))
 
 
 def moved(questionnaire: Questionnaire) -> str:
@@ -41,15 +41,32 @@ def moved(questionnaire: Questionnaire) -> str:
     >>> moved(sample())
     'up to ... percentage points (by moments)'
     """
+    most = most_moved(questionnaire)
+    return f"up to {_told(most)}" if most is not None else ""
+
+
+def most_moved(questionnaire: Questionnaire) -> float | None:
+    """By how many percentage points one percent of dishonest answers moves a share at most; None if all is plain.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> most_moved(sample()) > 1
+    True
+    """
     designs = [question.privacy.offer for question in questionnaire.questions if question.privacy is not None]
-    return f"up to {_points(designs)}" if designs else ""
+    return _points(designs) if designs else None
 
 
-def _points(designs: Iterable[Answerable]) -> str:
+def _points(designs: Iterable[Answerable]) -> float:
     most = 0.0
     for design in designs:
         try:
             most = max(most, leverage(design))
         except NotEstimable:  # nothing is estimated from such a design, so nothing can be moved
             continue
-    return f"{100 * most:.3g} percentage points (by moments)"  # likelihood may move more, see `leverage`
+    return 100 * most
+
+
+def _told(points: float) -> str:
+    return f"{points:.3g} percentage points (by moments)"  # likelihood may move more, see `leverage`

@@ -25,7 +25,7 @@ class Draft:
     problems : list of Problem
         The problems of what could not be read.
     places : {path: Place}
-        Where the parts of the form stand in the sheets.
+        Where the parts of the form stand in the file.
     omitted : set of str
         Names of questions that could not be read.
     """

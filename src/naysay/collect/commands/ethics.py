@@ -1,0 +1,106 @@
+"""``naysay survey ethics``: a two-page statement for an ethics board, written from the survey at hand."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from naysay.collect.commands.database import DATA, Data, Database, opened
+from naysay.console import output, pages
+from naysay.console.commands import takes
+from naysay.console.options import Force
+from naysay.errors import DataError
+
+if TYPE_CHECKING:  # the extra `collect` is imported where it is used
+    from naysay.collect import Published
+
+__all__ = ["Options", "command"]
+
+_PAGE, _MARKDOWN = (".html", ".htm"), (".md", ".markdown")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Of which survey, in which language, and what the researchers add."""
+
+    survey: Annotated[
+        str,
+        typer.Argument(metavar="NAME|FILE", help="A survey in the database, or a questionnaire that is not open yet."),
+    ]
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where it goes: .html or .md. [default: Markdown, on the screen]"),
+    ] = None
+    language: Annotated[
+        str | None, typer.Option(metavar="TAG", help="Of the questions, such as de. [default: English if it is there]")
+    ] = None
+    until: Annotated[str | None, typer.Option(metavar="DAY", help="When the replies will be deleted: 2027-12-31.")] = (
+        None
+    )
+    smallest: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="PEOPLE", help="The fewest people for whom you will publish an estimate."),
+    ] = None
+    db: Database = None
+    data: Data = DATA
+    force: Force = False
+
+
+@takes(Options)
+def command(asked: Options) -> None:
+    """Write what an ethics board must know about a survey, on two pages.
+
+    It says what happens to an answer, what is stored, what each private answer tells and all together, who could do
+    harm, and what invitations hide. The numbers are those that respondents see. Blanks are left for what only you know.
+
+    \b
+    Examples:
+      naysay survey ethics sample --out statement.html
+      naysay survey ethics survey.xlsx --until 2027-12-31 --out statement.md
+    """
+    from naysay.collect.ethics import Statement
+
+    _check(asked)
+    until = _day(asked.until)
+    found = Statement(_published(asked), language=asked.language, until=until, smallest=asked.smallest)
+    if asked.out is None:
+        output.say(found.to_markdown().rstrip())
+        return
+    pages.write(asked.out, found.to_html if asked.out.suffix.lower() in _PAGE else found.to_markdown)
+    output.say(f"{asked.out}: written; fill in the blanks before you hand it in")
+
+
+def _check(asked: Options) -> None:
+    """Raise, before any work is done, if the statement cannot be written to its place."""
+    if asked.out is None:
+        return
+    kind = asked.out.suffix.lower()
+    if kind not in (*_PAGE, *_MARKDOWN):
+        raise DataError(f"a statement is written as .html or .md; got {asked.out.name!r}")
+    if asked.out.exists() and not asked.force:
+        raise DataError(f"{str(asked.out)!r} is there already; give another name, or --force to overwrite it")
+    if kind in _PAGE:
+        pages.check(asked.out)
+
+
+def _day(text: str | None) -> datetime.date | None:
+    try:
+        return None if text is None else datetime.date.fromisoformat(text)
+    except ValueError:
+        raise DataError(f"--until is a day such as 2027-12-31; got {text!r}") from None
+
+
+def _published(asked: Options) -> Published:
+    """The survey as it was opened, or as this naysay would open the questionnaire."""
+    from naysay.collect import Published
+    from naysay.questionnaire import load
+
+    path = Path(asked.survey)
+    if path.suffix and path.is_file():
+        return Published.of(load(path))
+    with opened(asked.db, asked.data, "read") as store:
+        return store.published(asked.survey)

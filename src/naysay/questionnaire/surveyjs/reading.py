@@ -1,0 +1,229 @@
+"""A survey of SurveyJS, read into a questionnaire before it is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from naysay.questionnaire.problems import Place
+from naysay.questionnaire.surveyjs import lost
+from naysay.questionnaire.surveyjs.elements import Element, Source, codes_of
+from naysay.questionnaire.surveyjs.expressions import Asked
+from naysay.questionnaire.surveyjs.kinds import FIELDS, TYPES, WAYS_OUT, members_of
+from naysay.questionnaire.surveyjs.names import key_of, languages_of, named, unmarked
+from naysay.questionnaire.surveyjs.validators import constraint_of
+from naysay.questionnaire.xlsform.drafts import Draft
+
+__all__ = ["is_surveyjs", "read_surveyjs"]
+
+_LISTS = ("pages", "elements", "questions")  # the last one is of version 1
+_PANELS = ("panel", "flowpanel")
+_MOST, _DEEPEST = 2_000, 12  # elements, and panels in panels
+_BESIDE = {"other": "otherPlaceholder", "comment": "commentText"}
+
+
+def is_surveyjs(form: Any) -> bool:
+    """Whether an object looks like a survey of SurveyJS.
+
+    Examples
+    --------
+    >>> is_surveyjs({"pages": []}), is_surveyjs({"naysay": "questionnaire", "items": []})
+    (True, False)
+    """
+    return isinstance(form, dict) and "naysay" not in form and any(isinstance(form.get(each), list) for each in _LISTS)
+
+
+def read_surveyjs(form: Mapping[str, Any], *, name: str) -> Draft:
+    """The questionnaire that a survey of SurveyJS asks, with a problem for all that has no place in one.
+
+    Parameters
+    ----------
+    form : object
+        The JSON of the survey.
+    name : str
+        What the questionnaire is called in links; SurveyJS has no name for a survey.
+
+    Returns
+    -------
+    Draft
+
+    Examples
+    --------
+    >>> asked = {"type": "radiogroup", "name": "smokes", "choices": ["yes", "no"], "naysay": "warner(p=0.7)"}
+    >>> [item] = read_surveyjs({"title": "Smoking", "elements": [asked]}, name="smoking").form["items"]
+    >>> item["kind"], item["private"]["design"]["design"]["kind"]
+    ('select_one', 'table')
+    """
+    source = Source(Draft({"naysay": "questionnaire", "version": 1}), languages_of(form))
+    survey = Element(source, form, "")
+    elements = _Elements(source)
+    elements.name(form)
+    about = {"about": survey.text("description"), "thanks": _plain(survey.text("completedHtml"))}
+    source.draft.form |= {
+        "name": named(name.lower(), (), first="s-", digits=True).lower(),
+        "title": survey.text("title") or dict.fromkeys(source.languages, name),
+        **{field: text for field, text in about.items() if text},
+        "languages": list(source.languages),
+        "items": elements.items(form, "", "items", 0),
+    }
+    lost.of_survey(survey)
+    return source.draft
+
+
+def _plain(label: dict[str, str]) -> dict[str, str]:
+    return {language: unmarked(text) for language, text in label.items()}
+
+
+def _inner(raw: Mapping[str, Any], path: str) -> Iterator[tuple[Any, str]]:
+    """The pages or elements of a survey, page or panel, each with its path."""
+    for key in _LISTS:
+        found = raw.get(key)
+        if isinstance(found, list):
+            dot = "." if path else ""
+            yield from ((each, f"{path}{dot}{key}[{place}]") for place, each in enumerate(found))
+
+
+class _Elements:
+    """Reads pages, panels and questions in their order."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.names: dict[str, str] = {}
+        self.taken: set[str] = set()
+
+    def name(self, form: Mapping[str, Any]) -> None:
+        """Give every element a name, and remember the choices of every question: a condition may ask for any."""
+        waiting, counted = [(form, "", True)], 0
+        while waiting:
+            raw, path, holds = waiting.pop()
+            if path:
+                self._named(Element(self._silent(), raw, path), asks=not holds)
+            inner = [(each, at) for each, at in _inner(raw, path) if isinstance(each, dict)] if holds else []
+            counted += len(inner)
+            if counted > _MOST:
+                self.source.problem(path or "pages", f"a survey must have at most {_MOST:,} elements", "split it")
+                return
+            waiting += [
+                (each, at, at.rpartition(".")[2].startswith("pages") or each.get("type") in _PANELS)
+                for each, at in reversed(inner)
+            ]
+
+    def _silent(self) -> Source:
+        """A source whose problems are forgotten: each element is read again, and then they are kept."""
+        return Source(Draft({}), self.source.languages)
+
+    def _named(self, element: Element, *, asks: bool) -> None:
+        known = element.name if isinstance(element.raw.get("name"), str) else ""
+        found = named(known, self.taken, first="page" if not asks else "q")
+        self.names[element.path] = found
+        self.taken.add(found)
+        if not asks or not known:
+            return
+        codes = None
+        kind = "several" if element.type in ("checkbox", "tagbox") else element.type
+        if kind == "boolean":
+            pairs = zip(members_of(element), ("yes", "no"), strict=True)
+            codes = {key_of(each["value"]): name for each, name in pairs} | {"true": "yes", "false": "no"}
+        elif kind in ("several", "radiogroup", "dropdown", "buttongroup"):
+            codes = codes_of(members_of(element))
+        self.source.questions.setdefault(known, Asked(found, kind, codes))
+        for beside in self._beside(element):
+            own = named(f"{found}_{beside}", self.taken)
+            self.taken.add(own)
+            self.names[f"{element.path}-{beside}"] = own
+            self.source.questions.setdefault(f"{known}-Comment", Asked(own))
+
+    def _beside(self, element: Element) -> list[str]:
+        """Which texts SurveyJS asks beside a question: what "other" is, or a comment."""
+        other = [each for each in ("showOtherItem", "hasOther") if element.get(each) is True]
+        comment = [each for each in ("showCommentArea", "hasComment") if element.get(each) is True]
+        return ["other"] if other else ["comment"] if comment else []
+
+    def items(self, raw: Mapping[str, Any], path: str, where: str, depth: int, start: int = 0) -> list[dict[str, Any]]:
+        """The items of a survey, page or panel; `where` is the path of their list, in which they begin at `start`."""
+        found: list[dict[str, Any]] = []
+        for each, at in _inner(raw, path):
+            if not isinstance(each, dict):
+                self.source.problem(at, "an element must be an object, with a type and a name")
+                continue
+            if at not in self.names:
+                break  # there are too many
+            element = Element(self.source, each, at)
+            place = f"{where}[{start + len(found)}]"
+            self.source.draft.places[place] = Place(path=at)
+            if each.get("visible") is False:
+                element.problem("visible", "an element that nobody sees is left out", severity="warning")
+                continue
+            if element.path.rpartition(".")[2].startswith("pages") or element.type in _PANELS:
+                found += self._group(element, place, where, depth)
+            else:
+                found += self._question(element, place)
+        return found
+
+    def _group(self, element: Element, place: str, where: str, depth: int) -> list[dict[str, Any]]:
+        """A page or panel with a title is a group; what stands in another one is asked as if it stood outside."""
+        if depth >= _DEEPEST:
+            element.problem("", f"panels must be nested {_DEEPEST} deep at most", "put some of them side by side")
+            return []
+        title, relevant = element.text("title"), element.condition("visibleIf")
+        lost.of_element(element)
+        if title:
+            self._fields(place)
+            inner = self.items(element.raw, element.path, f"{place}.items", depth + 1)
+            group = {"kind": "group", "name": self.names[element.path], "label": title, "items": inner}
+            group |= {"hint": element.text("description")}
+            return [group | ({} if relevant is None else {"relevant": relevant})] if inner else []
+        start = int(place.rpartition("[")[2].removesuffix("]"))
+        inner = self.items(element.raw, element.path, where, depth + 1, start)
+        for each in inner if relevant is not None else ():
+            both = [relevant, each["relevant"]] if "relevant" in each else []
+            each["relevant"] = {"kind": "apply", "op": "and", "args": both} if both else relevant
+        return inner
+
+    def _fields(self, place: str) -> None:
+        places, at = self.source.draft.places, str(self.source.draft.places[place])
+        places.update({f"{place}.{field}": Place(path=f"{at}.{key}") for field, key in FIELDS.items()})
+        places[f"{place}.name"] = Place(path=f"{at}.name")
+
+    def _question(self, element: Element, place: str) -> list[dict[str, Any]]:
+        self._fields(place)
+        if element.type == "html":
+            told = _plain(element.text("html"))
+            return [{"kind": "note", "label": told, **self._head(element)}] if any(told.values()) else []
+        made = TYPES.get(element.type)
+        if made is None:
+            way_out = WAYS_OUT.get(element.type) or f"the types are {', '.join(TYPES)}"
+            element.problem("type", f"the type {element.type!r} is not asked here", way_out)
+            self.source.draft.omitted.add(self.names[element.path])
+            return []
+        if not isinstance(element.raw.get("name"), str):
+            element.problem("name", "a question must have a name", "write one, such as age")
+        item = {"label": element.label(), "hint": element.text("description"), **self._head(element)}
+        item |= made(element, place)
+        asked_then = element.get("requiredIf") and element.get("requiredIf") == element.get("visibleIf")
+        always = element.get("isRequired") is True or bool(asked_then)  # whom it is not asked, it is not required of
+        item |= {"required": item.get("required", False) or always}
+        item |= constraint_of(element, item["kind"])
+        codes = self.source.questions.get(element.name, Asked("")).codes or {}
+        item |= element.private(item, codes)
+        beside = self._beside(element)
+        lost.of_question(element, item)
+        return [item, *(self._text(element, item, each) for each in beside)]
+
+    def _head(self, element: Element) -> dict[str, Any]:
+        name, relevant = self.names[element.path], element.condition("visibleIf")
+        if element.name not in ("", name):
+            element.problem("name", f"{element.name!r} is called {name!r} in data", severity="warning")
+        return {"name": name, **({} if relevant is None else {"relevant": relevant})}
+
+    def _text(self, element: Element, item: dict[str, Any], beside: str) -> dict[str, Any]:
+        """The text that is asked beside a question: of everybody, or of those who choose "other"."""
+        label = element.text(_BESIDE[beside]) or item["label"]
+        if item.get("private"):
+            element.problem("", f"a private question must not have a text ({beside}) beside it", "leave it out")
+        asked: dict[str, Any] = {"kind": "text", "name": self.names[f"{element.path}-{beside}"], "label": label}
+        if beside == "comment":
+            return asked | ({"relevant": item["relevant"]} if "relevant" in item else {})
+        args = [{"kind": "answer", "of": item["name"]}, {"kind": "value", "value": "other"}]
+        chosen = {"kind": "apply", "op": "selected", "args": args}
+        return asked | {"relevant": chosen, "required": True}

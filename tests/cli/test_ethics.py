@@ -1,0 +1,24 @@
+"""``naysay survey ethics``: both forms, and what is refused."""
+
+import pytest
+
+
+def test_the_command_writes_both_forms(naysay, survey):
+    assert naysay("survey", "ethics", "survey.json", "--out", "s.html", "--language", "de").code == 0
+    ran = naysay("survey", "ethics", "survey.json", "--smallest", 10)
+    assert ran.out.startswith("# Statement")
+    assert "fewer than 10 people" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--out", "s.pdf"], "a statement is written as .html or .md; got 's.pdf'"),
+        (["--until", "soon"], "--until is a day such as 2027-12-31; got 'soon'"),
+        (["--out", "survey.md"], "'survey.md' is there already"),
+        (["--out", "no/s.md"], "cannot write 'no/s.md'"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_first(refused, survey, write, words, told):
+    write("survey.md", "mine")
+    assert told in refused("survey", "ethics", "survey.json", *words)
