@@ -77,14 +77,13 @@ def joined(before: pl.DataFrame, after: pl.DataFrame, identity: str | None) -> t
 def recoding(before: pl.Series, after: pl.Series) -> dict[str, str] | None:
     """The released value of each original value, from cells that belong together.
 
-    None unless each original value always becomes one value, and fewer values come out than went in: a recoding. Gaps
-    of either say nothing.
+    None unless each original value always becomes one value, and fewer values come out than went in: a recoding. Of
+    numbers it must also keep the order, which noise on numbers that all differ does not. Gaps of either say nothing.
     """
-    pairs = pl.DataFrame({"x": texts(before), "y": texts(after)}).drop_nulls().unique()
+    pairs = pl.DataFrame({"x": before, "y": after}).drop_nulls().unique().sort("x")
     one = pairs["x"].n_unique() == pairs.height
-    coarser = pairs["y"].n_unique() < pairs["x"].n_unique() or not pairs["y"].is_in(pairs["x"].implode()).all()
-    if not (one and coarser) or pairs["y"].n_unique() > max(
-        1, pairs.height // 2 if after.dtype.is_numeric() else pairs.height
-    ):
+    numbers = before.dtype.is_numeric() and after.dtype.is_numeric()
+    renamed = not numbers and not texts(pairs["y"]).is_in(texts(pairs["x"]).implode()).all()
+    if not one or not (renamed or pairs["y"].n_unique() < pairs.height) or (numbers and not pairs["y"].is_sorted()):
         return None
-    return dict(pairs.sort("x").iter_rows())
+    return dict(zip(texts(pairs["x"]).to_list(), texts(pairs["y"]).to_list(), strict=True))
