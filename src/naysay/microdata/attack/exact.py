@@ -94,11 +94,12 @@ def _picked(part: Keys, rows: NDArray[np.intp], people: int, own: Places) -> tup
     record = part.owner[people:][np.maximum(own, 0)]
     hit = (own >= 0) & (gaps[record] == least)
     for variable, column in zip(part.variables, part.tuples.columns, strict=True):
-        agree = variable.cells.agreeing(by_value=False)
         one, other = column[asked].astype(np.int64), column[record].astype(np.int64)
-        both = (one > 0) & (other > 0)
-        same = np.ones(len(rows), bool)
-        same[both] = np.asarray(agree[one[both] - 1, other[both] - 1]).ravel() > 0
+        same = (one == other) | (one == 0) | (other == 0)
+        several = ~same & (np.maximum(one, other) > len(variable.cells.values))
+        if several.any():
+            agree = variable.cells.agreeing(by_value=False)
+            same[several] = np.asarray(agree[one[several] - 1, other[several] - 1]).ravel() > 0
         hit &= same
     return number, hit
 

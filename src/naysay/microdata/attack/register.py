@@ -170,7 +170,7 @@ def _wide(
     for frame, what in ((people, "register"), (file, "release")):
         check_names([identity], frame.columns, what=f"column of the {what}")
         if frame.select(pl.struct(identity, wave).is_duplicated().any()).item():
-            row = int(frame.select(pl.struct(identity, wave).is_duplicated().arg_true().first()).item())
+            row = int(frame.select((~pl.struct(identity, wave).is_first_distinct()).arg_true().first()).item())
             raise DataError(f"a person must have one row a wave; row {row + 1} of the {what} has a double", row=row)
         months = texts(frame[wave]).unique().drop_nulls().sort().to_list()
         named = {(name, month): f"{name} in {month}" for month in months for name in keys}
