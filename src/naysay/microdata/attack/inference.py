@@ -17,7 +17,7 @@ from naysay.microdata.attack.register import Register
 from naysay.microdata.attack.success import Share, share_of
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.risk.written import Printed, percent
-from naysay.printing import Content, Facts, Note, Points, plain
+from naysay.printing import Content, Facts, Note, Sentence, plain
 
 __all__ = ["Inference", "infer"]
 
@@ -63,7 +63,7 @@ class Inference(Printed):
             rows.append(("what being in the file costs", f"{percent(self.excess)} of what could be learned"))
         told = f"A guess of {self.secret!r} from the nearest records on {', '.join(self.keys)} is right for"
         missing = "without a control, what the release teaches of everybody is taken for a risk of its people"
-        return [Points((told,)), Facts(tuple(rows)), *([] if self.control.n else [Note(missing)])]
+        return [Sentence(told), Facts(tuple(rows)), *([] if self.control.n else [Note(missing)])]
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, as JSON can hold them."""

@@ -15,7 +15,7 @@ from naysay.microdata.attack.register import Register
 from naysay.microdata.attack.success import Linked, Share, Success
 from naysay.microdata.keys.table import check_choice
 from naysay.microdata.risk.written import Printed, grid
-from naysay.printing import Content, Facts, Note, Points, plain
+from naysay.printing import Content, Facts, Note, Sentence, plain
 from naysay.printing.numbers import csv_text
 
 __all__ = ["ATTACKS", "Linkage", "link"]
@@ -89,7 +89,7 @@ class Linkage(Printed):
         return [
             Facts(facts),
             grid(caption, names, rows),
-            Points((_EXPLAINED,), small=True),
+            Sentence(_EXPLAINED, small=True),
             *map(Note, self.reservations),
         ]
 

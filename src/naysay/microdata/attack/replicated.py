@@ -12,7 +12,7 @@ from naysay.errors import DataError
 from naysay.microdata.attack.aligned import frame_of, texts
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.risk.written import DASH, Printed
-from naysay.printing import Content, Facts, Points, plain
+from naysay.printing import Content, Facts, Sentence, plain
 
 __all__ = ["Replicated", "replicated"]
 
@@ -51,7 +51,7 @@ class Replicated(Printed):
             ("of them again in a fresh sample", fresh),
         )
         told = "More than a fresh sample holds means that the synthesis copied people."
-        return [Facts(rows), Points((told,), small=True)]
+        return [Facts(rows), Sentence(told, small=True)]
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers, as JSON can hold them."""

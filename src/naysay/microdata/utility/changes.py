@@ -14,7 +14,7 @@ from naysay.errors import DataError
 from naysay.microdata.attack.aligned import texts
 from naysay.microdata.risk.written import DASH, grid, share
 from naysay.microdata.utility.paired import Pair, Variable
-from naysay.printing import Content, Facts, Points
+from naysay.printing import Content, Facts, Sentence
 
 __all__ = ["Change", "Changes", "changes", "eigenvalue_loss", "il1s"]
 
@@ -185,7 +185,7 @@ class Changes:
             "Loss: mean share of the other values that a cell may stand for, 0 for the value itself and 1 for a gap. "
             "IL1s: mean distance that a number moved, in √2 standard deviations."
         )
-        return [Facts(tuple(facts)), grid("Cells, by variable", names, rows), Points((told,), small=True)]
+        return [Facts(tuple(facts)), grid("Cells, by variable", names, rows), Sentence(told, small=True)]
 
     def fields(self) -> dict[str, Any]:
         found = {name: value for name, value in vars(self).items() if name != "variables"}

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay.microdata.risk.written import grid, share
 from naysay.microdata.utility.paired import Pair, Variable
-from naysay.printing import Content, Points
+from naysay.printing import Content, Sentence
 
 __all__ = ["Distance", "Distances", "distances", "expected_hellinger", "expected_variation", "hellinger", "variation"]
 
@@ -171,13 +171,11 @@ class Distances:
         return [
             _grid("Margins", self.margins),
             *([_grid(pairs, worst[:_SHOWN])] if worst else []),
-            Points(
-                (
-                    "Total variation: the most by which the share of any group differs. Hellinger: more sensitive to "
-                    "rare cells. Fresh sample: what as many other people from the same population would show on "
-                    "average; a release need not be closer. People with a gap are left out, as an analyst would do, "
-                    "and a coarser value is spread evenly over what it covers.",
-                ),
+            Sentence(
+                "Total variation: the most by which the share of any group differs. Hellinger: more sensitive to "
+                "rare cells. Fresh sample: what as many other people from the same population would show on "
+                "average; a release need not be closer. People with a gap are left out, as an analyst would do, "
+                "and a coarser value is spread evenly over what it covers.",
                 small=True,
             ),
         ]

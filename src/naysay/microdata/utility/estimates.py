@@ -18,7 +18,7 @@ from naysay.microdata.risk.written import DASH, grid
 from naysay.microdata.utility.estimated import Estimated
 from naysay.microdata.utility.paired import Pair, Variable
 from naysay.microdata.utility.regressions import regressed
-from naysay.printing import Column, Content, Note, Points, Table
+from naysay.printing import Column, Content, Note, Sentence, Table
 
 __all__ = ["Estimates", "estimates", "undone"]
 
@@ -78,7 +78,7 @@ class Estimates:
             "Difference: how far an estimate moved, in standard errors of the original. Overlap: of the 95 % "
             "intervals, 1 where they are the same, negative where they do not touch."
         )
-        return [*parts, Points((told,), small=True)]
+        return [*parts, Sentence(told, small=True)]
 
     def fields(self) -> dict[str, Any]:
         return {

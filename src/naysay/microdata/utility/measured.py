@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from naysay.design import Answerable
-from naysay.microdata.risk.written import Printed
+from naysay.microdata.risk.written import WIDTH, Printed
 from naysay.microdata.utility.changes import Changes, changes
 from naysay.microdata.utility.distances import Distances, distances
 from naysay.microdata.utility.estimates import Estimates, estimates
 from naysay.microdata.utility.paired import Pair
 from naysay.microdata.utility.propensity import Propensity, propensity
-from naysay.printing import Content, Facts, Heading, Note, plain
+from naysay.printing import Content, Facts, Heading, Note, plain, text
 from naysay.printing.numbers import csv_text
 
 __all__ = ["Utility", "compare"]
@@ -64,6 +64,14 @@ class Utility(Printed):
             *(part for heading, each in self.measures.items() for part in (Heading(heading), *each.content())),
             *map(Note, self.reservations),
         ]
+
+    def __str__(self) -> str:
+        first, *rest = self.content()
+        parts = [[first]]
+        for each in rest:  # an empty line before each heading
+            parts = [*parts, []] if isinstance(each, Heading) else parts
+            parts[-1].append(each)
+        return "\n\n".join(text(part, width=WIDTH) for part in parts)
 
     @property
     def reservations(self) -> list[str]:

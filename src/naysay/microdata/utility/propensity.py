@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from naysay.errors import NaysayError
 from naysay.microdata.keys.table import check_choice
 from naysay.microdata.utility.paired import Pair
-from naysay.printing import Content, Facts, Points
+from naysay.printing import Content, Facts, Sentence
 
 __all__ = ["MODELS", "Propensity", "propensity"]
 
@@ -83,12 +83,10 @@ class Propensity:
                     ("a fresh sample of people", f"{self.fresh:.2f} times"),
                 )
             ),
-            Points(
-                (
-                    "0: the files cannot be told apart; about 1: as alike as a correct synthesis; far above what a "
-                    "fresh sample shows: relations between variables were lost. A gap counts as a value here, and "
-                    "recoded variables are compared at the level of the release.",
-                ),
+            Sentence(
+                "0: the files cannot be told apart; about 1: as alike as a correct synthesis; far above what a "
+                "fresh sample shows: relations between variables were lost. A gap counts as a value here, and "
+                "recoded variables are compared at the level of the release.",
                 small=True,
             ),
         ]

@@ -14,7 +14,7 @@ from naysay.microdata.attack.aligned import frame_of
 from naysay.microdata.attack.linkage import Linkage, link
 from naysay.microdata.risk.written import DASH, Printed, grid, percent, share
 from naysay.microdata.utility.measured import Utility, compare
-from naysay.printing import Content, Points, plain
+from naysay.printing import Content, Sentence, plain
 from naysay.printing.numbers import csv_text
 
 __all__ = ["Release", "Tradeoff", "tradeoff"]
@@ -116,7 +116,7 @@ class Tradeoff(Printed):
         )
         return [
             grid("Risk and utility", names, [each.cells() for each in self.releases]),
-            Points((told,), small=True),
+            Sentence(told, small=True),
         ]
 
     def to_dict(self) -> dict[str, Any]:
