@@ -24,6 +24,8 @@ EXTRAS = {
     "plots": "altair jinja2 vl-convert-python",
     "regression": "formulaic",
     "fast": "numba",
+    "protect": "scikit-learn",
+    "linkage": "splink",
     "duckdb": "duckdb pyarrow",
     "spark": "pyspark",
     "dask": "dask",

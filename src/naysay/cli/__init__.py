@@ -29,6 +29,8 @@ COMMANDS = {
     "randomize": Place("cli.randomize"),
     "audit": Place("cli.audit"),
     "risk": Place("microdata.commands.risk"),
+    "utility": Place("microdata.commands.utility"),
+    "attack": Place("microdata.commands.attack"),
     "designs": Place("cli.design", "catalog"),
     "serve": Place("collect.commands.serve"),
     "respond": Place("collect.commands.respond"),

@@ -10,7 +10,7 @@ from typer import Option
 
 from naysay.console.options import Codes, Encoding, File, Format, Separator, column
 
-__all__ = ["Options", "Place", "Text"]
+__all__ = ["Options", "Place", "Text", "Texts"]
 
 Text = str | None
 Texts = list[str] | None

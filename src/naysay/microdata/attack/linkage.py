@@ -1,0 +1,203 @@
+"""Attacks that link a register with a release, and what share of their links is right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from naysay import _checks
+from naysay.microdata.attack.exact import exact
+from naysay.microdata.attack.households import households
+from naysay.microdata.attack.nearest import nearest
+from naysay.microdata.attack.probabilistic import probabilistic
+from naysay.microdata.attack.register import Register
+from naysay.microdata.attack.success import Linked, Share, Success
+from naysay.microdata.keys.table import check_choice
+from naysay.microdata.risk.written import Printed, grid
+from naysay.printing import Content, Facts, Note, Sentence, plain
+from naysay.printing.numbers import csv_text
+
+__all__ = ["ATTACKS", "Linkage", "link"]
+
+ATTACKS: dict[str, Callable[..., dict[str, Linked]]] = {
+    "exact": exact,
+    "nearest": nearest,
+    "probabilistic": probabilistic,
+}
+"""Attacks by name: each takes a `Register` and a seed, and says what it did for each person."""
+
+_EXPLAINED = (
+    "Right of links: links to the person's own record, among links made for people who are in the release. Right of "
+    "all: among all people who are in it. Control: links made for people who are not in the release; all of them are "
+    "wrong. A pick among several records counts by its chance. A gap is no evidence: it contradicts nothing."
+)
+
+
+@dataclass(frozen=True)
+class Linkage(Printed):
+    """What intruders with a register achieve.
+
+    Parameters
+    ----------
+    keys : tuple of str
+    recoded : tuple of str
+        Keys that the release holds in coarser values, which the intruder knows.
+    people, control, records : int
+        People attacked who are in the release, people attacked who are not, and records of the release.
+    attacks : tuple of Success
+    confidence : float
+    """
+
+    name = "linkage"
+    keys: tuple[str, ...]
+    recoded: tuple[str, ...]
+    people: int
+    control: int
+    records: int
+    attacks: tuple[Success, ...]
+    confidence: float = 0.95
+
+    @property
+    def strongest(self) -> Success:
+        """The attack with the largest share of right links among all people."""
+        return max(self.attacks, key=lambda each: each.of_all.value if each.of_all.n else -1.0)
+
+    @property
+    def reservations(self) -> list[str]:
+        """What stays with the numbers."""
+        found = []
+        if not self.people:
+            found.append("nobody of the register is in the release: there is nobody to be found")
+        if not self.control:
+            found.append("the register holds nobody who is not in the release, so there is no control")
+        return found
+
+    def content(self) -> list[Content]:
+        recoded = f"; in the release's coarser values: {', '.join(self.recoded)}" if self.recoded else ""
+        facts = (
+            ("known of each person", ", ".join(self.keys) + recoded),
+            ("people", f"{self.people:,} who are in the release, {self.control:,} who are not (control)"),
+            ("records", f"{self.records:,} in the release"),
+        )
+        rows = [
+            (each.name, f"{each.of_links.n:,}", _told(each.of_links), _told(each.of_all), _told(each.control))
+            for each in self.attacks
+        ]
+        names = ("attack", "links made", "right of links", "right of all", "control: links made")
+        caption = f"What share of links is right, with {100 * self.confidence:g} % intervals"
+        return [
+            Facts(facts),
+            grid(caption, names, rows),
+            Sentence(_EXPLAINED, small=True),
+            *map(Note, self.reservations),
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, as JSON can hold them."""
+        own = {name: value for name, value in vars(self).items() if name != "attacks"}
+        told: dict[str, Any] = plain(own | {"attacks": [each.fields() for each in self.attacks]})
+        return told
+
+    def to_csv(self) -> str:
+        """A row for each attack."""
+        names = ("of_links", "of_all", "control")
+        rows: list[Sequence[Any]] = [
+            ("attack", *(f"{name}{end}" for name in names for end in ("", "_low", "_high", "_n")))
+        ]
+        for each in self.attacks:
+            shares = [getattr(each, name) for name in names]
+            rows.append([each.name, *(cell for one in shares for cell in (one.value, *one.interval, one.n))])
+        return csv_text(rows)
+
+
+def _told(share: Share) -> str:
+    return str(share) if share.n else "–"
+
+
+def link(
+    release: Any,
+    register: Any,
+    keys: Sequence[str],
+    *,
+    id: str | None = None,
+    household: str | None = None,
+    wave: str | None = None,
+    attacks: Sequence[str] = ("exact", "nearest"),
+    recodings: Mapping[str, Mapping[Any, Any]] | None = None,
+    most: int | None = 1_000,
+    confidence: float = 0.95,
+    seed: int = 1,
+) -> Linkage:
+    """Link a register of people with a release, and count how often that is right.
+
+    Parameters
+    ----------
+    release, register : dataframe or mapping of columns
+        The register may be the original: then the intruder knows everybody's keys.
+    keys : sequence of str
+        What is known of each person; columns of both files.
+    id : str, optional
+        The column that names people in both files; only to count what is right. People of the register whose name the
+        release does not hold are the control. Without it, rows belong together in their order.
+    household : str, optional
+        The column of the register that names households. Intervals then draw whole households again, and where the
+        release has the column, too, whole households are linked by the keys of all their members.
+    wave : str, optional
+        The column of waves, if both files hold several rows a person: what is known is every key in every wave.
+    attacks : sequence of {"exact", "nearest", "probabilistic"}
+        See `ATTACKS`; the last needs the extra ``linkage``.
+    recodings : mapping of key to mapping of value to released value, optional
+        By default as the linked people show them: documentation tells an intruder how values were recoded.
+    most : int, optional
+        The most people attacked of each kind, in the release and not in it, drawn at random; None for all.
+    confidence : float
+    seed : int
+
+    Returns
+    -------
+    Linkage
+
+    Raises
+    ------
+    DataError
+        Keys that a file does not have, names that stand twice, files of different length without `id`, recodings with
+        a gap, an unknown attack.
+
+    Examples
+    --------
+    >>> register = {"name": ["a", "b", "c", "d"], "age": [40, 36, 36, 50], "town": ["X", "X", "Y", "Y"]}
+    >>> release = {"name": ["a", "b", "c"], "age": [40, None, 36], "town": ["X", "X", "Y"]}
+    >>> found = link(release, register, ["age", "town"], id="name", attacks=["exact"])
+    >>> found.attacks[0].of_all.value, found.attacks[0].control.value
+    (1.0, 0.0)
+
+    References
+    ----------
+    Giomi et al. (2023) for the control; Fellegi & Sunter (1969).
+    """
+    for name in attacks:
+        check_choice(name, tuple(ATTACKS), what="an attack")
+    level = _checks.confidence(confidence)
+    ready = Register.of(
+        release, register, keys, identity=id, household=household, wave=wave, recodings=recodings, most=most, seed=seed
+    )
+    found: dict[str, Linked] = {}
+    for name in dict.fromkeys(attacks):
+        found |= ATTACKS[name](ready, seed=seed)
+    successes = [
+        Success.of(name, each, ready.inside, ready.clusters, confidence=level, seed=seed)
+        for name, each in found.items()
+    ]
+    if household is not None and household in ready.release.columns:
+        successes.append(households(ready, household, confidence=level, seed=seed))
+    inside = int(ready.inside.sum())
+    return Linkage(
+        ready.keys,
+        ready.recoded,
+        inside,
+        ready.people.height - inside,
+        ready.release.height,
+        tuple(successes),
+        level,
+    )

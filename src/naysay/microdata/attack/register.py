@@ -1,0 +1,193 @@
+"""A release beside a register of people: who is who, and what an intruder knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.microdata.attack.aligned import frame_of, recoding, texts
+from naysay.microdata.keys.table import check_names
+
+__all__ = ["Register"]
+
+Places = NDArray[np.int64]
+_NAME = "naysay name"
+
+
+@dataclass(frozen=True, eq=False)
+class Register:
+    """People whom an intruder knows, beside the release in which they look for them.
+
+    Parameters
+    ----------
+    keys : tuple of str
+        What the intruder knows of each person.
+    people, release : polars frames
+        Values of the keys are written as the release writes them.
+    own : (people,) int
+        The row of each person in the release; -1 for those who are not in it.
+    clusters : (people,) int, optional
+        The household of each person.
+    recoded : tuple of str
+        Keys whose values were recoded for the release.
+    """
+
+    keys: tuple[str, ...]
+    people: pl.DataFrame
+    release: pl.DataFrame
+    own: Places
+    clusters: Places | None = None
+    recoded: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        release: Any,
+        register: Any,
+        keys: Sequence[str],
+        *,
+        identity: str | None = None,
+        household: str | None = None,
+        wave: str | None = None,
+        recodings: Mapping[str, Mapping[Any, Any]] | None = None,
+        most: int | None = None,
+        seed: int = 1,
+    ) -> Register:
+        """Both files, checked and matched by the column that names people, or by their order.
+
+        With `wave`, rows of one person in several waves become one: each key in each wave is a key of its own.
+        """
+        people, file = frame_of(register, what="the register"), frame_of(release, what="the release")
+        names = tuple(dict.fromkeys(keys))
+        if isinstance(keys, str) or not names:
+            raise DataError(f"keys are a list of column names, at least one; got {keys!r}")
+        for frame, what in ((people, "column of the register"), (file, "column of the release")):
+            check_names([*names, *([] if wave is None else [wave])], frame.columns, what=what)
+        if household is not None:
+            check_names([household], people.columns, what="column of the register")
+        if wave is not None:
+            people, file, names = _wide(people, file, names, identity, wave, household)
+        own = _own(people, file, identity)
+        found = cls(names, people, file, own)
+        found = found.translated(recodings or {})
+        if household is not None:
+            codes = texts(people[household]).fill_null("").rank("dense").to_numpy().astype(np.int64)
+            found = replace(found, clusters=codes)
+        return found if most is None else found.sampled(most, seed)
+
+    @property
+    def inside(self) -> NDArray[np.bool_]:
+        """Who is in the release."""
+        return np.asarray(self.own >= 0)
+
+    def translated(self, recodings: Mapping[str, Mapping[Any, Any]]) -> Register:
+        """The register in the values of the release: by the recodings that are given, or as linked people show them.
+
+        Documentation that comes with a release says how it was recoded, so an intruder is taken to know it.
+        """
+        check_names(list(recodings), self.keys, what="key")
+        people, told = self.people, []
+        for name in self.keys:
+            known = {str(value): str(parent) for value, parent in recodings.get(name, {}).items()}
+            inside = self.inside
+            if not known and inside.any():
+                known = recoding(people[name].filter(inside), self.release[name][self.own[inside]]) or {}
+            if not known:
+                continue
+            cells = texts(people[name])
+            lost = cells.drop_nulls().filter(~cells.drop_nulls().is_in(list(known)))
+            if name in recodings and len(lost):
+                raise DataError(
+                    f"the recoding of {name!r} must have every value of the register; {lost[0]!r} is not in it",
+                    column=name,
+                    value=lost[0],
+                )
+            people = people.with_columns(cells.replace(known).alias(name))
+            told.append(name)
+        return replace(self, people=people, recoded=tuple(told))
+
+    def sampled(self, most: int, seed: int) -> Register:
+        """At most so many people of those in the release, and as many of the others, drawn at random."""
+        if isinstance(most, bool) or most < 1:
+            raise DataError(f"at least one person must be attacked; got most={most!r}")
+        rng = np.random.default_rng(seed)
+        rows = [
+            np.flatnonzero(each)
+            if each.sum() <= most
+            else np.sort(rng.choice(np.flatnonzero(each), most, replace=False))
+            for each in (self.inside, ~self.inside)
+        ]
+        return self.take(np.concatenate(rows))
+
+    def take(self, rows: Places) -> Register:
+        """Some of the people."""
+        clusters = None if self.clusters is None else self.clusters[rows]
+        return replace(self, people=self.people[rows], own=self.own[rows], clusters=clusters)
+
+
+def _own(people: pl.DataFrame, file: pl.DataFrame, identity: str | None) -> Places:
+    """The row of each person in the release."""
+    if identity is None:
+        if people.height != file.height:
+            raise DataError(
+                f"the register has {people.height:,} rows and the release {file.height:,}, so rows do not say who is "
+                "who; name the column that does (id, --id)"
+            )
+        return np.arange(file.height)
+    for frame, what in ((people, "register"), (file, "release")):
+        check_names([identity], frame.columns, what=f"column of the {what}")
+        cells = texts(frame[identity])
+        if len(twice := cells.filter(cells.is_duplicated() & cells.is_not_null())):
+            row = int((cells == twice[0]).arg_true()[1])
+            told = f"a person must have one row; {twice[0]!r} in column {identity!r} of the {what} stands twice"
+            raise DataError(
+                f"{told}, again in row {row + 1} (for the waves of a panel, name the column of the wave)", row=row
+            )
+    there = pl.DataFrame({_NAME: texts(file[identity])}).with_row_index("row").drop_nulls()
+    found = pl.DataFrame({_NAME: texts(people[identity])}).join(there, on=_NAME, how="left", maintain_order="left")
+    return found["row"].cast(pl.Int64).fill_null(-1).to_numpy()
+
+
+def _wide(
+    people: pl.DataFrame,
+    file: pl.DataFrame,
+    keys: tuple[str, ...],
+    identity: str | None,
+    wave: str,
+    household: str | None,
+) -> tuple[pl.DataFrame, pl.DataFrame, tuple[str, ...]]:
+    """Both files with one row a person, and the keys of every wave."""
+    if identity is None:
+        raise DataError("the waves of a person are found by a column that names people; name it (id, --id)")
+    found = []
+    for frame, what in ((people, "register"), (file, "release")):
+        check_names([identity], frame.columns, what=f"column of the {what}")
+        if frame.select(pl.struct(identity, wave).is_duplicated().any()).item():
+            row = int(frame.select((~pl.struct(identity, wave).is_first_distinct()).arg_true().first()).item())
+            raise DataError(f"a person must have one row a wave; row {row + 1} of the {what} has a double", row=row)
+        months = texts(frame[wave]).unique().drop_nulls().sort().to_list()
+        named = {(name, month): f"{name} in {month}" for month in months for name in keys}
+        wide = frame.group_by(identity, maintain_order=True).agg(
+            *(
+                pl.col(name).filter(texts_of(wave) == month).first().alias(told)
+                for (name, month), told in named.items()
+            ),
+            *([pl.col(household).first()] if household is not None and household in frame.columns else []),
+        )
+        found.append((wide, list(named.values())))
+    shared = tuple(name for name in found[0][1] if name in found[1][1])
+    if not shared:
+        raise DataError(f"register and release share no wave in column {wave!r}; {_checks.shown(found[1][1])}")
+    return found[0][0], found[1][0], shared
+
+
+def texts_of(name: str) -> pl.Expr:
+    """A column as texts, as `texts` writes them."""
+    return pl.col(name).map_batches(texts, return_dtype=pl.String)

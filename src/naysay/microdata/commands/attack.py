@@ -1,0 +1,147 @@
+"""``naysay attack``: link a register with a release, and count how often that is right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from typer import Argument, Option
+
+from naysay.console import output, pages
+from naysay.console.commands import takes
+from naysay.console.options import Codes, Encoding, Format, Html, Separator, column
+from naysay.errors import DataError
+from naysay.microdata.commands import declared
+from naysay.microdata.commands.measured import Reading
+from naysay.microdata.commands.risk_options import Place, Text, Texts
+
+__all__ = ["Options", "command"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of ``naysay attack``."""
+
+    release: Annotated[Path, Argument(metavar="RELEASE", help="The file that would be released.")]
+    register: Annotated[
+        Path, Option(metavar="FILE", help="People whom an intruder knows: a register, or the original itself.")
+    ]
+    keys: Annotated[str, Option(metavar="RECORD", help="What is known of each person, such as 'age,gender'.")]
+    id: Annotated[
+        Text, column("Names people in both files, only to count what is right; by default rows have one order.")
+    ] = None
+    household: Annotated[Text, column("The household of each person.")] = None
+    wave: Annotated[Text, column("The wave of each row, if people have several rows.")] = None
+    by: Annotated[
+        Text, Option(metavar="RECORD", help="Attacks: exact, nearest, probabilistic. [default: exact,nearest]")
+    ] = None
+    recoding: Annotated[
+        Texts,
+        Option(
+            metavar="KEY=FILE", help="A CSV file with the columns value and released; by default as people show it."
+        ),
+    ] = None
+    secret: Annotated[Texts, Option(metavar="COLUMN", help="Guess this column of people, too. Repeat for more.")] = None
+    control: Annotated[
+        Place, Option(metavar="FILE", help="People who are in neither file, for --secret and --synthetic.")
+    ] = None
+    synthetic: Annotated[
+        bool, Option("--synthetic", help="Records belong to nobody: count copies of people instead of links.")
+    ] = False
+    most: Annotated[int, Option(min=1, metavar="N", help="The most people attacked of each kind, drawn at random.")] = (
+        1_000
+    )
+    confidence: Annotated[float, Option(help="The confidence of each interval.")] = 0.95
+    na: Annotated[Text, Option(metavar="RECORD", help="Cells that mean missing, such as 'Not_Say,NA,-9'.")] = None
+    seed: Annotated[int, Option(help="For what is drawn at random.")] = 1
+    html: Html = None
+    format_: Format = "table"
+    separator: Separator = ","
+    encoding: Encoding = None
+    codes: Codes = False
+
+
+@takes(Options)
+def command(options: Options) -> None:
+    """Attack a release as an intruder would, and count how often that is right.
+
+    The intruder holds a register: a file of people with some of the variables of the release. The command links the two
+    and says what share of links is right, with an interval. A gap is no evidence: it contradicts nothing. People of the
+    register who are not in the release are the control: every link to one of them is wrong. It prints no person's
+    values.
+
+    \\b
+    Examples:
+      naysay attack safe.csv --register survey.csv --keys age,gender,region
+      naysay attack safe.csv --register register.csv --id number \\\\
+          --keys age,gender,region --by exact,nearest,probabilistic
+      naysay attack safe.csv --register survey.csv --keys age,region \\\\
+          --household household --html attack.html
+      naysay attack synthetic.csv --synthetic --register survey.csv \\\\
+          --keys age,region --secret illness --control others.csv
+    """
+    from naysay.microdata.attack.page import attack_html
+
+    pages.check(options.html)
+    if options.control is not None and not (options.secret or options.synthetic):
+        raise DataError(
+            "--control is for --secret and --synthetic; in a link, people who are not in the release control it"
+        )
+    found = _found(options)
+    if options.format_ == "json":
+        output.say(output.json_text({each.name: each.to_dict() for each in found}))
+    elif options.format_ == "csv":
+        csv = [each for each in found if hasattr(each, "to_csv")]
+        if not csv:
+            raise DataError("only links are told in csv; ask for table or json")
+        output.say(csv[0].to_csv())
+        if len(found) > len(csv):
+            output.note("--secret is not in csv; ask for table or json")
+    else:
+        output.say("\n\n".join(map(str, found)))
+    pages.write(options.html, lambda: attack_html(found))
+
+
+def _found(options: Options) -> list[Any]:
+    """What each attack that was asked for found."""
+    from naysay.microdata import attack
+
+    keys = declared.record(options.keys, option="--keys")
+    reading = Reading.of(options)
+    release, register = reading.table(options.release), reading.table(options.register)
+    control = None if options.control is None else reading.table(options.control)
+    shared: dict[str, Any] = {"most": options.most, "confidence": options.confidence, "seed": options.seed}
+    found: list[Any] = []
+    if options.synthetic:
+        for name in ("id", "household", "wave", "by", "recoding"):
+            if getattr(options, name):
+                raise DataError(f"--{name} is for links, and synthetic records belong to nobody; leave it out")
+        found.append(attack.replicated(release, register, keys, control=control))
+    else:
+        by = ("exact", "nearest") if options.by is None else declared.record(options.by, option="--by")
+        recodings = {name: _recoding(Path(text)) for name, text in _named(options.recoding).items()}
+        columns: dict[str, Any] = {"id": options.id, "household": options.household, "wave": options.wave}
+        found.append(attack.link(release, register, keys, attacks=by, recodings=recodings, **columns, **shared))
+    found += [attack.infer(release, register, keys, each, control=control, **shared) for each in options.secret or ()]
+    return found
+
+
+def _named(texts: list[str] | None) -> dict[str, str]:
+    return declared.named(texts or (), option="--recoding", example="age=age.csv")
+
+
+def _recoding(path: Path) -> dict[str, str]:
+    """The released value of each value, from a CSV file."""
+    import polars as pl
+
+    from naysay import files
+
+    with files.readable(path):
+        frame = files.scan(path).select(pl.all().cast(pl.String)).collect()
+    if frame.columns != ["value", "released"]:
+        raise DataError(f"{str(path)!r} must have the columns value and released; got {', '.join(frame.columns)}")
+    if frame["value"].is_duplicated().any():
+        twice = frame["value"].filter(frame["value"].is_duplicated())[0]
+        raise DataError(f"{str(path)!r} gives {twice!r} two released values; each value has one")
+    return dict(frame.iter_rows())

@@ -1,0 +1,120 @@
+"""``naysay utility``: what a release kept of its original, and several releases side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from typer import Argument, Option
+
+from naysay.console import output, pages
+from naysay.console.commands import takes
+from naysay.console.options import Codes, Encoding, Format, Html, Separator, column, design_of
+from naysay.errors import DataError
+from naysay.microdata.commands import declared
+from naysay.microdata.commands.measured import Reading
+from naysay.microdata.commands.risk_options import Text, Texts
+
+__all__ = ["Options", "command"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of ``naysay utility``."""
+
+    before: Annotated[Path, Argument(metavar="ORIGINAL", help="The file as it was.")]
+    after: Annotated[list[Path], Argument(metavar="RELEASE…", help="The release, or several of one original.")]
+    variables: Annotated[
+        Text, Option(metavar="RECORD", help="The variables to compare; by default all that both files have.")
+    ] = None
+    keys: Annotated[
+        Text, Option(metavar="RECORD", help="What an intruder knows; for the risk of several releases.")
+    ] = None
+    id: Annotated[Text, column("Names records in both files; by default rows belong together in their order.")] = None
+    synthetic: Annotated[bool, Option("--synthetic", help="Records of the release belong to nobody.")] = False
+    weight: Annotated[Text, column("Sampling weights in both files.")] = None
+    formula: Annotated[
+        Texts,
+        Option(metavar="FORMULA", help="A regression to compare, such as 'income ~ age + gender'. Repeat for more."),
+    ] = None
+    design: Annotated[
+        Texts,
+        Option(metavar="COLUMN=DESIGN", help="A variable that was released under a design, such as income=pram.json."),
+    ] = None
+    categories: Annotated[
+        Texts, Option(metavar="COLUMN=RECORD", help="The categories of such a variable, unless its design names them.")
+    ] = None
+    model: Annotated[
+        Literal["pairs", "tree"], Option(help="What tells the files apart: all pairs of variables, or a tree.")
+    ] = "pairs"
+    na: Annotated[Text, Option(metavar="RECORD", help="Cells that mean missing, such as 'Not_Say,NA,-9'.")] = None
+    seed: Annotated[int, Option(help="For what is drawn at random.")] = 1
+    html: Html = None
+    format_: Format = "table"
+    separator: Separator = ","
+    encoding: Encoding = None
+    codes: Codes = False
+
+
+@takes(Options)
+def command(options: Options) -> None:
+    """Measure what a release kept of its original.
+
+    Cells changed and suppressed; how far margins and tables of two variables moved, beside what a fresh sample of
+    people would show; whether the files can be told apart; and means, shares and the regressions that you name, with
+    the overlap of their intervals. Variables that were released under a design, such as PRAM or a negative question,
+    are read as they are and with the design undone. With several releases of one original, risk and utility of each
+    stand side by side.
+
+    \\b
+    Examples:
+      naysay utility survey.csv safe.csv --id respondent --weight weight
+      naysay utility survey.csv safe.csv --formula "income ~ age + gender" \\\\
+          --html utility.html
+      naysay utility survey.csv pram.csv --design "job=pram.json"
+      naysay utility survey.csv synthetic.csv --synthetic --model tree
+      naysay utility survey.csv k3.csv k5.csv coarse.csv \\\\
+          --keys age,gender,region --html choice.html
+    """
+    from naysay.microdata import utility
+    from naysay.microdata.utility.page import tradeoff_html, utility_html
+
+    pages.check(options.html)
+    reading = Reading.of(options)
+    before = reading.table(options.before)
+    told: dict[str, Any] = {
+        "variables": None if options.variables is None else declared.record(options.variables, option="--variables"),
+        "id": options.id,
+        "synthetic": options.synthetic,
+        "weights": options.weight,
+        "formulas": options.formula or (),
+        "designs": _designs(options),
+        "model": options.model,
+        "seed": options.seed,
+    }
+    if len(options.after) == 1 and options.keys is None:
+        found = utility.compare(before, reading.table(options.after[0]), **told)
+        output.result(found, options.format_)
+        pages.write(options.html, lambda: utility_html(found))
+        return
+    if options.keys is None:
+        raise DataError("several releases are compared by risk and utility; name with --keys what an intruder knows")
+    keys = declared.record(options.keys, option="--keys")
+    names = [str(path) for path in options.after]
+    if len(set(names)) < len(names):
+        raise DataError(f"a release is named twice: {', '.join(names)}")
+    releases = {name: reading.table(path) for name, path in zip(names, options.after, strict=True)}
+    several = utility.tradeoff(before, releases, keys, **told)
+    output.result(several, options.format_)
+    pages.write(options.html, lambda: tradeoff_html(several))
+
+
+def _designs(options: Options) -> dict[str, Any]:
+    """The design of each variable that was released under one."""
+    labels = declared.named(options.categories or (), option="--categories", example="job=farmer,clerk")
+    texts = declared.named(options.design or (), option="--design", example="job=pram.json")
+    for name in labels:
+        if name not in texts:
+            raise DataError(f"--categories is for variables released under a design; {name!r} has no --design")
+    return {name: design_of(text, labels.get(name)) for name, text in texts.items()}

@@ -1,0 +1,188 @@
+"""What an analyst would report from the original and from the release, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from naysay.design import Answerable
+from naysay.errors import NaysayError
+from naysay.microdata.attack.aligned import texts
+from naysay.microdata.keys.table import check_names
+from naysay.microdata.risk.written import DASH, grid
+from naysay.microdata.utility.estimated import Estimated
+from naysay.microdata.utility.paired import Pair, Variable
+from naysay.microdata.utility.regressions import regressed
+from naysay.printing import Column, Content, Note, Sentence, Table
+
+__all__ = ["Estimates", "estimates", "undone"]
+
+Floats = NDArray[np.float64]
+
+_CATEGORIES = 20  # of a variable whose shares are compared
+_SHOWN = 15
+_WEIGHT = "naysay weight"
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Numbers from both files.
+
+    Parameters
+    ----------
+    plain : tuple of Estimated
+        Means and shares.
+    named : tuple of Estimated
+        Coefficients of the formulas that were named.
+    undone : tuple of (Estimated, Estimated)
+        Shares of variables with a design: read as they are in the release, and with the design undone.
+    failed : tuple of str
+        Formulas that one of the files does not allow, with the reason.
+    """
+
+    name = "estimates"
+    plain: tuple[Estimated, ...]
+    named: tuple[Estimated, ...] = ()
+    undone: tuple[tuple[Estimated, Estimated], ...] = ()
+    failed: tuple[str, ...] = ()
+
+    @property
+    def mean_overlap(self) -> float:
+        """Mean overlap of the intervals of what was named, or else of means and shares."""
+        return float(np.mean([each.overlap for each in self.named or self.plain] or [np.nan]))
+
+    def content(self) -> list[Content]:
+        worst = sorted(self.plain, key=lambda each: -abs(np.nan_to_num(each.difference, nan=np.inf)))
+        shown = f"{min(len(worst), _SHOWN)} of {len(worst)}, those that moved most"
+        parts: list[Content] = [_table(f"Means and shares, {shown}", worst[:_SHOWN])] if worst else []
+        groups = dict.fromkeys(each.group for each in self.named)
+        parts += [_table(name, [each for each in self.named if each.group == name], tested=True) for name in groups]
+        if self.undone:
+            rows = [
+                (
+                    raw.name,
+                    *(f"{value:.4f}" for value in (raw.before, raw.after, own.after, own.after_error)),
+                    f"{(own.after - own.before) / own.after_error:+.2f}" if own.after_error else DASH,
+                )
+                for raw, own in self.undone
+            ]
+            names = ("category", "original", "read as it is", "undone", "s.e.", "difference / s.e.")
+            parts.append(grid("Shares of variables that were released under a design", names, rows))
+        parts += [Note(told) for told in self.failed]
+        told = (
+            "Difference: how far an estimate moved, in standard errors of the original. Overlap: of the 95 % "
+            "intervals, 1 where they are the same, negative where they do not touch."
+        )
+        return [*parts, Sentence(told, small=True)]
+
+    def fields(self) -> dict[str, Any]:
+        return {
+            "mean_overlap": self.mean_overlap,
+            "plain": [each.fields() for each in self.plain],
+            "named": [each.fields() for each in self.named],
+            "undone": [{"raw": raw.fields(), "undone": own.fields()} for raw, own in self.undone],
+            "failed": list(self.failed),
+        }
+
+
+def _table(caption: str, rows: Sequence[Estimated], *, tested: bool = False) -> Table:
+    names = ("estimate", "original", "s.e.", "release", "s.e. (release)", "difference", "overlap")
+    heads = (Column(names[0], words=True, width=40), *map(Column, names[1:]))
+    cells = [
+        (
+            each.name,
+            *(f"{value:.4g}" for value in (each.before, each.before_error, each.after, each.after_error)),
+            *(f"{each.difference:+.2f}", f"{each.overlap:.3f}"),
+            *([each.verdict] if tested else []),
+        )
+        for each in rows
+    ]
+    return Table((*heads, *([Column("verdict", words=True)] if tested else [])), tuple(cells), caption)
+
+
+def estimates(pair: Pair, formulas: Sequence[str] = (), designs: Mapping[str, Answerable] | None = None) -> Estimates:
+    """All means and shares, the regressions that are named, and shares under a design with the design undone.
+
+    Parameters
+    ----------
+    pair : Pair
+    formulas : sequence of str
+        Such as ``income ~ age + C(region)``: linear regression of a number, logistic regression of a variable with two
+        categories, multinomial of one with more.
+    designs : mapping of variable to design
+        What the release was randomized under, such as PRAM or a negative question.
+
+    Raises
+    ------
+    DataError
+        A design or a formula that names no variable.
+    """
+    private = dict(designs or {})
+    known = [each.name for each in pair.variables]
+    check_names(list(private), known, what="variable")
+    plain = [found for each in pair.variables if each.name not in private for found in _plain(each, pair.weights)]
+    hidden = [found for name, design in private.items() for found in undone(pair, name, design)]
+    named: list[Estimated] = []
+    failed = []
+    for formula in formulas:
+        try:
+            named += regressed(pair, formula, private)
+        except NaysayError as error:
+            failed.append(f"{formula}: {error}")
+    return Estimates(tuple(plain), tuple(named), tuple(hidden), tuple(failed))
+
+
+def _plain(variable: Variable, weights: tuple[Floats, Floats]) -> Iterator[Estimated]:
+    """The mean of a variable of numbers; the share of each category of another."""
+    if variable.numeric and len(variable.labels) > 2:
+        yield Estimated(
+            f"mean of {variable.name}", *_mean(variable.numbers[0], weights[0]), *_mean(variable.numbers[1], weights[1])
+        )
+        return
+    x, y, labels = variable.alike
+    if len(labels) > _CATEGORIES:
+        return
+    for place, label in enumerate(labels):
+        cells = [np.where(codes < 0, np.nan, codes == place) for codes in (x, y)]
+        yield Estimated(f"{variable.name} = {label}", *_mean(cells[0], weights[0]), *_mean(cells[1], weights[1]))
+
+
+def _mean(cells: Floats, weight: Floats) -> tuple[float, float]:
+    """A weighted mean of what is known, and its linearized standard error."""
+    known = ~np.isnan(cells)
+    n = int(known.sum())
+    if n < 2:
+        return float("nan"), float("nan")
+    own, values = weight[known], cells[known]
+    mean = float(own @ values / own.sum())
+    return mean, float(np.sqrt(n / (n - 1) * (own**2 @ (values - mean) ** 2)) / own.sum())
+
+
+def undone(pair: Pair, name: str, design: Answerable) -> Iterator[tuple[Estimated, Estimated]]:
+    """Shares of a variable that was released under a design: as they stand in the release, and undone.
+
+    The records are fixed and only the randomization is random (target file).
+    """
+    from naysay import estimate
+
+    weights = "__weight"
+    labels = list(map(str, design.categories))
+    truth = texts(pair.before[name])
+    shares = [
+        _mean(np.where(truth.is_null(), np.nan, (truth == label).fill_null(value=False)), pair.weights[0])
+        for label in labels
+    ]
+    table = {name: texts(pair.after[name]).to_list(), weights: pair.weights[1]}
+    tally = design.tally(pl.DataFrame(table), name, weights=weights if pair.weighted else None)
+    fit = estimate.moments(design, tally, target="file")
+    for place, label in enumerate(labels):
+        said = texts(pair.after[name])
+        raw = _mean(np.where(said.is_null(), np.nan, (said == label).fill_null(value=False)), pair.weights[1])
+        value, error = float(fit.proportions[place]), float(fit.standard_errors[place])
+        told = f"{name} = {label}"
+        yield Estimated(told, *shares[place], *raw), Estimated(told, *shares[place], value, error)

@@ -1,0 +1,162 @@
+"""``naysay utility`` and ``naysay attack``: the library's numbers from files, pages, and what is refused."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from naysay import designs
+from naysay.microdata import attack, utility
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An original, and releases of it."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    n = 300
+    survey = pl.DataFrame(
+        {
+            "id": np.arange(n),
+            "age": rng.integers(20, 60, n),
+            "sex": rng.choice(["f", "m"], n),
+            "job": rng.choice(["farmer", "clerk", "none"], n),
+            "home": np.arange(n) // 2,
+            "w": rng.integers(1, 4, n),
+        }
+    )
+    survey.write_csv("survey.csv")
+    gaps = pl.Series(rng.random(n) < 0.8)
+    survey.with_columns(pl.when(gaps).then(pl.col("job")).otherwise(pl.lit("-9")).alias("job")).write_csv("gaps.csv")
+    decades = (pl.col("age") // 10 * 10).cast(pl.String) + "s"
+    survey.with_columns(decades.alias("age")).write_csv("coarse.csv")
+    design = designs.k_ary(("farmer", "clerk", "none"), epsilon=1)
+    said = design.randomize(survey["job"].to_list(), rng=rng).texts()
+    survey.with_columns(pl.Series("job", said)).write_csv("pram.csv")
+    return survey
+
+
+def told(naysay, *words):
+    code, out, err = naysay(*words, "--format", "json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def test_utility_is_that_of_the_library(naysay, folder):
+    words = (
+        "utility",
+        "survey.csv",
+        "gaps.csv",
+        "--id",
+        "id",
+        "--na",
+        "-9",
+        "--weight",
+        "w",
+        "--formula",
+        "age ~ sex + job",
+    )
+    found = told(naysay, *words)
+    gaps = pl.read_csv("gaps.csv", null_values="-9")
+    expected = utility.compare(folder, gaps, id="id", weights="w", formulas=["age ~ sex + job"])
+    assert found == expected.to_dict()
+    assert found["changes"]["variables"][2]["suppressed"] == gaps["job"].null_count()
+    assert found["estimates"]["named"][0]["name"] == "Intercept"
+
+
+def test_a_design_is_undone(naysay, folder):
+    words = ("utility", "survey.csv", "pram.csv", "--variables", "job,sex", "--design", "job=k_ary(epsilon=1)")
+    found = told(naysay, *words, "--categories", "job=farmer,clerk,none")["estimates"]["undone"]
+    assert len(found) == 3
+    assert all(
+        abs(each["undone"]["after"] - each["undone"]["before"]) < 4 * each["undone"]["after_error"] for each in found
+    )
+
+
+def test_releases_side_by_side_as_table_json_csv_and_page(naysay, folder):
+    words = ("utility", "survey.csv", "gaps.csv", "coarse.csv", "--keys", "age,sex,job", "--id", "id", "--na", "-9")
+    code, out, _ = naysay(*words, "--html", "page.html")
+    assert code == 0
+    assert "Risk and utility" in out
+    found = told(naysay, *words)
+    assert [each["release"] for each in found["releases"]] == ["gaps.csv", "coarse.csv"]
+    assert found["risk_before"] > found["releases"][1]["risk"]
+    _, table, _ = naysay(*words, "--format", "csv")
+    assert table.splitlines()[0] == "release,risk,loss,mean_pair_variation,pmse_ratio,mean_overlap"
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "coarse.csv" in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+
+
+def test_an_attack_is_that_of_the_library(naysay, folder):
+    words = ("attack", "gaps.csv", "--register", "survey.csv", "--keys", "age,sex,job", "--id", "id", "--na", "-9")
+    found = told(naysay, *words, "--household", "home")["linkage"]
+    gaps = pl.read_csv("gaps.csv", null_values="-9")
+    expected = attack.link(gaps, folder, ["age", "sex", "job"], id="id", household="home")
+    assert found == expected.to_dict()
+    assert [each["attack"] for each in found["attacks"]][-1] == "exact, whole households"
+    code, out, _ = naysay(*words, "--format", "csv")
+    assert (code, len(out.splitlines())) == (0, 4)
+
+
+def test_a_recoding_comes_from_a_file(naysay, folder):
+    folder.select(
+        pl.col("age").alias("value"), ((pl.col("age") // 10 * 10).cast(pl.String) + "s").alias("released")
+    ).unique().write_csv("age.csv")
+    words = ("attack", "coarse.csv", "--register", "survey.csv", "--keys", "age,sex", "--by", "exact")
+    given = told(naysay, *words, "--recoding", "age=age.csv")
+    assert given == told(naysay, *words)
+    assert given["linkage"]["recoded"] == ["age"]
+
+
+def test_synthetic_records_are_attacked_beside_a_control(naysay, folder):
+    folder.sample(300, shuffle=True, seed=1).write_csv("others.csv")
+    words = ("attack", "coarse.csv", "--synthetic", "--register", "survey.csv", "--keys", "sex,job", "--secret", "home")
+    found = told(naysay, *words, "--control", "others.csv")
+    assert found["replicated"]["control"] == 300
+    assert found["inference"]["control"]["n"] == 300
+    code, out, _ = naysay(*words, "--html", "page.html")
+    assert (code, "for want of a control" in out) == (0, True)
+
+
+REFUSED = {
+    "several without keys": (("utility", "survey.csv", "gaps.csv", "coarse.csv"), "--keys"),
+    "a release twice": (("utility", "survey.csv", "gaps.csv", "gaps.csv", "--keys", "age"), "named twice"),
+    "categories without a design": (("utility", "survey.csv", "gaps.csv", "--categories", "job=a,b"), "no --design"),
+    "no file": (("utility", "survey.csv", "nothing.csv"), "nothing.csv"),
+    "a folder as a page": (("utility", "survey.csv", "gaps.csv", "--html", "."), "folder"),
+    "a control of links": (
+        ("attack", "gaps.csv", "--register", "survey.csv", "--keys", "age", "--control", "gaps.csv"),
+        "--secret",
+    ),
+    "names of synthetic records": (
+        ("attack", "gaps.csv", "--register", "survey.csv", "--keys", "age", "--synthetic", "--id", "id"),
+        "belong to nobody",
+    ),
+    "a secret that is a key": (
+        ("attack", "gaps.csv", "--register", "survey.csv", "--keys", "age", "--secret", "age"),
+        "both",
+    ),
+    "a recoding without columns": (
+        ("attack", "gaps.csv", "--register", "survey.csv", "--keys", "age", "--recoding", "age=survey.csv"),
+        "value and released",
+    ),
+    "an unknown attack": (
+        ("attack", "gaps.csv", "--register", "survey.csv", "--keys", "age", "--by", "magic"),
+        "magic",
+    ),
+    "no csv of copies": (
+        ("attack", "gaps.csv", "--register", "survey.csv", "--keys", "age", "--synthetic", "--format", "csv"),
+        "table or json",
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "expected"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused_is_said_in_one_line(naysay, folder, words, expected):
+    code, out, err = naysay(*words)
+    assert (code, out) == (2, "")
+    assert expected in err
+    assert err.count("\n") == 1
