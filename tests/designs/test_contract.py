@@ -119,6 +119,7 @@ BATTERY: dict[str, Case] = {
     "product, sets": Case(designs.two_coins() * designs.negative(ABCD, discards=2), NO_BOUND),
     "levels": Case(designs.levels({"masked": designs.warner(p=0.6)}).channel("masked"), math.log(1.5)),
     **levels_of(designs.negative_levels(ABCD)),
+    "budgets": Case(designs.budgets(ABCD, epsilon=(0.5, 2)).channel(0.5), 0.5),
 }
 # Noise before a negative answer: what is left of ε is at most that of the noise, exactly ln((e² + 1) / 2) here.
 BATTERY["then, sets"] = BATTERY["then, sets"]._replace(epsilon=math.log((math.exp(2) + 1) / 2))

@@ -135,7 +135,7 @@ def compact(table: Table) -> Table | Pattern:
     if even is None:
         return table
     told = {"name": table.name, "notes": table.notes, "protocol": table.protocol, "alternatives": table.alternatives}
-    return Pattern.of(table.categories, *even, **told)
+    return Pattern.of(table.categories, own=even[0], other=even[1], **told)
 
 
 def even_weights(weights: NDArray[np.int64]) -> tuple[int, int] | None:

@@ -56,7 +56,7 @@ def uniform(counts: NDArray[np.int64], cells: int, about: str) -> Diagnostic | N
         return None
     statistic = cells / n * float((counts.astype(float) ** 2).sum()) - n
     df, spread = cells - 1, (n - 1) / n  # variance 2 df (n - 1)/n
-    p = float(scipy.stats.chi2.sf(statistic / spread, df / spread))
+    p = float(scipy.special.chdtrc(df / spread, statistic / spread))
     return Diagnostic(about, statistic, df, p)
 
 
@@ -74,4 +74,4 @@ def of_counts(observed: NDArray[np.int64], chances: NDArray[np.float64], about: 
         return None
     seen, hoped = np.bincount(places, observed), np.bincount(places, expected)
     statistic = float(((seen - hoped) ** 2 / hoped).sum())
-    return Diagnostic(about, statistic, places[-1], float(scipy.stats.chi2.sf(statistic, places[-1])))
+    return Diagnostic(about, statistic, places[-1], float(scipy.special.chdtrc(places[-1], statistic)))

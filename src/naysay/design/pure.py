@@ -58,7 +58,7 @@ class Pure(Design):
         """(p*, q*): the chances that a response speaks for the true category, and for a given other one."""
 
     @property
-    def even_mean(self) -> tuple[float, float]:  # type: ignore[override]
+    def even_mean(self) -> tuple[float, float]:
         """(p* - q*, q*)."""
         p, q = self.chances_named
         return float(p - q), float(q)
@@ -85,6 +85,11 @@ class Pure(Design):
     @abstractmethod
     def _draw(self, truth: Truth, source: Source) -> Codes: ...
 
+    @property
+    def _places(self) -> NDArray[np.int64]:
+        """What the sampler takes for each category, (t,)."""
+        return np.arange(len(self.categories))
+
     def told_bits(self, prior: Floats) -> float | None:
         """The mean of log₂ P(y | x) / P(y) over drawn responses; it needs only the share that each speaks for."""
         if self.space.listable:
@@ -93,7 +98,7 @@ class Pure(Design):
         truth = rng.choice(len(prior), size=_DRAWS, p=prior)
         for start in range(0, _DRAWS, _BLOCK):
             own = truth[start : start + _BLOCK]
-            named = self.space.statistic(self._draw(own, GeneratorSource(rng)))
+            named = self.space.statistic(self._draw(self._places[own], GeneratorSource(rng)))
             share, true = named @ prior, named[np.arange(len(own)), own]
             found.append(np.log2(np.where(true, a, b) / (a * share + b * (1 - share))))
         return float(np.concatenate(found).mean())
@@ -293,8 +298,8 @@ class AffineHash(_ByOdds):
     def of(
         cls, categories: Sequence[Any], base: int, *, inside: int, outside: int, named: bool = False, **fields: Any
     ) -> Self:
-        labels, told = tuple(categories), {"named": flag(named), "inside": inside, "outside": outside}
-        return cls(categories=labels, space=Affine(labels, integer(base), named), base=base, **told, **fields)
+        labels, space = tuple(categories), Affine(tuple(categories), integer(base), flag(named))
+        return cls(categories=labels, space=space, base=base, named=named, inside=inside, outside=outside, **fields)
 
     def about(self, candidates: Sequence[Any]) -> AffineHash:
         """The same design of an open domain, estimated for these texts."""
@@ -362,7 +367,7 @@ class AffineHash(_ByOdds):
         return _pairs(alike * measure.sum(), (both - three) * (p - other) * line, diagonal)
 
     @cached_property
-    def moments_only(self) -> str:  # type: ignore[override]
+    def moments_only(self) -> str:
         if self.named:
             return "the candidates of an open domain need not be all categories, so that shares need not sum to one"
         if self.space.size * len(self.categories) > _LIKELY:
@@ -375,13 +380,21 @@ class AffineHash(_ByOdds):
             return None
         hashes, place = np.unique(part.codes[:, 0] // self.base, return_inverse=True)
         drawn = np.rint(np.bincount(place, part.count, minlength=len(hashes))).astype(np.int64)
-        return uniform(drawn, self.space.hashes, "the hashes are equally common")
+        return uniform(drawn, self.space.hashes, "all hashes are equally common")
 
     def guessed(self, prior: Floats) -> float:
+        if self.named:
+            return super().guessed(prior)
         first = self.space.over_supports(prior, np.maximum, 0.0)
         return float(np.maximum(self.inside * first, self.outside * prior.max()).sum() / self.whole / self.space.hashes)
 
-    def told_bits(self, prior: Floats) -> float:
+    @property
+    def _places(self) -> NDArray[np.int64]:
+        return self.space.numbers
+
+    def told_bits(self, prior: Floats) -> float | None:
+        if self.named:
+            return super().told_bits(prior)
         shares = self.space.over_supports(prior, np.add, 0.0)
         return bits(shares, np.ones(len(shares)) / self.whole / self.space.hashes, self.inside, self.outside)
 
@@ -396,7 +409,7 @@ def _combined(numbers: NDArray[np.int64], step: int, base: int) -> NDArray[np.in
     return result
 
 
-def bits(shares: Floats, scale: Floats, inside: int, outside: int) -> float:
+def bits(shares: Floats, scale: Floats, inside: float, outside: float) -> float:
     """I(X; Y) = Σ_y Σ_j π_j P(y | j) log₂ (P(y | j) / P(y)), from the share of people for whom each y speaks."""
     outer = np.maximum(1 - shares, 0.0)
     mean = inside * shares + outside * outer

@@ -63,7 +63,7 @@ class Unary(Pure):
         return cls(categories=labels, space=Bits(labels), own=own, other=other, **fields)
 
     @cached_property
-    def odds(self) -> tuple[int, int]:  # type: ignore[override]
+    def odds(self) -> tuple[int, int]:
         ratio = Fraction(self.own * (_WHOLE - self.other), self.other * (_WHOLE - self.own))
         return ratio.numerator, ratio.denominator
 
@@ -108,8 +108,7 @@ class Unary(Pure):
         if (prior != prior[0]).any():
             return super().told_bits(prior)
         (p, q), t = map(float, self.chances_named), len(prior)
-        sizes = np.arange(t + 1)
-        return bits(sizes / t, scipy.stats.binom.pmf(sizes, t, q), p / q, (1 - p) / (1 - q))
+        return bits(np.arange(t + 1) / t, _binomial(t, q), p / q, (1 - p) / (1 - q))
 
     def guessed(self, prior: Floats) -> float:
         """The sum over the likeliest named category, by its rank r: the first r bits are zero and the next is one."""
@@ -122,10 +121,9 @@ class Unary(Pure):
         """One bit of chance p and t - 1 bits of chance q, whatever the truth."""
         t, (p, q) = len(self.categories), map(float, self.chances_named)
         sizes = part.sizes if part.summed else np.bincount(self.space.sizes(part.codes), part.count, minlength=t + 1)
-        others = scipy.stats.binom.pmf(np.arange(-1, t + 1), t - 1, q)
-        return of_counts(
-            np.rint(sizes).astype(np.int64), p * others[:-1] + (1 - p) * others[1:], "how many bits are set"
-        )
+        others = np.pad(_binomial(t - 1, q), 1)
+        chances = p * others[:-1] + (1 - p) * others[1:]
+        return of_counts(np.rint(sizes).astype(np.int64), chances, "sizes of sets come as often as published")
 
     def products(self, measure: Floats) -> Floats:
         """Bits are independent given the category: E[T_u T_v] = q² + (π_u + π_v) q (p - q)."""
@@ -134,3 +132,9 @@ class Unary(Pure):
         result = q * q * total + q * (p - q) * (measure[:, None] + measure)
         np.fill_diagonal(result, q * total + (p - q) * measure)
         return np.asarray(result)
+
+
+def _binomial(n: int, q: float) -> Floats:
+    """The chances of 0, 1, …, n ones among n bits, (n + 1,)."""
+    k, log = np.arange(n + 1), scipy.special.gammaln
+    return np.asarray(np.exp(log(n + 1) - log(k + 1) - log(n - k + 1) + k * np.log(q) + (n - k) * np.log1p(-q)))

@@ -115,7 +115,9 @@ MOST_NUMBERED = 10_000_000
 
 def domain(categories: Sequence[Any] | int) -> tuple[Any, ...]:
     """The categories as labels; a whole number t stands for 0 … t - 1."""
-    if isinstance(categories, int) and not isinstance(categories, bool):
+    if isinstance(categories, bool):
+        raise DesignError(f"categories must be labels, or how many there are; got {categories}")
+    if isinstance(categories, int):
         return tuple(range(_checks.whole(categories, 2, MOST_NUMBERED, what="the number of categories")))
     return _checks.categories(categories)
 

@@ -7,6 +7,7 @@ categories. It is free of the proportions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal, localcontext
@@ -14,22 +15,25 @@ from fractions import Fraction
 from typing import Any
 
 from naysay import _checks
-from naysay.design import AffineHash, Design, Do, Protocol, SubsetSelection, Unary
+from naysay.design import AffineHash, Design, Do, Levels, Protocol, SubsetSelection, Unary
 from naysay.design.exact import as_fraction, odds_within
 from naysay.designs._family import YES_NO, capped, chance, domain, family
 from naysay.designs.randomized import k_ary
 from naysay.errors import DesignError
 from naysay.responses import prime
 
-__all__ = ["affine", "frequency", "hadamard", "subset_selection", "unary"]
+__all__ = ["affine", "budgets", "frequency", "hadamard", "subset_selection", "unary"]
 
 _SMALL = 32  # up to so many categories subset selection, the best design, has responses that can be counted
+_MOST_OPEN = 29  # with a larger base, reports of an open domain could exceed 2**53
 _UNIT = 2**32
 _STEPS = "answer with the program on your own device; it draws lots that nobody else can see"
 
 
 @family("Ye & Barg (2018); S. Wang et al. (2016)")
-def subset_selection(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, size: int | None = None) -> Design:
+def subset_selection(
+    categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, size: int | None = None
+) -> SubsetSelection:
     """Subset selection: a random set of categories, which holds the true one with odds of e^ε against each set without.
 
     No design with the same ε has a smaller variance. It is the noisy negative survey: the categories *outside* the
@@ -76,13 +80,13 @@ def best_sizes(t: int, epsilon: Any) -> tuple[int, ...]:
     with localcontext() as context:
         context.prec = 60
         below = int(t / (_exact(epsilon).exp() + 1))
-    return tuple({min(max(size, 1), t - 1): None for size in (below, below + 1)})
+    return tuple({min(max(size, 1), t - 1) for size in (below, below + 1)})
 
 
 @family("T. Wang, Blocki, Li & Jha (2017)")
 def affine(
     categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, base: int | None = None, names: bool = False
-) -> Design:
+) -> AffineHash:
     """Local hashing with every linear hash over a prime field: a report is one whole number, and a tally is counts.
 
     The hash puts the categories into g groups; the group of the true category is reported with odds of e^ε against
@@ -120,16 +124,18 @@ def affine(
     )
     if base is not None:
         return _affine(labels, epsilon, _checks.whole(base, 2, 2**20, what="base"), names=names)
-    return min((_affine(labels, epsilon, g, names=names) for g in _bases(len(labels), epsilon, names=names)), key=cost)
+    most = _MOST_OPEN if names else 4_096
+    primes = [g for g in range(2, min(4 * int(_exact(epsilon).exp()) + 24, most) + 1) if prime(g)]
+    if names:  # one base for all lists of candidates: as for so many that each is rare
+        return min((_affine(labels, epsilon, g, names=True) for g in primes), key=_rare)
+    enough = next((place for place, g in enumerate(primes) if g >= len(labels)), len(primes) - 1)
+    return min((_affine(labels, epsilon, g, names=False) for g in primes[: enough + 1]), key=cost)
 
 
-def _bases(t: int, epsilon: Any, *, names: bool) -> list[int]:
-    """Primes around e^ε + 1; one of them has the least variance."""
-    most = 29 if names else 4_096  # reports of an open domain must stay below 2**53
-    middle = int(min(_exact(epsilon).exp() + 1, most))
-    primes = [g for g in range(2, min(4 * middle + 20, most) + 1) if prime(g)]
-    first = next((place for place, g in enumerate(primes) if g >= t), len(primes) - 1)
-    return primes if names else primes[: first + 1]
+def _rare(design: Design) -> float:
+    """The variance, times n, of the estimate for a category that nobody has."""
+    alpha, q = design.even_mean or (math.nan, math.nan)
+    return q * (1 - q) / alpha**2
 
 
 def _affine(labels: tuple[Any, ...], epsilon: Any, base: int, *, names: bool) -> AffineHash:
@@ -141,7 +147,7 @@ def _affine(labels: tuple[Any, ...], epsilon: Any, base: int, *, names: bool) ->
 
 
 @family("Acharya, Sun & Zhang (2019)")
-def hadamard(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> Design:
+def hadamard(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> AffineHash:
     """Hadamard response: `affine` with two groups. Never better than `affine`; here for comparison.
 
     Parameters
@@ -164,7 +170,7 @@ def hadamard(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> Desig
 
 
 @family("T. Wang, Blocki, Li & Jha (2017); Erlingsson, Pihur & Korolova (2014)")
-def unary(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, p: Any = "1/2") -> Design:
+def unary(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, p: Any = "1/2") -> Unary:
     """Unary encoding: one randomized bit for each category, for an aggregator that can only add bits.
 
     Other designs have a smaller variance at the same ε. One forged report can speak for all categories at once.
@@ -193,7 +199,6 @@ def unary(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, p: Any = "1
     >>> [round(float(each), 4) for each in survey.chances_named]
     [0.5, 0.2689]
     """
-    odds_within(epsilon, others=1)  # raises where ε is no number, not positive, or above 700
     with localcontext() as context:
         context.prec = 60
         e = _exact(epsilon).exp()
@@ -237,20 +242,52 @@ def frequency(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> Desi
     """
     labels = domain(categories)
     best, simple = subset_selection(labels, epsilon=epsilon), k_ary(labels, epsilon=epsilon)
-    if getattr(best, "size", 1) == 1:
+    if best.size == 1:
         why = "k_ary was chosen: no design has a smaller variance at this ε"
         return replace(simple, name="", notes=(why, *simple.notes))
     worse = f"k_ary would have {cost(simple) / cost(best):.3g} times its variance"
     if len(labels) <= _SMALL:
-        why = f"subset_selection of {best.space.least} was chosen: no design has a smaller variance at this ε; {worse}"
+        why = f"subset_selection of {best.size} was chosen: no design has a smaller variance at this ε; {worse}"
         return replace(best, name="", notes=(why, *best.notes))
     chosen = affine(labels, epsilon=epsilon)
     why = (
-        f"affine with g = {chosen.space.base} was chosen: its variance is {cost(chosen) / cost(best):.4g} times that "
+        f"affine with g = {chosen.base} was chosen: its variance is {cost(chosen) / cost(best):.4g} times that "
         f"of the best design, and each report is one of {chosen.space.size:,} numbers, so that a table of counts is "
         f"the whole tally; k_ary would have {cost(simple) / cost(chosen):.3g} times its variance"
     )
     return replace(chosen, name="", notes=(why, *chosen.notes))
+
+
+@family("T. Wang, Blocki, Li & Jha (2017), with budgets that differ")
+def budgets(categories: Sequence[Any] | int = YES_NO, *, epsilon: Sequence[Any], design: str = "frequency") -> Levels:
+    """The same question under several values of ε, one for each respondent: a level for each value.
+
+    If people choose their ε, only the proportional weights of `estimate.stratified` are unbiased. If the device or a
+    policy assigns it, independently of the answer, ``weights="design"`` can be hundreds of times as precise.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+    epsilon : sequence of float
+        The values of ε in nats, each positive; they name the levels.
+    design : {"frequency", "k_ary", "subset_selection", "affine", "hadamard", "unary"}
+        The design of every level.
+
+    Raises
+    ------
+    DesignError
+        An ε for which there is no design; an unknown design.
+
+    Examples
+    --------
+    >>> budgets(64, epsilon=(0.5, 2, 4)).levels
+    (0.5, 2, 4)
+    """
+    families = {each.__name__: each for each in (frequency, k_ary, subset_selection, affine, hadamard, unary)}
+    if design not in families:
+        raise DesignError(f"design must be one of {', '.join(families)}; got {design!r}")
+    labels, values = domain(categories), _checks.categories(epsilon, least=1, what="values of epsilon")
+    return Levels.of({value: families[design](labels, epsilon=value) for value in values})
 
 
 def cost(design: Design) -> float:
@@ -280,6 +317,7 @@ def cost(design: Design) -> float:
 
 def _exact(epsilon: Any) -> Decimal:
     """ε as a decimal; the smaller one of the number as written and as stored."""
+    odds_within(epsilon, others=1)  # raises where it is no number, not positive, or above 700
     exact = as_fraction(epsilon, what="epsilon")
     exact = min(exact, Fraction(float(exact)))
     return Decimal(exact.numerator) / Decimal(exact.denominator)

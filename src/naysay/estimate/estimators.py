@@ -169,6 +169,14 @@ _ALL = (
         **_LEVELS,
         options={"weights": "variance"},
     ),
+    Estimator(
+        "stratified_design",
+        stratified,
+        "levels count by their design, for levels that were assigned",
+        "weights",
+        **_LEVELS,
+        options={"weights": "design"},
+    ),
     Estimator("pooled", pooled, "biased if the choice goes with the category", "likelihood", _OFFER),
 )
 MAKERS.update({each.name: each for each in _ALL})

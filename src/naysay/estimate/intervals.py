@@ -157,6 +157,8 @@ def default_method(fit: Estimate) -> str:
     """The method whose measured coverage holds for an estimate like this one (see ``docs/coverage.md``)."""
     if fit.cells is not None:
         return "wald" if samples.apart_from_likelihood(fit) else "profile"
+    if fit.tally.summed and fit.named is None:
+        return "wald"
     if fit.named is not None and fit.maximum is None:
         return "agresti_coull"
     if fit.tally.weighted or fit.target == "file" or _undetermined(fit) or binomial_shares(fit) is None:

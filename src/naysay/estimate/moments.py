@@ -84,12 +84,18 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population", sol
         proportions=found.mean,
         standard_error_kind=f"moments, {_error_kind(design, tally, target)}",
         made_by="moments",
-        warnings=warnings_of(reservations(found.mean, tally, errors, categories=design.categories)),
+        warnings=warnings_of(_told(design, tally, found.mean, errors)),
         named=found,
         variances=errors,
         general=general,
         spread=partial(found.covariance, target),
     )
+
+
+def _told(design: Answerable, tally: Tally, proportions: np.ndarray, variances: np.ndarray) -> list[str]:
+    """Warnings about an estimate in closed form; under some designs no estimate stays inside [0, 1]."""
+    inside = "cut off, their sums would be biased" if design.moments_only else _INSIDE
+    return reservations(proportions, tally, variances, inside=inside, categories=design.categories)
 
 
 def _general(design: Answerable, tally: Tally, target: str, solution: str | None) -> Estimate:

@@ -54,7 +54,7 @@ def prime(number: int) -> bool:
     return number > 1 and all(number % divisor for divisor in range(2, int(number**0.5) + 1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Affine(Space):
     """A hash and one of its values: s · g + y, for hash number s and value y.
 
@@ -89,6 +89,17 @@ class Affine(Space):
         if self.size > _EXACT:
             raise DesignError(f"base {self.base} makes more than 2**53 reports for this many categories; take a less")
 
+    def __eq__(self, other: object) -> bool:
+        """Whether reports mean the same; the candidates of an open domain change no report."""
+        return isinstance(other, Affine) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return self.base, self.named, () if self.named else self.labels
+
     @cached_property
     def digits(self) -> int:
         """m, the least number of digits in which all categories differ."""
@@ -107,10 +118,10 @@ class Affine(Space):
     @cached_property
     def hashes(self) -> int:
         """How many hashes there are."""
-        return (self.base**self.digits - 1) // (self.base - 1)
+        return int((self.base**self.digits - 1) // (self.base - 1))
 
     @cached_property
-    def size(self) -> int:  # type: ignore[override]
+    def size(self) -> int:
         return self.base * self.hashes
 
     @cached_property
@@ -139,7 +150,7 @@ class Affine(Space):
         return self._computed(np.arange(self.hashes)[:, None], self.numbers).astype(kind)
 
     def _computed(self, hashes: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        alpha, rest, total = self.coefficients(hashes), numbers, np.int64(0)
+        alpha, rest, total = self.coefficients(hashes), numbers, np.zeros((), dtype=np.int64)
         for _ in range(self.digits):
             alpha, one = np.divmod(alpha, self.base)
             rest, other = np.divmod(rest, self.base)
@@ -172,14 +183,18 @@ class Affine(Space):
 
     def decode(self, codes: Codes) -> NDArray[Any]:
         gone = self.missing(codes)
-        return np.where(gone, None, codes[:, 0].astype(object)) if gone.any() else codes[:, 0]
+        if not gone.any():
+            return codes[:, 0]
+        cells = codes[:, 0].astype(object)
+        cells[gone] = None
+        return cells
 
     def texts(self, codes: Codes) -> list[str | None]:
         return [None if code == MISSING else str(code) for code in codes[:, 0].tolist()]
 
     def statistic(self, codes: Codes) -> NDArray[np.float64]:
         hashes, values = np.divmod(codes[:, 0], self.base)
-        result = (self.values(hashes[:, None], self.numbers) == values[:, None]).astype(np.float64)
+        result: NDArray[np.float64] = (self.values(hashes[:, None], self.numbers) == values[:, None]).astype(np.float64)
         result[self.missing(codes)] = np.nan
         return result
 

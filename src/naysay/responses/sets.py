@@ -167,7 +167,7 @@ class Subsets(Space):
         result[self.missing(codes)] = np.nan
         return result
 
-    def named(self, codes: Codes) -> NDArray[np.int64]:
+    def frequencies(self, codes: Codes) -> NDArray[np.int64]:
         """How many of these sets hold each label, (t,)."""
         words = [_bits_set(np.ascontiguousarray(column)) for column in codes.T]
         return np.concatenate(words)[: len(self.labels)] if len(codes) else np.zeros(len(self.labels), dtype=np.int64)

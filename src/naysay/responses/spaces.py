@@ -83,7 +83,7 @@ class Space(ABC):
             result += amounts[rows] @ self.statistic(codes[rows]).astype(amounts.dtype)
         return result
 
-    def named(self, codes: Codes) -> NDArray[np.int64]:
+    def frequencies(self, codes: Codes) -> NDArray[np.int64]:
         """How many of these reports speak for each label: Σ T, (d,)."""
         return self.total(codes, np.ones(len(codes), dtype=np.int64))
 

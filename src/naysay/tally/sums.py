@@ -117,7 +117,7 @@ class Sums:
         gone = space.missing(codes)
         keep, one = ~gone, bool((count == 1).all())
         known = codes if keep.all() else codes[keep]
-        said = space.total(known, count[keep]) if not one else space.named(known)
+        said = space.total(known, count[keep]) if not one else space.frequencies(known)
         people = int(count[keep].sum())
         sizes = np.bincount(space.sizes(known), None if one else count[keep], minlength=len(said) + 1)
         plain = weights is None or all((each == count).all() for each in weights)
@@ -146,6 +146,6 @@ class Sums:
             raise DataError("one of the two tallies keeps sums and the other one answers; tally both alike")
         if self.design.categories != other.design.categories:
             raise DataError("sums of an open domain add only if their candidates are the same, in the same order")
-        both = {name: getattr(self, name) + getattr(other, name) for name in self.arrays}
-        gone = {"missing": self.missing + other.missing, "missing_weight": self.missing_weight + other.missing_weight}
-        return replace(self, **both, **gone)
+        added = (*self.arrays, "missing", "missing_weight")
+        both: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in added}
+        return replace(self, **both)

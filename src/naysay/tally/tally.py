@@ -164,7 +164,8 @@ class Tally:
     @property
     def categories(self) -> tuple[Any, ...]:
         """The categories that the answers are about."""
-        return self.parts[0].design.categories
+        labels: tuple[Any, ...] = self.parts[0].design.categories
+        return labels
 
     @property
     def n(self) -> int:
