@@ -105,6 +105,7 @@ def place_among(names: tuple[Any, ...], name: Any, categories: int) -> int:
     return 0
 
 
+_MOST = 5_000  # categories of a plan: it holds their covariance
 _PRINCIPLES = ("likelihood", "moments", "weights")
 
 
@@ -253,6 +254,11 @@ def _weighted_levels(design: Answerable, ask: Arguments, offered: list[Design], 
 
 
 def _indicated(design: Design, measure: Floats) -> tuple[Floats, bool]:
+    if (t := len(design.categories)) > _MOST:
+        raise DataError(
+            f"the covariance of {t:,} proportions has too many entries; plan with fewer categories, since the variance "
+            "of one hardly depends on their number"
+        )
     mapping = linear_map(design)
     return indicator_products(design, measure, mapping.constant, mapping.slope)
 
