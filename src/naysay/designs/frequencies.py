@@ -27,6 +27,7 @@ __all__ = ["affine", "budgets", "frequency", "hadamard", "subset_selection", "un
 _SMALL = 32  # up to so many categories subset selection, the best design, has responses that can be counted
 _MOST_OPEN = 29  # with a larger base, reports of an open domain could exceed 2**53
 _UNIT = 2**32
+_LOST = 1e-3  # most of ε that rounding to 32 bits may take
 _STEPS = "answer with the program on your own device; it draws lots that nobody else can see"
 
 
@@ -209,9 +210,10 @@ def unary(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, p: Any = "1
             own = round(chance(p, name="p", inside=True) * _UNIT)
         share = Decimal(own) / _UNIT
         other = int((_UNIT * share / (share + e * (1 - share))).to_integral_value(ROUND_CEILING))
-    if not 0 < other < own < _UNIT:
-        raise DesignError(f"epsilon must suit 32-bit chances; at {epsilon!r} the bits would be alike, or certain")
-    return Unary.of(domain(categories), own, other, protocol=_protocol("set"))
+    design = Unary.of(domain(categories), own, other, protocol=_protocol("set")) if 0 < other < own < _UNIT else None
+    if design is None or math.log(design.odds[0] / design.odds[1]) < float(as_fraction(epsilon)) - _LOST:
+        raise DesignError(f"epsilon must suit chances of 32 bits, up to about 15; got {epsilon!r} (use frequency())")
+    return design
 
 
 @family("the rule of Ye & Barg (2018) and T. Wang, Blocki, Li & Jha (2017)")

@@ -113,19 +113,22 @@ class Named:
         t = len(self.counts)
         if t * t > _LARGEST:
             raise NotEstimable(f"the covariance of {t:,} proportions has too many entries; see standard_errors")
-        products, pi = None, self.mean
         if self.part.summed or self.part.distinct * t > _LARGEST:
-            products = self.part.design.products(pi)
+            products, heavy = self.part.design.products(self.mean), self.share
             if products is None:
                 raise NotEstimable("from sums of an open domain only variances are known; tally with sums=False")
         else:
             said = self.part.design.space.statistic(self.part.codes)
-            products = said.T @ (said * self.part.weight_squared[:, None]) / self.heavy
-        each = (products - np.outer(self.share, self.share)) / self.alpha**2 * self.heavy / self.weight**2
-        if target == "file":
-            each = each + np.outer(pi, pi) * self.heavy / self.weight**2  # no people are drawn
-        else:
-            each = each * self.n / max(self.n - 1, 1)
+            products, heavy = (
+                said.T @ (said * self.part.weight_squared[:, None]) / self.heavy,
+                self.squared / self.heavy,
+            )
+        # Σ w² (T_i - c_i)(T_j - c_j), with c the mean for a population, and q* for a file, where people are not drawn
+        centre = self.share if target == "population" else np.full(t, self.beta)
+        moved = np.outer(centre, heavy)
+        each = (products - moved - moved.T + np.outer(centre, centre)) * self.heavy / (self.alpha * self.weight) ** 2
+        if target == "population":
+            each *= self.n / max(self.n - 1, 1)
         np.fill_diagonal(each, self.spread(target))
         return np.asarray(each)
 
