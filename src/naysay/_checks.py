@@ -20,8 +20,11 @@ def categories(labels: Iterable[Any], *, least: int = 2, what: str = "categories
     result = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
     if len(result) < least:
         raise DesignError(f"at least {least} {what} are needed; got {len(result)}: {shown(result)}")
-    if set(map(type, result)) == {str} and len(set(result)) == len(result) and all(map(str.strip, result)):
-        return result  # a quick check for many texts; the slow loop below finds what is wrong
+    # A quick check for many texts, or many whole numbers; the slow loop below finds what is wrong.
+    kinds = set(map(type, result))
+    plain = kinds == {int} or (kinds == {str} and all(map(str.strip, result)))
+    if plain and len(set(result)) == len(result):
+        return result
     seen: dict[str, int] = {}
     for position, label in enumerate(result):
         if not isinstance(label, Hashable):

@@ -56,6 +56,7 @@ def tally_frame(
     sampling: Sampling | None,
     count: str | None,
     by: str | Sequence[str] | None,
+    sums: bool | None = None,
 ) -> Tally | dict[Any, Tally]:
     """The tally of a column of `data`, or with `by` one tally for each group."""
     frame = nw.from_native(_columns(data) if isinstance(data, Mapping) else data)
@@ -91,7 +92,7 @@ def tally_frame(
                 people, weighted = totals.people[rows], weights is not None or sampling is not None
                 sampled = None if totals.rows is None else (totals.rows, rows)
                 tallies[group] = Tally.of(
-                    asked, said, people, heavy, weighted=weighted, question=question, rows=sampled
+                    asked, said, people, heavy, weighted=weighted, question=question, rows=sampled, sums=sums
                 )
         except AnswerError as error:
             first, row = _first_bad(asked, totals, _first_rows(frame, [*answers, *levels]))

@@ -242,7 +242,7 @@ WRONG_KIND = [
     "gaussian_negative(sigma=negative())",
     "warner(p=direct())",
     "k_ary(epsilon={})",
-    "k_ary(epsilon=1, categories=5)",
+    "negative(categories=5)",
 ]
 
 

@@ -91,6 +91,15 @@ BATTERY: dict[str, Case] = {
         math.log(3),
     ),
     "k_ary": Case(designs.k_ary(ABCD, epsilon=1.25), 1.25),
+    "subset_selection": Case(designs.subset_selection(ABCDE, epsilon=1), 1.0),
+    "subset_selection, larger sets": Case(designs.subset_selection(tuple("abcdefg"), epsilon=0.5, size=4), 0.5),
+    "affine": Case(designs.affine(ABCDE, epsilon=1), 1.0),
+    "affine, a whole geometry": Case(designs.affine(9, epsilon=1, base=3), 1.0),
+    "affine, one digit": Case(designs.affine(ABCD, epsilon=2), 2.0),
+    "hadamard": Case(designs.hadamard(ABCDE, epsilon=1), 1.0),
+    "unary": Case(designs.unary(ABCD, epsilon=1, p="1/2"), math.log(2**32 / math.ceil(2**32 / (math.e + 1)) - 1)),
+    "unary, symmetric": Case(designs.unary(ABCD, epsilon=2 * math.log(3), p="symmetric"), 2 * math.log(3)),
+    "frequency": Case(designs.frequency(9, epsilon=0.7), 0.7),
     "christofides": Case(designs.christofides(p=(0.2, 0.3, 0.5)), math.log(2.5)),
     "singh_joarder": Case(designs.singh_joarder(p=0.7), math.log(0.7 / 0.09)),
     "mangat_singh_singh": Case(designs.mangat_singh_singh(p=0.6, prevalence=0.25), NO_BOUND),
@@ -110,6 +119,7 @@ BATTERY: dict[str, Case] = {
     "product, sets": Case(designs.two_coins() * designs.negative(ABCD, discards=2), NO_BOUND),
     "levels": Case(designs.levels({"masked": designs.warner(p=0.6)}).channel("masked"), math.log(1.5)),
     **levels_of(designs.negative_levels(ABCD)),
+    "budgets": Case(designs.budgets(ABCD, epsilon=(0.5, 2)).channel(0.5), 0.5),
 }
 # Noise before a negative answer: what is left of ε is at most that of the noise, exactly ln((e² + 1) / 2) here.
 BATTERY["then, sets"] = BATTERY["then, sets"]._replace(epsilon=math.log((math.exp(2) + 1) / 2))

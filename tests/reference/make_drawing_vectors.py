@@ -47,6 +47,14 @@ def offers():
     yield Pattern.of(ABCDE, own=7, other=3, name="pattern"), 12
     yield Pattern.of(ABCDE, own=0, other=2**50, name="negative pattern"), 12
     yield designs.negative_levels(ABCDE, sinks={"a": "none"}), 6
+    yield designs.subset_selection(ABCDE, epsilon=1), 5
+    yield designs.subset_selection(SEVENTY, epsilon=2, size=12), 4
+    yield designs.affine(ABCDE, epsilon=1), 5
+    yield designs.affine(300, epsilon=2), 5
+    yield designs.affine(("example.org", "münchen.de", "نعم"), epsilon=1, names=True), 3
+    yield designs.hadamard(ABCDE, epsilon=0.5), 3
+    yield designs.unary(ABCDE, epsilon=1), 5
+    yield designs.unary(ABC, epsilon=6, p="symmetric"), 3
 
 
 def vectors(design, truths, chance):

@@ -4,7 +4,9 @@ Written from the words under "drawing" in the JSON alone, with the Python standa
 language would be. `draw(text, truth, octets)` gives the answer as text and the number of bytes read.
 """
 
+import hashlib
 import json
+import unicodedata
 
 
 class Bytes:
@@ -50,13 +52,15 @@ def categories(design):
         return categories(design["components"][0])
     if kind in ("then", "both"):
         return categories(design["first"])
-    return design["categories"]
+    return domain(design)
 
 
 def position(design, truth):
     if design["kind"] == "product":
         first, second = truth
         return position(design["first"], first) * size(design["second"]) + position(design["second"], second)
+    if design.get("named"):
+        return int.from_bytes(hashlib.sha256(unicodedata.normalize("NFC", truth).encode()).digest()[:6], "big")
     return categories(design).index(truth)
 
 
@@ -125,6 +129,41 @@ def weighted_subset(design, truth, source):
     return chosen
 
 
+def subset_selection(design, truth, source):
+    t, k, a, b = len(domain(design)), design["size"], design["inside"], design["outside"]
+    u, candidates = source.integer(a * k + b * (t - k)), []
+    for j in range(t - 1 - k, t - 1):
+        v = source.integer(j + 1)
+        candidates.append(j if v in candidates else v)
+    names = [c if c < truth else c + 1 for c in candidates]
+    d = source.integer(k)
+    if u < a * k:
+        names[d] = truth
+    return sorted(names)
+
+
+def affine(design, truth, source):
+    g, a, b, m = design["base"], design["inside"], design["outside"], 1
+    while g**m < (2**48 if design["named"] else len(domain(design))):
+        m += 1
+    s, u = source.integer((g**m - 1) // (g - 1)), source.integer(a + (g - 1) * b)
+    lead = max(L for L in range(m) if (g**L - 1) // (g - 1) <= s)
+    alpha = g**lead + s - (g**lead - 1) // (g - 1)
+    h = sum((alpha // g**i) * (truth // g**i % g) for i in range(m)) % g
+    o = (u - a) // b
+    return s * g + (h if u < a else o if o < h else o + 1)
+
+
+def unary(design, truth, source):
+    drawn = [source.integer(2**32) for _ in domain(design)]
+    return [place for place, u in enumerate(drawn) if u < design["own" if place == truth else "other"]]
+
+
+def domain(design):
+    listed = design["categories"]
+    return list(range(listed["size"])) if isinstance(listed, dict) else listed
+
+
 def mixture(design, truth, source):
     lot = running_sum(design["weights"], source.integer(sum(design["weights"])))
     return drawn(design["components"][lot], truth, source)
@@ -153,6 +192,9 @@ RULES = {
     "then": then,
     "product": product,
     "both": both,
+    "subset_selection": subset_selection,
+    "affine": affine,
+    "unary": unary,
 }
 
 
@@ -165,8 +207,10 @@ def said(design, response):
         return said(design["second"], response)
     if kind in ("product", "both"):
         return f"{said(design['first'], response[0])} × {said(design['second'], response[1])}"
+    if kind == "affine":
+        return str(response)
     if kind in ("table", "two_option"):
         return str(design["responses"][response])
     if kind == "pattern":
         return str(design["categories"][response])
-    return ";".join(str(design["categories"][place]) for place in response)
+    return ";".join(str(domain(design)[place]) for place in response) or ";"

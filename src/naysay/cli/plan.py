@@ -267,8 +267,16 @@ class Plan:
 
     def __str__(self) -> str:
         above = (f"{self.design.name or self.design.kind}: {self.reached}", self.found.kind)
-        below = (*privacy.lines(self.design), *(f"note: {told}" for told in self.warnings))
+        below = (*privacy.lines(self.design), *self._least(), *(f"note: {told}" for told in self.warnings))
         return printing.text([Points(above), self._numbers(), Points(below)])
+
+    def _least(self) -> list[str]:
+        """The least share that stands out, for designs of many categories."""
+        channel: Any = next(iter(self.design.parts.values()))
+        if self.design.several or not channel.pure:
+            return []
+        share = planning.detectable(channel, n=self.n, confidence=self.asked.confidence)
+        return [f"a category stands out of the noise of all categories with an estimate above {share:.3g}"]
 
     def _numbers(self) -> Table:
         """The numbers of one group, with the standard deviation of one answer; or of two and their difference."""

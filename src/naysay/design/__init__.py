@@ -23,6 +23,8 @@ from naysay.design.pattern import *
 from naysay.design.pattern import __all__ as _pattern
 from naysay.design.protocol import *
 from naysay.design.protocol import __all__ as _protocol
+from naysay.design.pure import *
+from naysay.design.pure import __all__ as _pure
 from naysay.design.relabeling import *
 from naysay.design.relabeling import __all__ as _relabeling
 from naysay.design.several import *
@@ -35,6 +37,8 @@ from naysay.design.steps import *
 from naysay.design.steps import __all__ as _steps
 from naysay.design.subsets import *
 from naysay.design.subsets import __all__ as _subsets
+from naysay.design.unary import *
+from naysay.design.unary import __all__ as _unary
 
 __all__ = [*_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_pattern, *_protocol]
-__all__ += [*_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets]
+__all__ += [*_pure, *_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets, *_unary]

@@ -72,6 +72,11 @@ class Answerable(Tallied):
     def of_form(cls, node: dict[str, Any]) -> Answerable:
         """The design that a JSON object describes, checked again. Designs inside the object have been read before."""
 
+    @property
+    def moments_only(self) -> str:
+        """Why there is no maximum of the likelihood; empty where there is one."""
+        return ""
+
     assigned_by: ClassVar[str] = "nobody"
     """Who decides which part a respondent answers: the respondent, the researcher, or nobody where there is one
     part."""
@@ -202,7 +207,16 @@ class Answerable(Tallied):
 
     def positions(self, truth: Any) -> Truth:
         """The place of each true category (n,); -1 where it is missing."""
+        if self._numbered and isinstance(truth, np.ndarray) and truth.ndim == 1 and truth.dtype.kind in "iu":
+            wrong = (truth < 0) | (truth >= len(self.categories))
+            if not wrong.any():
+                return truth.astype(np.int64)
         return self._truth_space.encode(truth, what="category")[:, 0]
+
+    @cached_property
+    def _numbered(self) -> bool:
+        """Whether the categories are 0, 1, …, so that each is its own place."""
+        return self.categories == tuple(range(len(self.categories)))
 
     @cached_property
     def _truth_space(self) -> Labels:
@@ -297,6 +311,8 @@ class Design(Answerable, Chances):
     def drawn(self, places: Truth, source: Source) -> Codes:
         """Codes of one response for each true place. A missing place, -1, gives a missing response."""
         known = places >= 0
+        if known.all():
+            return self.draw(places, source)
         codes = np.zeros((len(places), self.space.width), dtype=np.int64)
         codes[~known] = self.space.encode([None] if self.space.answers == 1 else ([None],) * self.space.answers)
         codes[known] = self.draw(places[known], source)

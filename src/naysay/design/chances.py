@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay.design.diagnostics import Diagnostic
 from naysay.design.drawing import ByteSource, Source
 from naysay.responses import Codes, Responses, Space
 
@@ -45,8 +46,22 @@ class Chances(ABC):
     one_pattern: ClassVar[bool] = False
     """Whether P is αI + β11ᵀ and stored as α and β (see `even_mean`), so that no array of t × t is needed."""
 
+    pure: ClassVar[bool] = False
+    """Whether a response speaks for a set of categories, and its chance depends only on whether the truth is among
+    them. Then `even_mean` alone gives the estimate, and a tally may keep sums in place of answers."""
+
     tabular: ClassVar[bool] = False
     """Whether every response is a label and all chances are stored as integers."""
+
+    @property
+    def odds(self) -> tuple[int, int] | None:
+        """The largest odds of a response between two categories, as integers; None where they must be searched for."""
+        return None
+
+    @property
+    def keeps_sums(self) -> bool:
+        """Whether a tally keeps the sums of the statistic, because its responses cannot be listed."""
+        return False
 
     @cached_property
     def expected_statistic(self) -> NDArray[np.float64]:
@@ -121,6 +136,19 @@ class Chances(ABC):
         codes = self.space.listing()
         statistic = self.space.statistic(codes)
         return np.asarray(np.einsum("yj,ya,yb->jab", self.rows(codes), statistic, statistic, optimize=True))
+
+    def products(self, measure: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Σ_j measure_j E[T Tᵀ | X = j], (d, d); None where `second_moments` is None and there is no closed form."""
+        moments = self.second_moments()
+        return None if moments is None else np.asarray(np.tensordot(measure, moments, axes=1))
+
+    def told_bits(self, prior: NDArray[np.float64]) -> float | None:
+        """The information of an answer under a prior, in bits, by a closed form; None where there is none."""
+        return None
+
+    def diagnosed(self, part: Any) -> Diagnostic | None:
+        """The test of something that holds of these answers whatever the proportions are; None where there is none."""
+        return None
 
     def guessed(self, prior: NDArray[np.float64]) -> float:
         """How often the likeliest category, given the response, is the true one: Σ_y max_j π_j P(y | j).

@@ -17,7 +17,7 @@ from naysay.design.base import Design, told_of
 from naysay.design.chances import Truth
 from naysay.design.drawing import Source
 from naysay.design.exact import LIMIT, flag, integer
-from naysay.design.pattern import MANY, Pattern
+from naysay.design.pattern import MANY, Pattern, drawn_even
 from naysay.errors import DesignError
 from naysay.responses import Codes, Labels
 
@@ -91,6 +91,8 @@ class Table(Design):
         return self.weights[codes[:, 0]]
 
     def draw(self, truth: Truth, source: Source) -> Codes:
+        if self._even is not None:
+            return drawn_even(*self._even, len(self.categories), truth, source)
         drawn = source.below(self.denominator, len(truth))
         sums = np.cumsum(self.weights, axis=0)
         result = np.empty(len(truth), dtype=np.int64)
@@ -99,6 +101,11 @@ class Table(Design):
             # side="right": a draw equal to a running sum belongs to the next row, as the rule says.
             result[here] = np.searchsorted(sums[:, category], drawn[here], side="right")
         return result.reshape(-1, 1)
+
+    @cached_property
+    def _even(self) -> tuple[int, int] | None:
+        """The weight of the true category and that of each other, if the columns are one pattern."""
+        return even_weights(self.weights) if len(self.space.labels) == len(self.categories) else None
 
     def _content(self) -> dict[str, Any]:
         table = {"denominator": self.denominator, "columns": self.weights.T.tolist()}
@@ -122,15 +129,22 @@ class Table(Design):
 
 def compact(table: Table) -> Table | Pattern:
     """The table itself; or its pattern, if it has more than `MANY` categories and its columns are one pattern."""
-    weights, t = table.weights, len(table.categories)
-    if t <= MANY or table.kind != "table" or table.space.labels != table.categories:
+    if len(table.categories) <= MANY or table.kind != "table" or table.space.labels != table.categories:
         return table
-    own, other = int(weights[0, 0]), int(weights[0, 1])
-    # Counting the entries that are not `other` needs no second table of the same size.
-    if (weights.diagonal() != own).any() or np.count_nonzero(weights != other) != (t if own != other else 0):
+    even = even_weights(table.weights)
+    if even is None:
         return table
     told = {"name": table.name, "notes": table.notes, "protocol": table.protocol, "alternatives": table.alternatives}
-    return Pattern.of(table.categories, own, other, **told)
+    return Pattern.of(table.categories, own=even[0], other=even[1], **told)
+
+
+def even_weights(weights: NDArray[np.int64]) -> tuple[int, int] | None:
+    """The number on the diagonal and the number elsewhere, (t, t), if there are no others."""
+    own, other = int(weights[0, 0]), int(weights[0, 1])
+    # Counting the entries that are not `other` needs no second table of the same size.
+    differing = len(weights) if own != other else 0
+    even = (weights.diagonal() == own).all() and np.count_nonzero(weights != other) == differing
+    return (own, other) if even else None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

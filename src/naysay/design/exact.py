@@ -148,8 +148,8 @@ def rounded(shares: Sequence[Fraction | int]) -> list[int]:
     return whole
 
 
-def odds_within(epsilon: Any, others: int) -> tuple[int, int]:
-    """Integers (a, b) with a + others·b ≤ `LIMIT` and a/b close to e^ε, but never above it.
+def odds_within(epsilon: Any, others: int, own: int = 1) -> tuple[int, int]:
+    """Integers (a, b) with own·a + others·b ≤ `LIMIT` and a/b close to e^ε, but never above it.
 
     Above ε = ln 2⁵³ ≈ 36.7 the odds a/b are the largest that such integers allow.
 
@@ -169,9 +169,9 @@ def odds_within(epsilon: Any, others: int) -> tuple[int, int]:
     with localcontext() as context:
         context.prec = 60
         odds = (Decimal(exact.numerator) / Decimal(exact.denominator)).exp()
-        b = max(1, int((Decimal(LIMIT) / (odds + others)).to_integral_value(ROUND_FLOOR)))
-        a = min(int((odds * b).to_integral_value(ROUND_FLOOR)), LIMIT - others * b)
-    if a == b:
+        b = max(1, int((Decimal(LIMIT) / (own * odds + others)).to_integral_value(ROUND_FLOOR)))
+        a = min(int((odds * b).to_integral_value(ROUND_FLOOR)), (LIMIT - others * b) // own)
+    if a <= b:
         raise DesignError(
             f"epsilon must be larger to be drawn at all; got {epsilon!r} (the odds would round to 1, and an answer "
             "would say nothing)"

@@ -21,6 +21,8 @@ from naysay.responses import Codes, Labels
 
 __all__ = ["Pattern"]
 
+_BLOCK = 2**14  # responses drawn at a time, so that what belongs to them stays in the cache
+
 MANY = 256
 """With more categories than this, a design whose columns are one pattern is a `Pattern`; with fewer it stays a
 table."""
@@ -66,6 +68,7 @@ class Pattern(Design):
         "floor((u - own) / other) + 1."
     )
     one_pattern: ClassVar[bool] = True
+    pure: ClassVar[bool] = True
     tabular: ClassVar[bool] = True
     exchangeable = True  # renaming the categories changes nothing, so one response stands for all
 
@@ -103,14 +106,7 @@ class Pattern(Design):
         return self.integers(codes) / self.denominator
 
     def draw(self, truth: Truth, source: Source) -> Codes:
-        """The response that a table would draw from the same integers, without a table's running sums."""
-        drawn = source.below(self.denominator, len(truth))
-        if not self.other:
-            return truth.reshape(-1, 1)
-        before, after = drawn // self.other, (drawn - self.own) // self.other + 1
-        # If the draw falls on the truth's own weight, `before` is at least the truth and `after` at most the truth.
-        said = np.where(before < truth, before, np.maximum(after, truth))
-        return np.asarray(said, dtype=np.int64).reshape(-1, 1)
+        return drawn_even(self.own, self.other, len(self.categories), truth, source)
 
     def impossible(self, codes: Codes) -> NDArray[np.bool_]:
         return np.zeros(len(codes), dtype=bool)
@@ -134,3 +130,16 @@ class Pattern(Design):
         second, first = np.sort(prior)[-2:]
         others = np.where(np.arange(len(prior)) == prior.argmax(), second, first)
         return float(np.maximum(self.own * prior, self.other * others).sum() / self.denominator)
+
+
+def drawn_even(own: int, other: int, t: int, truth: Truth, source: Source) -> Codes:
+    """The responses that a table with these two weights would draw from the same integers, without running sums."""
+    said = np.empty((len(truth), 1), dtype=np.int64)
+    for start in range(0, len(truth), _BLOCK):
+        x = truth[start : start + _BLOCK]
+        drawn = source.below(own + (t - 1) * other, len(x))
+        before = x * other
+        # Above the truth's own weight all places move up by `own - other`; within it, they move to its start.
+        moved = np.maximum(drawn - (own - other), before) if other else before
+        said[start : start + _BLOCK, 0] = np.where(drawn < before, drawn, moved) // other if other else x
+    return said

@@ -78,6 +78,10 @@ class Several(Answerable):
         return dict(zip(self.names, self.designs, strict=True))
 
     @property
+    def moments_only(self) -> str:
+        return next((each.moments_only for each in self.designs if each.moments_only), "")
+
+    @property
     def made_of(self) -> tuple[Design, ...]:
         return self.designs
 

@@ -29,6 +29,7 @@ class Beside(TypedDict, total=False):
     weights: Any
     sampling: Sampling | None
     count: Any
+    sums: bool | None
 
 
 class Tallied(ABC):
@@ -80,6 +81,7 @@ class Tallied(ABC):
         weights: Any = None,
         sampling: Sampling | None = None,
         count: Any = None,
+        sums: bool | None = None,
         by: Any = None,
     ) -> Tally | dict[Any, Tally]:
         """The tally of what was said: distinct answers, and how often each was given.
@@ -102,6 +104,9 @@ class Tallied(ABC):
         count : (n,) int or column name
             How many people each row stands for. Alone, without `said`: how many gave each response, in the order of
             `responses`.
+        sums : bool, optional
+            Whether to keep how often answers speak for each category, in place of the distinct answers. By default only
+            where a design has too many responses to count; for pure designs alone.
         by : (n,) sequence or column name
             Groups; the result is then ``{group: Tally}``.
 
@@ -133,6 +138,7 @@ class Tallied(ABC):
 
             if column is not None:
                 named: Any = {"level": level, "weights": weights, "sampling": sampling, "count": count, "by": by}
+                named["sums"] = sums
                 return frames.tally_frame(self, said, column, **named)
             if frames.is_frame(said):
                 raise DataError("name the column that holds the answers: design.tally(frame, 'income')")
@@ -146,6 +152,8 @@ class Tallied(ABC):
                 raise DataError(f"counts must have one number for each of the {len(said)} responses; got {len(count)}")
         responses = said if isinstance(said, Responses) else self.encode(said, level)
         size = len(responses)
+        if count is None and weights is None and sampling is None and by is None and self.levels == (None,):
+            return Tally.counted(self, responses, sums=sums)
         people = np.ones(size, dtype=np.int64)
         if count is not None:
             people = whole(_checks.amounts(count, what="counts", length=size))
@@ -155,12 +163,14 @@ class Tallied(ABC):
         heavy = heavy if sampled is None else (sampled.weight, sampled.squared)
         if by is None:
             whole_ = None if sampled is None else (sampled, np.arange(size))
-            return Tally.of(self, responses, people, heavy, weighted=weighted, rows=whole_)
+            return Tally.of(self, responses, people, heavy, weighted=weighted, rows=whole_, sums=sums)
         result = {}
         for group, rows in _members(by, size).items():
             own, places = (heavy[0][rows], heavy[1][rows]), None if sampled is None else (sampled, np.array(rows))
             with in_group(group):
-                result[group] = Tally.of(self, responses.take(rows), people[rows], own, weighted=weighted, rows=places)
+                result[group] = Tally.of(
+                    self, responses.take(rows), people[rows], own, weighted=weighted, rows=places, sums=sums
+                )
         return result
 
     def _given(self, level: Any, sample: Any) -> Any:

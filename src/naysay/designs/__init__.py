@@ -10,6 +10,8 @@ from naysay.designs._family import ASSUMPTIONS, FAMILIES, SOURCES
 from naysay.designs.catalog import catalog, parse
 from naysay.designs.cheating import *  # noqa: F403
 from naysay.designs.cheating import __all__ as _cheating
+from naysay.designs.frequencies import *  # noqa: F403
+from naysay.designs.frequencies import __all__ as _frequencies
 from naysay.designs.general import *  # noqa: F403
 from naysay.designs.general import __all__ as _general
 from naysay.designs.innocuous import *  # noqa: F403
@@ -27,3 +29,4 @@ from naysay.designs.variants import __all__ as _variants
 
 __all__ = ["ASSUMPTIONS", "FAMILIES", "SOURCES", "catalog", "mix", "parse"]
 __all__ += [*_general, *_negative, *_offers, *_randomized, *_innocuous, *_variants, *_stacked, *_cheating]  # noqa: PLE0604 (lists of texts)
+__all__ += [*_frequencies]  # noqa: PLE0604 (a list of texts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -107,6 +108,24 @@ def _written(value: Any) -> str:
 
 
 YES_NO = ("yes", "no")
+
+MOST_NUMBERED = 10_000_000
+"""More categories than this take too long to list."""
+
+
+def domain(categories: Sequence[Any] | int) -> tuple[Any, ...]:
+    """The categories as labels; a whole number t stands for 0 … t - 1."""
+    if isinstance(categories, bool):
+        raise DesignError(f"categories must be labels, or how many there are; got {categories}")
+    if isinstance(categories, int):
+        return tuple(range(_checks.whole(categories, 2, MOST_NUMBERED, what="the number of categories")))
+    return _checks.categories(categories)
+
+
+def capped(epsilon: Any, a: int, b: int) -> tuple[str, ...]:
+    """The note for an ε so large that integers up to 2⁵³ cannot reach it."""
+    short = float(as_fraction(epsilon)) - math.log(a / b) > 1e-9
+    return (f"ε = {math.log(a / b):.4g} is the largest that can be drawn, less than asked",) if short else ()
 
 
 def of_probabilities(

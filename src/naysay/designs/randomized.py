@@ -11,8 +11,21 @@ import numpy as np
 
 from naysay import _checks
 from naysay.design import Branch, Chance, Design, Say, Step, draw_lots
-from naysay.design.exact import as_fraction, odds_within
-from naysay.designs._family import YES_NO, ask, by_lot, chance, family, of_pattern, of_steps, truth, truthfully, two
+from naysay.design.exact import odds_within
+from naysay.designs._family import (
+    YES_NO,
+    ask,
+    by_lot,
+    capped,
+    chance,
+    domain,
+    family,
+    of_pattern,
+    of_steps,
+    truth,
+    truthfully,
+    two,
+)
 from naysay.errors import DesignError
 
 __all__ = ["forced_response", "k_ary", "kuk", "mangat", "two_coins", "warner"]
@@ -247,7 +260,7 @@ def pair(p: Any, *, what: str) -> tuple[Fraction, Fraction]:
 
 
 @family("Kairouz, Bonawitz & Ramage (2016)")
-def k_ary(categories: Sequence[Any] = YES_NO, *, epsilon: Any) -> Design:
+def k_ary(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> Design:
     """k-ary randomized response: the truth with odds e^ε against each other category.
 
     P[i, i] = e^ε / (e^ε + t - 1); all other entries are 1 / (e^ε + t - 1). Rounding never makes the realized ε exceed
@@ -255,7 +268,8 @@ def k_ary(categories: Sequence[Any] = YES_NO, *, epsilon: Any) -> Design:
 
     Parameters
     ----------
-    categories : (t,) sequence of label
+    categories : (t,) sequence of label, or int
+        A whole number t stands for the categories 0 to t - 1.
     epsilon : float
         ε in nats, positive.
 
@@ -273,10 +287,8 @@ def k_ary(categories: Sequence[Any] = YES_NO, *, epsilon: Any) -> Design:
     >>> k_ary(("a", "b", "c"), epsilon=1).matrix[:, 0].round(4)
     array([0.5761, 0.2119, 0.2119])
     """
-    labels = _checks.categories(categories)
+    labels = domain(categories)
     a, b = odds_within(epsilon, others=len(labels) - 1)
     each = Fraction(b, a + (len(labels) - 1) * b)
     first = draw_lots((1 - len(labels) * each, truthfully(labels)), (len(labels) * each, by_lot(labels)))
-    capped = float(as_fraction(epsilon)) - math.log(a / b) > 1e-9
-    notes = (f"ε = {math.log(a / b):.4g} is the largest that can be drawn, less than asked",) if capped else ()
-    return of_pattern(a, b, labels, first, notes=notes)
+    return of_pattern(a, b, labels, first, notes=capped(epsilon, a, b))

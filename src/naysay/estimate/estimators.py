@@ -120,6 +120,8 @@ class Estimator:
             if target == "file":
                 return f"{self.name} is for a population; for a file use moments or maximum_likelihood"
             return unsuited(design, self.published)
+        if self.principle == "likelihood" and design.moments_only:
+            return f"{self.name} is not for {design.name or design.kind}: {design.moments_only}; use moments"
         if design.assigned_by not in self.assigned_by:
             return (
                 f"{self.name} needs an offer of levels, such as negative_levels(); "
@@ -167,6 +169,14 @@ _ALL = (
         **_LEVELS,
         options={"weights": "variance"},
     ),
+    Estimator(
+        "stratified_design",
+        stratified,
+        "levels count by their design, for levels that were assigned",
+        "weights",
+        **_LEVELS,
+        options={"weights": "design"},
+    ),
     Estimator("pooled", pooled, "biased if the choice goes with the category", "likelihood", _OFFER),
 )
 MAKERS.update({each.name: each for each in _ALL})
@@ -175,9 +185,8 @@ ESTIMATORS = cast("dict[str, Estimator]", MAKERS)
 
 
 def default(design: Answerable) -> Estimator:
-    """The estimator that is used when you name none: maximum likelihood; for levels, stratified."""
-    check_design(design)
-    return next(each for each in ESTIMATORS.values() if design.assigned_by in each.default_for)
+    """The estimator if you name none: maximum likelihood, moments where that takes long, and for levels stratified."""
+    return suitable(design)[0]
 
 
 def suitable(design: Answerable, target: str = "population") -> tuple[Estimator, ...]:

@@ -1,4 +1,4 @@
-"""The estimate of a design that is stored as one pattern. A (t, t) array is made only when it is asked for."""
+"""The estimate of a pure design. A (t, t) array is made only when it is asked for."""
 
 from __future__ import annotations
 
@@ -24,11 +24,14 @@ class EvenEstimate(Estimate):
     variances : (t,) float
     general : callable
         Makes the same estimate in the general way, with all its arrays.
+    spread : callable
+        Makes the covariance (t, t).
     """
 
     covariance: Floats = field(init=False, repr=False)
     variances: Floats = field(kw_only=True, repr=False)
     general: Callable[[], Estimate] = field(kw_only=True, repr=False)
+    spread: Callable[[], Floats] = field(kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("proportions", "variances"):
@@ -38,7 +41,7 @@ class EvenEstimate(Estimate):
         # Python calls this only for attributes that are not set: fields without a value. Anything else is unknown.
         if name not in ("covariance", "_general"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        made = self.general() if name == "_general" else self._general.covariance
+        made = self.general() if name == "_general" else self.spread()
         object.__setattr__(self, name, made)
         return made
 

@@ -35,6 +35,7 @@ from naysay.printing import plain
 __all__ = ["FINDINGS", "decimals", "decimals_of", "shown"]
 
 _FEWEST, _MOST = 2, 9  # decimals in print
+_TESTED = 50_000  # a pure design with more responses × categories has no test of fit
 
 
 def decimals(errors: ArrayLike) -> int | None:
@@ -173,7 +174,11 @@ class Fit(Finding):
 
     @classmethod
     def concerns(cls, fit: Estimate) -> bool:
-        return fit.tally.free >= len(fit.design.categories)
+        # A test of many rare answers takes long, and says little.
+        large = any(
+            part.design.pure and part.design.space.size * len(fit.categories) > _TESTED for part in fit.tally.parts
+        )
+        return fit.tally.free >= len(fit.design.categories) and not large and not fit.tally.summed
 
     @staticmethod
     def compute(fit: Estimate) -> GoodnessOfFit | None:

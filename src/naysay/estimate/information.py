@@ -41,6 +41,7 @@ __all__ = [
     "likelihood_covariance",
     "maximize",
     "standard_error_kind",
+    "suspicions",
     "warnings_of",
 ]
 
@@ -358,8 +359,18 @@ def answered_under(design: Answerable, tally: Tally) -> None:
 
 def alike(tally: Tally) -> list[str]:
     """The warning for a tally in which everybody gave the same answer, although other answers were possible."""
-    same = all(len(part.codes) == 1 and part.design.space.size > 1 for part in tally.parts if part.n)
+    same = all(part.alike for part in tally.parts if part.n)
     return ["all answers are alike: the standard errors say nothing, see intervals"] if same else []
+
+
+def suspicions(tally: Tally) -> list[str]:
+    """Warnings about answers that the design's own clients would hardly ever give, whatever is true of people."""
+    found = ((part.level, part.design.diagnosed(part)) for part in tally.parts if part.n)
+    return [
+        f"{'' if level is None else f'at level {level} '}a client is broken or lies; it should hold that {test}"
+        for level, test in found
+        if test is not None and test.suspicious
+    ]
 
 
 def warnings_of(told: Iterable[str]) -> tuple[StatisticalWarning, ...]:

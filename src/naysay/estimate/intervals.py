@@ -157,6 +157,10 @@ def default_method(fit: Estimate) -> str:
     """The method whose measured coverage holds for an estimate like this one (see ``docs/coverage.md``)."""
     if fit.cells is not None:
         return "wald" if samples.apart_from_likelihood(fit) else "profile"
+    if fit.tally.summed and fit.named is None:
+        return "wald"
+    if fit.named is not None and fit.maximum is None:
+        return "agresti_coull"
     if fit.tally.weighted or fit.target == "file" or _undetermined(fit) or binomial_shares(fit) is None:
         return "score"
     space = fit.tally.parts[0].design.space
@@ -228,7 +232,7 @@ def _agresti_coull(ask: Request) -> Floats:
 def _effective_size(shares: BinomialShares) -> Floats:
     """How many unweighted answers are as precise, (t,): Kish's number, or fewer where weights depend on the answers."""
     terms = shares.terms
-    kish = terms.weight.sum() ** 2 / terms.weight_squared.sum()
+    kish = terms.effective
     linearized = terms.variances * (terms.n - 1) / max(terms.n, 1)
     plain = shares.share * (1 - shares.share) * (shares.high - shares.low) ** 2 / kish
     told = plain > 1e-9 * np.abs(shares.high - shares.low) / kish  # nobody gave the answer: only rounding is left
@@ -244,7 +248,7 @@ def _file_score(shares: BinomialShares, z: float) -> Floats:
     """
     a, b = (1 - shares.low) / (shares.high - shares.low), -shares.low / (shares.high - shares.low)
     terms = shares.terms
-    n = terms.weight.sum() ** 2 / terms.weight_squared.sum()
+    n = terms.effective
     slope, offset = a - b, shares.share - b
     per_member = (a * (1 - a) - b * (1 - b)) * z**2 / n
     constant = b * (1 - b) * z**2 / n

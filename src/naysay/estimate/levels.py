@@ -7,6 +7,7 @@ p-value to choose between them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,12 +18,13 @@ from naysay.errors import DataError, NotEstimable
 from naysay.estimate.independence import check_levels, score_test
 from naysay.estimate.information import answered_under, checked_target, evidence, information, inverse, warnings_of
 from naysay.estimate.likelihood import certified, maximum_likelihood
-from naysay.estimate.linear import Floats, Indicators
+from naysay.estimate.linear import Floats, Indicators, indicator_variances
 from naysay.estimate.moments import moments
+from naysay.estimate.named import named
 from naysay.estimate.result import Comparison, Estimate, is_pooled, is_stratified
 from naysay.tally import Part, Tally
 
-__all__ = ["compare", "difference_errors", "pooled", "stratified"]
+__all__ = ["compare", "design_variances", "difference_errors", "pooled", "stratified"]
 
 
 def stratified(
@@ -31,14 +33,17 @@ def stratified(
     """The estimate that combines the levels' own unbiased estimates: π̂ = Σ_k z_k π̂_k.
 
     With proportional weights z_k = n_k/n, it is the mean of one unbiased indicator per respondent, and it is unbiased
-    however people choose their level. Equal and variance weights are the paper's alternatives. They estimate the
-    population only if the choice of level is independent of the category.
+    however people choose their level. Equal and variance weights are the paper's alternatives. They, and design
+    weights, estimate the population only if the level is independent of the category.
 
     Parameters
     ----------
     design : Levels
     tally : Tally
-    weights : {"proportional", "equal", "variance"}
+    weights : {"proportional", "equal", "variance", "design"}
+        With "design", z_k ∝ n_k / v_k, where v_k is the variance that the level's design gives an answer, whatever the
+        answers are. Use it where levels were assigned, by the device or by a policy: it is then unbiased, and can be
+        hundreds of times as precise.
     target : {"population", "file"}
 
     Returns
@@ -70,29 +75,37 @@ def stratified(
     check_levels(design)
     answered_under(design, tally)
     checked_target(target)
-    if weights == "proportional":
+    if weights == "proportional" and not tally.summed:
         fit = moments(design, tally, target=target)
-        return replace(fit, warnings=(*fit.warnings, *warnings_of(_levels_told(design, tally))))
-    if weights not in ("equal", "variance"):
-        raise DataError(f"weights must be 'proportional', 'equal' or 'variance'; got {weights!r}")
+        return replace(fit, warnings=(*fit.warnings, *warnings_of([*_levels_told(design, tally), *_factor(tally)])))
+    if weights not in ("proportional", "equal", "variance", "design"):
+        raise DataError(f"weights must be 'proportional', 'equal', 'variance' or 'design'; got {weights!r}")
     return _combined(design, tally, weights, target)
 
 
 def _combined(design: Answerable, tally: Tally, weights: str, target: str) -> Estimate:
-    """Levels' own estimates under equal or inverse-variance weights."""
-    parts = [part for part in tally.parts if part.n > (weights == "variance")]
+    """Levels' own estimates under weights other than the numbers of answers, or from sums."""
+    least = 1 + (weights == "variance" or tally.summed)
+    parts = [part for part in tally.parts if part.n >= least]
     if not parts:
-        raise DataError("variance weights need a level with at least two answers; use weights='proportional'")
-    terms = [Indicators.of(part, own) for part, own in tally.apart if part.n > (weights == "variance")]
+        raise DataError(f"{weights} weights need a level with at least two answers; use weights='proportional'")
+    terms: list[Any] = [_terms(part, tally) for part in parts]
     z, told = np.full(len(parts), 1 / len(parts)), list[str]()
     if weights == "variance":
         z, told = _inverse_variances(parts, terms)
-    independent = (
+    elif weights == "design":
+        z, told = design_weights(parts), _factor(tally)
+    elif weights == "proportional":
+        z, told = np.array([part.weight.sum() for part in parts]) / tally.weight, _factor(tally)
+    independent = [
         f"{weights} weights estimate the population only if the choice of level is independent of the category"
-    )
+    ] * (weights != "proportional")
     used = [(share, term) for share, term in zip(z, terms, strict=True) if share > 0]
     proportions = np.sum([share * term.mean for share, term in used], axis=0)
     covariance = np.sum([share**2 * term.covariance("population") for share, term in used], axis=0)
+    if weights == "proportional":  # how many people answer at each level is random, too
+        apart = np.array([term.mean - proportions for _, term in used])
+        covariance = covariance + apart.T @ (apart * z[:, None]) / max(tally.effective - 1, 1)
     if tally.complex is not None:  # units hold people of several levels
         found = np.sum([share * term.sampled.deviations(term.influence) for share, term in used], axis=0)
         kept = [share**2 * term.randomization(term.sampled.kept) for share, term in used]
@@ -107,10 +120,51 @@ def _combined(design: Answerable, tally: Tally, weights: str, target: str) -> Es
         proportions=proportions,
         covariance=covariance,
         standard_error_kind=f"moments{_error_kind(tally) if target == 'population' else ', randomization only'}",
-        warnings=warnings_of([*_levels_told(design, tally), *told, independent]),
+        warnings=warnings_of([*_levels_told(design, tally), *told, *independent]),
         made_by=f"stratified_{weights}",
         level_weights={part.level: share for part, share in zip(parts, z.tolist(), strict=True)},
     )
+
+
+def _terms(part: Any, tally: Tally) -> Any:
+    """The unbiased indicators of a level's answers; from their sums where these are all that is kept."""
+    if tally.summed:
+        return named(part)
+    return Indicators.of(part, next(own for each, own in tally.apart if each is part))
+
+
+def design_weights(parts: Sequence[Any]) -> Floats:
+    """Weights of the levels, (levels,), from their sizes and designs alone, so that no answer biases them: n / v."""
+    z = np.array([part.effective for part in parts]) / design_variances([part.design for part in parts])
+    return np.asarray(z / z.sum())
+
+
+def design_variances(channels: Sequence[Any]) -> Floats:
+    """The variance v of an answer's indicator, by each design alone, (designs,).
+
+    It is q*(1 - q*)/(p* - q*)², for a category that nobody has (T. Wang, Blocki, Li & Jha 2017), or if some design has
+    no such number, the sum over equally common categories.
+    """
+    means = filter(None, (design.even_mean for design in channels))
+    known = [beta * (1 - beta) / alpha**2 for alpha, beta in means if 0 < beta < 1 and alpha]
+    if len(known) == len(channels):
+        return np.array(known)
+    return np.array([float(indicator_variances(design).sum()) for design in channels])
+
+
+def _factor(tally: Tally) -> list[str]:
+    """What the two valid kinds of weights cost, for levels that differ in their finite ε."""
+    parts = [part for part in tally.parts if part.n]
+    means = [part.design.even_mean or (0, 0) for part in parts]
+    if len(parts) < 2 or not all(0 < beta < 1 and alpha > 0 for alpha, beta in means):
+        return []
+    each = design_variances([part.design for part in parts]) / [part.effective for part in parts]
+    plain, best = np.array([part.weight.sum() for part in parts]) / tally.weight, design_weights(parts)
+    factor = float(plain**2 @ each / (best**2 @ each))
+    return [
+        f"proportional weights have {factor:.3g} times the variance of design weights; only proportional weights are "
+        "unbiased if people choose their level, and design weights are for levels that were assigned"
+    ]
 
 
 def _error_kind(tally: Tally) -> str:
@@ -177,6 +231,8 @@ def compare(fit: Estimate) -> Comparison | None:
     try:
         apart = fit if is_stratified(fit) else stratified(design, tally, target=fit.target)
     except NotEstimable:
+        return None
+    if design.moments_only or tally.summed:
         return None
     together = fit if is_pooled(fit) else pooled(design, tally, target=fit.target)
     return Comparison(

@@ -28,9 +28,10 @@ from naysay.estimate.information import (
     likelihood_covariance,
     maximize,
     standard_error_kind,
+    suspicions,
     warnings_of,
 )
-from naysay.estimate.linear import Floats, Indicators, check_rank, is_stacked
+from naysay.estimate.linear import Floats, Indicators, check_rank, is_stacked, plainly_apart
 from naysay.estimate.named import named
 from naysay.estimate.result import Cells, Estimate
 from naysay.sampling import Sampled
@@ -92,11 +93,13 @@ def maximum_likelihood(
     """
     answered_under(design, tally)
     checked_target(target)
+    if (why := design.moments_only) or tally.summed:
+        raise DataError(f"{why or 'this tally keeps sums'}; use estimate.moments")
     kind = checked_kind(standard_errors, tally)
     general = partial(_general, design, tally, target, tolerance, kind)
     if design.several or not tally.one_pattern or target != "population" or kind != "observed":
         return general()
-    found = named(tally)
+    found = named(tally.parts[0])
     return EvenEstimate(
         design=design,
         tally=tally,
@@ -110,6 +113,7 @@ def maximum_likelihood(
         named=found,
         variances=found.likelihood_variances,
         general=general,
+        spread=lambda: general().covariance,
     )
 
 
@@ -147,7 +151,7 @@ def of_maximum(
         told = samples.reservations(design, tally, found.values, maximum)
     else:
         covariance = _covariance(tally, maximum, seen, target, kind)
-        told = [*reservations(tally.categories, maximum, tolerance), *alike(tally)]
+        told = [*reservations(tally.categories, maximum, tolerance), *alike(tally), *suspicions(tally)]
     return Estimate(
         design=design,
         tally=tally,
@@ -217,6 +221,8 @@ def _randomization(tally: Tally, seen: Evidence, cells: Floats) -> Floats:
 def check_identified(tally: Tally) -> None:
     """Raise `NotEstimable` if the designs of a tally together cannot tell some proportions apart."""
     designs = {id(part.design): part.design for part in tally.parts if part.n}
+    if any(plainly_apart(design) for design in designs.values()):
+        return
     stacked = np.vstack([design.expected_statistic for design in designs.values()])
     check_rank(stacked, tally.categories)
 

@@ -28,6 +28,7 @@ __all__ = [
     "indicators",
     "is_stacked",
     "linear_map",
+    "plainly_apart",
     "tangent",
 ]
 
@@ -35,6 +36,7 @@ Floats = NDArray[np.float64]
 """An array of numbers."""
 
 _SOLUTIONS = ("mean", "least_squares")
+_NOTHING = 1e-11  # singular values below this count as zero
 _SUMS = ("count", "weight", "weight_squared")
 
 
@@ -82,6 +84,11 @@ class Indicators:
     def n(self) -> float:
         """Respondents."""
         return float(self.count.sum())
+
+    @property
+    def effective(self) -> float:
+        """Unweighted answers that would be as precise (Kish 1965)."""
+        return float(self.weight.sum() ** 2 / self.weight_squared.sum())
 
     @property
     def mean(self) -> Floats:
@@ -172,27 +179,34 @@ def linear_map(design: Channel, solution: str | None = None) -> LinearMap:
     DataError
         If the solution is unknown, or is "mean" for a design without two categories and three or more numeric answers.
     """
-    expected = design.expected_statistic
     if solution not in (None, *_SOLUTIONS):
         raise DataError(f"solution must be {' or '.join(map(repr, _SOLUTIONS))}; got {solution!r}")
-    check_rank(expected, design.categories)
+    if solution is None and design.pure and plainly_apart(design):
+        return _solved(design)
+    expected = design.expected_statistic
+    if not plainly_apart(design):
+        check_rank(expected, design.categories)
     mean = _mean_of_answers(design, expected) if solution != "least_squares" else None
     if solution == "mean":
         if mean is None:
             raise DataError("the mean is for two categories and answers that are numbers, such as in kuk(draws=5)")
         return mean
-    solved = _solved(design, expected)
+    solved = _solved(design) if solution is None else _least_squares(design, expected)
     if mean is None:
         return solved
     return min(solved, mean, key=lambda each: float(_variances(each(np.eye(len(expected))), expected)[0]))
 
 
-def _solved(design: Channel, expected: Floats) -> LinearMap:
+def _solved(design: Channel) -> LinearMap:
     """The map in closed form, by the inverse, or by least squares under Σπ = 1."""
-    t = expected.shape[1]
     if design.even_mean is not None:
-        alpha, beta = design.even_mean
+        (alpha, beta), t = design.even_mean, len(design.categories)
         return LinearMap(np.full(t, -beta / alpha), np.eye(t) / alpha, "closed form")
+    return _least_squares(design, design.expected_statistic)
+
+
+def _least_squares(design: Channel, expected: Floats) -> LinearMap:
+    t = expected.shape[1]
     if design.space.one_label and len(expected) == t:
         return LinearMap(np.zeros(t), scipy.linalg.inv(expected), "inverse")
     basis = tangent(t)
@@ -227,7 +241,12 @@ def _variances(u: Floats, chances: Floats) -> Floats:
 def rank_of(expected: Floats) -> int:
     """Rank of the expected statistic on the proportions that sum to one; t - 1 tells all of them apart."""
     values = np.linalg.svd(expected @ tangent(expected.shape[1]), compute_uv=False)
-    return int((values > 1e-11 * max(1.0, values.max(initial=0.0))).sum())
+    return int((values > _NOTHING * max(1.0, values.max(initial=0.0))).sum())
+
+
+def plainly_apart(design: Channel) -> bool:
+    """Whether the mean of the statistic is αI + β11ᵀ with α ≠ 0: all proportions can then be told apart."""
+    return design.even_mean is not None and abs(design.even_mean[0]) > _NOTHING
 
 
 def check_rank(expected: Floats, categories: tuple[Any, ...]) -> None:

@@ -13,7 +13,7 @@ from naysay.design import Answerable
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate import samples
 from naysay.estimate.even import EvenEstimate
-from naysay.estimate.information import alike, answered_under, checked_target, warnings_of
+from naysay.estimate.information import alike, answered_under, checked_target, suspicions, warnings_of
 from naysay.estimate.linear import indicators, is_stacked, linear_map
 from naysay.estimate.named import named
 from naysay.estimate.result import Cells, Estimate
@@ -21,6 +21,7 @@ from naysay.tally import Tally
 
 __all__ = ["each_sample", "moments"]
 
+_SHOWN = 24  # so many categories are named in a warning
 _INSIDE = "maximum_likelihood stays inside"
 
 
@@ -71,22 +72,30 @@ def moments(design: Answerable, tally: Tally, *, target: str = "population", sol
     answered_under(design, tally)
     checked_target(target)
     general = partial(_general, design, tally, target, solution)
-    if design.several or not tally.one_pattern or target != "population" or solution is not None:
+    if design.several or not tally.pure or solution is not None:
         return general()
-    found = named(tally)
+    found = named(replace(tally.parts[0], design=design.channel()))  # candidates of an open domain are the design's
+    errors = found.spread(target)
     return EvenEstimate(
         design=design,
         tally=tally,
         method="moments (closed form)",
         target=target,
         proportions=found.mean,
-        standard_error_kind="moments, n - 1",
+        standard_error_kind=f"moments, {_error_kind(design, tally, target)}",
         made_by="moments",
-        warnings=warnings_of(reservations(found.mean, tally, found.variances)),
+        warnings=warnings_of(_told(design, tally, found.mean, errors)),
         named=found,
-        variances=found.variances,
+        variances=errors,
         general=general,
+        spread=partial(found.covariance, target),
     )
+
+
+def _told(design: Answerable, tally: Tally, proportions: np.ndarray, variances: np.ndarray) -> list[str]:
+    """Warnings about an estimate in closed form; under some designs no estimate stays inside [0, 1]."""
+    inside = "cut off, their sums would be biased" if design.moments_only else _INSIDE
+    return reservations(proportions, tally, variances, inside=inside, categories=design.categories)
 
 
 def _general(design: Answerable, tally: Tally, target: str, solution: str | None) -> Estimate:
@@ -151,21 +160,34 @@ def each_sample(fit: Estimate) -> dict[Any, Estimate] | None:
         return None
 
 
-def reservations(proportions: np.ndarray, tally: Tally, variances: np.ndarray, *, inside: str = _INSIDE) -> list[str]:
+def reservations(
+    proportions: np.ndarray,
+    tally: Tally,
+    variances: np.ndarray,
+    *,
+    inside: str = _INSIDE,
+    categories: tuple[Any, ...] | None = None,
+) -> list[str]:
     """Warnings that a reader of an unbiased estimate needs; `inside` names the estimate that stays in [0, 1]."""
     told = []
-    names = [_checks.label(category) for category in tally.categories]
+    names = [_checks.label(category) for category in categories or tally.categories]
     outside = [name for name, value in zip(names, proportions, strict=True) if not 0 <= value <= 1]
     if outside:
-        told.append(f"outside [0, 1], as an unbiased estimate may be: {', '.join(outside)}; {inside}")
+        told.append(f"outside [0, 1], as an unbiased estimate may be: {_some(outside)}; {inside}")
     below = [name for name, value in zip(names, variances, strict=True) if value < -1e-12]
     if below:
         told.append(
-            f"the variance of the randomization comes out below zero, so few are the answers: {', '.join(below)}; "
+            f"the variance of the randomization comes out below zero, so few are the answers: {_some(below)}; "
             "intervals are those for a population"
         )
     if tally.n == 1:
         told.append("a single answer has no standard error")
     else:
         told += alike(tally)
-    return told
+    return [*told, *suspicions(tally)]
+
+
+def _some(names: list[str]) -> str:
+    """The names, or the first of very many."""
+    more = f", and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

@@ -1,67 +1,83 @@
-"""How many people named each category under a design that is stored as one pattern, and its estimates in O(t).
+"""How many answers speak for each category, and the estimates that follow from that alone, in O(t).
 
-P = αI + β11ᵀ, so a category's proportion depends only on the share λ_j of answers that name it: π_j = (λ_j - β) / α.
-The log-likelihood Σ n_j log(β + α π_j) is a sum over categories. At its maximum every positive π_j has the same slope,
-so that π_j = n_j / μ - β / α with one μ for all. The numbers equal those of the general estimators.
+Under a pure design the mean of T_j, whether an answer speaks for category j, is λ_j = β + α π_j: a category's
+proportion depends only on the share λ_j of answers that speak for it, and π_j = (λ_j - β) / α. For n people drawn at
+random the number of such answers is binomial.
+
+Where an answer speaks for one category only, the log-likelihood Σ n_j log(β + α π_j) is a sum over categories. At its
+maximum every positive π_j has the same slope, so that π_j = n_j / μ - β / α with one μ for all. The numbers equal those
+of the general estimators.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from naysay.errors import NotEstimable
 from naysay.estimate.information import Maximum
 from naysay.estimate.linear import Floats, tangent
-from naysay.tally import Tally
 
 __all__ = ["Named", "named"]
+
+_LARGEST = 30_000_000  # largest covariance, in entries (240 MB)
 
 
 @dataclass(frozen=True)
 class Named:
-    """How many people named each category, under a design αI + β11ᵀ.
+    """How many answers speak for each category, under a pure design with mean αI + β11ᵀ.
 
     Parameters
     ----------
-    counts : (t,) float
+    part : Part or Sums
+        The answers, or their sums.
+    counts, squared : (t,) float
+        Σ w and Σ w² over the answers that speak for each category; both are their number if there are no weights.
     alpha, beta : float
     """
 
+    part: Any
     counts: Floats
+    squared: Floats
     alpha: float
     beta: float
 
     @property
     def n(self) -> float:
         """Respondents."""
-        return float(self.counts.sum())
+        return float(self.part.n)
+
+    @cached_property
+    def weight(self) -> float:
+        """Σ w, the sum of the weights of all respondents."""
+        return float(self.part.weight.sum())
+
+    @cached_property
+    def heavy(self) -> float:
+        """Σ w²."""
+        return float(self.part.weight_squared.sum())
 
     @property
-    def weight(self) -> Floats:
-        """The counts, (t,), because there are no survey weights."""
-        return self.counts
-
-    @property
-    def weight_squared(self) -> Floats:
-        """The counts, (t,)."""
-        return self.counts
+    def effective(self) -> float:
+        """Unweighted answers that would be as precise (Kish 1965)."""
+        return self.weight**2 / self.heavy
 
     @property
     def share(self) -> Floats:
-        """λ, the share of the answers that name each category, (t,)."""
-        return np.asarray(self.counts / self.n)
+        """λ, the share of the answers that speak for each category, (t,)."""
+        return np.asarray(self.counts / self.weight)
 
     @property
     def low(self) -> Floats:
-        """Each category's indicator for an answer that names another category, (t,)."""
+        """Each category's indicator for an answer that does not speak for it, (t,)."""
         return np.full(len(self.counts), -self.beta / self.alpha)
 
     @property
     def high(self) -> Floats:
-        """Each category's indicator for an answer that names it, (t,)."""
+        """Each category's indicator for an answer that speaks for it, (t,)."""
         return np.full(len(self.counts), (1 - self.beta) / self.alpha)
 
     @property
@@ -74,13 +90,53 @@ class Named:
         """Estimated variances of the unbiased proportions, (t,)."""
         if self.n < 2:
             return np.full(len(self.counts), np.nan)
-        return np.asarray(self.share * (1 - self.share) / (self.alpha**2 * (self.n - 1)))
+        if self.heavy == self.weight == self.n:
+            return np.asarray(self.share * (1 - self.share) / (self.alpha**2 * (self.n - 1)))
+        apart = self.squared * (1 - 2 * self.share) + self.share**2 * self.heavy
+        return np.asarray(self.n / (self.n - 1) * apart / (self.alpha * self.weight) ** 2)
+
+    @property
+    def file_variances(self) -> Floats:
+        """The same for a file, where only the randomization is random: Σ w² (u² - u) / (Σ w)², unbiased, (t,)."""
+        squares = (self.squared * (1 - 2 * self.beta) + self.beta**2 * self.heavy) / self.alpha**2
+        return np.asarray((squares - (self.squared - self.beta * self.heavy) / self.alpha) / self.weight**2)
+
+    def spread(self, target: str) -> Floats:
+        """The variances (t,) for a target."""
+        return self.file_variances if target == "file" else self.variances
+
+    def covariance(self, target: str) -> Floats:
+        """The covariance (t, t) for a target: its diagonal is that of the answers.
+
+        The rest is what the answers show, or where only sums are known, what the design implies at the estimate.
+        """
+        t = len(self.counts)
+        if t * t > _LARGEST:
+            raise NotEstimable(f"the covariance of {t:,} proportions has too many entries; see standard_errors")
+        if self.part.summed or self.part.distinct * t > _LARGEST:
+            products, heavy = self.part.design.products(self.mean), self.share
+            if products is None:
+                raise NotEstimable("from sums of an open domain only variances are known; tally with sums=False")
+        else:
+            said = self.part.design.space.statistic(self.part.codes)
+            products, heavy = (
+                said.T @ (said * self.part.weight_squared[:, None]) / self.heavy,
+                self.squared / self.heavy,
+            )
+        # Σ w² (T_i - c_i)(T_j - c_j), with c the mean for a population, and q* for a file, where people are not drawn
+        centre = self.share if target == "population" else np.full(t, self.beta)
+        moved = np.outer(centre, heavy)
+        each = (products - moved - moved.T + np.outer(centre, centre)) * self.heavy / (self.alpha * self.weight) ** 2
+        if target == "population":
+            each *= self.n / max(self.n - 1, 1)
+        np.fill_diagonal(each, self.spread(target))
+        return np.asarray(each)
 
     def noncompliance(self, share: float, *, alike: bool) -> Floats:
         """The band (t, 2) if a share of the respondents gave any answer; see `noncompliance_band`.
 
-        Their answer y moves π_j by -share [y = j] / α. Their hidden category moves it back. If they may be any people,
-        that is by share (κ_j + β / α); if they are like all others, by what remains of the estimate itself.
+        Their answer y moves π_j by -share [y speaks for j] / α. Their hidden category moves it back. If they may be any
+        people, that is by share (κ_j + β / α); if they are like all others, by what remains of the estimate itself.
         """
         said = np.array([0.0, -1 / self.alpha])
         if alike:
@@ -139,24 +195,23 @@ class Named:
         return np.asarray(np.where(self.maximum.open, np.nan, variances))
 
 
-def named(tally: Tally) -> Named:
-    """How many people named each category, from a tally of a design that is one pattern.
+def named(part: Any) -> Named:
+    """How many answers speak for each category, from a part of a tally whose design is pure.
 
     Raises
     ------
     NotEstimable
         Every response is equally likely for every true category.
     """
-    part, t = tally.parts[0], len(tally.categories)
+    categories, t = part.design.categories, len(part.design.categories)
     alpha, beta = part.design.even_mean or (0.0, 1 / t)
     if alpha == 0:
-        first, second = tally.categories[:2]
+        first, second = categories[:2]
         raise NotEstimable(
             f"the answers cannot tell {first} from {second}, nor any other categories: every response is as likely "
             f"whatever the truth (rank 0, {t - 1} needed); change the design",
             contrast=[1.0, -1.0, *[0.0] * (t - 2)],
             rank=0,
         )
-    counts = np.zeros(t)
-    counts[part.codes[:, 0]] = part.count
-    return Named(counts, alpha, beta)
+    said, squared = part.total()
+    return Named(part, said.astype(float), squared.astype(float), alpha, beta)

@@ -2,10 +2,12 @@
 
 `variance` gives the variance that one respondent contributes under any design. From it follow `standard_error`,
 `sample_size` and `power`, and for two groups `difference_power` and `difference_sample_size`. `compare` compares
-designs with one another, and with the direct question, to which some people lie.
+designs with one another, and with the direct question, to which some people lie. `detectable` is the least share that
+shows that a category exists; `standing_out` finds such categories.
 """
 
 from naysay.planning.comparison import compare
+from naysay.planning.detection import detectable, standing_out
 from naysay.planning.power import difference_power, power
 from naysay.planning.result import Comparison, Liars, Option
 from naysay.planning.size import difference_sample_size, sample_size, standard_error
@@ -17,10 +19,12 @@ __all__ = [
     "Option",
     "Variance",
     "compare",
+    "detectable",
     "difference_power",
     "difference_sample_size",
     "power",
     "sample_size",
     "standard_error",
+    "standing_out",
     "variance",
 ]

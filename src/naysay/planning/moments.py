@@ -32,13 +32,11 @@ def drawn(design: Design) -> tuple[Codes, Floats]:
 
 def indicator_products(design: Design, measure: Floats, constant: Floats, slope: Floats) -> tuple[Floats, bool]:
     """Σ_j measure_j E[u uᵀ | X = j] of the indicators u = constant + slope T, (t, t), and whether it is exact."""
-    if design.listed:
+    if design.listed and not design.pure:
         codes = design.space.listing()
         u, weight = constant + design.space.statistic(codes) @ slope.T, design.rows(codes) @ measure
         return np.asarray(u.T @ (u * weight[:, None])), True
-    moments = design.second_moments()
-    if moments is not None:
-        squares = np.tensordot(measure, moments, axes=1)
+    if (squares := design.products(measure)) is not None:
         crossed = np.outer(constant, slope @ (design.expected_statistic @ measure))
         fixed = measure.sum() * np.outer(constant, constant)
         return np.asarray(slope @ squares @ slope.T + crossed + crossed.T + fixed), True

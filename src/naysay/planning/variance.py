@@ -16,6 +16,7 @@ from naysay.design.respondents import choice, number, place_of
 from naysay.errors import DataError, NotEstimable
 from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.information import inverse
+from naysay.estimate.levels import design_variances
 from naysay.estimate.linear import check_rank, linear_map, tangent
 from naysay.estimate.result import Cells
 from naysay.estimate.samples import slopes
@@ -104,6 +105,7 @@ def place_among(names: tuple[Any, ...], name: Any, categories: int) -> int:
     return 0
 
 
+_MOST = 5_000  # categories of a plan: it holds their covariance
 _PRINCIPLES = ("likelihood", "moments", "weights")
 
 
@@ -242,14 +244,21 @@ def _weighted_levels(design: Answerable, ask: Arguments, offered: list[Design], 
     """Σ z_k² V_k / q_k: each level's own estimate has weight z_k, and a share q_k chooses level k."""
     pi = ask.proportions
     own = [_indicated(each, pi)[0] - np.outer(pi, pi) for each in offered]
-    by_variance = ask.estimator.options["weights"] == "variance"
-    z = shares / np.array([np.trace(each) for each in own]) if by_variance else np.ones(len(offered))
+    kind = ask.estimator.options["weights"]
+    z = shares / np.array([np.trace(each) for each in own]) if kind == "variance" else np.ones(len(offered))
+    if kind == "design":
+        z = shares / design_variances(offered)
     z = z / z.sum()
     total = np.sum([weight**2 / q * each for weight, q, each in zip(z, shares, own, strict=True)], axis=0)
     return _found(design, ask, np.asarray(total), "moments within levels, many answers at each")
 
 
 def _indicated(design: Design, measure: Floats) -> tuple[Floats, bool]:
+    if (t := len(design.categories)) > _MOST:
+        raise DataError(
+            f"the covariance of {t:,} proportions has too many entries; plan with fewer categories, since the variance "
+            "of one hardly depends on their number"
+        )
     mapping = linear_map(design)
     return indicator_products(design, measure, mapping.constant, mapping.slope)
 

@@ -113,6 +113,8 @@ def odds(design: Design, prior: ArrayLike | None = None) -> NDArray[np.float64]:
     """
     pi = prior_of(prior, design)
     rows = design.rows(design.typical_codes)
+    if design.odds is not None:  # in proportion to the likelihood, which may be too small for a float
+        rows = np.asarray(design.integers(design.typical_codes), dtype=float)
     rows = rows[rows.max(axis=1) > 0]
     # Add the other categories from both ends: subtracting one from the total would lose all digits at odds of 10^12.
     joint, none = rows * pi, np.zeros((len(rows), 1))

@@ -24,6 +24,7 @@ __all__ += ["still_possible"]
 
 _OF_DESIGNS = "privacy is a property of a design"
 _DRAWS = 200_000  # Monte Carlo draws for the information of designs too large to list
+_LARGEST = 30_000_000  # largest matrix that a bound is computed from, in entries
 _SEED = 2006
 _ROUNDING = 1e-14  # larger than any floating-point error in a product of a few tables
 
@@ -71,6 +72,8 @@ def epsilon(design: Design) -> float:
     """
     if len(design.factors) > 1:
         return float(sum(epsilon(factor) for factor in design.factors))
+    if design.odds is not None:
+        return _log_ratio(*design.odds)
     codes = design.typical_codes
     weights = design.integers(codes)
     if weights is not None:
@@ -119,6 +122,8 @@ def still_possible(design: Design) -> tuple[int, int]:
     if len(design.factors) > 1:
         few, many = zip(*(still_possible(factor) for factor in design.factors), strict=True)
         return math.prod(few), math.prod(many)
+    if design.odds is not None:
+        return (len(design.categories),) * 2
     possible = (design.rows(design.typical_codes) > 0).sum(axis=1)
     possible = possible[possible > 0]
     return int(possible.min()), int(possible.max())
@@ -162,6 +167,8 @@ def information(design: Design, prior: ArrayLike | None = None) -> float:
         # H(Y) - H(Y | X). All columns hold the same chances, and the matrix is symmetric: one row gives H(Y | X).
         alpha, beta = design.even_mean
         return float(entropy(beta + alpha * pi) - entropy(design.rows(design.typical_codes)[0]))
+    if not alike and (bits := design.told_bits(pi)) is not None:
+        return bits
     listed = design.space.listable and not alike
     if alike or listed:
         codes = design.space.listing() if listed else design.typical_codes[:1]
@@ -213,6 +220,8 @@ class Statement:
         left = str(few) if few == many else f"{few} to {many}"
         stay = "stays" if many == 1 else "stay"
         value = "∞" if math.isinf(self.epsilon) else f"{self.epsilon:.4g}"
+        if not self.categories:
+            return "; ".join((f"every text stays possible; ε = {value} ({self.reason})", *self.notes))
         line = (
             f"{left} of {self.categories} categories {stay} possible, from this answer alone; "
             f"ε = {value} ({self.reason}); {self.bits:.3g} of {math.log2(self.categories):.3g} bits "
@@ -242,6 +251,9 @@ def statement(design: Design) -> Statement:
 categories by 3 at most); 0.189 of 1 bits under a uniform prior
     """
     t = len(design.categories)
+    if not t:  # an open domain without candidates
+        value = epsilon(design)
+        return Statement(value, _reason(value, (0, 0)), math.nan, "uniform", 0, (0, 0), design.notes)
     try:
         value, possible, bits = epsilon(design), still_possible(design), information(design)
     except DesignError as error:
@@ -296,7 +308,7 @@ def _capacity(design: Design) -> float:
     """An upper bound on the information of an answer under any prior, in bits."""
     if design.exchangeable:
         return float(information(design))
-    if not design.space.listable:
+    if not design.space.listable or design.space.size * len(design.categories) > _LARGEST:
         return math.log2(len(design.categories))
     rows = design.matrix
     answers = rows.mean(axis=1, keepdims=True)

@@ -9,6 +9,7 @@ space       a report is                                    T(response)         d
 `Labels`    one label                                      indicator           number of labels
 `Subsets`   a set of labels, as text ``"a;b"`` in a file   membership          number of labels
 `Bits`      any set of labels, also empty or full          membership          number of labels
+`Affine`    a hash and one of its values, as a number      support             number of labels
 `Numbers`   a few whole numbers, as text ``"17;1"``        its design's        number of labels
 `Pair`      two reports, one in each of two spaces         Kronecker product   product of the two
 `Margins`   two reports about one thing                    side by side        sum of the two
@@ -16,6 +17,8 @@ space       a report is                                    T(response)         d
 """
 
 # ruff: noqa: F403, PLE0604 (the modules' own lists)
+from naysay.responses.affine import *
+from naysay.responses.affine import __all__ as _affine
 from naysay.responses.numbers import *
 from naysay.responses.numbers import __all__ as _numbers
 from naysay.responses.sets import *
@@ -25,4 +28,4 @@ from naysay.responses.several import __all__ as _several
 from naysay.responses.spaces import *
 from naysay.responses.spaces import __all__ as _spaces
 
-__all__ = [*_numbers, *_sets, *_several, *_spaces]
+__all__ = [*_affine, *_numbers, *_sets, *_several, *_spaces]

@@ -19,6 +19,8 @@ from naysay.responses.spaces import MISSING, Codes, Labels, Space, cells_of, key
 __all__ = ["JOINER", "WORD", "Bits", "Subsets"]
 
 JOINER = ";"
+_COUNTED = 2**15  # words that are counted at a time, so that they stay in the cache
+_FEW = 48  # so few words are counted bit by bit
 WORD = 62  # labels per int64 word of a set: sign bit free, so that -1 can mean missing
 
 
@@ -165,6 +167,14 @@ class Subsets(Space):
         result[self.missing(codes)] = np.nan
         return result
 
+    def frequencies(self, codes: Codes) -> NDArray[np.int64]:
+        """How many of these sets hold each label, (t,)."""
+        words = [_bits_set(np.ascontiguousarray(column)) for column in codes.T]
+        return np.concatenate(words)[: len(self.labels)] if len(codes) else np.zeros(len(self.labels), dtype=np.int64)
+
+    def sizes(self, codes: Codes) -> NDArray[np.int64]:
+        return np.asarray(np.bitwise_count(codes).sum(axis=1, dtype=np.int64))
+
     def _all_codes(self) -> Codes:
         t = len(self.labels)
         sets = [
@@ -209,3 +219,24 @@ class Bits(Subsets):
 
     def form(self) -> dict[str, Any]:
         return {"space": "bits", "labels": list(self.labels)}
+
+
+def _bits_set(words: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many words have each bit set, (WORD,).
+
+    A full adder turns three words into one of the same weight and one of twice the weight, for all bits at once.
+    """
+    counts, places = np.zeros(WORD, dtype=np.int64), np.arange(WORD)
+    for start in range(0, len(words), _COUNTED):
+        plane, weight = words[start : start + _COUNTED], 1
+        while len(plane):
+            carried = []
+            while len(plane) > _FEW:
+                third = len(plane) // 3
+                a, b, c = plane[:third], plane[third : 2 * third], plane[2 * third : 3 * third]
+                either = a ^ b
+                carried.append((a & b) | (either & c))
+                plane = np.concatenate([either ^ c, plane[3 * third :]])
+            counts += weight * ((plane[:, None] >> places) & 1).sum(axis=0)
+            plane, weight = np.concatenate(carried) if carried else plane[:0], 2 * weight
+    return counts

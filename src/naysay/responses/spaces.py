@@ -20,6 +20,7 @@ __all__ = ["Codes", "Labels", "Responses", "Space", "cells_of", "columns_of"]
 Codes = NDArray[np.int64]
 MISSING = -1
 LISTABLE = 200_000  # a space with more responses than this is never listed
+_ENTRIES = 2**21  # entries of the statistic that a sum holds at a time
 _TRUTH = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 
 
@@ -72,6 +73,25 @@ class Space(ABC):
     @abstractmethod
     def statistic(self, codes: Codes) -> NDArray[np.float64]:
         """The linear statistic T of each response, (n, d)."""
+
+    def total(self, codes: Codes, amounts: NDArray[Any]) -> NDArray[Any]:
+        """Σ amount · T over these reports, (d,), for one amount a report; exact where amounts are whole."""
+        result = np.zeros(self.dimension, dtype=amounts.dtype)
+        step = max(1, _ENTRIES // self.dimension)
+        for start in range(0, len(codes), step):
+            rows = slice(start, start + step)
+            result += amounts[rows] @ self.statistic(codes[rows]).astype(amounts.dtype)
+        return result
+
+    def frequencies(self, codes: Codes) -> NDArray[np.int64]:
+        """How many of these reports speak for each label: Σ T, (d,)."""
+        return self.total(codes, np.ones(len(codes), dtype=np.int64))
+
+    def sizes(self, codes: Codes) -> NDArray[np.int64]:
+        """For how many labels each report speaks, (n,)."""
+        step = max(1, _ENTRIES // self.dimension)
+        parts = [self.statistic(codes[start : start + step]).sum(axis=1) for start in range(0, len(codes), step)]
+        return np.concatenate([np.zeros(0), *parts]).astype(np.int64)
 
     @abstractmethod
     def _all_codes(self) -> Codes: ...
@@ -224,6 +244,11 @@ class Labels(Space):
     def texts(self, codes: Codes) -> list[str | None]:
         names = [*map(str, self.labels), None]
         return [names[code] for code in codes[:, 0].tolist()]
+
+    def total(self, codes: Codes, amounts: NDArray[Any]) -> NDArray[Any]:
+        result = np.zeros(len(self.labels), dtype=amounts.dtype)
+        np.add.at(result, codes[:, 0], amounts)
+        return result
 
     def statistic(self, codes: Codes) -> NDArray[np.float64]:
         result = np.zeros((len(codes), len(self.labels)))

@@ -5,6 +5,7 @@ answers can be counted in batches, by any table engine, in the place where they 
 """
 
 from naysay.tally.part import Channel, Part
+from naysay.tally.sums import Sums
 from naysay.tally.tally import Asked, Tally
 
-__all__ = ["Asked", "Channel", "Part", "Tally"]
+__all__ = ["Asked", "Channel", "Part", "Sums", "Tally"]

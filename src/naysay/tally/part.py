@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,13 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.responses import Codes, Space
 
-__all__ = ["ARRAYS", "Channel", "Part", "unique_codes"]
+__all__ = ["ARRAYS", "Channel", "Part", "check_size", "unique_codes"]
 
 ARRAYS = ("codes", "count", "weight", "weight_squared")
 """The arrays of a part, one entry for each distinct answer."""
+
+_COUNTABLE = 2**22  # up to so many responses, an array with a counter for each is quicker than sorting answers
+_MOST = 2**53  # largest number of people: above it floating point skips whole numbers
 
 
 class Channel(Protocol):
@@ -34,10 +37,18 @@ class Channel(Protocol):
     @property
     def one_pattern(self) -> bool: ...
     @property
+    def pure(self) -> bool: ...
+    @property
+    def keeps_sums(self) -> bool: ...
+    @property
+    def moments_only(self) -> str: ...
+    @property
     def matrix(self) -> NDArray[np.float64]: ...
     def rows(self, codes: Codes) -> NDArray[np.float64]: ...
     def form(self) -> dict[str, Any]: ...
     def impossible(self, codes: Codes) -> NDArray[np.bool_]: ...
+    def products(self, measure: NDArray[np.float64]) -> NDArray[np.float64] | None: ...
+    def diagnosed(self, part: Any) -> Any: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,14 +82,31 @@ class Part:
     missing: int = 0
     missing_weight: float = 0.0
 
+    arrays: ClassVar[tuple[str, ...]] = ARRAYS
+    """The arrays of the part, as they are stored."""
+
+    summed: ClassVar[bool] = False
+    """Whether it keeps sums in place of answers."""
+
     def __post_init__(self) -> None:
         for name in ARRAYS:
             object.__setattr__(self, name, _checks.read_only(np.asarray(getattr(self, name))))
+        check_size(float(self.count.sum(dtype=float)))
 
     @property
     def n(self) -> int:
         """Respondents who answered."""
         return int(self.count.sum())
+
+    @property
+    def distinct(self) -> int | None:
+        """How many distinct answers it holds."""
+        return len(self.codes)
+
+    @property
+    def alike(self) -> bool:
+        """Whether everybody gave the same answer, although other answers were possible."""
+        return len(self.codes) == 1 and self.design.space.size > 1
 
     @property
     def effective(self) -> float:
@@ -119,6 +147,29 @@ class Part:
         people = np.rint(total(count)).astype(np.int64)
         return cls(design, level, distinct, people, total(weight), total(weight_squared), missing, missing_weight)
 
+    @classmethod
+    def counted(cls, design: Channel, codes: Codes, *, level: Any = None) -> Part:
+        """The part of answers that come without counts and weights, one row a person."""
+        space = design.space
+        if not (space.width == 1 and len(codes) and space.size <= _COUNTABLE):
+            return cls.of(design, codes, level=level, count=np.ones(len(codes), dtype=np.int64))
+        known = codes[:, 0]
+        if (missing := int((known < 0).sum()) if known.min() < 0 else 0) > 0:
+            known = known[known >= 0]
+        often = np.bincount(known)
+        distinct = np.flatnonzero(often)
+        people = often[distinct].astype(np.int64)
+        found = cls.of(design, distinct.astype(np.int64).reshape(-1, 1), level=level, count=people)
+        return replace(found, missing=missing, missing_weight=float(missing))
+
+    def total(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Σ w T and Σ w² T of the statistic T, (d,) each; whole numbers if there are no survey weights."""
+        space, counts = self.design.space, self.count
+        if (self.weight == counts).all() and (self.weight_squared == counts).all():
+            said = space.total(self.codes, counts)
+            return said, said
+        return space.total(self.codes, self.weight), space.total(self.codes, self.weight_squared)
+
     def places(self, codes: Codes) -> NDArray[np.intp]:
         """The place of each of these codes among the distinct answers; -1 for a code that is not there."""
         distinct, inverse = unique_codes(np.vstack([self.codes, codes]))
@@ -128,11 +179,19 @@ class Part:
 
     def plus(self, other: Part) -> Part:
         """Both parts' answers together."""
+        if other.summed:
+            raise DataError("one of the two tallies keeps sums and the other one answers; tally both alike")
         both = ([getattr(each, name) for each in (self, other)] for name in ARRAYS)
         codes, count, weight, squared = map(np.concatenate, both)
         merged = Part.of(self.design, codes, level=self.level, count=count, weights=(weight, squared))
         missing = self.missing + other.missing, self.missing_weight + other.missing_weight
         return replace(merged, missing=missing[0], missing_weight=missing[1])
+
+
+def check_size(people: float) -> None:
+    """Raise if a tally would hold more people than can be counted exactly."""
+    if people > _MOST:
+        raise DataError(f"a tally holds at most 2**53 answers; these would be {people:,.0f}", value=people)
 
 
 def unique_codes(codes: Codes) -> tuple[Codes, NDArray[np.intp]]:

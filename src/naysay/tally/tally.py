@@ -19,10 +19,11 @@ from naysay.errors import DataError
 from naysay.responses import Codes, Responses, Space
 from naysay.sampling import Rows, Sampled, Units, joined, restored, stored
 from naysay.tally.part import ARRAYS, Channel, Part, unique_codes
+from naysay.tally.sums import Sums
 
 __all__ = ["Asked", "Tally", "register_reader"]
 
-_FORMAT = 2  # files without strata, clusters or replicate weights are of format 1
+_FORMAT = 3  # files without sums are of format 2; without strata, clusters or replicate weights too, of format 1
 _HEAD = ("level", "missing", "missing_weight")
 _design_of_form: Callable[[Any], Any]
 """Reads a design's JSON for `Tally.load`. The layer of designs, which imports this one, registers it."""
@@ -54,7 +55,7 @@ class Tally:
 
     Parameters
     ----------
-    parts : tuple of Part
+    parts : tuple of Part or Sums
         One part for each design or level.
     weighted : bool
         Whether survey weights were given. If so, estimates are weighted and their covariance is linearized.
@@ -75,7 +76,7 @@ class Tally:
     6
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[Any, ...]
     weighted: bool = False
     question: str | None = field(default=None)
     complex: Sampled | None = field(default=None, repr=False)
@@ -102,23 +103,22 @@ class Tally:
         weighted: bool,
         question: str | None = None,
         rows: tuple[Rows, NDArray[Any]] | None = None,
+        sums: bool | None = None,
     ) -> Tally:
         """The tally of encoded responses; raises if nobody answered. See `Part.of` for `count` and `weights`.
 
         Every level on offer has a part, even if nobody chose it. `rows` holds the rows of the whole sample, and the
-        place of each response among them.
+        place of each response among them. With `sums` parts keep sums in place of answers; by default where the design
+        says so, and people were drawn independently of each other.
         """
         parts = []
         for level in asked.levels:
             chosen, codes = asked.codes_at(level, responses)
-            own = (weights[0][chosen], weights[1][chosen])
-            parts.append(Part.of(asked.channel(level), codes, level=level, count=count[chosen], weights=own))
+            own, channel = (weights[0][chosen], weights[1][chosen]), asked.channel(level)
+            kind: Any = Sums if cls._sums(channel, sums, rows) else Part
+            parts.append(kind.of(channel, codes, level=level, count=count[chosen], weights=own))
         tally = cls(tuple(parts), weighted=weighted, question=question)
-        if tally.n == 0:
-            came = "all counts are 0" if len(count) else "there are none"
-            if tally.missing:
-                came = "the one answer is missing" if tally.missing == 1 else f"all {tally.missing} are missing"
-            raise DataError(f"at least one answer is needed; {came}")
+        tally._check_answered(len(count))
         if weighted and tally.weight == 0:
             raise DataError("the weights of the answers must not all be zero")
         if rows is None:
@@ -131,10 +131,41 @@ class Tally:
             first += len(part.codes)
         return replace(tally, complex=rows[0].collapsed(item, first))
 
+    @classmethod
+    def counted(cls, asked: Asked, responses: Responses, *, sums: bool | None = None) -> Tally:
+        """The tally of encoded responses to one design, one row a person, without weights."""
+        channel, (_, codes) = asked.channel(), asked.codes_at(None, responses)
+        part: Any = Part.counted(channel, codes)
+        if cls._sums(channel, sums, None):
+            part = Sums.of(channel, codes, count=np.ones(len(codes), dtype=np.int64))
+        tally = cls((part,))
+        tally._check_answered(len(codes))
+        return tally
+
+    @staticmethod
+    def _sums(channel: Channel, asked: Any, rows: object) -> bool:
+        """Whether the part of a channel keeps sums."""
+        if asked and not channel.pure:
+            raise DataError(
+                "only pure designs, such as subset_selection or affine, have sums that tell all; leave sums out"
+            )
+        if asked and rows is not None:
+            raise DataError("strata, clusters and replicate weights need the answers, not their sums; leave sums out")
+        return channel.keeps_sums and rows is None if asked is None else asked
+
+    def _check_answered(self, rows: int) -> None:
+        """Raise if nobody answered."""
+        if self.n == 0:
+            came = "all counts are 0" if rows else "there are none"
+            if self.missing:
+                came = "the one answer is missing" if self.missing == 1 else f"all {self.missing} are missing"
+            raise DataError(f"at least one answer is needed; {came}")
+
     @property
     def categories(self) -> tuple[Any, ...]:
         """The categories that the answers are about."""
-        return self.parts[0].design.categories
+        labels: tuple[Any, ...] = self.parts[0].design.categories
+        return labels
 
     @property
     def n(self) -> int:
@@ -150,6 +181,16 @@ class Tally:
     def one_pattern(self) -> bool:
         """Whether it has one part, whose design is stored as a pattern, and no survey weights."""
         return len(self.parts) == 1 and self.parts[0].design.one_pattern and not self.weighted and self.n > 0
+
+    @property
+    def pure(self) -> bool:
+        """Whether it has one part, whose design is pure, and people were drawn independently of each other."""
+        return len(self.parts) == 1 and self.parts[0].design.pure and self.complex is None and self.n > 0
+
+    @property
+    def summed(self) -> bool:
+        """Whether some part keeps sums in place of answers."""
+        return any(part.summed for part in self.parts)
 
     @property
     def free(self) -> int:
@@ -254,18 +295,25 @@ class Tally:
     def __repr__(self) -> str:
         about = f" to {self.question!r}" if self.question else ""
         missing = f", {self.missing} missing" if self.missing else ""
-        return f"<Tally: {self.n} answers{about}{missing}, {sum(len(part.codes) for part in self.parts)} distinct>"
+        kept = "sums" if self.summed else f"{sum(part.distinct for part in self.parts)} distinct"
+        return f"<Tally: {self.n} answers{about}{missing}, {kept}>"
 
     def save(self, path: str | Path) -> None:
         """Write the tally and its designs to one ``.npz`` file. The file holds no respondent's row."""
         path = Path(path)
-        arrays = {f"{name}{n}": getattr(part, name) for n, part in enumerate(self.parts) for name in ARRAYS}
-        parts = [{name: getattr(part, name) for name in _HEAD} | {"design": part.design.form()} for part in self.parts]
+        arrays = {f"{name}{n}": getattr(part, name) for n, part in enumerate(self.parts) for name in part.arrays}
+        parts = [
+            {name: getattr(part, name) for name in _HEAD}
+            | {"design": part.design.form()}
+            | ({"sums": True, "categories": list(part.design.categories)} if part.summed else {})
+            for part in self.parts
+        ]
         told: dict[str, Any] = {"weighted": self.weighted, "question": self.question, "parts": parts}
         if self.complex is not None:
             told["complex"], sampled = stored(self.complex)
             arrays |= {f"complex_{name}": array for name, array in sampled.items()}
-        head = json.dumps({"naysay": "tally", "version": _FORMAT if self.complex is not None else 1} | told)
+        version = _FORMAT if self.summed else 2 if self.complex is not None else 1
+        head = json.dumps({"naysay": "tally", "version": version} | told)
         # Write another file and rename it, so that a crash leaves no half-written tally.
         unfinished = path.with_name(f"{path.name}.part")
         try:
@@ -301,6 +349,10 @@ class Tally:
         return cls(parts, weighted=head["weighted"], question=head["question"], complex=sampled)
 
 
-def _part(stored: Mapping[str, NDArray[Any]], number: int, head: dict[str, Any]) -> Part:
-    arrays: dict[str, Any] = {name: stored[f"{name}{number}"] for name in ARRAYS}
-    return Part(design=_design_of_form(head["design"]), **{name: head[name] for name in _HEAD}, **arrays)
+def _part(stored: Mapping[str, NDArray[Any]], number: int, head: dict[str, Any]) -> Any:
+    kind: Any = Sums if head.get("sums") else Part
+    arrays: dict[str, Any] = {name: stored[f"{name}{number}"] for name in kind.arrays}
+    design = _design_of_form(head["design"])
+    if kind is Sums and not design.categories:  # an open domain: its sums are those of the candidates
+        design = design.about(head["categories"])
+    return kind(design=design, **{name: head[name] for name in _HEAD}, **arrays)

@@ -20,6 +20,9 @@ DRAWN = {
     "weighted_subset": designs.negative(ABCD, discards=2, weights=(4, 1, 7, 2)),
     "mixture": designs.mix((3, designs.negative(ABCD, discards=2)), (1, designs.uniform(ABCD, discards=2))),
     "then": designs.k_ary(ABCD, epsilon=2).then(designs.negative(ABCD, discards=2)),
+    "subset_selection": designs.subset_selection(ABCD, epsilon=1, size=2),
+    "affine": designs.affine(ABCD, epsilon=1, base=3),
+    "unary": designs.unary(ABCD, epsilon=1),
     "product": designs.warner(p=0.7) * designs.negative(ABCD),
 }
 

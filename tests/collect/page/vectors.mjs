@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const { below, channel, draw, possible, shown } = await import(pathToFileURL(process.argv[3]));
+const { below, channel, draw, nameOf, possible, shown } = await import(pathToFileURL(process.argv[3]));
 
 function recorded(hex) {
   const octets = Uint8Array.from(hex.match(/../g), (pair) => parseInt(pair, 16));
@@ -17,12 +17,17 @@ function recorded(hex) {
 
 const TASKS = {
   replay: ({ designs }) =>
-    designs.map((each) =>
-      each.vectors.map((vector) => {
-        const stream = recorded(vector.bytes);
-        const answer = draw(channel(each.json.design, vector.level), vector.truth, stream);
-        return { answer, read: stream.read };
-      }),
+    Promise.all(
+      designs.map(({ json, vectors }) =>
+        Promise.all(
+          vectors.map(async (vector) => {
+            const stream = recorded(vector.bytes);
+            const design = channel(json.design, vector.level);
+            const answer = draw(design, design.named ? await nameOf(vector.truth) : vector.truth, stream);
+            return { answer, read: stream.read };
+          }),
+        ),
+      ),
     ),
   counts: ({ design, truth, size }) => {
     const counts = {};
@@ -38,4 +43,4 @@ const TASKS = {
 };
 
 const input = JSON.parse(readFileSync(0, "utf-8"));
-process.stdout.write(JSON.stringify(TASKS[process.argv[2]](input)));
+process.stdout.write(JSON.stringify(await TASKS[process.argv[2]](input)));

@@ -39,13 +39,20 @@ export function categories(design) {
   if (kind === "then" || kind === "both") return categories(design.first);
   if (kind === "product")
     return categories(design.first).flatMap((a) => categories(design.second).map((b) => [a, b]));
-  return design.categories;
+  return "size" in design.categories ? Array.from({ length: design.categories.size }, (_, place) => place) : design.categories;
+}
+
+/** The number below 2^48 that stands for a text of an open domain; such designs draw for numbers. */
+export async function nameOf(text) {
+  const octets = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text.normalize("NFC")));
+  return Number(bigEndian(new Uint8Array(octets).slice(0, 6)));
 }
 
 /** The response, as text, of a person whose true category is `truth`. */
 export function draw(design, truth, source = system) {
   const key = JSON.stringify(truth);
-  const place = categories(design).findIndex((category) => JSON.stringify(category) === key);
+  const known = design.named && Number.isInteger(truth) && 0 <= truth && truth < NAMES;
+  const place = known ? truth : categories(design).findIndex((category) => JSON.stringify(category) === key);
   if (place < 0) throw new RangeError(`${key} is not a category`);
   return text(design, DRAW[design.kind](design, place, source));
 }
@@ -95,6 +102,33 @@ const DRAW = {
       return [place];
     });
   },
+  subset_selection({ size, inside, outside, ...design }, truth, source) {
+    const t = categories(design).length;
+    const [k, a, b] = [BigInt(size), BigInt(inside), BigInt(outside)];
+    const u = below(a * k + b * (BigInt(t) - k), source);
+    const drawn = new Set(); // keeps the order in which candidates were drawn
+    for (let j = t - 1 - size; j < t - 1; j++) {
+      const v = Number(below(BigInt(j + 1), source));
+      drawn.add(drawn.has(v) ? j : v);
+    }
+    const named = Array.from(drawn, (candidate) => candidate + (candidate >= truth));
+    const place = Number(below(k, source));
+    if (u < a * k) named[place] = truth;
+    return named.sort((one, other) => one - other);
+  },
+  affine(design, truth, source) {
+    const [g, a, b] = [design.base, design.inside, design.outside].map(BigInt);
+    const digits = digitsOf(design);
+    const s = below((g ** digits - 1n) / (g - 1n), source);
+    const u = below(a + (g - 1n) * b, source);
+    const h = hashed(design, s, BigInt(truth));
+    const other = (u - a) / b;
+    return Number(s * g + (u < a ? h : other < h ? other : other + 1n));
+  },
+  unary(design, truth, source) {
+    const drawn = categories(design).map(() => below(2n ** 32n, source));
+    return drawn.flatMap((u, place) => (u < BigInt(place === truth ? design.own : design.other) ? [place] : []));
+  },
   mixture(design, truth, source) {
     const part = design.components[lot(design.weights, below(total(design.weights.map(BigInt)), source))];
     return DRAW[part.kind](part, truth, source);
@@ -137,6 +171,28 @@ const CHANCES = {
     const at = (place, said) => said.reduce((product, other) => product * all[other], whole / sums[place]);
     return { whole, at: (place, said) => (said.includes(place) ? 0n : at(place, said)) };
   },
+  subset_selection(design) {
+    const t = categories(design).length;
+    const [k, a, b] = [design.size, design.inside, design.outside].map(BigInt);
+    const sets = products(design.size - 1, Array(t - 1).fill(1n)); // those that hold a given category; k/t of all
+    return { whole: (a * k + b * (BigInt(t) - k)) * sets, at: (place, said) => k * (said.includes(place) ? a : b) };
+  },
+  affine(design) {
+    const [g, a, b] = [design.base, design.inside, design.outside].map(BigInt);
+    const hashes = (g ** digitsOf(design) - 1n) / (g - 1n);
+    const at = (place, said) => (hashed(design, BigInt(said) / g, BigInt(place)) === BigInt(said) % g ? a : b);
+    return { whole: hashes * (a + (g - 1n) * b), at };
+  },
+  unary(design) {
+    const [p, q, one] = [BigInt(design.own), BigInt(design.other), 2n ** 32n];
+    const t = categories(design).length;
+    const at = (place, said) => {
+      const true_ = said.includes(place);
+      const others = said.length - Number(true_);
+      return (true_ ? p : one - p) * q ** BigInt(others) * (one - q) ** BigInt(t - 1 - others);
+    };
+    return { whole: one ** BigInt(t), at };
+  },
   mixture({ weights, components }) {
     const parts = components.map(chances);
     const shares = weights.map(BigInt);
@@ -164,6 +220,27 @@ const CHANCES = {
 /** The chances of a design as integers: `at(place, said)` of a category and a response, over `whole`. */
 export const chances = (design) => CHANCES[design.kind](design);
 
+const NAMES = 2 ** 48;
+
+/** The least number of digits, in the base of an affine design, in which all categories differ. */
+function digitsOf(design) {
+  const [g, domain] = [BigInt(design.base), BigInt(design.named ? NAMES : categories(design).length)];
+  let digits = 1n;
+  while (g ** digits < domain) digits++;
+  return digits;
+}
+
+/** Σ αᵢ xᵢ modulo g, for hash number s and a category's number, both in digits of base g. */
+function hashed(design, s, number) {
+  const g = BigInt(design.base);
+  let lead = 0n;
+  while ((g ** (lead + 1n) - 1n) / (g - 1n) <= s) lead++;
+  let alpha = g ** lead + s - (g ** lead - 1n) / (g - 1n);
+  let sum = 0n;
+  for (; alpha > 0n; alpha /= g, number /= g) sum += (alpha % g) * (number % g);
+  return sum % g;
+}
+
 const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0n);
 
 /** The first row whose running sum exceeds u. */
@@ -190,7 +267,9 @@ export function space(design) {
   if (design.kind === "mixture") return space(design.components[0]);
   if (design.kind === "then") return space(design.second);
   if (design.responses) return { labels: design.responses.map(String), set: 0 };
-  return design.categories ? { labels: design.categories.map(String), set: design.discards ?? 0 } : null;
+  if (design.kind === "affine") return { labels: [], set: 0, number: true };
+  const set = design.discards ?? design.size ?? (design.kind === "unary" ? categories(design).length : 0);
+  return design.categories ? { labels: categories(design).map(String), set } : null;
 }
 
 /** Whether a response of this design, or at some level of this offer, is a set of categories. */
@@ -200,7 +279,8 @@ export const sets = (design) =>
 function text(design, said) {
   const words = space(design);
   if (!words) return `${text(design.first, said[0])} × ${text(design.second, said[1])}`;
-  return words.set ? said.map((place) => words.labels[place]).join(";") : words.labels[said];
+  if (words.number) return String(said);
+  return words.set ? said.map((place) => words.labels[place]).join(";") || ";" : words.labels[said];
 }
 
 function parsed(design, response) {
@@ -209,5 +289,7 @@ function parsed(design, response) {
     const [first, second] = response.split(" × ");
     return [parsed(design.first, first), parsed(design.second, second)];
   }
-  return words.set ? response.split(";").map((label) => words.labels.indexOf(label)) : words.labels.indexOf(response);
+  if (words.number) return Number(response);
+  if (words.set) return response.split(";").filter(Boolean).map((label) => words.labels.indexOf(label));
+  return words.labels.indexOf(response);
 }

@@ -1,0 +1,417 @@
+"""Pure designs: a response speaks for a set of categories, its support, and its chance knows only two cases.
+
+P(y | j) = c a where the support S(y) holds j, and c b otherwise, with integers a > b; in `Unary`, c depends on y. So
+the chance p* that a response speaks for the true category is the same for all categories, and so is the chance q* that
+it speaks for a given other one. The mean of T_v = [v ∈ S(y)] is q* + (p* - q*) π_v: the estimate, its variance and the
+intervals need no matrix. ε = ln(a / b), read from the integers (Wang, Blocki, Li & Jha 2017; Ye & Barg 2018).
+
+Every sampler draws the same number of integers for every truth: whoever counts bytes or time learns nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.design.base import Design
+from naysay.design.chances import Truth
+from naysay.design.diagnostics import Diagnostic, uniform
+from naysay.design.drawing import GeneratorSource, Source
+from naysay.design.exact import LIMIT, flag, integer
+from naysay.design.pattern import MANY
+from naysay.errors import AnswerError, DesignError
+from naysay.responses import WORD, Affine, Codes, Subsets, name_of
+
+__all__ = ["AffineHash", "Pure", "SubsetSelection"]
+
+Floats = NDArray[np.float64]
+
+_BLOCK = 2**14  # responses drawn at a time, so that what belongs to them stays in the cache
+SUMS_ONLY = "a tally of this design keeps sums, because nearly every respondent gives another set"
+_DRAWS, _SEED = 100_000, 2006  # Monte Carlo draws for the information of responses too many to list
+_LIKELY = 2**22  # with more responses × categories than this, the likelihood takes too long
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Pure(Design):
+    """What pure designs share: everything that follows from a : b, p* and q*."""
+
+    pure = True
+
+    @property
+    @abstractmethod
+    def odds(self) -> tuple[int, int]:
+        """(a, b): the odds of a response whose support holds the truth against one whose support does not."""
+
+    @property
+    @abstractmethod
+    def chances_named(self) -> tuple[Fraction, Fraction]:
+        """(p*, q*): the chances that a response speaks for the true category, and for a given other one."""
+
+    @property
+    def even_mean(self) -> tuple[float, float]:
+        """(p* - q*, q*)."""
+        p, q = self.chances_named
+        return float(p - q), float(q)
+
+    @cached_property
+    def expected_statistic(self) -> Floats:
+        alpha, beta = self.even_mean
+        return _checks.read_only(alpha * np.eye(len(self.categories)) + beta)
+
+    def integers(self, codes: Codes) -> NDArray[Any]:
+        return np.where(self.space.statistic(codes) == 1, *self.odds)
+
+    def impossible(self, codes: Codes) -> NDArray[np.bool_]:
+        return np.zeros(len(codes), dtype=bool)
+
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        """The responses, drawn block by block."""
+        codes = np.empty((len(truth), self.space.width), dtype=np.int64)
+        for start in range(0, len(truth), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            codes[rows] = self._draw(truth[rows], source)
+        return codes
+
+    @abstractmethod
+    def _draw(self, truth: Truth, source: Source) -> Codes: ...
+
+    @property
+    def _places(self) -> NDArray[np.int64]:
+        """What the sampler takes for each category, (t,)."""
+        return np.arange(len(self.categories))
+
+    def told_bits(self, prior: Floats) -> float | None:
+        """The mean of log₂ P(y | x) / P(y) over drawn responses; it needs only the share that each speaks for."""
+        if self.space.listable:
+            return None
+        rng, (a, b), found = np.random.default_rng(_SEED), self.odds, []
+        truth = rng.choice(len(prior), size=_DRAWS, p=prior)
+        for start in range(0, _DRAWS, _BLOCK):
+            own = truth[start : start + _BLOCK]
+            named = self.space.statistic(self._draw(self._places[own], GeneratorSource(rng)))
+            share, true = named @ prior, named[np.arange(len(own)), own]
+            found.append(np.log2(np.where(true, a, b) / (a * share + b * (1 - share))))
+        return float(np.concatenate(found).mean())
+
+    def form(self) -> dict[str, Any]:
+        return super().form() | {"categories": _domain_form(self.categories)}
+
+    @classmethod
+    def of_form(cls, node: dict[str, Any]) -> Design:
+        return super().of_form({**node, "categories": _domain_of(node["categories"])})
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class _ByOdds(Pure):
+    """A pure design that stores its odds.
+
+    Parameters
+    ----------
+    inside, outside : int
+        a and b.
+    """
+
+    inside: int
+    outside: int
+
+    def __post_init__(self) -> None:
+        a, b = integer(self.inside), integer(self.outside)
+        if not (0 < b < a and self.whole <= LIMIT):
+            raise DesignError(f"odds must be whole numbers a > b > 0, together at most 2**53; got {a} and {b}")
+
+    @property
+    def odds(self) -> tuple[int, int]:
+        return self.inside, self.outside
+
+    @property
+    @abstractmethod
+    def whole(self) -> int:
+        """The denominator of the chances."""
+
+
+def _domain_form(categories: tuple[Any, ...]) -> Any:
+    """The categories as JSON: by their number where they are 0, 1, …, and many."""
+    numbered = len(categories) > MANY and categories == tuple(range(len(categories)))
+    return {"size": len(categories)} if numbered else list(categories)
+
+
+def _domain_of(node: Any) -> Any:
+    return tuple(range(integer(node["size"]))) if isinstance(node, Mapping) else node
+
+
+def _pairs(alike: Floats | float, apart: Floats | float, diagonal: Floats) -> Floats:
+    """A matrix with these entries off its diagonal, `alike` + `apart`, and with this diagonal."""
+    result = np.array(np.broadcast_to(alike + apart, (len(diagonal),) * 2))
+    np.fill_diagonal(result, diagonal)
+    return result
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SubsetSelection(_ByOdds):
+    """A set of `size` categories; sets that hold the true category are more likely, by odds of a to b.
+
+    It is the mechanism of least variance among all with the same ε (Ye & Barg 2018), and the noisy negative survey:
+    P of ``mix((w, negative(discards=t - k)), (1, uniform(discards=t - k)))`` with w = (a/b - 1) k/t, the categories
+    that are *not* discarded being the response.
+
+    Parameters
+    ----------
+    size : int
+        k, from 1 to t - 1.
+
+    Examples
+    --------
+    >>> design = SubsetSelection.of(("a", "b", "c", "d"), 2, inside=3, outside=1)
+    >>> design.matrix[:, 0]
+    array([0.25      , 0.25      , 0.25      , 0.08333333, 0.08333333,
+           0.08333333])
+    """
+
+    size: int
+    space: Subsets
+    kind: ClassVar[str] = "subset_selection"
+    rule: ClassVar[str] = (
+        "With t categories, numbered from 0, truth x, size k, inside a and outside b: draw u below a*k + b*(t-k). Then "
+        "for j = t-1-k, ..., t-2 draw v below j+1; the candidate is v if it was not drawn before, otherwise j; "
+        "candidate c names category c if c < x, otherwise c+1. Then draw d below k. If u < a*k, x takes the place of "
+        "the d-th drawn (from 0). The response is the set; as text, in the order of the categories, joined by ';'."
+    )
+    exchangeable = True
+
+    @classmethod
+    def of(cls, categories: Sequence[Any], size: int, *, inside: int, outside: int, **fields: Any) -> Self:
+        labels, k = tuple(categories), integer(size)
+        if not 1 <= k < len(labels):
+            raise DesignError(f"size must lie between 1 and {len(labels) - 1} for {len(labels)} categories; got {k}")
+        return cls(categories=labels, space=Subsets(labels, k, k), size=k, inside=inside, outside=outside, **fields)
+
+    @property
+    def whole(self) -> int:
+        return self.inside * self.size + self.outside * (len(self.categories) - self.size)
+
+    @property
+    def chances_named(self) -> tuple[Fraction, Fraction]:
+        p = Fraction(self.inside * self.size, self.whole)
+        return p, (self.size - p) / (len(self.categories) - 1)
+
+    def rows(self, codes: Codes) -> Floats:
+        # The sets of size k that hold a category are k/t of all C(t, k).
+        return np.asarray(self.integers(codes) / self.whole * (len(self.categories) / self.space.size))
+
+    def _draw(self, truth: Truth, source: Source) -> Codes:
+        t, k, n = len(self.categories), self.size, len(truth)
+        told = source.below(self.whole, n) < self.inside * k
+        drawn = np.empty((k, n), dtype=np.int64)
+        words = np.zeros((self.space.width, n), dtype=np.int64)
+        rows = np.arange(n)
+        for step, last in enumerate(range(t - 1 - k, t - 1)):
+            found = source.below(last + 1, n)
+            taken = (words[found // WORD, rows] >> (found % WORD)) & 1
+            found = np.where(taken == 1, last, found)
+            words[found // WORD, rows] |= 1 << (found % WORD)
+            drawn[step] = found + (found >= truth)
+        place = source.below(k, n)
+        drawn[place[told], rows[told]] = truth[told]
+        words[:] = 0
+        for found in drawn:
+            words[found // WORD, rows] |= 1 << (found % WORD)
+        return words.T
+
+    @property
+    def keeps_sums(self) -> bool:
+        return not self.space.listable
+
+    @property
+    def moments_only(self) -> str:
+        return "" if self.space.listable else SUMS_ONLY
+
+    def told_bits(self, prior: Floats) -> float | None:
+        """Under equal shares every set speaks for the same share."""
+        if (prior != prior[0]).any():
+            return super().told_bits(prior)
+        t = len(prior)
+        return bits(np.array([self.size / t]), np.array([t / self.whole]), self.inside, self.outside)
+
+    def products(self, measure: Floats) -> Floats:
+        t, k, total = len(self.categories), self.size, measure.sum()
+        p, q = map(float, self.chances_named)
+        among = p * (k - 1) / (t - 1)
+        others = (p * (k - 1) * (k - 2) + (1 - p) * k * (k - 1)) / ((t - 1) * (t - 2)) if t > 2 else 0.0
+        pair = measure[:, None] + measure
+        return _pairs(pair * among, (total - pair) * others, q * total + (p - q) * measure)
+
+    def guessed(self, prior: Floats) -> float:
+        """Σ_S max(a max_S π, b max_{∉ S} π) / …: only the likeliest category of S matters, and the likeliest of all."""
+        t, k, ranked = len(prior), self.size, np.sort(prior)[::-1]
+        best = np.maximum(self.inside * ranked, self.outside * ranked[0])
+        chances = [math.comb(t - 1 - place, k - 1) / math.comb(t, k) for place in range(t - k + 1)]
+        return float(math.fsum(best[: t - k + 1] * chances) * t / self.whole)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AffineHash(_ByOdds):
+    """A random linear hash of the category over GF(g), whose value is true with odds of a to b against each other one.
+
+    The hash is drawn from all (g^m - 1)/(g - 1), so that two categories collide with chance κ = (g^{m-1} - 1)/(g^m - 1)
+    exactly, whichever they are: nothing is assumed about the quality of a hash. There are fewer than g² t/(g - 1)
+    responses, so that a table of counts holds everything, and any engine can count them. With g = 2 it is Hadamard
+    response.
+
+    Parameters
+    ----------
+    base : int
+        g, a prime.
+    named : bool
+        Whether any text may be a category, by its 48-bit number; the categories are then candidates, see `about`.
+
+    Examples
+    --------
+    >>> design = AffineHash.of(tuple(range(9)), 3, inside=3, outside=1)
+    >>> design.space.size, design.even_mean
+    (12, (0.3, 0.3))
+    """
+
+    base: int
+    named: bool = False
+    space: Affine
+    kind: ClassVar[str] = "affine"
+    rule: ClassVar[str] = (
+        "With base g, t categories numbered from 0, truth x, inside a and outside b: m is the least number of digits "
+        "with g^m >= t. Draw s below (g^m-1)/(g-1), then u below a + (g-1)*b. Let L be the largest number with "
+        "(g^L-1)/(g-1) <= s; the number g^L + s - (g^L-1)/(g-1) has the digits alpha_i in base g, alpha_0 the lowest, "
+        "and x the digits x_i. h is the sum of alpha_i * x_i modulo g. If u < a then y = h; otherwise let "
+        "o = floor((u-a)/b), and y = o if o < h, otherwise o + 1. The response is the number s*g + y. If named is "
+        "true, t is 2^48, and x is the first 6 bytes, big-endian, of SHA-256 of the text in NFC and UTF-8."
+    )
+
+    @classmethod
+    def of(
+        cls, categories: Sequence[Any], base: int, *, inside: int, outside: int, named: bool = False, **fields: Any
+    ) -> Self:
+        labels, space = tuple(categories), Affine(tuple(categories), integer(base), flag(named))
+        return cls(categories=labels, space=space, base=base, named=named, inside=inside, outside=outside, **fields)
+
+    def about(self, candidates: Sequence[Any]) -> AffineHash:
+        """The same design of an open domain, estimated for these texts."""
+        if not self.named:
+            raise DesignError("only a design of an open domain takes candidates; this one has its categories")
+        labels = _checks.categories(candidates, least=1, what="candidates")
+        return replace(self, categories=labels, space=Affine(labels, self.base, named=True))
+
+    def form(self) -> dict[str, Any]:
+        # The candidates change no response, so that equal designs of open domains have equal forms.
+        return super().form() | ({"categories": []} if self.named else {})
+
+    def positions(self, truth: Any) -> Truth:
+        if not self.named:
+            return super().positions(truth)
+        cells = list(truth)
+        for row, cell in enumerate(cells):
+            if not _checks.is_missing(cell) and not isinstance(cell, str):
+                problem = f"is {cell!r}; a category of an open domain is a text"
+                raise AnswerError(problem, row=row, total=len(cells), value=cell)
+        return np.array([-1 if _checks.is_missing(cell) else name_of(cell) for cell in cells], dtype=np.int64)
+
+    @property
+    def whole(self) -> int:
+        return self.inside + (self.base - 1) * self.outside
+
+    @property
+    def chances_named(self) -> tuple[Fraction, Fraction]:
+        p, other = Fraction(self.inside, self.whole), Fraction(self.outside, self.whole)
+        reach = self.base**self.space.digits
+        collide = Fraction(reach // self.base - 1, reach - 1)
+        return p, collide * p + (1 - collide) * other
+
+    def rows(self, codes: Codes) -> Floats:
+        return np.asarray(self.integers(codes) / self.whole / self.space.hashes)
+
+    @property
+    def typical_codes(self) -> Codes:
+        return np.zeros((1, 1), dtype=np.int64)  # hash 0 of category 0: categories 0 and 1 differ in their last digit
+
+    def _draw(self, truth: Truth, source: Source) -> Codes:
+        hashes = source.below(self.space.hashes, len(truth))
+        drawn = source.below(self.whole, len(truth))
+        own = self.space.values(hashes, truth).astype(np.int64)
+        other = (drawn - self.inside) // self.outside
+        other += other >= own
+        return (hashes * self.base + np.where(drawn < self.inside, own, other)).reshape(-1, 1)
+
+    def products(self, measure: Floats) -> Floats | None:
+        """E[T_u T_v] depends on the share of the line through u and v: hashes that agree there agree on all of it."""
+        if self.named:
+            return None  # the line through two names holds texts that are no candidates
+        g, reach, numbers = self.base, self.base**self.space.digits, self.space.numbers
+        p, other = self.inside / self.whole, self.outside / self.whole
+        both = (reach // g - 1) / (reach - 1)
+        three = (reach // g**2 - 1) / (reach - 1) if self.space.digits > 1 else 0.0
+        line = measure[:, None] + measure
+        wide = np.zeros(reach)
+        wide[: len(measure)] = measure
+        for step in range(2, g):
+            line += wide[_combined(numbers, step, g)]
+        alike = three * p + (both - three) * other
+        _, q = map(float, self.chances_named)
+        diagonal = q * measure.sum() + (p - q) * measure
+        return _pairs(alike * measure.sum(), (both - three) * (p - other) * line, diagonal)
+
+    @cached_property
+    def moments_only(self) -> str:
+        if self.named:
+            return "the candidates of an open domain need not be all categories, so that shares need not sum to one"
+        if self.space.size * len(self.categories) > _LIKELY:
+            return f"the likelihood of {self.space.size:,} responses and {len(self.categories):,} categories takes long"
+        return ""
+
+    def diagnosed(self, part: Any) -> Diagnostic | None:
+        """Every hash is equally likely, whatever the truth."""
+        if part.summed:
+            return None
+        hashes, place = np.unique(part.codes[:, 0] // self.base, return_inverse=True)
+        drawn = np.rint(np.bincount(place, part.count, minlength=len(hashes))).astype(np.int64)
+        return uniform(drawn, self.space.hashes, "all hashes are equally common")
+
+    def guessed(self, prior: Floats) -> float:
+        if self.named:
+            return super().guessed(prior)
+        first = self.space.over_supports(prior, np.maximum, 0.0)
+        return float(np.maximum(self.inside * first, self.outside * prior.max()).sum() / self.whole / self.space.hashes)
+
+    @property
+    def _places(self) -> NDArray[np.int64]:
+        return self.space.numbers
+
+    def told_bits(self, prior: Floats) -> float | None:
+        if self.named:
+            return super().told_bits(prior)
+        shares = self.space.over_supports(prior, np.add, 0.0)
+        return bits(shares, np.ones(len(shares)) / self.whole / self.space.hashes, self.inside, self.outside)
+
+
+def _combined(numbers: NDArray[np.int64], step: int, base: int) -> NDArray[np.int64]:
+    """U + step (v - u), digit by digit modulo the base, for all pairs of numbers."""
+    result, power, rest = np.zeros((len(numbers),) * 2, dtype=np.int64), 1, numbers
+    while rest.any():
+        rest, digit = np.divmod(rest, base)
+        result += power * ((digit[:, None] + step * (digit - digit[:, None])) % base)
+        power *= base
+    return result
+
+
+def bits(shares: Floats, scale: Floats, inside: float, outside: float) -> float:
+    """I(X; Y) = Σ_y Σ_j π_j P(y | j) log₂ (P(y | j) / P(y)), from the share of people for whom each y speaks."""
+    outer = np.maximum(1 - shares, 0.0)
+    mean = inside * shares + outside * outer
+    terms = inside * shares * np.log2(inside / mean) + outside * outer * np.log2(outside / mean)
+    return float(scale @ terms)

@@ -1,0 +1,329 @@
+"""Designs for the frequencies of many categories under a finite ε, and the choice between them.
+
+All are pure (`naysay.design.pure`): one estimator, one variance and one interval serve them all. What a design costs is
+n Σ_v Var(π̂_v) = [p*(1 - p*) + (t - 1) q*(1 - q*)] / (p* - q*)², the variance that randomization adds, summed over the
+categories. It is free of the proportions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import ROUND_CEILING, Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+from naysay import _checks
+from naysay.design import AffineHash, Design, Do, Levels, Protocol, SubsetSelection, Unary
+from naysay.design.exact import as_fraction, odds_within
+from naysay.designs._family import YES_NO, capped, chance, domain, family
+from naysay.designs.randomized import k_ary
+from naysay.errors import DesignError
+from naysay.responses import prime
+
+__all__ = ["affine", "budgets", "frequency", "hadamard", "subset_selection", "unary"]
+
+_SMALL = 32  # up to so many categories subset selection, the best design, has responses that can be counted
+_MOST_OPEN = 29  # with a larger base, reports of an open domain could exceed 2**53
+_UNIT = 2**32
+_LOST = 1e-3  # most of ε that rounding to 32 bits may take
+_STEPS = "answer with the program on your own device; it draws lots that nobody else can see"
+
+
+@family("Ye & Barg (2018); S. Wang et al. (2016)")
+def subset_selection(
+    categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, size: int | None = None
+) -> SubsetSelection:
+    """Subset selection: a random set of categories, which holds the true one with odds of e^ε against each set without.
+
+    No design with the same ε has a smaller variance. It is the noisy negative survey: the categories *outside* the
+    set are what a negative survey would have discarded.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+        A whole number t stands for the categories 0 to t - 1.
+    epsilon : float
+        ε in nats, positive.
+    size : int, optional
+        k, the size of the set; by default the one with the least variance, near t/(e^ε + 1).
+
+    Raises
+    ------
+    DesignError
+        ε that is not positive, too small to be drawn, or above 700; a size outside 1 to t - 1.
+
+    References
+    ----------
+    Ye & Barg (2018); S. Wang et al. (2016).
+
+    Examples
+    --------
+    >>> survey = subset_selection(128, epsilon=1)
+    >>> survey.size, round(cost(survey), 1)
+    (34, 463.1)
+    """
+    labels = domain(categories)
+    t = len(labels)
+    if size is None:
+        return min((_subset(labels, epsilon, k) for k in best_sizes(t, epsilon)), key=cost)
+    return _subset(labels, epsilon, _checks.whole(size, 1, t - 1, what="size"))
+
+
+def _subset(labels: tuple[Any, ...], epsilon: Any, size: int) -> SubsetSelection:
+    a, b = odds_within(epsilon, others=len(labels) - size, own=size)
+    return SubsetSelection.of(labels, size, inside=a, outside=b, protocol=_protocol("set"), notes=capped(epsilon, a, b))
+
+
+def best_sizes(t: int, epsilon: Any) -> tuple[int, ...]:
+    """⌊t/(e^ε + 1)⌋ and the next: the best size of a set is one of them."""
+    with localcontext() as context:
+        context.prec = 60
+        below = int(t / (_exact(epsilon).exp() + 1))
+    return tuple({min(max(size, 1), t - 1) for size in (below, below + 1)})
+
+
+@family("T. Wang, Blocki, Li & Jha (2017)")
+def affine(
+    categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, base: int | None = None, names: bool = False
+) -> AffineHash:
+    """Local hashing with every linear hash over a prime field: a report is one whole number, and a tally is counts.
+
+    The hash puts the categories into g groups; the group of the true category is reported with odds of e^ε against
+    each other group. It costs 1 to 6 % more variance than `subset_selection` at small ε, and its reports need only
+    log₂ t + 2 bits or so.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+        A whole number t stands for the categories 0 to t - 1. With `names`: the candidates that are estimated.
+    epsilon : float
+        ε in nats, positive.
+    base : int, optional
+        g, a prime; by default the one with the least variance, near e^ε + 1.
+    names : bool
+        Whether the domain is open: any text may be the truth. It is known by 48 bits of its SHA-256.
+
+    Raises
+    ------
+    DesignError
+        ε that is not positive, too small to be drawn, or above 700; a base that is no prime.
+
+    References
+    ----------
+    T. Wang, Blocki, Li & Jha (2017), there with a hash function and its seed.
+
+    Examples
+    --------
+    >>> survey = affine(1024, epsilon=1)
+    >>> survey.base, f"{survey.space.size:,} reports"
+    (3, '3,279 reports')
+    """
+    labels = (
+        _checks.categories(categories, least=1) if names and not isinstance(categories, int) else domain(categories)
+    )
+    if base is not None:
+        return _affine(labels, epsilon, _checks.whole(base, 2, 2**20, what="base"), names=names)
+    most = _MOST_OPEN if names else 4_096
+    primes = [g for g in range(2, min(4 * int(_exact(epsilon).exp()) + 24, most) + 1) if prime(g)]
+    if names:  # one base for all lists of candidates: as for so many that each is rare
+        return min((_affine(labels, epsilon, g, names=True) for g in primes), key=_rare)
+    enough = next((place for place, g in enumerate(primes) if g >= len(labels)), len(primes) - 1)
+    return min((_affine(labels, epsilon, g, names=False) for g in primes[: enough + 1]), key=cost)
+
+
+def _rare(design: Design) -> float:
+    """The variance, times n, of the estimate for a category that nobody has."""
+    alpha, q = design.even_mean or (math.nan, math.nan)
+    return q * (1 - q) / alpha**2
+
+
+def _affine(labels: tuple[Any, ...], epsilon: Any, base: int, *, names: bool) -> AffineHash:
+    if not prime(base):
+        raise DesignError(f"base must be a prime; got {base}")
+    a, b = odds_within(epsilon, others=base - 1)
+    told: dict[str, Any] = {"protocol": _protocol("number"), "notes": capped(epsilon, a, b)}
+    return AffineHash.of(labels, base, inside=a, outside=b, named=names, **told)
+
+
+@family("Acharya, Sun & Zhang (2019)")
+def hadamard(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> AffineHash:
+    """Hadamard response: `affine` with two groups. Never better than `affine`; here for comparison.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+    epsilon : float
+        ε in nats, positive.
+
+    Raises
+    ------
+    DesignError
+        ε that is not positive, too small to be drawn, or above 700.
+
+    Examples
+    --------
+    >>> round(cost(hadamard(128, epsilon=2)) / cost(subset_selection(128, epsilon=2)), 2)
+    2.4
+    """
+    return _affine(domain(categories), epsilon, 2, names=False)
+
+
+@family("T. Wang, Blocki, Li & Jha (2017); Erlingsson, Pihur & Korolova (2014)")
+def unary(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, p: Any = "1/2") -> Unary:
+    """Unary encoding: one randomized bit for each category, for an aggregator that can only add bits.
+
+    Other designs have a smaller variance at the same ε. One forged report can speak for all categories at once.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+    epsilon : float
+        ε in nats, positive.
+    p : probability or "symmetric"
+        The chance of the true category's bit. One half is best for many categories (optimized unary encoding);
+        "symmetric" gives the two kinds of errors the same chance (basic RAPPOR).
+
+    Raises
+    ------
+    DesignError
+        ε that is not positive, or too small or too large for 32-bit chances; p outside (0, 1).
+
+    References
+    ----------
+    T. Wang, Blocki, Li & Jha (2017); Erlingsson, Pihur & Korolova (2014).
+
+    Examples
+    --------
+    >>> survey = unary(("a", "b", "c"), epsilon=1)
+    >>> [round(float(each), 4) for each in survey.chances_named]
+    [0.5, 0.2689]
+    """
+    with localcontext() as context:
+        context.prec = 60
+        e = _exact(epsilon).exp()
+        if p == "symmetric":
+            root = e.sqrt()
+            own = int(_UNIT * root / (root + 1))  # rounded down, toward one half: ε can only become smaller
+        else:
+            own = round(chance(p, name="p", inside=True) * _UNIT)
+        share = Decimal(own) / _UNIT
+        other = int((_UNIT * share / (share + e * (1 - share))).to_integral_value(ROUND_CEILING))
+    design = Unary.of(domain(categories), own, other, protocol=_protocol("set")) if 0 < other < own < _UNIT else None
+    if design is None or math.log(design.odds[0] / design.odds[1]) < float(as_fraction(epsilon)) - _LOST:
+        raise DesignError(f"epsilon must suit chances of 32 bits, up to about 15; got {epsilon!r} (use frequency())")
+    return design
+
+
+@family("the rule of Ye & Barg (2018) and T. Wang, Blocki, Li & Jha (2017)")
+def frequency(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> Design:
+    """The design for the frequencies of these categories at this ε; its note says why it was chosen.
+
+    If the best size of a set is one, it is `k_ary`. Otherwise it is `subset_selection` for up to 32 categories, and
+    `affine` for more: its tally is a table of counts.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+    epsilon : float
+        ε in nats, positive.
+
+    Raises
+    ------
+    DesignError
+        ε that is not positive, too small to be drawn, or above 700.
+
+    Examples
+    --------
+    >>> [frequency(t, epsilon=1).kind for t in (4, 16, 1024)]
+    ['table', 'subset_selection', 'affine']
+    >>> print(*frequency(1024, epsilon=1).notes)
+    affine with g = 3 was chosen: its variance is 1.025 times that of the best design, and each report is one of \
+3,279 numbers, so that a table of counts is the whole tally; k_ary would have 92.3 times its variance
+    """
+    labels = domain(categories)
+    best, simple = subset_selection(labels, epsilon=epsilon), k_ary(labels, epsilon=epsilon)
+    if best.size == 1:
+        why = "k_ary was chosen: no design has a smaller variance at this ε"
+        return replace(simple, name="", notes=(why, *simple.notes))
+    worse = f"k_ary would have {cost(simple) / cost(best):.3g} times its variance"
+    if len(labels) <= _SMALL:
+        why = f"subset_selection of {best.size} was chosen: no design has a smaller variance at this ε; {worse}"
+        return replace(best, name="", notes=(why, *best.notes))
+    chosen = affine(labels, epsilon=epsilon)
+    why = (
+        f"affine with g = {chosen.base} was chosen: its variance is {cost(chosen) / cost(best):.4g} times that "
+        f"of the best design, and each report is one of {chosen.space.size:,} numbers, so that a table of counts is "
+        f"the whole tally; k_ary would have {cost(simple) / cost(chosen):.3g} times its variance"
+    )
+    return replace(chosen, name="", notes=(why, *chosen.notes))
+
+
+@family("T. Wang, Blocki, Li & Jha (2017), with budgets that differ")
+def budgets(categories: Sequence[Any] | int = YES_NO, *, epsilon: Sequence[Any], design: str = "frequency") -> Levels:
+    """The same question under several values of ε, one for each respondent: a level for each value.
+
+    If people choose their ε, only the proportional weights of `estimate.stratified` are unbiased. If the device or a
+    policy assigns it, independently of the answer, ``weights="design"`` can be hundreds of times as precise.
+
+    Parameters
+    ----------
+    categories : (t,) sequence of label, or int
+    epsilon : sequence of float
+        The values of ε in nats, each positive; they name the levels.
+    design : {"frequency", "k_ary", "subset_selection", "affine", "hadamard", "unary"}
+        The design of every level.
+
+    Raises
+    ------
+    DesignError
+        An ε for which there is no design; an unknown design.
+
+    Examples
+    --------
+    >>> budgets(64, epsilon=(0.5, 2, 4)).levels
+    (0.5, 2, 4)
+    """
+    families = {each.__name__: each for each in (frequency, k_ary, subset_selection, affine, hadamard, unary)}
+    if design not in families:
+        raise DesignError(f"design must be one of {', '.join(families)}; got {design!r}")
+    labels, values = domain(categories), _checks.categories(epsilon, least=1, what="values of epsilon")
+    return Levels.of({value: families[design](labels, epsilon=value) for value in values})
+
+
+def cost(design: Design) -> float:
+    """N Σ_v Var(π̂_v) of a pure design for a file: the price of its privacy, free of the proportions.
+
+    Parameters
+    ----------
+    design : Design
+        A pure one: k-ary, subset selection, affine or unary.
+
+    Raises
+    ------
+    DesignError
+        Another design.
+
+    Examples
+    --------
+    >>> round(cost(k_ary(range(8), epsilon=1)) / cost(subset_selection(8, epsilon=1)), 2)
+    1.25
+    """
+    if design.even_mean is None:
+        raise DesignError(f"only designs that are pure have one cost; {design.name or design.kind} is not")
+    alpha, q = design.even_mean
+    p = alpha + q
+    return (p * (1 - p) + (len(design.categories) - 1) * q * (1 - q)) / alpha**2
+
+
+def _exact(epsilon: Any) -> Decimal:
+    """ε as a decimal; the smaller one of the number as written and as stored."""
+    odds_within(epsilon, others=1)  # raises where it is no number, not positive, or above 700
+    exact = as_fraction(epsilon, what="epsilon")
+    exact = min(exact, Fraction(float(exact)))
+    return Decimal(exact.numerator) / Decimal(exact.denominator)
+
+
+def _protocol(what: str) -> Protocol:
+    return Protocol(Do(f"{_STEPS}, and send the {what} that it shows"))

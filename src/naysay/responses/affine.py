@@ -1,0 +1,270 @@
+"""The space of affine reports: a linear hash over a prime field, and one value of it, as one whole number.
+
+Category v has digits v_0 … v_{m-1} in base g. A hash is a vector α of m digits whose highest non-zero digit is 1;
+h(v) = Σ α_i v_i mod g. There are (g^m - 1)/(g - 1) hashes. A report says "the hash of my category is y". Sums over all
+reports, or over all categories, run digit by digit (the discrete Radon transform), so that no table is made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import AnswerError, DesignError
+from naysay.responses.spaces import MISSING, Codes, Space, cells_of
+
+__all__ = ["NAMED", "Affine", "name_of", "prime"]
+
+NAMED = 2**48
+"""How many numbers stand for the texts of an open domain."""
+
+_EXACT = 2**53  # largest code: integers up to here are exact in every language's floating point
+_TABLE = 2**22  # a table of all hashes of all categories has at most this many entries
+_BLOCK = 2**21  # entries of one block of hashes, so that it stays in the cache
+
+
+def name_of(text: str) -> int:
+    """The 48-bit number that stands for a text: the first six bytes of SHA-256 of its NFC form in UTF-8.
+
+    Examples
+    --------
+    >>> name_of("example.org") == name_of("example.org"), name_of("example.org") < 2**48
+    (True, True)
+    """
+    octets = unicodedata.normalize("NFC", text).encode("utf-8")
+    return int.from_bytes(hashlib.sha256(octets).digest()[:6], "big")
+
+
+def prime(number: int) -> bool:
+    """Whether a whole number is prime.
+
+    Examples
+    --------
+    >>> [n for n in range(12) if prime(n)]
+    [2, 3, 5, 7, 11]
+    """
+    return number > 1 and all(number % divisor for divisor in range(2, int(number**0.5) + 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Affine(Space):
+    """A hash and one of its values: s · g + y, for hash number s and value y.
+
+    Hash 0 is α = (1). Then come blocks of g^L hashes with leading digit L; their lower digits are the place within the
+    block, in base g.
+
+    Parameters
+    ----------
+    labels : tuple of label
+        The categories; for an open domain, the candidates.
+    base : int
+        g, a prime.
+    named : bool
+        Whether any text may be a category; its number is then `name_of` the text.
+
+    Examples
+    --------
+    >>> space = Affine(("a", "b", "c", "d"), 2)
+    >>> space.size, space.statistic(space.listing()).astype(int).tolist()
+    (6, [[1, 0, 1, 0], [0, 1, 0, 1], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 1, 0]])
+    """
+
+    labels: tuple[Any, ...]
+    base: int
+    named: bool = False
+
+    width = 1
+
+    def __post_init__(self) -> None:
+        if not prime(self.base):
+            raise DesignError(f"the base of an affine design must be a prime; got {self.base!r}")
+        if self.size > _EXACT:
+            raise DesignError(f"base {self.base} makes more than 2**53 reports for this many categories; take a less")
+
+    def __eq__(self, other: object) -> bool:
+        """Whether reports mean the same; the candidates of an open domain change no report."""
+        return isinstance(other, Affine) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return self.base, self.named, () if self.named else self.labels
+
+    @cached_property
+    def digits(self) -> int:
+        """m, the least number of digits in which all categories differ."""
+        domain, digits, reach = NAMED if self.named else len(self.labels), 1, self.base
+        while reach < domain:
+            digits, reach = digits + 1, reach * self.base
+        return digits
+
+    @cached_property
+    def numbers(self) -> NDArray[np.int64]:
+        """The number of each category, (t,)."""
+        if self.named:
+            return np.array([name_of(str(label)) for label in self.labels], dtype=np.int64)
+        return np.arange(len(self.labels), dtype=np.int64)
+
+    @cached_property
+    def hashes(self) -> int:
+        """How many hashes there are."""
+        return int((self.base**self.digits - 1) // (self.base - 1))
+
+    @cached_property
+    def size(self) -> int:
+        return self.base * self.hashes
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        """The number of the first hash of each leading digit, (m,)."""
+        return np.array([(self.base**lead - 1) // (self.base - 1) for lead in range(self.digits)], dtype=np.int64)
+
+    def coefficients(self, hashes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Each hash's α, read as one number in base g, (n,)."""
+        powers = self.base ** np.arange(self.digits, dtype=np.int64)
+        lead = np.searchsorted(self._starts, hashes, side="right") - 1
+        return np.asarray(powers[lead] + hashes - self._starts[lead])
+
+    def values(self, hashes: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The hash of each number; the two arrays are broadcast."""
+        if not self.named and self._all is not None:
+            return self._all[hashes, numbers]
+        return self._computed(hashes, numbers)
+
+    @cached_property
+    def _all(self) -> NDArray[np.int64] | None:
+        """The hashes of all categories, (hashes, t), where they are few."""
+        if self.hashes * len(self.labels) > _TABLE:
+            return None
+        kind = np.uint8 if self.base <= 256 else np.int64
+        return self._computed(np.arange(self.hashes)[:, None], self.numbers).astype(kind)
+
+    def _computed(self, hashes: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        alpha, rest, total = self.coefficients(hashes), numbers, np.zeros((), dtype=np.int64)
+        for _ in range(self.digits):
+            alpha, one = np.divmod(alpha, self.base)
+            rest, other = np.divmod(rest, self.base)
+            total = total + one * other
+        return np.asarray(total % self.base)
+
+    def encode(self, values: Any) -> Codes:
+        if isinstance(values, np.ndarray) and values.ndim == 1 and np.issubdtype(values.dtype, np.integer):
+            codes = values.astype(np.int64)
+            wrong = (codes < 0) | (codes >= self.size) | (codes != values)
+            if wrong.any():
+                self._refuse(values.tolist(), int(wrong.argmax()))
+            return codes.reshape(-1, 1)
+        cells = list(cells_of(values))
+        codes = np.full(len(cells), MISSING, dtype=np.int64)
+        for row, cell in enumerate(cells):
+            if not _checks.is_missing(cell):
+                codes[row] = self._number(cell, cells, row)
+        return codes.reshape(-1, 1)
+
+    def _number(self, cell: Any, cells: list[Any], row: int) -> int:
+        text = str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+        if not (text.isascii() and text.isdigit() and len(text) <= 16 and int(text) < self.size):
+            self._refuse(cells, row)
+        return int(text)
+
+    def _refuse(self, cells: list[Any], row: int) -> None:
+        problem = f"is {str(cells[row])[:80]!r}; a report of this design is a whole number from 0 to {self.size - 1:,}"
+        raise AnswerError(problem, row=row, total=len(cells), value=cells[row])
+
+    def decode(self, codes: Codes) -> NDArray[Any]:
+        gone = self.missing(codes)
+        if not gone.any():
+            return codes[:, 0]
+        cells = codes[:, 0].astype(object)
+        cells[gone] = None
+        return cells
+
+    def texts(self, codes: Codes) -> list[str | None]:
+        return [None if code == MISSING else str(code) for code in codes[:, 0].tolist()]
+
+    def statistic(self, codes: Codes) -> NDArray[np.float64]:
+        hashes, values = np.divmod(codes[:, 0], self.base)
+        result: NDArray[np.float64] = (self.values(hashes[:, None], self.numbers) == values[:, None]).astype(np.float64)
+        result[self.missing(codes)] = np.nan
+        return result
+
+    def total(self, codes: Codes, amounts: NDArray[Any]) -> NDArray[Any]:
+        """Σ amount · T over these reports, (t,), exact for integers: C_v = Σ_α N[α, α·v]."""
+        hashes, values = np.divmod(codes[:, 0], self.base)
+        result: NDArray[Any]
+        if self.named:
+            result = np.zeros(len(self.labels), dtype=amounts.dtype)
+            for rows in _blocks(len(codes), len(self.labels)):
+                speaks = self.values(hashes[rows, None], self.numbers) == values[rows, None]
+                result += amounts[rows] @ speaks.astype(amounts.dtype)
+            return result
+        counts = np.zeros((self.hashes, self.base), dtype=amounts.dtype)
+        np.add.at(counts, (hashes, values), amounts)
+        if not self._sweeping:
+            result = np.zeros(len(self.labels), dtype=amounts.dtype)
+            for some in _blocks(self.hashes, len(self.labels)):
+                places = np.arange(some.start, some.stop)[:, None]
+                result += np.take_along_axis(counts[some], self.values(places, self.numbers), axis=1).sum(axis=0)
+            return result
+        grid = np.zeros((self.base, self.base**self.digits), dtype=amounts.dtype)
+        grid[:, self.coefficients(np.arange(self.hashes))] = counts.T
+        return self._swept(grid, 1, np.add)[0, : len(self.labels)]
+
+    def over_supports(self, values: NDArray[Any], join: Callable[[Any, Any], Any], nothing: float) -> NDArray[Any]:
+        """For each possible report, the values of the categories that it speaks for, joined: (size,).
+
+        ``join`` is `numpy.add` for sums or `numpy.maximum` for the largest; `nothing` is what no category has.
+        """
+        if not self._sweeping:
+            result = np.full((self.hashes, self.base), nothing, dtype=np.asarray(values).dtype)
+            for place in range(self.hashes):
+                own = self.values(np.array(place), self.numbers)
+                join.at(result[place], own, values)  # type: ignore[attr-defined]
+            return result.ravel()
+        grid = np.full((self.base, self.base**self.digits), nothing, dtype=np.asarray(values).dtype)
+        grid[0, : len(self.labels)] = values
+        swept = self._swept(grid, -1, join)
+        return np.ascontiguousarray(swept[:, self.coefficients(np.arange(self.hashes))].T).ravel()
+
+    @property
+    def _sweeping(self) -> bool:
+        """Whether going digit by digit takes fewer steps than hashing each category by each hash."""
+        return not self.named and self.digits * self.base ** (self.digits + 2) <= self.hashes * len(self.labels)
+
+    def _swept(self, grid: NDArray[Any], sign: int, join: Callable[[Any, Any], Any]) -> NDArray[Any]:
+        """F[… v_i …, y] = join over α_i of F[… α_i …, y ± α_i v_i], for one digit after the other."""
+        g, values = self.base, np.arange(self.base)
+        for digit in range(self.digits):
+            old = grid.reshape(g, -1, g, g**digit)
+            new = np.empty_like(old)
+            for to in range(g):
+                moved = old[:, :, 0]
+                for place in range(1, g):
+                    moved = join(moved, old[(values + sign * place * to) % g, :, place])
+                new[:, :, to] = moved
+            grid = new.reshape(g, -1)
+        return grid
+
+    def _all_codes(self) -> Codes:
+        return np.arange(self.size, dtype=np.int64).reshape(-1, 1)
+
+    def at_random(self, n: int, below: Callable[[int, int], NDArray[np.int64]]) -> Codes:
+        return below(self.size, n).reshape(-1, 1)
+
+    def form(self) -> dict[str, Any]:
+        return {"space": "affine", "labels": list(self.labels), "base": self.base, "named": self.named}
+
+
+def _blocks(rows: int, columns: int) -> Iterable[slice]:
+    step = max(1, _BLOCK // max(columns, 1))
+    return (slice(start, min(start + step, rows)) for start in range(0, rows, step))

@@ -1,0 +1,151 @@
+"""A part of a tally that keeps sums in place of answers: as large as its design, whatever the number of respondents.
+
+Where nearly every respondent gives another answer, such as a set of 34 of 128 categories, distinct answers would fill
+one row a respondent. The unbiased estimate needs only how often the answers speak for each category: n, Σw, Σw² and,
+for the statistic T of zeros and ones, ΣwT and Σw²T. Without survey weights all are integers, so that parts add exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.responses import Codes
+from naysay.tally.part import Channel, check_size
+
+__all__ = ["Sums"]
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums of the answers given under one design.
+
+    Parameters
+    ----------
+    design : Channel
+        The design, a single channel.
+    level : label or None
+        The level at which these answers were given.
+    count : (1,) int
+        How many respondents answered.
+    weight, weight_squared : (1,) float
+        Sum of their survey weights, and of the squared weights.
+    said, squared : (d,) int or float
+        Σ w T and Σ w² T: how often the answers speak for each category. Integers if there are no survey weights.
+    sizes : (d + 1,) int
+        How many answers speak for 0, 1, …, d categories.
+    missing : int
+        How many respondents gave no answer.
+    missing_weight : float
+        The sum of their weights.
+    """
+
+    design: Channel
+    level: Any
+    count: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    weight_squared: NDArray[np.float64]
+    said: NDArray[Any]
+    squared: NDArray[Any]
+    sizes: NDArray[np.int64]
+    missing: int = 0
+    missing_weight: float = 0.0
+
+    arrays: ClassVar[tuple[str, ...]] = ("count", "weight", "weight_squared", "said", "squared", "sizes")
+    """The arrays of the part, as they are stored."""
+
+    summed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        for name in self.arrays:
+            object.__setattr__(self, name, _checks.read_only(np.array(getattr(self, name))))
+        if len(self.said) != self.design.space.dimension:
+            raise DataError(f"sums must have {self.design.space.dimension} entries; got {len(self.said)}")
+        check_size(self.n)
+
+    @property
+    def n(self) -> int:
+        """Respondents who answered."""
+        return int(self.count[0])
+
+    @property
+    def distinct(self) -> int | None:
+        """How many distinct answers it holds; None, because it holds their sums."""
+        return None
+
+    @property
+    def alike(self) -> bool:
+        """Whether everybody gave the same answer."""
+        return bool(((self.said == 0) | (self.said == self.weight[0])).all())
+
+    @property
+    def effective(self) -> float:
+        """How many unweighted answers would be as precise: (Σw)²/Σw² (Kish 1965)."""
+        return float(self.weight[0] ** 2 / self.weight_squared[0])
+
+    @property
+    def codes(self) -> Codes:
+        """There are none.
+
+        Raises
+        ------
+        DataError
+            Always; the message says what to use.
+        """
+        raise DataError(
+            "this tally keeps sums, not the answers themselves; estimate.moments reads them, with Agresti-Coull or "
+            "Wald intervals. For anything else tally the answers with sums=False"
+        )
+
+    @classmethod
+    def of(
+        cls,
+        design: Channel,
+        codes: Codes,
+        *,
+        level: Any = None,
+        count: NDArray[np.int64],
+        weights: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
+    ) -> Sums:
+        """The sums of these rows of answers; see `Part.of`."""
+        space = design.space
+        gone = space.missing(codes)
+        keep, one = ~gone, bool((count == 1).all())
+        known = codes if keep.all() else codes[keep]
+        said = space.total(known, count[keep]) if not one else space.frequencies(known)
+        people = int(count[keep].sum())
+        sizes = np.bincount(space.sizes(known), None if one else count[keep], minlength=len(said) + 1)
+        plain = weights is None or all((each == count).all() for each in weights)
+        weight, squared = (count, count) if weights is None else weights
+        heavy = (said, said) if plain else (space.total(known, weight[keep]), space.total(known, squared[keep]))
+        return cls(
+            design=design,
+            level=level,
+            count=np.array([people]),
+            weight=np.array([weight[keep].sum()], dtype=float),
+            weight_squared=np.array([squared[keep].sum()], dtype=float),
+            said=heavy[0],
+            squared=heavy[1],
+            sizes=np.rint(sizes).astype(np.int64),
+            missing=int(count[gone].sum()),
+            missing_weight=float(weight[gone].sum()),
+        )
+
+    def total(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Σ w T and Σ w² T, (d,) each."""
+        return self.said, self.squared
+
+    def plus(self, other: Any) -> Sums:
+        """Both parts' sums together."""
+        if not isinstance(other, Sums):
+            raise DataError("one of the two tallies keeps sums and the other one answers; tally both alike")
+        if self.design.categories != other.design.categories:
+            raise DataError("sums of an open domain add only if their candidates are the same, in the same order")
+        added = (*self.arrays, "missing", "missing_weight")
+        both: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in added}
+        return replace(self, **both)

@@ -1,0 +1,293 @@
+"""Frequencies of many categories: closed forms against general estimators, variances, coverage, sums and budgets."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from naysay import designs, estimate, planning
+from naysay.design import Pattern
+from naysay.design.diagnostics import uniform
+from naysay.errors import DataError, NotEstimable
+from naysay.tally import Tally
+
+FAMILIES = {
+    "k_ary": lambda t, e: Pattern.of(tuple(range(t)), *designs.subset_selection(t, epsilon=e, size=1).odds),
+    "subset_selection": lambda t, e: designs.subset_selection(t, epsilon=e),
+    "affine": lambda t, e: designs.affine(t, epsilon=e),
+    "hadamard": lambda t, e: designs.hadamard(t, epsilon=e),
+    "unary": lambda t, e: designs.unary(t, epsilon=e),
+}
+every_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES.keys())
+
+
+def zipf(t):
+    shares = 1 / np.arange(1, t + 1)
+    return shares / shares.sum()
+
+
+def said_of(design, n, rng, pi=None):
+    return design.randomize(
+        rng.choice(len(design.categories), n, p=zipf(len(design.categories)) if pi is None else pi), rng=rng
+    )
+
+
+@every_family
+@pytest.mark.parametrize("target", ["population", "file"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_closed_forms_are_the_means_of_indicators(family, target, weighted):
+    rng, design = np.random.default_rng(5), family(7, 1.2)
+    said = said_of(design, 400, rng)
+    beside = {"weights": rng.integers(1, 5, 400) / 4} if weighted else {}
+    even = estimate.moments(design, design.tally(said, **beside), target=target)
+    assert even.method == "moments (closed form)"
+    general = even.general()
+    np.testing.assert_allclose(even.proportions, general.proportions, atol=1e-12)
+    np.testing.assert_allclose(even.standard_errors, general.standard_errors, atol=1e-12)
+    np.testing.assert_allclose(even.covariance, general.covariance, atol=1e-12)
+    sums = estimate.moments(design, design.tally(said, sums=True, **beside), target=target)
+    np.testing.assert_allclose(sums.proportions, even.proportions, atol=1e-12)
+    np.testing.assert_allclose(sums.standard_errors, even.standard_errors, atol=1e-12)
+    for method in ("agresti_coull", "wald"):
+        np.testing.assert_allclose(sums.interval(method=method), even.interval(method=method), atol=1e-10)
+    if method == "wald" and not weighted:
+        np.testing.assert_allclose(even.interval(method="wald"), general.interval(method="wald"), atol=1e-10)
+
+
+@every_family
+def test_expected_sums_give_back_the_proportions(family):
+    design, pi = family(11, 0.8), zipf(11)
+    alpha, q = design.even_mean
+    np.testing.assert_allclose(design.expected_statistic @ pi, q + alpha * pi, atol=1e-15)
+    found = planning.variance(design, pi, estimator="moments")
+    share = q + alpha * pi
+    np.testing.assert_allclose(found.each, share * (1 - share) / alpha**2, rtol=1e-9)
+    file = planning.variance(design, pi, estimator="moments", target="file")
+    p = alpha + q
+    np.testing.assert_allclose(file.each, (pi * p * (1 - p) + (1 - pi) * q * (1 - q)) / alpha**2, rtol=1e-9)
+    np.testing.assert_allclose(found.each - file.each, pi * (1 - pi), atol=1e-9)
+
+
+def test_covariances_are_the_published_ones():
+    pi = zipf(9)
+    unary = designs.unary(9, epsilon=1)
+    found = planning.variance(unary, pi, estimator="moments").covariance
+    apart = ~np.eye(9, dtype=bool)
+    np.testing.assert_allclose(found[apart], -np.outer(pi, pi)[apart], atol=1e-12)
+    sets = designs.subset_selection(9, epsilon=1, size=3)
+    (alpha, q), k, t = sets.even_mean, 3, 9
+    p, pair = alpha + q, pi[:, None] + pi
+    both = pair * p * (k - 1) / (t - 1)
+    both += (1 - pair) * (p * (k - 1) * (k - 2) + (1 - p) * k * (k - 1)) / ((t - 1) * (t - 2))
+    share = q + alpha * pi
+    expected = (both - np.outer(share, share)) / alpha**2
+    np.testing.assert_allclose(
+        planning.variance(sets, pi, estimator="moments").covariance[apart], expected[apart], atol=1e-12
+    )
+
+
+def test_a_covariance_from_sums_is_near_the_one_from_answers():
+    rng = np.random.default_rng(2)
+    for design in (
+        designs.subset_selection(12, epsilon=2),
+        designs.affine(12, epsilon=2),
+        designs.unary(12, epsilon=2),
+    ):
+        said = said_of(design, 200_000, rng)
+        one, other = (estimate.moments(design, design.tally(said, sums=sums)).covariance for sums in (True, False))
+        np.testing.assert_allclose(one, other, atol=0.03 * np.diagonal(other).max())
+
+
+def test_likelihood_of_counted_answers():
+    # METHODS_LDP 1.8: water-filling equals EM
+    design = Pattern.of(tuple("abcdef"), *designs.subset_selection(6, epsilon=1.5, size=1).odds)
+    fit = estimate.maximum_likelihood(design, design.tally(count=[400, 200, 160, 120, 80, 40]))
+    np.testing.assert_allclose(fit.proportions[:4], [0.68954111, 0.20116210, 0.10348630, 0.00581049], atol=1e-8)
+    assert (fit.proportions[4:] == 0).all()
+    hashed, rng = designs.affine(40, epsilon=2), np.random.default_rng(3)
+    tally = hashed.tally(said_of(hashed, 20_000, rng))
+    likely, plain = estimate.maximum_likelihood(hashed, tally), estimate.moments(hashed, tally)
+    assert likely.maximum.total_gap < 1e-6
+    assert likely.proportions.sum() == pytest.approx(1)
+    assert abs(likely.proportions - zipf(40)).sum() < abs(plain.proportions - zipf(40)).sum()
+
+
+def test_the_default_is_moments_where_the_likelihood_takes_long():
+    assert estimate.default(designs.affine(128, epsilon=1)).name == "maximum_likelihood"
+    for design in (
+        designs.affine(4096, epsilon=1),
+        designs.subset_selection(64, epsilon=1),
+        designs.unary(64, epsilon=1),
+    ):
+        assert estimate.default(design).name == "moments"
+        tally = design.tally(said_of(design, 50, np.random.default_rng(0)))
+        with pytest.raises(DataError, match=r"use estimate\.moments"):
+            estimate.maximum_likelihood(design, tally)
+        with pytest.raises(DataError, match="maximum_likelihood is not for"):
+            estimate.ESTIMATORS["maximum_likelihood"].fit(design, tally)
+
+
+@given(st.sampled_from(sorted(FAMILIES)), st.integers(2, 90), st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_sums_add_like_answers(name, t, seed):
+    rng, design = np.random.default_rng(seed), FAMILIES[name](t, 1.5)
+    said = [said_of(design, int(rng.integers(1, 300)), rng) for _ in range(3)]
+    together = design.tally([text for each in said for text in each.texts()], sums=True)
+    parts = [design.tally(each, sums=True) for each in said]
+    for added in (sum(parts), parts[2] + (parts[0] + parts[1])):
+        for array in together.parts[0].arrays:
+            np.testing.assert_array_equal(getattr(added.parts[0], array), getattr(together.parts[0], array))
+    counted = sum(design.tally(each, sums=False) for each in said)
+    np.testing.assert_array_equal(counted.parts[0].total()[0], together.parts[0].said)
+
+
+def test_sums_are_saved_and_take_the_room_of_the_design(tmp_path):
+    design = designs.subset_selection(128, epsilon=1)
+    rng = np.random.default_rng(1)
+    small, large = (design.tally(said_of(design, n, rng)) for n in (100, 20_000))
+    sizes = []
+    for tally in (small, large):
+        tally.save(tmp_path / "tally.npz")
+        again = Tally.load(tmp_path / "tally.npz")
+        assert again.summed
+        np.testing.assert_array_equal(
+            estimate.moments(design, again).proportions, estimate.moments(design, tally).proportions
+        )
+        sizes.append(sum(getattr(again.parts[0], name).nbytes for name in again.parts[0].arrays))
+    assert sizes[0] == sizes[1] < 5_000
+    assert str(large) == "<Tally: 20000 answers, sums>"
+
+
+def test_what_sums_cannot_do_is_said():
+    design = designs.subset_selection(64, epsilon=1)
+    rng = np.random.default_rng(1)
+    said = said_of(design, 500, rng)
+    tally = design.tally(said)
+    fit = estimate.moments(design, tally)
+    assert np.isfinite(fit.interval()).all()
+    assert "outside [0, 1]" in str(fit)
+    with pytest.raises(DataError, match="this tally keeps sums, not the answers"):
+        fit.interval(method="profile")
+    with pytest.raises(DataError, match="one of the two tallies keeps sums"):
+        tally + design.tally(said, sums=False)
+    with pytest.raises(DataError, match="one of the two tallies keeps sums"):
+        design.tally(said, sums=False) + tally
+    with pytest.raises(DataError, match="only pure designs"):
+        designs.negative(tuple("abc")).tally(["a"], sums=True)
+    with pytest.raises(DataError, match="not under subset_selection"):
+        estimate.moments(designs.subset_selection(64, epsilon=2), tally)
+    with pytest.raises(NotEstimable, match="too many entries"):
+        wide = designs.affine(20_000, epsilon=1)
+        _ = estimate.moments(wide, wide.tally([1, 2, 3])).covariance
+
+
+def test_counters_that_would_overflow():
+    for design in (designs.affine(9, epsilon=1), designs.k_ary(300, epsilon=1)):
+        full = design.tally([0, 1], count=[2**52, 2**52])
+        with pytest.raises(DataError, match=r"at most 2\*\*53 answers"):
+            full + full
+        with pytest.raises(DataError, match=r"at most 2\*\*53"):
+            design.tally([0, 1], count=[2**53, 2])
+    sums = designs.affine(9, epsilon=1).tally([0, 1], count=[2**52, 2**52], sums=True)
+    with pytest.raises(DataError, match=r"at most 2\*\*53 answers"):
+        sums + sums
+
+
+def test_a_broken_client_shows():
+    rng = np.random.default_rng(7)
+    for design in (designs.affine(128, epsilon=1), designs.affine(5_000, epsilon=1), designs.unary(30, epsilon=1)):
+        honest = said_of(design, 5_000, rng)
+        assert not any("client" in str(each) for each in estimate.moments(design, design.tally(honest)).warnings)
+        test = design.diagnosed(design.tally(honest).parts[0])
+        assert test is not None
+        assert test.p_value > 1e-3
+        forged = honest.codes.copy()
+        forged[:500] = forged[0]
+        told = estimate.moments(design, design.tally(type(honest)(forged, design.space))).warnings
+        assert any("a client is broken or lies" in str(each) for each in told)
+
+
+def test_the_test_of_rare_hashes_has_its_size():
+    rng, found = np.random.default_rng(1), []
+    for _ in range(400):
+        counts = np.unique(rng.integers(0, 50_000, 3_000), return_counts=True)[1]
+        found.append(uniform(counts, 50_000, "").p_value)
+    assert 0.03 < np.mean(np.array(found) < 0.05) < 0.085
+    assert uniform(np.array([1, 1]), 1_000, "") is None
+
+
+def test_categories_that_stand_out():
+    survey = designs.frequency(1024, epsilon=1)
+    least = planning.detectable(survey, n=100_000)
+    alpha, q = survey.even_mean
+    assert least == pytest.approx(3.9 * np.sqrt(q * (1 - q) / 100_000) / alpha, rel=0.02)
+    rng = np.random.default_rng(5)
+    false = 0
+    for _ in range(40):
+        said = survey.randomize(np.zeros(5_000, dtype=int), rng=rng)
+        seen = planning.standing_out(estimate.moments(survey, survey.tally(said)))
+        assert seen[0]
+        false += seen[1:].any()
+    assert false <= 6  # at most 5 % of 40, with 3 standard deviations
+    with pytest.raises(DataError, match=r"use estimate\.moments"):
+        small = designs.affine(40, epsilon=1)
+        planning.standing_out(estimate.maximum_likelihood(small, small.tally([0, 1, 2])))
+    with pytest.raises(DataError, match="with a finite ε"):
+        planning.detectable(designs.negative(tuple("abc")), n=10)
+
+
+@pytest.mark.parametrize("family", ["k_ary", "subset_selection", "affine"])
+def test_budgets_and_their_valid_weights(family):
+    # METHODS_LDP 2.1, k-ary, t = 64, n = 10⁵ in thirds at ε = ½, 2, 4: 5.08e-4 proportional, 2.27e-6 by design
+    survey, rng, pi = designs.budgets(64, epsilon=(0.5, 2, 4), design=family), np.random.default_rng(4), zipf(64)
+    level = np.resize([0.5, 2, 4], 100_000)
+    tally = survey.tally(survey.randomize(rng.choice(64, 100_000, p=pi), level=level, rng=rng))
+    plain, design = (estimate.stratified(survey, tally, weights=each) for each in ("proportional", "design"))
+    errors = [(fit.standard_errors**2).mean() for fit in (plain, design)]
+    if family == "k_ary":
+        assert errors == [pytest.approx(5.1e-4, rel=0.05), pytest.approx(2.1e-6, rel=0.05)]
+    for fit in (plain, design):
+        assert abs(((fit.proportions - pi) / fit.standard_errors) ** 2).mean() == pytest.approx(1, abs=0.6)
+        [told] = [str(each) for each in fit.warnings if "times the variance" in str(each)]
+        assert float(told.split()[3]) == pytest.approx(errors[0] / errors[1], rel=0.8)
+    assert estimate.ESTIMATORS["stratified_design"].fit(survey, tally).proportions == pytest.approx(design.proportions)
+    planned = planning.variance(survey, pi, estimator="stratified_design")
+    np.testing.assert_allclose(planned.standard_errors(100_000), design.standard_errors, rtol=0.1)
+
+
+def test_only_proportional_weights_survive_a_choice_by_category():
+    survey, rng = designs.budgets(16, epsilon=(1, 4), design="affine"), np.random.default_rng(9)
+    truth = rng.choice(16, 60_000, p=zipf(16))
+    level = np.where(truth == 0, 1, 4)  # who has something to hide chooses the private level
+    tally = survey.tally(survey.randomize(truth, level=level, rng=rng))
+    plain, design = (estimate.stratified(survey, tally, weights=each) for each in ("proportional", "design"))
+    assert abs(plain.proportions[0] - zipf(16)[0]) < 4 * plain.standard_errors[0]
+    assert abs(design.proportions[0] - zipf(16)[0]) > 20 * design.standard_errors[0]
+
+
+@pytest.mark.slow
+@every_family
+@pytest.mark.parametrize("epsilon", [0.5, 1, 4])
+def test_variance_and_coverage_are_as_published(family, epsilon):
+    # METHODS_LDP 1.4 and 1.9: squared error over exact variance near 1, mean coverage .949–.952, at t = 16, n = 2,000
+    design, pi, rng = family(16, epsilon), zipf(16), np.random.default_rng(16)
+    alpha, q = design.even_mean
+    share = q + alpha * pi
+    exact, runs = share * (1 - share) / alpha**2 / 2_000, 300
+    squares, inside, inside_file = np.zeros((3, 16))
+    for _ in range(runs):
+        truth = rng.choice(16, 2_000, p=pi)
+        tally = design.tally(design.randomize(truth, rng=rng))
+        fit = estimate.moments(design, tally)
+        bounds = fit.interval()
+        squares += (fit.proportions - pi) ** 2
+        inside += (bounds[:, 0] <= pi) & (pi <= bounds[:, 1])
+        bounds, own = (
+            estimate.moments(design, tally, target="file").interval(),
+            np.bincount(truth, minlength=16) / 2_000,
+        )
+        inside_file += (bounds[:, 0] <= own) & (own <= bounds[:, 1])
+    assert (squares / runs / exact).mean() == pytest.approx(1, abs=0.1)
+    for covered in (inside, inside_file):
+        assert (covered / runs).mean() == pytest.approx(0.95, abs=0.015)
+        assert (covered / runs).min() > 0.90
