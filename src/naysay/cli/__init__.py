@@ -29,6 +29,7 @@ COMMANDS = {
     "randomize": Place("cli.randomize"),
     "audit": Place("cli.audit"),
     "risk": Place("microdata.commands.risk"),
+    "protect": Place("microdata.commands.protect"),
     "designs": Place("cli.design", "catalog"),
     "serve": Place("collect.commands.serve"),
     "respond": Place("collect.commands.respond"),
