@@ -24,6 +24,7 @@ EXTRAS = {
     "plots": "altair jinja2 vl-convert-python",
     "regression": "formulaic",
     "fast": "numba",
+    "synthetic": "scikit-learn",
     "duckdb": "duckdb pyarrow",
     "spark": "pyspark",
     "dask": "dask",

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from naysay import files
 from naysay.errors import DataError
 from naysay.microdata.commands import declared
 from naysay.microdata.commands.protect_options import ProtectOptions
+from naysay.microdata.protect.hierarchy import Hierarchy
 from naysay.microdata.protect.plan import Plan
-from naysay.microdata.protect.recoding import Bins
+from naysay.microdata.protect.proposing import propose
 from naysay.microdata.protect.release import Release, check_out, log_of, release
-from naysay.microdata.protect.suppression import Suppress
 
 __all__ = ["Protecting"]
 
@@ -89,13 +88,20 @@ class Protecting:
     def _proposed(self, original: files.Original, missing: tuple[str, ...]) -> Plan:
         options = self.options
         keys = declared.record(options.keys or "", option="--keys")
-        shared: dict[str, Any] = {"unit": options.unit, "order": options.order}
-        target = options.target or "k >= 3"
         widths = declared.named(options.bins or (), option="--bins", example="age=5")
-        steps: list[Any] = [Bins(variable=name, width=_width(text, name)) for name, text in widths.items()]
-        strata = () if options.strata is None else declared.record(options.strata, option="--strata")
-        steps.append(Suppress(keys=keys, target=target, importance=self.importance, strata=strata, **shared))
-        return Plan(keys=keys, target=target, steps=steps, importance=self.importance, missing=missing, **shared)
+        paths = declared.named(options.hierarchy or (), option="--hierarchy", example="job=jobs.csv")
+        return propose(
+            original.frame,
+            keys,
+            target=options.target or "k >= 3",
+            importance=self.importance,
+            hierarchies={name: Hierarchy.read(Path(path), separator=options.separator) for name, path in paths.items()},
+            bins={name: _width(text, name) for name, text in widths.items()},
+            strata=() if options.strata is None else declared.record(options.strata, option="--strata"),
+            unit=options.unit,
+            order=options.order,
+            missing=missing,
+        )
 
 
 def _price(text: str) -> str | float:

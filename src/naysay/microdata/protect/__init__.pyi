@@ -1,12 +1,23 @@
 # The public names and where they live, for type checkers and for `__init__.py`, which loads what is asked for.
 from naysay.microdata.protect.guarantees import Guarantee as Guarantee
 from naysay.microdata.protect.guarantees import guarantee as guarantee
+from naysay.microdata.protect.hierarchy import Generalize as Generalize
+from naysay.microdata.protect.hierarchy import Hierarchy as Hierarchy
+from naysay.microdata.protect.hierarchy import hierarchy_of_numbers as hierarchy_of_numbers
+from naysay.microdata.protect.lattice import Coarsening as Coarsening
+from naysay.microdata.protect.lattice import coarsen as coarsen
 from naysay.microdata.protect.log import Cells as Cells
 from naysay.microdata.protect.log import Log as Log
 from naysay.microdata.protect.log import Step as Step
 from naysay.microdata.protect.method import Method as Method
 from naysay.microdata.protect.methods import METHODS as METHODS
+from naysay.microdata.protect.microaggregation import Microaggregate as Microaggregate
+from naysay.microdata.protect.numbers import Noise as Noise
+from naysay.microdata.protect.numbers import Round as Round
 from naysay.microdata.protect.plan import Plan as Plan
+from naysay.microdata.protect.pram import Negative as Negative
+from naysay.microdata.protect.pram import Pram as Pram
+from naysay.microdata.protect.proposing import propose as propose
 from naysay.microdata.protect.recoding import Bins as Bins
 from naysay.microdata.protect.recoding import Dates as Dates
 from naysay.microdata.protect.recoding import Intervals as Intervals
@@ -14,5 +25,11 @@ from naysay.microdata.protect.recoding import Recode as Recode
 from naysay.microdata.protect.release import Release as Release
 from naysay.microdata.protect.release import release as release
 from naysay.microdata.protect.suppression import Suppress as Suppress
+from naysay.microdata.protect.swapping import RankSwap as RankSwap
+from naysay.microdata.protect.synthetic import Combined as Combined
+from naysay.microdata.protect.synthetic import Synthesize as Synthesize
+from naysay.microdata.protect.synthetic import combined as combined
+from naysay.microdata.protect.tails import Bottom as Bottom
+from naysay.microdata.protect.tails import Top as Top
 from naysay.microdata.protect.target import READINGS as READINGS
 from naysay.microdata.protect.target import Target as Target

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from naysay import _checks
+from naysay.design import Answerable
 from naysay.microdata.protect.tables import alike, texts
 from naysay.microdata.risk.written import Printed, grid, percent
 from naysay.printing import Content, Note, Points
@@ -42,12 +43,14 @@ class Verb(Protocol):
 class Done:
     """What a method gives: the new table, the rows of the old one that are in it, and what must be said.
 
-    `rows` is None where every row stays in its place; an empty array where no row is one of the old ones.
+    `rows` is None where every row stays in its place; an empty array where no row is one of the old ones. `designs` are
+    those under which columns were drawn.
     """
 
     frame: pl.DataFrame
     rows: NDArray[np.intp] | None = None
     notes: tuple[str, ...] = ()
+    designs: Mapping[str, Answerable] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,8 @@ class Step:
     columns : tuple of Cells
         Of the columns that it changes.
     notes : tuple of str
+    designs : mapping of column to design
+        Under which columns were drawn; estimates need them.
     """
 
     method: Verb
@@ -84,6 +89,7 @@ class Step:
     deleted: int
     columns: tuple[Cells, ...]
     notes: tuple[str, ...] = ()
+    designs: Mapping[str, Answerable] = field(default_factory=dict)
 
     @classmethod
     def of(cls, method: Verb, before: pl.DataFrame, done: Done) -> Step:
@@ -99,7 +105,7 @@ class Step:
             gone = int((was.is_not_null() & now.is_null()).sum())
             found.append(Cells(name, int(was.count()), int((~alike(old[name], done.frame[name])).sum()), gone))
         deleted = 0 if done.rows is None or new_rows else before.height - len(done.rows)
-        return cls(method, before.height, deleted, tuple(found), done.notes)
+        return cls(method, before.height, deleted, tuple(found), done.notes, done.designs)
 
     def to_dict(self) -> dict[str, Any]:
         """As one JSON object with stable names."""
@@ -136,6 +142,11 @@ class Log(Printed):
         return tuple(step.method for step in self.steps)
 
     @property
+    def designs(self) -> dict[str, Answerable]:
+        """The design of every column that was drawn."""
+        return {name: design for step in self.steps for name, design in step.designs.items()}
+
+    @property
     def changed(self) -> int:
         """Cells that differ now; a cell that two steps change counts twice."""
         return sum(each.changed for step in self.steps for each in step.columns)
@@ -168,10 +179,22 @@ class Log(Printed):
             for number, step in enumerate(self.steps, 1) for each in step.columns
         ]  # fmt: skip
         table = grid("What was done, cell by cell", ["step", "cells", "changed", "suppressed", "share"], rows)
-        promises = [f"{number}. {step.method.name}: {step.method.promise}" for number, step in enumerate(self.steps, 1)]
+        promises = [
+            f"{number}. {_told(step.method)}: {step.method.promise}" for number, step in enumerate(self.steps, 1)
+        ]
         notes = [Note(f"{step.method.name}: {text}") for step in self.steps for text in step.notes]
         gone = [
             Note(f"{step.method.name}: {_checks.several(step.deleted, 'record', 'records')} of {step.rows:,} deleted")
             for step in self.steps if step.deleted
         ]  # fmt: skip
         return [table, Points(tuple(promises), small=True), *gone, *notes]
+
+
+def _told(method: Verb) -> str:
+    """A method with its plain parameters, such as ``bins (variable = age, width = 5)``."""
+    plain = {name: value for name, value in method.form().items() if isinstance(value, str | int | float)}
+    plain.pop("method")
+    plain.pop("seed", None)  # whoever knows it can undo what was drawn: it stands in the log only
+    return (
+        f"{method.name} ({', '.join(f'{name} = {value}' for name, value in plain.items())})" if plain else method.name
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,7 @@ def merged(units: Units, least: int, costs: Sequence[float]) -> Ints | None:
     return masks
 
 
-def _cost(shown: NDArray[np.int64], count: Floats, price: Floats, row: int) -> Floats:
+def _cost(shown: NDArray[np.int64], count: Floats, price: Floats, row: Any) -> Floats:
     """What merging each class with that of a row would cost."""
     differs = shown != shown[row]
     with np.errstate(invalid="ignore"):

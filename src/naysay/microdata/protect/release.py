@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import json
 import math
 import tempfile
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ import polars as pl
 
 from naysay import files
 from naysay.errors import DataError
+from naysay.microdata.protect.carried import codebook
 from naysay.microdata.protect.guarantees import Guarantee
 from naysay.microdata.protect.log import Log
 from naysay.microdata.protect.plan import Plan
@@ -160,8 +162,13 @@ def release(
         original.write(made, kept, there, changed=changed, plain=plan.keys)
         written = _read_again(there, original)
         found = _measured(done, original, written, log, kept, below)
-        note = Path(folder) / log_of(out).name
+        note, book = Path(folder) / log_of(out).name, files.place_of(there)
         note.write_text(_log_text(found), encoding="utf-8")
+        if log.designs:
+            digest = hashlib.sha256(there.read_bytes()).hexdigest()
+            told = codebook(out.stem, digest, log.designs, original, coded=files.kind(out) in ("spss", "stata"))
+            book.write_text(json.dumps(told.form(), ensure_ascii=False, indent=1), encoding="utf-8")
+            book.replace(files.place_of(out))
         note.replace(log_of(out))
         there.replace(out)
     return found
@@ -172,7 +179,7 @@ def check_out(source: Path, out: Path, *, force: bool) -> None:
     files.kind(out, to_write=True)
     if out.exists() and source.exists() and out.samefile(source):
         raise DataError(f"{str(out)!r} is the original itself, which a release never replaces; name another file")
-    for path in (out, log_of(out)):
+    for path in (out, log_of(out), files.place_of(out)):
         if path.is_dir():
             raise DataError(f"cannot write to {str(path)!r}: it is a folder")
         if path.exists() and not force:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,12 +141,19 @@ class Units:
         """What some units show on the keys in a mask, as numbers that are equal where it is."""
         if self.single:
             return self.cells.under(mask, which)
-        stop = np.append(self.start, len(self.member))[which + 1]
-        length = stop - self.start[which]
+        return self._gathered(which, lambda rows: self.cells.under(mask, rows))
+
+    def together(self, each: Packed) -> Packed:
+        """What units show whose members' tuples have these numbers."""
+        return self._gathered(np.arange(len(self)), lambda rows: each[rows])
+
+    def _gathered(self, which: Ints, told: Callable[[Ints], Packed]) -> Packed:
+        """Members as one number: the sum of what each shows, mixed with its place where the order tells."""
+        length = np.diff(np.append(self.start, len(self.member)))[which]
         begin = np.cumsum(length) - length
         rows = np.arange(length.sum()) + np.repeat(self.start[which] - begin, length)
         place = np.arange(len(rows)) - np.repeat(begin, length) if self.ordered else np.zeros(len(rows), np.int64)
-        each = _mixed(self.cells.under(mask, self.member[rows]) + _mixed(place.astype(np.uint64) + np.uint64(1)))
+        each = _mixed(told(self.member[rows]) + _mixed(place.astype(np.uint64) + np.uint64(1)))
         return _mixed(np.add.reduceat(each, begin)) + length.astype(np.uint64)
 
 
