@@ -29,6 +29,7 @@ COMMANDS = {
     "randomize": Place("cli.randomize"),
     "audit": Place("cli.audit"),
     "risk": Place("microdata.commands.risk"),
+    "protect": Place("microdata.commands.protect"),
     "utility": Place("microdata.commands.utility"),
     "attack": Place("microdata.commands.attack"),
     "designs": Place("cli.design", "catalog"),

@@ -9,8 +9,10 @@ from naysay.files.codebook import Entry as Entry
 from naysay.files.codebook import Value as Value
 from naysay.files.codebook import codebook_of as codebook_of
 from naysay.files.codebook import designs_of as designs_of
+from naysay.files.codebook import place_of as place_of
 from naysay.files.kinds import kind as kind
 from naysay.files.kinds import readable as readable
+from naysay.files.original import Original as Original
 from naysay.files.reading import scan as scan
 from naysay.files.reading import value_labels as value_labels
 from naysay.files.writing import write as write

@@ -15,7 +15,7 @@ from naysay.errors import DataError
 from naysay.files.kinds import PROGRAMS, kind, library, no_rows
 from naysay.files.variables import Code, Variable, shown, variables
 
-__all__ = ["labels_of", "scan_labelled"]
+__all__ = ["labels_of", "scan_labelled", "stored"]
 
 _CELLS = 2_000_000  # of one piece: pyreadstat makes a Python object of each
 _READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
@@ -49,6 +49,12 @@ def labels_of(path: Path, name: str, *, encoding: str | None) -> dict[str, str]:
     known = variables(_opened(path, encoding).told(), system=kind(path), codes=False)
     labels = known[name].labels if name in known else {}
     return {code if isinstance(code, str) else shown(code): labels[code] for code in sorted(labels)}
+
+
+def stored(path: Path, *, encoding: str | None) -> tuple[dict[str, list[Code | None]], Any]:
+    """All cells as the file stores them, user-missing ones too, and all that it tells of its variables."""
+    ranges = {} if path.suffix.lower() == ".por" else {"user_missing": True}
+    return _opened(path, encoding).read(**ranges)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 # The public names and where they live, for type checkers and for `__init__.py`, which loads what is asked for.
 from naysay.microdata import attack as attack
 from naysay.microdata import panel as panel
+from naysay.microdata import protect as protect
 from naysay.microdata import utility as utility
 from naysay.microdata.combinations.contributions import Contribution as Contribution
 from naysay.microdata.combinations.contributions import Contributions as Contributions

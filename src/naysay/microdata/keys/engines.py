@@ -65,6 +65,7 @@ class Spark:
         from pyspark.sql import types
 
         kinds: dict[Any, Any] = {pl.Int64: types.LongType(), pl.Int32: types.LongType(), pl.Float64: types.DoubleType()}
+        kinds[pl.String] = types.StringType()
         theirs = {name: self.native.schema[source].dataType for name, source in (like or {}).items()}
         chosen = {name: theirs.get(name) or kinds[type(kind)] for name, kind in table.schema.items()}
         fields = [types.StructField(name, kind, nullable=True) for name, kind in chosen.items()]

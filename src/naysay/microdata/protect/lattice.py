@@ -1,0 +1,288 @@
+"""The recoding of several keys that loses least: a search over all combinations of levels of their hierarchies."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from naysay.errors import DataError
+from naysay.microdata.keys.table import check_choice, check_names
+from naysay.microdata.keys.variables import Keys
+from naysay.microdata.protect.hierarchy import Generalize, Hierarchy
+from naysay.microdata.protect.tables import opened
+from naysay.microdata.protect.target import Target
+from naysay.microdata.protect.units import Units, totals
+from naysay.microdata.risk.written import Printed, grid, percent
+from naysay.printing import Content, Note, Sentence
+
+__all__ = ["Coarsening", "coarsen"]
+
+Node = tuple[int, ...]
+Floats = NDArray[np.float64]
+
+MOST_NODES = 2_000_000
+
+
+@dataclass(frozen=True)
+class Coarsening(Printed):
+    """The levels that reach a target with the least loss, as far as the search came.
+
+    Parameters
+    ----------
+    levels : mapping of key to level
+    loss : float
+        0 where nothing is lost, 1 where everything is.
+    losses : mapping of key to float
+        Of each key: the mean share of its values that a published value may stand for; 1 where it is suppressed.
+    suppressed : int
+        Records (or units) below the target at these levels, within the allowed share; they are still to be suppressed.
+    bound : float
+        No levels lose less than this. Equal to `loss` where the search came to its end.
+    nodes, counted : int
+        Combinations of levels, and those that had to be counted.
+    steps : tuple of Generalize
+        What to do.
+    """
+
+    levels: Mapping[str, int]
+    loss: float
+    losses: Mapping[str, float]
+    suppressed: int
+    bound: float
+    nodes: int
+    counted: int
+    steps: tuple[Generalize, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether no levels lose less."""
+        return self.bound >= self.loss
+
+    def to_dict(self) -> dict[str, Any]:
+        """As one JSON object with stable names."""
+        told = {name: getattr(self, name) for name in ("loss", "suppressed", "bound", "nodes", "counted", "complete")}
+        return {"levels": dict(self.levels), "losses": dict(self.losses), **told}
+
+    def content(self) -> list[Content]:
+        """A row for each key, and how far the search came."""
+        rows = [
+            [step.variable, f"{step.level} of {step.hierarchy.height}", percent(self.losses[step.variable])]
+            for step in self.steps
+        ]
+        table = grid("Levels of the keys, and what they lose", ["key", "level", "loss"], rows)
+        told = f"{self.counted:,} of {self.nodes:,} combinations were counted; {self.suppressed:,} records stay below"
+        short = f"out of time: the loss is {self.loss:.4f}, and no levels lose less than {self.bound:.4f}"
+        end = [] if self.complete else [Note(short)]
+        return [table, Sentence(f"{told} and are to be suppressed.", small=True), *end]
+
+
+def coarsen(
+    table: Any,
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    target: Target | str = "k >= 3",
+    suppress: float = 0.0,
+    aggregate: Literal["mean", "rank"] = "mean",
+    importance: Mapping[str, float] | None = None,
+    seconds: float | None = None,
+    unit: str | None = None,
+    order: str | None = None,
+) -> Coarsening:
+    """The levels of all hierarchies at which the target is reached with the least loss.
+
+    At each combination of levels, records with too few that read the same count as suppressed, up to a share. A
+    combination that is too fine makes all finer ones too fine, and one that is coarse enough all coarser ones: paths
+    through the lattice are halved, and most combinations are never counted. The loss with suppression is not monotone,
+    so combinations are left out by the loss that they have without it.
+
+    Parameters
+    ----------
+    table : dataframe or mapping of columns
+    hierarchies : mapping of key to Hierarchy
+        One for each key.
+    target : str or Target
+        In the reading k.
+    suppress : float
+        The share of records that may stay below the target, to be suppressed.
+    aggregate : {"mean", "rank"}
+        The loss of several keys: their mean (weighted by importance), or the largest, then the next largest, and so on.
+    importance : mapping of key to float, optional
+    seconds : float, optional
+        The most time to search; the result then says how far it may be from the best.
+    unit, order : str, optional
+        As in `Suppress`.
+
+    Raises
+    ------
+    DataError
+        Values that a hierarchy does not hold, a target that not even the coarsest levels reach.
+
+    Examples
+    --------
+    >>> from naysay.microdata import protect
+    >>> ages = protect.hierarchy_of_numbers([21, 23, 38, 39], widths=[5, 20])
+    >>> found = protect.coarsen({"age": [21, 23, 38, 39]}, {"age": ages}, target="k >= 2")
+    >>> found.levels, found.complete
+    ({'age': 1}, True)
+
+    Source: Samarati 2001; El Emam et al. 2009; Kohlmayer et al. 2012; METHODS, section 3.
+    """
+    goal = Target.of(target)
+    if goal.reading != "k":
+        raise DataError(f"levels are searched for k, which bounds an intruder; got {goal}")
+    if not 0 <= suppress < 1:
+        raise DataError(f"suppress must be a share of the records, from 0 to below 1; got {suppress!r}")
+    check_choice(aggregate, ("mean", "rank"), what="aggregate")
+    frame, _ = opened(table)
+    check_names(list(hierarchies), frame.columns)
+    lattice = _Lattice(frame, hierarchies, goal, suppress, aggregate, importance or {}, unit, order)
+    return lattice.searched(None if seconds is None else time.monotonic() + seconds)
+
+
+class _Lattice:
+    """All combinations of levels, with their losses; what is known of each is filled in as the search goes on."""
+
+    def __init__(
+        self,
+        frame: pl.DataFrame,
+        hierarchies: Mapping[str, Hierarchy],
+        goal: Target,
+        suppress: float,
+        aggregate: str,
+        importance: Mapping[str, float],
+        unit: str | None,
+        order: str | None,
+    ) -> None:
+        self.hierarchies, self.goal, self.aggregate = dict(hierarchies), goal, aggregate
+        keys = Keys(frame, list(hierarchies))
+        self.units = Units.of(frame, keys, unit=unit, order=order)
+        self.most = int(np.floor(suppress * self.units.total + 1e-9))
+        self.shape = tuple(each.height + 1 for each in self.hierarchies.values())
+        self.nodes = int(np.prod(self.shape, dtype=float))
+        if self.nodes > MOST_NODES:
+            raise DataError(f"{self.nodes:,} combinations of levels are more than {MOST_NODES:,}; leave levels out")
+        weight = np.array([float(importance.get(name, 1.0)) for name in self.hierarchies])
+        self.weight = weight / weight.sum()
+        self.groups, self.shares = self._read(keys)
+        self.bounds = self._bounds()
+        self.known = np.zeros(self.shape, np.int8)  # -1: too fine, 1: coarse enough
+        self.counted: dict[Node, int] = {}
+
+    def _read(self, keys: Keys) -> tuple[list[NDArray[np.int64]], list[Floats]]:
+        """For each key the group of each of its cells at each level, gaps first, and the share that it stands for."""
+        groups, shares = [], []
+        for (name, own), variable in zip(self.hierarchies.items(), keys.variables, strict=True):
+            if not variable.cells.certain:
+                raise DataError(f"levels are searched for plain values; {name!r} holds sets of candidates", column=name)
+            values = [str(value) for value in variable.cells.values]
+            own.check(values, name)
+            numbers, share = own.numbers(values), own.shares(values)
+            groups.append(np.column_stack([np.zeros(len(numbers), np.int64), numbers + 1]))
+            shares.append(np.column_stack([np.zeros(len(share)), share]))
+        return groups, shares
+
+    def _bounds(self) -> list[Floats]:
+        """The loss of each key at each of its levels, with nobody suppressed; untouched values lose nothing."""
+        found = []
+        for column, share in zip(self.units.keys.tuples.columns, self.shares, strict=True):
+            count = np.bincount(column, self.units.keys.tuples.count, share.shape[1])
+            count[0] = 0
+            own = share @ count / max(count.sum(), 1)
+            found.append(_scaled(own, own[0]))
+        return found
+
+    def rank(self, losses: Floats) -> tuple[float, ...]:
+        """What is compared: the mean, or the losses from the largest to the smallest."""
+        if self.aggregate == "mean":
+            return (float(losses @ self.weight),)
+        return tuple(sorted((round(float(each), 12) for each in losses), reverse=True))
+
+    def bound(self, node: Node) -> tuple[float, ...]:
+        """The loss of a node without suppression: it has no less with it."""
+        return self.rank(np.array([own[level] for own, level in zip(self.bounds, node, strict=True)]))
+
+    def below(self, node: Node) -> int:
+        """How many units stay below the target at a node."""
+        if node not in self.counted:
+            tuples, key, span = self.units.keys.tuples, np.zeros(len(self.units.keys.tuples), np.uint64), 1
+            for own, level, column in zip(self.groups, node, tuples.columns, strict=True):
+                key = key * np.uint64(int(own[level].max()) + 1) + own[level][column].astype(np.uint64)
+                span *= int(own[level].max()) + 1
+            if span > 2**63:
+                raise DataError("the values of the keys combine in too many ways; leave out a key, or start coarser")
+            self.counted[node] = self._few(key)
+            enough = self.counted[node] <= self.most
+            part = tuple(slice(level, None) if enough else slice(0, level + 1) for level in node)
+            self.known[part] = 1 if enough else -1
+        return self.counted[node]
+
+    def _few(self, key: NDArray[np.uint64]) -> int:
+        units = self.units
+        read = key if units.single else units.together(key)
+        return int(units.count[totals(read, units.count) < self.goal.least].sum())
+
+    def losses(self, node: Node) -> Floats:
+        """The loss of each key at a node; whoever is below the target has lost everything."""
+        share = self.below(node) / self.units.total
+        plain = np.array([own[level] for own, level in zip(self.bounds, node, strict=True)])
+        return plain * (1 - share) + share
+
+    def searched(self, until: float | None) -> Coarsening:
+        top = tuple(size - 1 for size in self.shape)
+        if self.below(top) > self.most:
+            told = f"not even the coarsest levels reach {self.goal}: gaps still tell {self.below(top):,} records apart"
+            raise DataError(f"{told}; allow more of them to be suppressed (suppress=), or ask for less")
+        every = sorted(np.ndindex(*self.shape), key=self.bound)
+        best, found, bound = top, self.rank(self.losses(top)), None
+        for node in every:
+            if self.bound(node) >= found:
+                break
+            if until is not None and time.monotonic() > until:
+                bound = self.bound(node)
+                break
+            if self.known[node] == 0:
+                self._halved(node, found)
+            if self.known[node] < 0:
+                continue
+            if (own := self.rank(self.losses(node))) < found:
+                best, found = node, own
+        return self._result(best, found, found if bound is None else bound)
+
+    def _halved(self, node: Node, found: tuple[float, ...]) -> None:
+        """Find where a path from a node to the top becomes coarse enough, by halving it."""
+        path = [node]
+        while True:
+            last = path[-1]
+            higher = [at for at in range(len(last)) if last[at] + 1 < self.shape[at]]
+            ups = [(*last[:at], last[at] + 1, *last[at + 1 :]) for at in higher]
+            ups = [each for each in ups if self.known[each] == 0 and self.bound(each) < found]
+            if not ups:
+                break
+            path.append(min(ups, key=self.bound))
+        low, high = 0, len(path) - 1
+        while low <= high:
+            middle = (low + high) // 2
+            if self.known[path[middle]] == 0:
+                self.below(path[middle])
+            low, high = (low, middle - 1) if self.known[path[middle]] > 0 else (middle + 1, high)
+
+    def _result(self, node: Node, loss: tuple[float, ...], bound: tuple[float, ...]) -> Coarsening:
+        names = list(self.hierarchies)
+        each = dict(zip(names, map(float, self.losses(node)), strict=True))
+        steps = tuple(
+            Generalize(variable=name, level=level, hierarchy=own)
+            for (name, own), level in zip(self.hierarchies.items(), node, strict=True) if level
+        )  # fmt: skip
+        levels = dict(zip(names, node, strict=True))
+        return Coarsening(levels, loss[0], each, self.below(node), bound[0], self.nodes, len(self.counted), steps)
+
+
+def _scaled(own: Floats, untouched: float) -> Floats:
+    """Shares from 0 where values are untouched to 1 where all are one."""
+    return np.asarray((own - untouched) / (1 - untouched) if untouched < 1 else np.zeros_like(own))

@@ -1,0 +1,45 @@
+"""All methods by the names that plans call them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.microdata.protect.hierarchy import Generalize
+from naysay.microdata.protect.method import Method
+from naysay.microdata.protect.microaggregation import Microaggregate
+from naysay.microdata.protect.numbers import Noise, Round
+from naysay.microdata.protect.pram import Negative, Pram
+from naysay.microdata.protect.recoding import Bins, Dates, Intervals, Recode
+from naysay.microdata.protect.suppression import Suppress
+from naysay.microdata.protect.swapping import RankSwap
+from naysay.microdata.protect.synthetic import Synthesize
+from naysay.microdata.protect.tails import Bottom, Top
+
+__all__ = ["METHODS", "method_of"]
+
+_RECODING = (Recode, Bins, Intervals, Dates, Generalize)
+_NUMBERS = (Top, Bottom, Round, Noise, Microaggregate)
+_DRAWN = (Pram, Negative)
+
+METHODS: dict[str, type[Method]] = {
+    each.name: each for each in (*_RECODING, Suppress, *_NUMBERS, RankSwap, *_DRAWN, Synthesize)
+}
+"""A new method is a class in a file of its own, and its name here."""
+
+
+def method_of(node: Mapping[str, Any], *, folder: Path | None = None) -> Method:
+    """The method that one step of a plan describes.
+
+    Examples
+    --------
+    >>> method_of({"method": "bins", "variable": "age", "width": 5})
+    Bins(variable='age', width=5, base=0, keep=())
+    """
+    name = node.get("method")
+    if name not in METHODS:
+        raise DataError(f"a step must name one of the methods {_checks.shown(METHODS, 40)}; got {name!r}")
+    return METHODS[str(name)].of_form(node, folder=folder)

@@ -1,0 +1,218 @@
+"""A plan: what a release must reach, and the steps that lead there. It is a file that people read, change and run."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.microdata.keys.table import check_names
+from naysay.microdata.protect.guarantees import Guarantee, guarantee
+from naysay.microdata.protect.log import Done, Log, Step
+from naysay.microdata.protect.method import Method
+from naysay.microdata.protect.methods import method_of
+from naysay.microdata.protect.recoding import Coarser
+from naysay.microdata.protect.suppression import Suppress
+from naysay.microdata.protect.tables import opened
+from naysay.microdata.protect.target import Target, prices
+
+__all__ = ["Plan"]
+
+_VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Steps that protect a table, and the target that they must reach.
+
+    Parameters
+    ----------
+    keys : sequence of str
+        What an intruder may know.
+    target : str or Target, optional
+        Such as ``k >= 3``. Without one, steps are done and nothing is promised.
+    steps : sequence of Method
+    importance : mapping of key to {"low", "normal", "high", "must"} or float
+        What losing a cell of a key costs.
+    unit, order : str, optional
+        The column that says which rows are one household, or one person over waves; and the one that orders them.
+    missing : sequence of str
+        Cells that mean missing, as they are written in the file.
+
+    Examples
+    --------
+    >>> from naysay.microdata import protect
+    >>> plan = protect.Plan(keys=["age"], target="k >= 2", steps=[protect.Bins(variable="age", width=10)])
+    >>> safe, log = plan.apply({"age": [31, 38, 44, 45]})
+    >>> safe["age"]
+    ['30 to 39', '30 to 39', '40 to 49', '40 to 49']
+    >>> protect.Plan.read(plan.toml()) == plan
+    True
+    """
+
+    keys: Sequence[str]
+    target: Target | str | None = "k >= 3"
+    steps: Sequence[Method] = ()
+    importance: Mapping[str, Any] = field(default_factory=dict)
+    unit: str | None = None
+    order: str | None = None
+    missing: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.keys, str) or not self.keys:
+            raise DataError(f"a plan needs its keys as a list of column names; got {self.keys!r}")
+        for name in ("keys", "steps", "missing"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for step in self.steps:
+            if not isinstance(step, Method):
+                raise DataError(f"the steps of a plan must be methods; got {step!r}")
+        object.__setattr__(self, "target", None if self.target is None else Target.of(self.target))
+        prices(tuple(self.keys), self.importance)
+
+    @property
+    def goal(self) -> Target | None:
+        """The target, read."""
+        return None if self.target is None else Target.of(self.target)
+
+    def guarantee(self, table: Any) -> Guarantee:
+        """What a table guarantees on the keys of the plan."""
+        least = 3 if self.goal is None else self.goal.least
+        return guarantee(table, self.keys, least=least, unit=self.unit, order=self.order)
+
+    def apply(self, table: Any) -> tuple[Any, Log]:
+        """The table after all steps, and the log.
+
+        Raises
+        ------
+        DataError
+            What a step cannot do, or a target that the steps do not reach: how near they come, and what stands in the
+            way.
+        """
+        frame, back = opened(table)
+        made, log, _ = self.run(frame)
+        return back(made), log
+
+    def run(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, Log, pl.Series]:
+        """The same in memory, and the row of the original that each row of the result was; empty for new rows."""
+        asked = [*self.keys, *(name for step in self.steps for name in step.needs)]
+        check_names([*asked, *(each for each in (self.unit, self.order) if each is not None)], frame.columns)
+        made, log, rows = frame, Log(()), pl.int_range(frame.height, eager=True)
+        for step in self.steps:
+            method = step.prepared()
+            done = self._done(method, made)
+            log += Log((Step.of(method, made, done),))
+            rows = rows if done.rows is None else rows.gather(done.rows)
+            made = done.frame
+        self._check(made)
+        return made, log, rows
+
+    def coarsened(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The original in the values of the release: only what is recoded, as an intruder can do it themselves."""
+        for step in self.steps:
+            if isinstance(step, Coarser):
+                frame = step.done(frame).frame
+        return frame
+
+    def _done(self, method: Method, frame: pl.DataFrame) -> Done:
+        """One step; what all rows of a household share is drawn once for the household."""
+        if self.unit is None or isinstance(method, Coarser | Suppress):
+            return method.done(frame)
+        shared = frame.group_by(self.unit).agg(pl.col(name).n_unique() for name in method.variables)
+        alike = {name: bool((shared[name] == 1).all()) for name in method.variables if name != self.unit}
+        if shared.height == frame.height or not any(alike.values()):
+            return method.done(frame)
+        if not all(alike.values()):
+            one, other = ([name for name in alike if alike[name] is same] for same in (True, False))
+            told = f"all rows of one {self.unit!r} share {_checks.shown(one)}, but not {_checks.shown(other)}"
+            raise DataError(
+                f"{told}; give {method.name!r} in two steps, or members of one unit would differ where they cannot"
+            )
+        heads = frame.unique(self.unit, keep="first", maintain_order=True)
+        done = method.done(heads)
+        drawn = done.frame.select(self.unit, *method.variables)
+        return Done(frame.drop(method.variables).join(drawn, on=self.unit, how="left", maintain_order="left")
+                    .select(frame.columns), None, done.notes)  # fmt: skip
+
+    def _check(self, made: pl.DataFrame) -> None:
+        goal = self.goal
+        if goal is None or any(name not in made.columns for name in self.keys):
+            return
+        found = self.guarantee(made)
+        reached = found.of(goal.reading)
+        if reached is None:
+            raise DataError(f"units of several rows have k only; ask for the target 'k >= {goal.least}'")
+        if reached < goal.least:
+            below = found.below["kcm".index(goal.reading)]
+            values = {name: made[name].n_unique() for name in self.keys}
+            finest = max(values, key=lambda name: values[name])
+            raise DataError(
+                f"the plan reaches {goal.reading} >= {reached}, not {goal}: {below:,} of {found.records:,} records "
+                f"stay below it; {finest!r} tells most apart, with {values[finest]:,} values: recode it, or end the "
+                "plan with a step that suppresses"
+            )
+
+    def form(self) -> dict[str, Any]:
+        """The plan as plain data."""
+        told: dict[str, Any] = {"naysay": "plan", "version": _VERSION, "keys": list(self.keys)}
+        told["target"] = "none" if self.goal is None else str(self.goal)
+        if self.importance:
+            told["importance"] = dict(self.importance)
+        for name in ("unit", "order"):
+            if getattr(self, name) is not None:
+                told[name] = getattr(self, name)
+        if self.missing:
+            told["missing"] = list(self.missing)
+        return told | {"step": [step.form() for step in self.steps]}
+
+    def toml(self) -> str:
+        """The plan as the text of a TOML file."""
+        import tomlkit
+
+        return tomlkit.dumps(self.form())
+
+    @classmethod
+    def of_form(cls, node: Mapping[str, Any], *, folder: Path | None = None) -> Plan:
+        """The plan that plain data describes; files that it names are in the folder."""
+        if node.get("naysay") != "plan" or node.get("version") != _VERSION:
+            raise DataError(f'a plan begins with naysay = "plan" and version = {_VERSION}; this file does not')
+        given = {name: value for name, value in node.items() if name not in ("naysay", "version", "step", "log")}
+        known = [each.name for each in fields(cls)]
+        for name in given:
+            if name not in known or name == "steps":
+                raise DataError(f"a plan has no entry {name!r}; {_checks.nearest(name, [*known, 'step'])}")
+        if "keys" not in given:
+            raise DataError("a plan must name its keys")
+        steps = node.get("step", [])
+        if not isinstance(steps, list):
+            raise DataError("steps of a plan are written as [[step]], one after the other")
+        given["target"] = None if given.get("target") == "none" else given.get("target", "k >= 3")
+        return cls(**given, steps=[method_of(each, folder=folder) for each in steps])
+
+    @classmethod
+    def read(cls, source: str | Path) -> Plan:
+        """The plan in a TOML file, or in its text.
+
+        Raises
+        ------
+        DataError
+            A file that cannot be read, text that is no TOML, or a plan that cannot be: names the entry.
+        """
+        folder = None
+        if isinstance(source, Path):
+            try:
+                text, folder = source.read_text(encoding="utf-8"), source.parent
+            except (OSError, UnicodeError) as error:
+                raise DataError(f"cannot read the plan {str(source)!r}: {error}") from None
+        else:
+            text = source
+        try:
+            node = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise DataError(f"a plan must be TOML: {error}") from None
+        return cls.of_form(node, folder=folder)

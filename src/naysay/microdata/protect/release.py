@@ -1,0 +1,266 @@
+"""A release: a file protected by a plan, written whole or not at all, with its risk before and after."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import math
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from naysay import files
+from naysay.errors import DataError
+from naysay.microdata.protect.carried import codebook
+from naysay.microdata.protect.guarantees import Guarantee
+from naysay.microdata.protect.log import Log
+from naysay.microdata.protect.plan import Plan
+from naysay.microdata.risk.released import InformedIntruder, informed
+from naysay.microdata.risk.written import DASH, Printed, grid, share
+from naysay.printing import Content, Facts, Note, Sentence
+
+__all__ = ["Release", "log_of", "planned", "release"]
+
+
+@dataclass(frozen=True)
+class Release(Printed):
+    """What was done to a file, and what is left of its risk.
+
+    Parameters
+    ----------
+    plan : Plan
+        Its steps hold their seeds: run again, they give the same file.
+    log : Log
+    before, after : Guarantee
+        Of the file that came, and of the file as it is written.
+    intruder_before, intruder_after : InformedIntruder, optional
+        Who knows everybody's keys, and that a person is in the file; None for units of several rows and new records.
+    labels : mapping of name to label
+        What the file calls its variables.
+    source : mapping
+        Where it comes from: the file, its hash, rows, the date, the version.
+    """
+
+    plan: Plan
+    log: Log
+    before: Guarantee
+    after: Guarantee | None
+    intruder_before: InformedIntruder | None
+    intruder_after: InformedIntruder | None
+    labels: Mapping[str, str]
+    source: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As one JSON object with stable names."""
+        pairs = {
+            "guarantee_before": self.before,
+            "guarantee_after": self.after,
+            "intruder_before": self.intruder_before,
+            "intruder_after": self.intruder_after,
+        }
+        risk = {name: None if each is None else each.to_dict() for name, each in pairs.items()}
+        return {"plan": self.plan.form(), **self.log.to_dict(), **risk, "source": dict(self.source)}
+
+    def content(self) -> list[Content]:
+        """Provenance, what was done, and risk before and after."""
+        named = [f"{name} ({self.labels[name]})" if name in self.labels else name for name in self.plan.keys]
+        goal = "none" if self.plan.goal is None else str(self.plan.goal)
+        facts = [
+            ("keys", ", ".join(named)),
+            ("target", goal),
+            *((name, str(told)) for name, told in self.source.items()),
+        ]
+        rows = [
+            [what, _number(getattr(self.before, what)), _number(getattr(self.after, what, None)),
+             _number(self.before.below[place]), _number(None if self.after is None else self.after.below[place])]
+            for place, what in enumerate(("k", "c", "m"))
+        ]  # fmt: skip
+        least = self.before.least
+        heads = ["fewest that", "before", "after", f"below {least} before", "after"]
+        names = ["read the same (k)", "show as much (c)", "may be the same (m)"]
+        risk = grid(
+            "Fewest matches of any record", heads, [[name, *row[1:]] for name, row in zip(names, rows, strict=True)]
+        )
+        return [Facts(tuple(facts)), *self.log.content(), risk, *self._intruder()]
+
+    def _intruder(self) -> list[Content]:
+        before, after = self.intruder_before, self.intruder_after
+        if before is None or after is None:
+            return [Note("the informed intruder is measured on records of people, one row each, and on no others")]
+        heads = ["an informed intruder is right", "before", "after"]
+        rows = [
+            ["of all people", share(before.mean), share(after.mean)],
+            [
+                f"of the {before.people_at_risk:,} with m below {before.below}",
+                *(share(x.mean_at_risk) for x in (before, after)),
+            ],
+            ["at most, of one person", share(before.highest), share(after.highest)],
+        ]
+        told = "Informed: knows that a person is in the file, and all keys of that person; takes one that fits."
+        return [grid("How often an intruder finds the right record", heads, rows), Sentence(told, small=True)]
+
+
+def planned(plan: Plan, original: files.Original) -> tuple[pl.DataFrame, Log, pl.Series]:
+    """The table that a plan makes of a file, after checking that no label would become false."""
+    for step in plan.steps:
+        for name in step.variables if step.arithmetic else ():
+            labels = original.value_labels(name)
+            if labels and not all(_missing(original, name, code) for code in labels):
+                code, label = next(iter(labels.items()))
+                told = f"the codes of {name!r} have labels, such as {code:g} = {label!r}"
+                raise DataError(
+                    f"{told}; {step.name!r} computes with numbers and would make labels false: recode the column "
+                    "instead, or remove its labels first",
+                    column=name,
+                )
+    return plan.run(original.frame)
+
+
+def _missing(original: files.Original, name: str, code: Any) -> bool:
+    if isinstance(code, str):
+        return True
+    return any(low["lo"] <= code <= low["hi"] for low in original.told.missing_ranges.get(name, ()))
+
+
+def release(
+    original: files.Original, plan: Plan, out: Path, *, force: bool = False, below: int | None = None
+) -> Release:
+    """Run a plan on a file, and write the release with its log beside it.
+
+    The release is written beside its place, read again, measured, and only then moved: an interruption, or a target
+    that the written file does not reach, leaves nothing.
+
+    Parameters
+    ----------
+    original : Original
+    plan : Plan
+    out : Path
+        Of the kind that its suffix says. The log, ``OUT.log.toml``, is a plan with seeds, which repeats the release.
+    force : bool
+        Whether files that exist may be overwritten.
+    below : int, optional
+        People are at risk if their m is below this; the least matches of the target by default, or 3.
+
+    Raises
+    ------
+    DataError
+        A file that exists, or a plan that cannot be run or does not reach its target.
+    """
+    check_out(original.path, out, force=force)
+    made, log, rows = planned(plan, original)
+    done = Plan(**{**vars(plan), "steps": log.methods})
+    changed = {name for step in log for name in step.method.variables} | set(plan.keys)
+    kept = None if made.height != len(rows) else rows.to_list()
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
+        there = Path(folder) / out.name
+        original.write(made, kept, there, changed=changed, plain=plan.keys)
+        written = _read_again(there, original)
+        found = _measured(done, original, written, log, kept, below)
+        note, book = Path(folder) / log_of(out).name, files.place_of(there)
+        note.write_text(_log_text(found), encoding="utf-8")
+        if log.designs:
+            digest = hashlib.sha256(there.read_bytes()).hexdigest()
+            told = codebook(out.stem, digest, log.designs, original, coded=files.kind(out) in ("spss", "stata"))
+            book.write_text(json.dumps(told.form(), ensure_ascii=False, indent=1), encoding="utf-8")
+            book.replace(files.place_of(out))
+        note.replace(log_of(out))
+        there.replace(out)
+    return found
+
+
+def check_out(source: Path, out: Path, *, force: bool) -> None:
+    """Raise unless a release can be written there."""
+    files.kind(out, to_write=True)
+    if out.exists() and source.exists() and out.samefile(source):
+        raise DataError(f"{str(out)!r} is the original itself, which a release never replaces; name another file")
+    for path in (out, log_of(out), files.place_of(out)):
+        if path.is_dir():
+            raise DataError(f"cannot write to {str(path)!r}: it is a folder")
+        if path.exists() and not force:
+            raise DataError(f"{str(path)!r} exists; add --force to overwrite it")
+    if not out.parent.is_dir():
+        raise DataError(f"there is no folder {str(out.parent)!r} to write to")
+
+
+def log_of(out: Path) -> Path:
+    """Where the log of a release is."""
+    return out.with_name(f"{out.name}.log.toml")
+
+
+def _read_again(path: Path, original: files.Original) -> pl.DataFrame:
+    separator, encoding = (
+        original.separator,
+        original.encoding if files.kind(path) == files.kind(original.path) else None,
+    )
+    return files.Original.read(path, separator=separator, encoding=encoding, missing=original.missing).frame
+
+
+def _measured(
+    plan: Plan, original: files.Original, written: pl.DataFrame, log: Log, kept: list[int] | None, below: int | None
+) -> Release:
+    before = plan.guarantee(original.frame)
+    whole = all(name in written.columns for name in plan.keys)
+    after = plan.guarantee(written) if whole else None
+    goal = plan.goal
+    if goal is not None and after is not None and (after.of(goal.reading) or 0) < goal.least:
+        told = f"the file as written has {goal.reading} >= {after.of(goal.reading)}, not {goal}, and was not kept"
+        raise DataError(f"{told}: values that differed in memory read differently there")
+    intruders: tuple[InformedIntruder | None, ...] = (None, None)
+    if plan.unit is None and whole and kept is not None:
+        people = {name: original.frame[name] for name in plan.keys}
+        coarse = plan.coarsened(original.frame)
+        shown = {name: coarse[name].cast(written.schema[name], strict=False) for name in plan.keys}
+        least = below or before.least
+        first = informed(people, people, plan.keys, below=least)
+        second = informed(shown, written, plan.keys, below=least, rows=kept)
+        intruders = (first, type(second)(second.success, first.at_risk, least))
+    digest = hashlib.sha256(original.path.read_bytes()).hexdigest()
+    source = {
+        "original": original.path.name,
+        "sha256": digest,
+        "rows": original.frame.height,
+        "rows released": written.height,
+        "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "naysay": version("naysay"),
+    }
+    return Release(plan, log, before, after, intruders[0], intruders[1], original.labels, source)
+
+
+def _log_text(found: Release) -> str:
+    """The plan with its seeds, and below it what it did."""
+    import tomlkit
+
+    told = found.to_dict()
+    log = {name: told[name] for name in ("source", "steps")}
+    risk = {name: told[name] for name in told if name.startswith(("guarantee", "intruder"))}
+    document = tomlkit.document()
+    document.add(
+        tomlkit.comment("The log of a release: a plan that repeats it. With its seeds, whoever has this file can")
+    )
+    document.add(tomlkit.comment("undo what was drawn at random: keep it with the original, and never publish it."))
+    document.update(found.plan.form())
+    document["log"] = _clean(log | risk)
+    return tomlkit.dumps(document)
+
+
+def _clean(value: Any) -> Any:
+    """Plain data without what TOML cannot hold: None and NaN."""
+    if isinstance(value, Mapping):
+        return {str(name): _clean(each) for name, each in value.items() if not _void(each)}
+    if isinstance(value, list | tuple):
+        return [_clean(each) for each in value if not _void(each)]
+    return value
+
+
+def _void(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _number(value: int | None) -> str:
+    return DASH if value is None else f"{value:,}"

@@ -1,0 +1,213 @@
+"""Local suppression: cells emptied where people stand out, few and cheap ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.microdata.keys.table import check_names
+from naysay.microdata.keys.variables import Keys
+from naysay.microdata.protect import greedy, wildcards
+from naysay.microdata.protect.engines import suppressed
+from naysay.microdata.protect.log import Done, Log
+from naysay.microdata.protect.method import Method
+from naysay.microdata.protect.target import READINGS, Target, prices
+from naysay.microdata.protect.units import Ints, Units, totals
+
+__all__ = ["Suppress", "masks"]
+
+_WAYS = {"k": greedy.strict, "c": greedy.covered, "m": wildcards.matched}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suppress(Method):
+    """Cells of keys emptied until everybody has enough matches.
+
+    Parameters
+    ----------
+    keys : sequence of str
+    target : str or Target
+        ``k >= 3`` by default: as many records must read the same, a gap being a value of its own. ``c >= …`` and
+        ``m >= …`` lose fewer cells and promise nothing (see `naysay.microdata.protect.READINGS`).
+    importance : mapping of key to {"low", "normal", "high", "must"} or float
+        What losing one of its cells costs; "must" stays as it is.
+    sets : sequence of sequences of keys, or int
+        The sets of keys that an intruder may know, each of which must reach the target; an int stands for all sets of
+        so many keys. By default one set, all keys.
+    strata : sequence of str
+        Columns within whose values the target must be reached, and which stay as they are.
+    unit, order : str, optional
+        The column that says which rows belong together, a household or a person over waves, and the one that orders
+        them. The target then counts units.
+
+    Raises
+    ------
+    DataError
+        A target that cannot be reached, with how near it comes; a column that would be emptied.
+
+    Examples
+    --------
+    >>> from naysay.microdata import protect
+    >>> table = {"age": [40, 40, 36, 36], "job": ["nurse", "nurse", "cook", "smith"]}
+    >>> safe, log = protect.Suppress(keys=["age", "job"], target="k >= 2").apply(table)
+    >>> safe["job"]
+    ['nurse', 'nurse', None, None]
+
+    Source: METHODS, sections 1 and 3.
+    """
+
+    name: ClassVar[str] = "suppress"
+    keys: Sequence[str]
+    target: Target | str = "k >= 3"
+    importance: Mapping[str, Any] = field(default_factory=dict)
+    sets: Sequence[Sequence[str]] | int = ()
+    strata: Sequence[str] = ()
+    unit: str | None = None
+    order: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.keys, str):
+            raise DataError(f"keys are a list of column names; got the single text {self.keys!r}")
+        object.__setattr__(self, "keys", tuple(self.keys))
+        object.__setattr__(self, "strata", tuple(self.strata))
+        object.__setattr__(self, "target", Target.of(self.target))
+        prices(tuple(self.keys), self.importance)
+        for name in self.strata:
+            if name in self.keys:
+                raise DataError(f"a stratum stays as it is and a key may be emptied; {name!r} is named as both")
+        if isinstance(self.sets, int):
+            _checks.whole(self.sets, 1, len(self.keys), what="sets")
+        else:
+            object.__setattr__(self, "sets", tuple(tuple(each) for each in self.sets))
+            for each in self.sets:
+                check_names(each, self.keys, what="key")
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return tuple(self.keys)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return (*self.keys, *self.strata, *(each for each in (self.unit, self.order) if each is not None))
+
+    @property
+    def promise(self) -> str:
+        goal = Target.of(self.target)
+        who = "record" if self.unit is None else f"unit of {self.unit!r}"
+        if goal.reading == "k":
+            told = (
+                f"every {who} reads like {goal.least - 1} others or more: whoever knows these keys picks the right one"
+            )
+            return f"{told} with a probability of at most 1/{goal.least}"
+        return f"{goal}: {READINGS[goal.reading]}; it bounds no intruder's success, k would"
+
+    @property
+    def asked(self) -> list[tuple[str, ...]]:
+        """The sets of keys that must reach the target."""
+        keys = tuple(self.keys)
+        if isinstance(self.sets, int):
+            return list(combinations(keys, self.sets))
+        return [tuple(each) for each in self.sets] or [keys]
+
+    def done(self, frame: pl.DataFrame) -> Done:
+        keys = Keys(frame, [*self.keys, *self.strata])
+        units = Units.of(frame, keys, unit=self.unit, order=self.order)
+        keep, left = masks(self, units)
+        kept_rows, gone = keep[units.row_unit], left[units.row_unit]
+        columns = [
+            pl.select(pl.when(pl.Series((kept_rows >> place & 1) > 0)).then(frame[name])).to_series().alias(name)
+            for place, name in enumerate(self.keys)
+        ]
+        made = frame.with_columns(columns)
+        rows = None
+        if gone.any():
+            rows = np.flatnonzero(~gone)
+            made = made[rows]
+        self._check_columns(frame, made)
+        return Done(made, rows, self.notes(int(units.count[left].sum())))
+
+    def apply_on(self, engine: str, table: Any) -> tuple[Any, Log]:
+        if self.unit is not None:
+            raise DataError(f"households and persons over waves are protected in memory; collect the {engine} table")
+        made, step = suppressed(self, table, self.strata, lambda units: masks(self, units))
+        return made, Log((replace(step, notes=self.notes(step.deleted)),))
+
+    def notes(self, deleted: int) -> tuple[str, ...]:
+        """What must be said about it."""
+        notes = []
+        if deleted:
+            what = _checks.several(deleted, "record", "records") if self.unit is None else f"{deleted:,} units"
+            notes.append(f"{what} found too few others even with every key empty, and had to be deleted")
+        if Target.of(self.target).reading == "m":
+            notes.append(
+                "m counts whom a gap may hide, and is no promise: emptying a few records gives everybody matches; "
+                "look at k and at the informed intruder, or ask for k"
+            )
+        return tuple(notes)
+
+    def _check_columns(self, before: pl.DataFrame, after: pl.DataFrame) -> None:
+        """Raise if nothing is left of a column, or of the file."""
+        if not after.height:
+            raise DataError(f"the target {self.target} would delete every record; recode the keys first, or take fewer")
+        for name in self.keys:
+            had = before[name].count()
+            if had and not after[name].count():
+                told = f"suppression would empty column {name!r}: none of its {had:,} cells would stay"
+                raise DataError(
+                    f"{told}; recode it first, give it more importance, or leave it out of the file", column=name
+                )
+
+
+def masks(method: Suppress, units: Units) -> tuple[Ints, NDArray[np.bool_]]:
+    """The keys that each unit keeps, and the units that no suppression helps and that must be deleted.
+
+    Raises
+    ------
+    DataError
+        Fewer units than the target asks for, or units that cannot be helped because a key must stay.
+    """
+    goal, names = Target.of(method.target), tuple(method.keys)
+    if goal.least > units.total:
+        raise DataError(f"the target {goal} needs {goal.least:,} records or more; the file has {units.total:,}")
+    costs = [*prices(names, method.importance), *(float("inf") for _ in method.strata)]
+    strata = range(len(names), len(costs))
+    sets = [[*(names.index(name) for name in each), *strata] for each in method.asked]
+    keep, left = np.full(len(units), (1 << len(costs)) - 1), np.zeros(len(units), bool)
+    way = _WAYS[goal.reading]
+    while True:  # what one set of keys loses may make others stand out; masks only shrink, so this ends
+        before = keep.copy()
+        for places in sets:
+            own, bad = way(units.part(places, keep, ~left), goal.least, [costs[place] for place in places])
+            for bit, place in enumerate(places):
+                keep &= ~np.where(own >> bit & 1, 0, 1 << place)
+            left |= bad
+        if (keep == before).all() or len(sets) == 1:
+            break
+    _check_left(method, units, left, goal, costs)
+    return keep, left
+
+
+def _check_left(method: Suppress, units: Units, left: NDArray[np.bool_], goal: Target, costs: Sequence[float]) -> None:
+    """Raise if units cannot be helped because keys must stay; a few that are alone even when empty are deleted."""
+    stay = [name for name, cost in zip((*method.keys, *method.strata), costs, strict=True) if np.isinf(cost)]
+    if not left.any() or not stay:
+        return
+    mask = sum(1 << place for place, cost in enumerate(costs) if np.isinf(cost))
+    alike = totals(units.shown(mask, np.arange(len(units))), units.count)
+    who = int(units.count[left].sum())
+    near = int(alike[left].min())
+    told = f"the target {goal} cannot be reached: {who:,} of {units.total:,} records stay below it"
+    ways = "recode them first, give them less importance than 'must', or ask for less"
+    raise DataError(
+        f"{told}, the nearest to {goal.reading} >= {near} even when all other keys are empty; in the way stand "
+        f"{_checks.shown(stay)}, which must stay: {ways}",
+        column=stay[0],
+    )

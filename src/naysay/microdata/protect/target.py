@@ -1,0 +1,82 @@
+"""What a release must reach: how many people must read the same, in one of three readings of a gap."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from naysay import _checks
+from naysay.errors import DataError
+
+__all__ = ["READINGS", "Target", "prices"]
+
+READINGS = {
+    "k": "records that read the same, a gap being a value of its own",
+    "c": "records that hold, known, every value that a record shows",
+    "m": "records that may be the same, a gap matching anything",
+}
+"""How matches of a released record are counted: k ≤ c ≤ m. Only k bounds what an intruder can do."""
+
+_FORM = re.compile(r"\s*([a-z]+)\s*(>=|≥)\s*(\d+)\s*$")
+
+COSTS = {"low": 0.5, "normal": 1.0, "high": 4.0, "must": float("inf")}
+
+
+@dataclass(frozen=True)
+class Target:
+    """At least so many matches for every record.
+
+    Examples
+    --------
+    >>> Target.of("k >= 3")
+    Target(reading='k', least=3)
+    >>> str(Target.of("m>=5"))
+    'm >= 5'
+    """
+
+    reading: str
+    least: int
+
+    @classmethod
+    def of(cls, told: Any) -> Target:
+        """The target that a text such as ``k >= 3`` names."""
+        if isinstance(told, Target):
+            return told
+        found = _FORM.match(str(told))
+        if found is None or found[1] not in READINGS:
+            readings = ", ".join(f"{name} ({what})" for name, what in READINGS.items())
+            raise DataError(f"a target must be such as 'k >= 3', with one of {readings}; got {str(told)!r}")
+        least = int(found[3])
+        if least < 2:
+            raise DataError(f"a target must ask for 2 matches or more; got {str(told)!r}, which every file meets")
+        return cls(found[1], least)
+
+    def form(self) -> str:
+        """As a plan writes it."""
+        return str(self)
+
+    def __str__(self) -> str:
+        return f"{self.reading} >= {self.least}"
+
+
+def prices(keys: tuple[str, ...], importance: Any) -> list[float]:
+    """What losing a cell of each key costs, from words (low, normal, high, must) or numbers.
+
+    Raises
+    ------
+    DataError
+        Importance of a variable that is no key, or a word or number that is none.
+    """
+    for name, told in importance.items():
+        if name not in keys:
+            raise DataError(
+                f"importance is for keys; {name!r} is none of them ({_checks.nearest(name, keys)})", column=name
+            )
+        good = told in COSTS if isinstance(told, str) else isinstance(told, int | float) and told > 0
+        if not good:
+            raise DataError(
+                f"importance of {name!r} must be one of {_checks.shown(COSTS)}, or a number above 0; got {told!r}",
+                column=name,
+            )
+    return [COSTS[told] if isinstance(told := importance.get(key, "normal"), str) else float(told) for key in keys]

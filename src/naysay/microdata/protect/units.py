@@ -1,0 +1,197 @@
+"""What is protected: people, households or persons over waves, each with the keys that an intruder may know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.errors import DataError
+from naysay.microdata.keys.table import check_names
+from naysay.microdata.keys.tuples import Tuples
+from naysay.microdata.keys.variables import Keys
+
+__all__ = ["Units", "totals"]
+
+Ints = NDArray[np.int64]
+Packed = NDArray[np.uint64]
+
+_BITS = 64
+_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+def totals(keys: Packed, amount: Ints) -> Ints:
+    """For each key the sum of the amounts of all that equal it, (n,); compiled where numba is installed."""
+    try:
+        from naysay.microdata.protect import compiled
+    except ModuleNotFoundError:
+        _, place = np.unique(keys, return_inverse=True)
+        return np.bincount(place, amount)[place].astype(np.int64)
+    found: Ints = compiled.totals(keys, amount)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Units of a file, counted by what they show on some keys.
+
+    A unit is a distinct tuple of cells, with the people who have it; or, where rows belong together, all rows of a
+    household as a multiset, or all waves of a person in their order.
+
+    Parameters
+    ----------
+    keys : Keys
+    member : (members,) int
+        The tuple of each member, the members of one unit next to one another.
+    start : (units,) int
+        Where the members of each unit begin.
+    count : (units,) int
+        How many people, or households, each unit stands for.
+    ordered : bool
+        Whether the order of members tells: waves do, members of a household do not.
+    """
+
+    keys: Keys
+    member: Ints
+    start: Ints
+    count: Ints
+    row_unit: NDArray[Any]
+    ordered: bool = False
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, keys: Keys, *, unit: str | None = None, order: str | None = None) -> Units:
+        """The units of a frame that the keys were read from.
+
+        Raises
+        ------
+        DataError
+            Rows without a unit, a person who is in one wave twice.
+        """
+        if unit is None:
+            if order is not None:
+                raise DataError(
+                    "an order of rows needs their unit: name the column that says which rows belong together"
+                )
+            return cls.of_tuples(keys)
+        check_names([unit, *([] if order is None else [order])], frame.columns)
+        for name in (unit, *([] if order is None else [order])):
+            if frame[name].null_count():
+                row = frame[name].is_null().arg_max()
+                raise DataError(f"every row needs its {name!r}; row {(row or 0) + 1} has none", column=name, row=row)
+        own = frame[unit].rank("dense").to_numpy().astype(np.int64) - 1
+        wave = np.zeros(len(own), np.int64) if order is None else frame[order].rank("dense").to_numpy().astype(np.int64)
+        rows = np.lexsort([wave, own])
+        if order is not None and len(rows) > 1:
+            twice = (np.diff(own[rows]) == 0) & (np.diff(wave[rows]) == 0)
+            if twice.any():
+                row = int(rows[1:][twice][0])
+                told = f"row {row + 1} repeats {order!r} = {frame[order][row]} of {unit!r} = {frame[unit][row]}"
+                raise DataError(f"a unit must have one row for each {order!r}; {told}", row=row, column=order)
+        start = np.flatnonzero(np.diff(own[rows], prepend=-1))
+        members = np.asarray(keys.owner)[rows].astype(np.int64)
+        return cls(keys, members, start, np.ones(len(start), np.int64), own, order is not None)
+
+    @classmethod
+    def of_tuples(cls, keys: Keys) -> Units:
+        """People, grouped by their tuples."""
+        every = np.arange(keys.distinct)
+        owner = keys.owner if keys.remote is None else every
+        return cls(keys, every, every, keys.tuples.count, owner)
+
+    def __post_init__(self) -> None:
+        tuples = self.keys.tuples
+        object.__setattr__(self, "cells", _Cells.of(tuples))
+        object.__setattr__(self, "single", len(self.member) == len(self.start) == len(tuples))
+        known = np.zeros(len(tuples), np.int64)
+        for place, column in enumerate(tuples.columns):
+            known |= (column > 0).astype(np.int64) << place
+        shown = known if self.single else np.bitwise_or.reduceat(known[self.member], self.start)
+        object.__setattr__(self, "known", _checks.read_only(shown))
+
+    cells: _Cells = None  # type: ignore[assignment]
+    single: bool = True
+    known: Ints = None  # type: ignore[assignment]
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def total(self) -> int:
+        """How many people, or households, there are."""
+        return int(self.count.sum())
+
+    def part(self, places: Sequence[int], keep: Ints, there: NDArray[np.bool_]) -> Units:
+        """Some of the keys, of which each unit shows what it keeps; units that are not there count for nothing."""
+        if there.all() and len(places) == len(self.keys.variables) and not (self.known & ~keep).any():
+            return self
+        tuples = self.keys.tuples
+        mask = keep if self.single else np.repeat(keep, np.diff(np.append(self.start, len(self.member))))
+        columns = tuple(np.where(mask >> place & 1, tuples.columns[place][self.member], 0) for place in places)
+        made = Tuples(columns, tuple(tuples.sizes[place] for place in places), np.ones(len(self.member), np.int64))
+        keys = self.keys.of_tuples([self.keys.variables[place] for place in places], made)
+        every, count = np.arange(len(self.member)), np.where(there, self.count, 0)
+        return Units(keys, every, self.start, count, self.row_unit, self.ordered)
+
+    def shown(self, mask: int, which: Ints) -> Packed:
+        """What some units show on the keys in a mask, as numbers that are equal where it is."""
+        if self.single:
+            return self.cells.under(mask, which)
+        return self._gathered(which, lambda rows: self.cells.under(mask, rows))
+
+    def together(self, each: Packed) -> Packed:
+        """What units show whose members' tuples have these numbers."""
+        return self._gathered(np.arange(len(self)), lambda rows: each[rows])
+
+    def _gathered(self, which: Ints, told: Callable[[Ints], Packed]) -> Packed:
+        """Members as one number: the sum of what each shows, mixed with its place where the order tells."""
+        length = np.diff(np.append(self.start, len(self.member)))[which]
+        begin = np.cumsum(length) - length
+        rows = np.arange(length.sum()) + np.repeat(self.start[which] - begin, length)
+        place = np.arange(len(rows)) - np.repeat(begin, length) if self.ordered else np.zeros(len(rows), np.int64)
+        each = _mixed(told(self.member[rows]) + _mixed(place.astype(np.uint64) + np.uint64(1)))
+        return _mixed(np.add.reduceat(each, begin)) + length.astype(np.uint64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """Tuples as numbers of 64 bits, exact where their cells fit into them, and hashed where not."""
+
+    packed: Packed | None
+    bits: tuple[np.uint64, ...]
+    columns: Sequence[NDArray[Any]]
+
+    @classmethod
+    def of(cls, tuples: Tuples) -> _Cells:
+        widths = [max(int(size - 1).bit_length(), 1) for size in tuples.sizes]
+        if sum(widths) > _BITS:
+            return cls(None, (), tuples.columns)
+        packed, at, bits = np.zeros(len(tuples), np.uint64), 0, []
+        for column, width in zip(tuples.columns, widths, strict=True):
+            packed |= column.astype(np.uint64) << np.uint64(at)
+            bits.append(np.uint64(((1 << width) - 1) << at))
+            at += width
+        return cls(packed, tuple(bits), tuples.columns)
+
+    def under(self, mask: int, rows: Ints) -> Packed:
+        if self.packed is not None:
+            wanted = np.uint64(0)
+            for place, each in enumerate(self.bits):
+                wanted |= each if mask >> place & 1 else np.uint64(0)
+            return self.packed[rows] & wanted
+        total = np.zeros(len(rows), np.uint64)
+        for place, column in enumerate(self.columns):
+            if mask >> place & 1:
+                total += _mixed(column[rows].astype(np.uint64) + (np.uint64(place + 1) << np.uint64(40)))
+        return total
+
+
+def _mixed(keys: Packed) -> Packed:
+    """The finisher of splitmix64: equal keys stay equal, and sums of different ones hardly ever meet."""
+    keys = (keys ^ (keys >> np.uint64(30))) * _MIX[0]
+    keys = (keys ^ (keys >> np.uint64(27))) * _MIX[1]
+    return keys ^ (keys >> np.uint64(31))
