@@ -13,7 +13,7 @@ from naysay import files
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
 from naysay.console.commands import takes
-from naysay.console.options import Force, Separator
+from naysay.console.options import Encoding, Force, Separator
 from naysay.errors import DataError
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
@@ -55,6 +55,7 @@ class Options:
     data: Data = DATA
     force: Force = False
     separator: Separator = ","
+    encoding: Encoding = None
 
 
 @takes(Options)
@@ -100,8 +101,6 @@ def _invited(store: Store, asked: Options) -> None:
     people = pl.DataFrame() if asked.names is None else _read(asked.names, asked)
     if _LINK in people.columns:
         raise DataError(f"{str(asked.names)!r} has a column {_LINK!r} already; rename it, for the links go there")
-    if asked.names is not None and not people.height:
-        raise DataError(f"{str(asked.names)!r} has no rows; name one person at least")
     before = store.published(asked.survey)
     drawn = invitations.codes(people.height if asked.count is None else asked.count)
     links = pl.Series(_LINK, [invitations.link(asked.at, asked.survey, code) for code in drawn])
@@ -161,7 +160,7 @@ def _told(store: Store, asked: Options) -> None:
 
 def _read(path: Path, asked: Options) -> pl.DataFrame:
     with files.readable(path):
-        frame: pl.DataFrame = files.scan(path, separator=asked.separator).collect()
+        frame: pl.DataFrame = files.scan(path, separator=asked.separator, encoding=asked.encoding).collect()
     return frame
 
 
