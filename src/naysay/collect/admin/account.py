@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import hmac
 import re
@@ -52,7 +53,6 @@ class Account:
     def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
         self._store = store
         self._clock = clock
-        self._decoy = _ARGON2.hash(secrets.token_hex())
 
     @property
     def has_password(self) -> bool:
@@ -123,7 +123,7 @@ class Account:
         given = unicodedata.normalize("NFKC", password)[: LONGEST + 1]
         with _ONE_AT_A_TIME:
             try:
-                right = _ARGON2.verify(str(kept or self._decoy), given) and kept is not None
+                right = _ARGON2.verify(str(kept or _decoy()), given) and kept is not None
             except VerificationError:
                 right = False
         secret = self._read("totp")
@@ -160,14 +160,21 @@ class Account:
     def _spend(self, secret: str, code: str) -> bool:
         """Whether a code is right, and later than the last one that was used: nobody reuses one that they saw."""
         step = self._step_of(secret, code)
+        if step is None:
+            return False
         unused = or_(table.c.totp_step.is_(None), table.c.totp_step < step)
         with self._store.engine.begin() as connection:
-            spent = update(table).where(unused).values(totp_step=step)
-            return step is not None and connection.execute(spent).rowcount == 1
+            return connection.execute(update(table).where(unused).values(totp_step=step)).rowcount == 1
 
     def _read(self, column: str) -> object:
         with self._store.reading() as connection:
             return connection.execute(select(table.c[column])).scalar()
+
+
+@functools.cache
+def _decoy() -> str:
+    """What passwords are compared with where none is set, so that the time of a try does not tell."""
+    return _ARGON2.hash(secrets.token_hex())
 
 
 def _checked(password: str) -> str:

@@ -14,10 +14,9 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Table, func, insert, select
 
-from naysay.collect.client import Client
 from naysay.collect.storage import Store, admin_tables, tables
 from naysay.collect.survey.published import complaint
-from naysay.errors import DataError, NaysayError
+from naysay.errors import DataError
 
 __all__ = ["Copied", "backup", "restore"]
 
@@ -98,8 +97,8 @@ def restore(store: Store, path: Path) -> Copied:
         The database holds surveys, or the file is no sound backup.
     """
     with _opened(path) as backup:
-        for name in backup.standing():
-            _check_survey(backup, name)
+        for name, (digest, _) in backup.standing().items():
+            _check_survey(backup, name, digest)
         with backup.snapshot() as source, store.engine.begin() as into:
             if held := _counted(into).surveys:
                 told = "a backup is restored into a database without surveys"
@@ -183,15 +182,18 @@ def _check_file(name: str, path: Path) -> None:
             raise DataError(f"{name!r} is no backup of this naysay: it holds the {kind} {each!r}")
 
 
-def _check_survey(backup: Store, name: str) -> None:
+def _check_survey(backup: Store, name: str, digest: str) -> None:
     """Refuse a survey that is not what its hash says, or states more privacy than its designs give."""
-    published = backup.published(name)
-    digest = backup.standing()[name][0]
-    if hashlib.sha256(published.bytes).hexdigest() != digest:
-        raise DataError(f"survey {name!r} in the backup is damaged: its hash is another one")
-    if Client(published.client.files).integrity != published.form.get("client"):
+    try:
+        published = backup.published(name)
+        wrong = complaint(published.form)
+        is_same = (hashlib.sha256(published.bytes).hexdigest(), published.name) == (digest, name)
+        has_page = published.client.integrity == published.form["client"]
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # whatever its bytes are
+        raise DataError(f"survey {name!r} in the backup is damaged; take another backup") from None
+    if not is_same:
+        raise DataError(f"survey {name!r} in the backup is damaged: it is not what its name and hash say")
+    if not has_page:
         raise DataError(f"the page of survey {name!r} in the backup is damaged: its files have other hashes")
-    if wrong := complaint(published.form):
+    if wrong:
         raise DataError(f"survey {name!r} in the backup must not be trusted: {wrong}")
-    if published.name != name:
-        raise NaysayError(f"survey {name!r} in the backup is named {published.name!r} by its questionnaire")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from starlette.background import BackgroundTask
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from naysay.collect.admin import backup as backups
 from naysay.collect.admin import log
-from naysay.collect.admin.visits import HOME, Visit
+from naysay.collect.admin.visits import HOME, Visit, download
 from naysay.collect.storage import today
 from naysay.errors import DataError
 
@@ -42,7 +41,7 @@ def backup(visit: Visit) -> Response:
         folder.cleanup()
         raise
     visit.desk.record("took a backup", detail=f"{counted.surveys:,} surveys, {counted.replies:,} replies")
-    return FileResponse(path, filename=path.name, background=BackgroundTask(folder.cleanup))
+    return download(folder, path)
 
 
 def restore(visit: Visit) -> Response:

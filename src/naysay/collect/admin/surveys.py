@@ -9,13 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import segno
-from starlette.background import BackgroundTask
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from naysay.collect.admin import drafts, plans
 from naysay.collect.admin.checking import checked, excerpts
 from naysay.collect.admin.plans import Plan
-from naysay.collect.admin.visits import HOME, Visit
+from naysay.collect.admin.visits import HOME, Visit, download
 from naysay.collect.export import export as written
 from naysay.collect.refusals import Refusal
 from naysay.collect.storage import Listed, today
@@ -183,7 +182,7 @@ def export(visit: Visit) -> Response:
         folder.cleanup()
         raise
     visit.desk.record("exported", visit.name, f"{suffix}, {done.replies:,} replies")
-    return FileResponse(packed, filename=packed.name, background=BackgroundTask(folder.cleanup))
+    return download(folder, packed)
 
 
 def questionnaire(visit: Visit) -> Response:

@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import datetime
 import ipaddress
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Message, Receive
 
@@ -28,7 +29,7 @@ from naysay.collect.server.limits import Rates
 from naysay.collect.storage import Store
 from naysay.errors import DataError, NaysayError
 
-__all__ = ["FORM", "HOME", "POLICY", "Desk", "Visit", "enter", "route"]
+__all__ = ["FORM", "HOME", "POLICY", "Desk", "Visit", "download", "enter", "route"]
 
 HOME = "/admin/"
 LOGIN = "/admin/login"
@@ -170,6 +171,18 @@ class Visit:
 
 
 Endpoint = Callable[[Visit], Response]
+
+
+def download(folder: tempfile.TemporaryDirectory[str], path: Path) -> Response:
+    """A file that is sent piece by piece; when it is sent, or the reader is gone, its folder is deleted."""
+
+    def pieces() -> Iterator[bytes]:
+        with folder, path.open("rb") as file:
+            while piece := file.read(1 << 18):
+                yield piece
+
+    headers = {"content-disposition": f'attachment; filename="{path.name}"', "content-length": str(path.stat().st_size)}
+    return StreamingResponse(pieces(), headers=headers, media_type="application/octet-stream")
 
 
 def route(path: str, endpoint: Endpoint, *, sends: bool = False, most: int = FORM, anyone: bool = False) -> Route:
