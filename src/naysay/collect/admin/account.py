@@ -11,6 +11,7 @@ import threading
 import time
 import unicodedata
 from collections.abc import Callable
+from typing import Any
 
 import pyotp
 from argon2 import PasswordHasher
@@ -82,10 +83,10 @@ class Account:
     def is_setup(self, key: str) -> bool:
         """Whether the first password can be set with this key."""
         until = self._read("setup_until")
-        return self._is_key(key) and not self.has_password and until is not None and self._clock() < int(until)
+        return self._is_key(key) and not self.has_password and until is not None and self._clock() < until
 
     def _is_key(self, key: str) -> bool:
-        return hmac.compare_digest(str(self._read("setup") or ""), _digest(key))
+        return hmac.compare_digest(self._read("setup") or "", _digest(key))
 
     def set_password(self, password: str, *, key: str | None = None) -> None:
         """Set the password, and log everybody out.
@@ -123,11 +124,12 @@ class Account:
         given = unicodedata.normalize("NFKC", password)[: LONGEST + 1]
         with _ONE_AT_A_TIME:
             try:
-                right = _ARGON2.verify(str(kept or _decoy()), given) and kept is not None
+                _ARGON2.verify(kept or _decoy(), given)
+                right = kept is not None
             except VerificationError:
                 right = False
         secret = self._read("totp")
-        return right and (secret is None or self._spend(str(secret), code or ""))
+        return right and (secret is None or self._spend(secret, code or ""))
 
     def start_second_factor(self, secret: str, code: str) -> None:
         """Ask for a code at every login from now on, and log everybody out.
@@ -166,7 +168,7 @@ class Account:
         with self._store.engine.begin() as connection:
             return connection.execute(update(table).where(unused).values(totp_step=step)).rowcount == 1
 
-    def _read(self, column: str) -> object:
+    def _read(self, column: str) -> Any:
         with self._store.reading() as connection:
             return connection.execute(select(table.c[column])).scalar()
 

@@ -83,7 +83,7 @@ def with_key(store: Store, key: str) -> Draft | None:
     """The draft whose preview has this key."""
     with store.reading() as connection:
         row = connection.execute(select(table).filter_by(key=key)).first()
-    return row and _draft(row)
+    return None if row is None else _draft(row)
 
 
 def listed(store: Store) -> tuple[Draft, ...]:
