@@ -5,13 +5,16 @@ import sys
 import types
 from pathlib import Path
 
+import pyotp
 import pytest
 
 import naysay as package
 from naysay.cli import crosstab, demo, design, estimate, plan, randomize, regress, root, simulate
 from naysay.collect import respond as responding
+from naysay.collect.admin import tokens
+from naysay.collect.admin.account import Account
 from naysay.collect.app import create_app
-from naysay.collect.commands import ethics, export, questionnaire, respond, serve, survey
+from naysay.collect.commands import admin, ethics, export, keeping, questionnaire, respond, serve, survey
 from naysay.collect.serving import background, bound
 from naysay.collect.storage import Store
 from naysay.designs import FAMILIES
@@ -46,7 +49,18 @@ HELP = {
     "survey list": survey.survey_list,
     "survey export": export.command,
     "survey ethics": ethics.command,
+    "survey copy": keeping.copy,
+    "survey schedule": keeping.schedule,
+    "survey backup": keeping.backup,
+    "survey restore": keeping.restore,
     "survey delete": survey.delete,
+    "admin": admin.group,
+    "admin password": admin.password,
+    "admin factor-off": admin.factor_off,
+    "admin token": admin.token,
+    "admin tokens": admin.tokens,
+    "admin revoke": admin.revoke,
+    "admin log": admin.log,
     "demo": demo.command,
 }
 
@@ -107,12 +121,29 @@ def sample_server(tmp_path, monkeypatch):
     store.dispose()
 
 
+@pytest.fixture
+def administered(tmp_path, monkeypatch, naysay):
+    """A survey that is run by somebody with a password, a phone, a token and a backup."""
+    monkeypatch.setattr("typer.prompt", lambda *_, **__: "correct horse battery")
+    if (tmp_path / "naysay-data").exists():
+        store = Store(tmp_path / "naysay-data" / "naysay.db")
+        account = Account(store)
+        account.set_password("correct horse battery")
+        secret = pyotp.random_base32()
+        account.start_second_factor(secret, pyotp.TOTP(secret).now())
+        tokens.create(store, "our dashboard", scopes=["read:aggregates"])
+        store.dispose()
+
+
 @pytest.mark.parametrize("words", EXAMPLES, ids=" ".join)
 def test_every_example_runs(naysay, survey, quick_demo, quick_server, request, words):
-    if words[:2] in (["survey", "list"], ["survey", "close"], ["survey", "delete"], ["survey", "renew"]):
+    if words[:1] == ["admin"] or (words[:1] == ["survey"] and words[1] not in ("open", "export")):
         quick_server()
-    if words[:1] == ["respond"] or "--survey" in words or words[1:3] in (["export", "sample"], ["ethics", "sample"]):
+        request.getfixturevalue("administered")
+    if words[:1] == ["respond"] or "--survey" in words or words[1:2] in (["export"], ["ethics"]):
         request.getfixturevalue("sample_server")
+    if words[:2] == ["survey", "restore"]:
+        naysay("survey", "backup", "monday.db")
     code, out, err = naysay(*words)
     assert code == 0, err
     assert out

@@ -8,12 +8,14 @@ import sys
 import threading
 import time
 import urllib.request
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from sqlalchemy.engine import make_url
 
 from naysay.collect import Client, Published, serving
+from naysay.collect.admin.account import Account
 from naysay.collect.app import create_app
 from naysay.collect.commands import serve as serve_command
 from naysay.collect.server import certificate as certificates
@@ -69,13 +71,31 @@ def test_what_is_open_is_served_without_its_file(naysay, asked, served):
 
 
 def test_nothing_to_serve_is_said(refused, served):
-    assert "there is no open survey to serve" in refused("serve", "--port", 0)
+    assert "there is no open survey to serve" in refused("serve", "--port", 0, "--no-admin")
+
+
+def test_without_a_survey_the_admin_pages_are_served_and_the_link_sets_the_password_once(naysay, served, tmp_path):
+    code, out, _ = naysay("serve", "--port", 0)
+    assert code == 0
+    key = out.strip().rpartition("/admin/setup/")[2]
+    store = Store(tmp_path / "naysay-data" / "naysay.db")
+    Account(store).set_password("correct horse battery", key=key)
+    store.dispose()
+    assert "set a password" not in naysay("serve", "--port", 0).out
+    paths = [{route.path for route in app.router.routes} for app in served]
+    assert all("/admin/login" in each for each in paths)
+
+
+def test_without_admin_there_are_no_admin_pages(naysay, asked, served):
+    _, _, err = naysay("serve", asked, "--port", 0, "--no-admin")
+    assert "/admin/" not in err
+    assert not any("admin" in route.path or "preview" in route.path for route in served[0].router.routes)
 
 
 def test_a_closed_survey_is_not_opened_by_serving(naysay, asked, served):
     naysay("survey", "open", asked)
     naysay("survey", "close", "sample")
-    code, _, err = naysay("serve", asked, "--port", 0)
+    code, _, err = naysay("serve", asked, "--port", 0, "--no-admin")
     assert code == 2
     assert "closed, and not opened by serving: sample" in err
 
@@ -295,7 +315,9 @@ def test_a_database_that_fails_on_the_way_is_told(naysay, refused, asked, tmp_pa
 
 def test_deleting_with_yes_does_not_ask(naysay, asked):
     naysay("survey", "open", asked)
-    assert naysay("survey", "delete", "sample", "--yes").out == "sample is deleted\n"
+    told = naysay("survey", "delete", "sample", "--yes", "--receipt", "receipt.json").out
+    assert told.startswith("sample is deleted\nSurvey sample was deleted on ")
+    assert json.loads(Path("receipt.json").read_text())["replies"] == 0
 
 
 def test_without_the_extra_it_is_named(refused, asked, monkeypatch):

@@ -210,7 +210,7 @@ async def asked(app, method, path, content, headers, address):
 
     scope = {
         "type": "http",
-        "asgi": {"version": "3.0"},
+        "asgi": {"version": "3.0", "spec_version": "2.4"},
         "http_version": "1.1",
         "method": method,
         "scheme": "http",

@@ -283,9 +283,13 @@ def test_deleting_overwrites_what_was_stored(tmp_path, published, answers):
     store.add([reply(published, id, {**answers, "other": "needle-in-the-file"}) for id in ids(300)])
     held = [path.name for path in tmp_path.iterdir() if b"needle-in-the-file" in path.read_bytes()]
     assert held
-    store.delete("kinds")
+    asked = b'"questionnaire":'
+    assert [path.name for path in tmp_path.iterdir() if asked in path.read_bytes()]
+    receipt = store.delete("kinds")
     assert not [path.name for path in tmp_path.iterdir() if b"needle-in-the-file" in path.read_bytes()]
-    assert not [path.name for path in tmp_path.iterdir() if published.hash.encode() in path.read_bytes()]
+    assert not [path.name for path in tmp_path.iterdir() if asked in path.read_bytes()]
+    assert (receipt.survey, receipt.hash, receipt.replies, receipt.overwritten) == ("kinds", published.hash, 300, True)
+    assert store.receipts() == (receipt,)
     assert store.surveys() == ()
     store.dispose()
 

@@ -40,6 +40,7 @@ COMMANDS = {
     "design": Place("cli.design", "group"),
     "questionnaire": Place("collect.commands.questionnaire", "group"),
     "survey": Place("collect.commands.survey", "group"),
+    "admin": Place("collect.commands.admin", "group"),
 }
 
 app = typer.Typer(cls=group_of(COMMANDS), rich_markup_mode=None, add_completion=False, pretty_exceptions_enable=False)

@@ -17,6 +17,8 @@ from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 
 import naysay
+from naysay.collect.admin import app as pages
+from naysay.collect.admin.plans import Clock
 from naysay.collect.api import api
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.invitations.issuing import ASKED, DRAWN, Asking
@@ -52,6 +54,8 @@ _NOT_STORED = {
     "wrong_survey": "the survey was published with another hash; load its page again",
 }
 
+_UNLISTED: dict[str, Any] = {"response_model": None, "include_in_schema": False}
+
 # FastAPI would hand requests to any telemetry that the process is set up for, with addresses, user agents and bodies.
 _SILENT: TelemetryConfig = {
     "tracing": False,
@@ -72,6 +76,7 @@ def create_app(
     everybody: int = EVERYBODY,
     settle_every: float = 60.0,
     keys: Keys | None = None,
+    admin: bool = False,
 ) -> FastAPI:
     """The ASGI application that serves surveys and takes answers to them.
 
@@ -90,6 +95,8 @@ def create_app(
         Seconds after which new answers are rewritten in random order.
     keys : Keys, optional
         The keys of the day, if several servers share them.
+    admin : bool
+        Whether it also has the pages under ``/admin/``; they need a store.
 
     Raises
     ------
@@ -112,10 +119,13 @@ def create_app(
         for survey in published:
             store.open(survey)
     catalog = Catalog(published, store=store, client=files)
+    keys = keys or Keys()
     line: Line = (
-        Unstored() if store is None else Writer(store, look=catalog.refresh, fold=folding(store), every=settle_every)
+        Unstored()
+        if store is None
+        else Writer(store, look=_looks(store, catalog, files), fold=folding(store), every=settle_every)
     )
-    service = Service(catalog, line, client=files, keys=keys or Keys(), each=each, everybody=everybody)
+    service = Service(catalog, line, client=files, keys=keys, each=each, everybody=everybody)
     app = FastAPI(
         title="naysay",
         summary="Surveys in which the true answer never leaves the respondent's device.",
@@ -147,7 +157,27 @@ def create_app(
         method(path, response_model=None, **schema)(endpoint)
     if store is not None:
         app.mount("/api", api(store))
+    if admin and store is not None:
+        app.state.desk = pages.desk_of(store, client=files, refresh=catalog.refresh)
+        app.router.routes.extend(pages.routes())
+        drafts = pages.Previews(store, client=files)
+        previews = Service(drafts, Unstored(), client=files, keys=keys, each=each, everybody=everybody)
+        app.get("/preview/{name}", **_UNLISTED)(previews.page)
+        app.get("/preview/{name}/survey.json", **_UNLISTED)(previews.survey)
+        app.post("/preview/{name}/key", **_UNLISTED)(previews.key)
+        app.post("/preview/{name}/answers", **_UNLISTED)(previews.answers)
     return app
+
+
+def _looks(store: Store, catalog: Catalog, client: Client) -> Callable[[], None]:
+    """What the writer does about once a second: carry out what is due, and notice what has changed."""
+    due = Clock(store, client)
+
+    def look() -> None:
+        due()
+        catalog.refresh()
+
+    return look
 
 
 class Service:
@@ -155,8 +185,8 @@ class Service:
 
     Parameters
     ----------
-    catalog : Catalog
-        The surveys.
+    catalog : Catalog or Previews
+        The surveys, or drafts under the keys of their previews.
     line : Line
         Where replies go.
     client : Client
@@ -167,7 +197,9 @@ class Service:
         The most answers and requests for a key within a minute, from one address and from all.
     """
 
-    def __init__(self, catalog: Catalog, line: Line, *, client: Client, keys: Keys, each: int, everybody: int) -> None:
+    def __init__(
+        self, catalog: Catalog | pages.Previews, line: Line, *, client: Client, keys: Keys, each: int, everybody: int
+    ) -> None:
         self.catalog = catalog
         self.line = line
         self.keys = keys

@@ -49,8 +49,16 @@ def test_a_token_that_was_revoked_or_whose_day_is_over_reads_nothing(store):
     tokens.revoke(store, found.id)
     assert refused(store, secret) == 401
     assert tokens.listed(store) == ()
-    with pytest.raises(DataError, match="there is no token"):
+    with pytest.raises(DataError, match=r"there must be one token .* there are 0; there are: none"):
         tokens.revoke(store, found.id)
+
+
+def test_tokens_are_revoked_by_name_where_only_one_has_it(store):
+    for name in ("one", "two", "two"):
+        tokens.create(store, name, scopes=[READ])
+    assert tokens.revoke(store, "one").name == "one"
+    with pytest.raises(DataError, match=r"there are 2; there are: .*two"):
+        tokens.revoke(store, "two")
 
 
 def test_a_token_goes_with_its_survey(store, published):

@@ -118,19 +118,28 @@ def listed(store: Store) -> tuple[Token, ...]:
         return tuple(_token(row) for row in connection.execute(select(table).order_by(table.c.name, table.c.id)))
 
 
-def revoke(store: Store, id: str) -> None:
+def revoke(store: Store, token: str) -> Token:
     """Delete a token: whoever has its secret reads nothing more.
+
+    Parameters
+    ----------
+    store : Store
+    token : str
+        Its id, or its name where no other token has that name.
 
     Raises
     ------
     DataError
-        There is no token of this id.
+        No token, or several, are meant.
     """
+    known = listed(store)
+    found = [each for each in known if token == each.id] or [each for each in known if token == each.name]
+    if len(found) != 1:
+        there = ", ".join(f"{each.id} ({each.name})" for each in known) or "none"
+        raise DataError(f"there must be one token {token!r}, and there are {len(found)}; there are: {there}")
     with store.engine.begin() as connection:
-        found = connection.execute(delete(table).filter_by(id=id)).rowcount
-    if not found:
-        known = ", ".join(f"{each.id} ({each.name})" for each in listed(store))
-        raise DataError(f"there is no token {id!r}; there {f'are {known}' if known else 'is none'}")
+        connection.execute(delete(table).filter_by(id=found[0].id))
+    return found[0]
 
 
 def check(store: Store, secret: str | None, *, scope: str, survey: str | None = None) -> Token:

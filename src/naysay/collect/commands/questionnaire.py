@@ -17,7 +17,7 @@ from naysay.console.options import Force
 from naysay.errors import DataError
 from naysay.questionnaire import Examined, Questionnaire, write_xlsform
 
-__all__ = ["app", "check", "convert", "group", "new"]
+__all__ = ["app", "check", "check_target", "convert", "group", "new", "write"]
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -56,11 +56,11 @@ def new(
       naysay questionnaire new questionnaire.xlsx
       naysay questionnaire new sport.json --name doping-2026
     """
-    _check_target(file, force=force)
+    check_target(file, force=force)
     examined = questionnaires.of_form({**questionnaires.sample().form(), "name": name or file.stem.lower()})
     if examined.questionnaire is None:
         raise DataError(f"{examined.errors[0].message}; give another with --name, such as survey-1")
-    _write(examined.questionnaire, file)
+    write(examined.questionnaire, file)
     output.say(f"{file}: written; change it, then: naysay questionnaire check {file}")
 
 
@@ -129,8 +129,8 @@ def convert(
     Example:
       naysay questionnaire convert survey.xlsx form.json
     """
-    _check_target(out, force=force)
-    _write(questionnaires.load(file), out)
+    check_target(out, force=force)
+    write(questionnaires.load(file), out)
     output.say(f"{out}: written")
 
 
@@ -142,14 +142,16 @@ _WRITERS: dict[str, Callable[[Questionnaire, Path], object]] = {
 }
 
 
-def _check_target(path: Path, *, force: bool) -> None:
+def check_target(path: Path, *, force: bool) -> None:
+    """Raise unless a questionnaire can be written there."""
     if path.suffix.lower() not in _WRITERS:
         raise DataError(f"a questionnaire is written as .xlsx or .json; got {path.name!r}")
     if path.exists() and not force:
         raise DataError(f"{str(path)!r} is there already; give another name, or --force to overwrite it")
 
 
-def _write(form: Questionnaire, path: Path) -> None:
+def write(form: Questionnaire, path: Path) -> None:
+    """Write a questionnaire as the suffix says."""
     try:
         _WRITERS[path.suffix.lower()](form, path)
     except OSError as error:

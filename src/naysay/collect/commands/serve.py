@@ -69,6 +69,9 @@ class Options:
             help="A folder in memory, such as /dev/shm/naysay, where servers share the key of the day.",
         ),
     ] = None
+    admin: Annotated[
+        bool, typer.Option("--admin/--no-admin", help="Whether surveys can be run from the page /admin/, too.")
+    ] = True
 
 
 @takes(Options)
@@ -81,12 +84,15 @@ def command(asked: Options) -> None:
     Anyone who has the link can answer any number of times, unless you invite people: see naysay survey invite. The
     server says at start, and each estimate says, how far a few dishonest answers would move a result.
 
+    At /admin/ you run surveys from a browser: upload, open, close, export, delete. The first start prints a link, good
+    once, with which you set the password.
+
     With --phone every device in your network can open the survey: scan the code that is shown. The browser warns once,
     since nobody vouches for a certificate that this computer made itself.
 
     \b
     Examples:
-      naysay serve survey.json
+      naysay serve
       naysay serve survey.json --port 8080 --data study
       naysay serve survey.json --phone
     """
@@ -105,19 +111,21 @@ def command(asked: Options) -> None:
         opened(asked.db, asked.data, "make") as store,
     ):  # so that no survey is opened without being served
         heard()
-        app = create_app(forms, store, each=asked.rate, keys=shared)
+        app = create_app(forms, store, each=asked.rate, keys=shared, admin=asked.admin)
         names = [each.name for each in store.surveys() if each.closed is None]
         served = app.state.service.catalog.surveys
         closed = sorted(set(served) - set(names))
         if closed:
             output.note(f"closed, and not opened by serving: {', '.join(closed)}; see naysay survey open --help")
-        if not names:
+        if not names and not asked.admin:
             raise DataError("there is no open survey to serve; name a questionnaire, as in naysay serve survey.json")
         begin = serving.url_of(listening, secure=certificate is not None, host=phone.host_of(asked))
         for name in names:
             output.say(f"{begin}/s/{name}")
             if asked.phone:
                 phone.show(f"{begin}/s/{name}")
+        if asked.admin:
+            (output.note if names else output.say)(_of_admin(store, begin))
         over = _of_host(listening) if certificate is None else phone.told(asked, certificate, listening)
         where = [*over, *_of_proxy(asked.rate), *_of_database(store)]
         for line in [*(each for name in names for each in _of_survey(served[name].published)), *where]:
@@ -176,6 +184,17 @@ def _of_survey(published: Published) -> Iterator[str]:
     yield f"{name}: {repeated.OPEN_LINK}{each}" if published.key is None else f"{name}: {repeated.BY_INVITATION}"
     if published.client.hash != Client.of(FOLDER).hash:
         yield f"{name}: it keeps the page of another naysay; for the page of this one: naysay survey renew {name}"
+
+
+def _of_admin(store: Store, begin: str) -> str:
+    """Where surveys are run from a browser; until there is a password, the one-time link that sets it."""
+    from naysay.collect.admin.account import Account
+
+    key = Account(store).setup()
+    if key is None:
+        return f"run surveys from a browser at {begin}/admin/"
+    once = "to run surveys from a browser, set a password first; this link is good once, for a day"
+    return f"{once}: {begin}/admin/setup/{key}"
 
 
 def _of_proxy(rate: int) -> Iterator[str]:

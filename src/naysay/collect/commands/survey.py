@@ -1,4 +1,4 @@
-"""``naysay survey``: open, invite to, renew, close, list, export, share and delete the surveys of a database."""
+"""``naysay survey``: everything that is done to the surveys of a database."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
-from naysay.collect.commands import ethics, export, invite, share
+from naysay.collect.commands import ethics, export, invite, keeping, share
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
 from naysay.errors import DataError
@@ -22,7 +22,7 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.callback(invoke_without_command=True)
 def group(context: typer.Context) -> None:
-    """Open, invite to, renew, close, list, export, share and delete surveys.
+    """Open, invite to, renew, close, list, export, share, copy, schedule, back up and delete surveys.
 
     \b
     Example:
@@ -35,7 +35,7 @@ def group(context: typer.Context) -> None:
 @app.command("open")
 def open_survey(
     survey: Annotated[
-        str, typer.Argument(metavar="FILE|NAME", help="A questionnaire, or the name of a closed survey.")
+        str, typer.Argument(metavar="FILE|NAME", help="A questionnaire, or the name of a draft or closed survey.")
     ],
     db: Database = None,
     data: Data = DATA,
@@ -49,6 +49,9 @@ def open_survey(
     Example:
       naysay survey open survey.json
     """
+    from naysay.collect.admin import drafts
+    from naysay.collect.admin.log import COMMAND_LINE, record
+
     is_file = bool(Path(survey).suffix) and Path(survey).is_file()
     with opened(db, data, "make" if is_file else "change") as store:
         if is_file:
@@ -60,8 +63,11 @@ def open_survey(
             survey = published.name
         elif replace:
             raise DataError(f"--replace needs the new questionnaire as a file; got {survey!r}")
+        elif survey in {each.name for each in drafts.listed(store)}:
+            drafts.publish(store, survey)
         closed = any(each.name == survey and each.closed is not None for each in store.surveys())
         store.reopen(survey)
+        record(store, "opened", who=COMMAND_LINE, about=survey)
         output.say(f"{survey} is open, with the hash {store.published(survey).hash}")
         if closed:
             output.note("its replies have new ids; a reply that is sent a second time now counts as another one")
@@ -75,8 +81,11 @@ def close(survey: Survey, db: Database = None, data: Data = DATA) -> None:
     Example:
       naysay survey close sample
     """
+    from naysay.collect.admin.log import COMMAND_LINE, record
+
     with opened(db, data, "change") as store:
         store.close(survey)
+        record(store, "closed", who=COMMAND_LINE, about=survey)
     output.say(f"{survey} is closed")
 
 
@@ -91,8 +100,11 @@ def renew(survey: Survey, db: Database = None, data: Data = DATA) -> None:
     Example:
       naysay survey renew sample
     """
+    from naysay.collect.admin.log import COMMAND_LINE, record
+
     with opened(db, data, "change") as store:
         before, after = store.published(survey).hash, store.renew(survey).hash
+        record(store, "renewed", who=COMMAND_LINE, about=survey)
     if after == before:
         output.say(f"{survey} has the page of this naysay already; its hash stays {after}")
         return
@@ -111,9 +123,11 @@ def survey_list(
     Example:
       naysay survey list --format json
     """
+    from naysay.collect.admin import drafts
+
     with opened(db, data, "read") as store:
-        found = store.surveys()
-    rows = [
+        found, waiting = store.surveys(), drafts.listed(store)
+    rows: list[dict[str, object]] = [
         {
             "name": each.name,
             "state": "open" if each.closed is None else "closed",
@@ -126,14 +140,16 @@ def survey_list(
         }
         for each in found
     ]
+    nothing = dict.fromkeys(("invited", "taken", "opened", "closed", "hash"))
+    rows += [{"name": each.name, "state": "draft", "replies": 0, **nothing} for each in waiting]
     if form == "json":
         output.say(output.json_text({"surveys": rows}))
         return
     table = Table("survey", "state", "replies", "invited", "begun", "opened", "closed", "hash", box=None)
     for row in rows:
         counts = {key: "" if row[key] is None else f"{row[key]:,}" for key in ("replies", "invited", "taken")}
-        cells = {**row, **counts, "closed": row["closed"] or "", "hash": str(row["hash"])[:12]}
-        table.add_row(*map(str, cells.values()))
+        cells = {**row, **counts, "hash": str(row["hash"] or "")[:12]}
+        table.add_row(*("" if cell is None else str(cell) for cell in cells.values()))
     output.show(table)
 
 
@@ -142,6 +158,10 @@ app.command("export")(export.command)
 app.command("share")(share.command)
 app.command("recount")(share.recount)
 app.command("ethics")(ethics.command)
+app.command("copy")(keeping.copy)
+app.command("schedule")(keeping.schedule)
+app.command("backup")(keeping.backup)
+app.command("restore")(keeping.restore)
 
 
 @app.command("delete")
@@ -150,19 +170,29 @@ def delete(
     db: Database = None,
     data: Data = DATA,
     yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+    receipt: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the receipt there, too, as JSON.")] = None,
 ) -> None:
-    """Delete a survey with all replies to it. Their place on disk is overwritten; backups are not touched.
+    """Delete a survey with all replies to it, and print a receipt.
+
+    Their place on disk is overwritten; backups and exports are not touched. The receipt stays in the database.
 
     \b
     Example:
       naysay survey delete sample --yes
     """
+    from naysay.collect.admin.log import COMMAND_LINE, record
+
+    if receipt is not None and receipt.exists():
+        raise DataError(f"{str(receipt)!r} exists; give another name with --receipt")
     with opened(db, data, "change") as store:
         replies = {each.name: each.replies for each in store.surveys()}.get(survey, 0)
         if not yes and not _confirmed(f"Delete {survey} with {replies:,} replies? "):
             raise DataError(f"{survey!r} was not deleted; confirm with y, or give --yes")
-        store.delete(survey)
-    output.say(f"{survey} is deleted")
+        found = store.delete(survey)
+        record(store, "deleted", who=COMMAND_LINE, about=survey, detail=f"{found.replies:,} replies")
+    output.say(f"{survey} is deleted\n{found}")
+    if receipt is not None:
+        receipt.write_text(found.to_json() + "\n", encoding="utf-8")
 
 
 def _confirmed(question: str) -> bool:

@@ -182,7 +182,7 @@ def answered_of(
 
 def counted(store: Store, published: Published, *, beside: Iterable[str] | None = None) -> Counter[Key]:
     """The tallies of a survey at this moment, the latest replies included."""
-    with store.steady() as connection:
+    with store.snapshot() as connection:
         counts = tallies.kept(connection, published.name, beside=beside)
         fresh = tallies.new(connection, published.name)
     if fresh:
@@ -210,7 +210,7 @@ def folding(store: Store) -> Callable[[], int]:
 def differing(store: Store, survey: str) -> dict[Key, tuple[int, int]]:
     """Where the tallies of a survey differ from its replies: each cell with what is kept, and what is right."""
     counting = Counting(store.published(survey))
-    with store.steady() as connection:
+    with store.snapshot() as connection:
         found = tallies.kept(connection, survey, beside=None)
         found.update(counting.count(tallies.new(connection, survey)))
         right: Counter[Key] = Counter()

@@ -97,14 +97,14 @@ def _linked(store: Store, name: str, link: str | None) -> None:
 def shared(store: Store, name: str) -> Shared | None:
     """How the results of a survey are shared; None where they never were."""
     columns = tables.shared.c
-    with store.steady() as connection:
+    with store.snapshot() as connection:
         row = connection.execute(select(columns.beside, columns.least, columns.link).filter_by(survey=name)).first()
     return None if row is None else Shared(row.beside or None, int(row.least), row.link is not None)
 
 
 def survey_of(store: Store, secret: str) -> str | None:
     """The survey whose results a link shows; None where the link is wrong or revoked."""
-    with store.steady() as connection:
+    with store.snapshot() as connection:
         found = connection.execute(select(tables.shared.c.survey).filter_by(link=_hash(secret))).scalar()
     return None if found is None else str(found)
 
@@ -136,7 +136,7 @@ def _latest(store: Store, counting: Counting) -> tuple[releasing.Counts, Shared]
     """What is shown, after a step where there is enough for one; two servers that step at once show the same."""
     name, columns = counting.published.name, tables.shared.c
     asked = select(columns.shown, columns.beside, columns.least).filter_by(survey=name)
-    with store.steady() as connection:
+    with store.snapshot() as connection:
         row = connection.execute(asked).one()
     before, known = bytes(row.shown), Shared(row.beside or None, int(row.least), linked=True)
     now = counted(store, counting.published, beside=[known.by] if known.by else [])

@@ -1,7 +1,8 @@
 """Where surveys and answers are stored: in SQLite by default, or in PostgreSQL."""
 
 from naysay.collect.storage.invited import Taking
+from naysay.collect.storage.receipts import Receipt
 from naysay.collect.storage.replies import Replies
 from naysay.collect.storage.store import Listed, Outcome, Reply, Store, today
 
-__all__ = ["Listed", "Outcome", "Replies", "Reply", "Store", "Taking", "today"]
+__all__ = ["Listed", "Outcome", "Receipt", "Replies", "Reply", "Store", "Taking", "today"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.engine import URL
 
@@ -39,8 +41,7 @@ class PostgreSQL:
     """What PostgreSQL needs beside the tables."""
 
     fresh_id = "replace(gen_random_uuid()::text, '-', '')"
-    steady = "REPEATABLE READ"
-    """The isolation in which one transaction sees one state of the database."""
+    snapshot: ClassVar[dict[str, str]] = {"isolation_level": "REPEATABLE READ"}
 
     def engine(self, url: URL, *, reading: bool) -> Engine:
         """Connections that are tested before use, and do not wait for a server that is gone."""

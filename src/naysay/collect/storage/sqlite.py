@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event
@@ -36,8 +36,7 @@ class SQLite:
     """What SQLite needs beside the tables."""
 
     fresh_id = "lower(hex(randomblob(16)))"
-    steady = None
-    """The isolation in which one transaction sees one state of the database: every transaction does."""
+    snapshot: ClassVar[dict[str, str]] = {}  # every transaction is one
 
     def engine(self, url: URL, *, reading: bool) -> Engine:
         """Connections that write in one transaction at a time, durably, and wipe what they delete; or only read.

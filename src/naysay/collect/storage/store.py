@@ -20,6 +20,7 @@ from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import admin_tables, invited, migrations, tables, tallies
 from naysay.collect.storage.invited import Taking
 from naysay.collect.storage.postgresql import PostgreSQL
+from naysay.collect.storage.receipts import Receipt, kept, mark_overwritten
 from naysay.collect.storage.replies import Replies
 from naysay.collect.storage.sqlite import SQLite
 from naysay.collect.survey.published import Published
@@ -231,16 +232,41 @@ class Store:
         if not changed:
             raise self._unknown(name)
 
-    def delete(self, name: str) -> None:
-        """Delete a survey with all replies to it, and overwrite their place on disk."""
+    def delete(self, name: str) -> Receipt:
+        """Delete a survey with all replies to it, and overwrite their place on disk.
+
+        Raises
+        ------
+        DataError
+            There is no survey of this name; or another program reads the file, so that it is not overwritten yet.
+        """
+        columns = tables.survey.c
+        known = select(columns.name, columns.hash, columns.opened, columns.closed).filter_by(name=name)
         with self.engine.begin() as connection:
-            found = connection.execute(delete(tables.survey).filter_by(name=name)).rowcount
-            for each in _OF_SURVEY:
-                connection.execute(delete(each).where(each.c.survey == name))
-            _drop_unused_clients(connection)
-        if not found:
+            found = connection.execute(known.with_for_update()).first()
+            if found is not None:
+                replies = [
+                    connection.execute(delete(each).where(each.c.survey == name)).rowcount for each in _OF_SURVEY
+                ]
+                connection.execute(delete(tables.survey).filter_by(name=name))
+                _drop_unused_clients(connection)
+                receipt = Receipt(*found, today(), replies[0], self.engine.dialect.name)
+                receipt.keep(connection)
+        if found is None:
             raise self._unknown(name)
+        self.overwrite()
+        return self.receipts()[0]
+
+    def overwrite(self) -> None:
+        """Overwrite the place of all that was deleted, and note it on the receipts."""
         self.settle()
+        with self.engine.begin() as connection:
+            mark_overwritten(connection)
+
+    def receipts(self) -> tuple[Receipt, ...]:
+        """The receipts of all deletions, the last one first."""
+        with self.reading() as connection:
+            return tuple(kept(connection).values())
 
     def _unknown(self, name: str) -> DataError:
         known = ", ".join(repr(each.name) for each in self.surveys())
@@ -355,14 +381,13 @@ class Store:
         """Close all connections."""
         self.engine.dispose()
 
-    def steady(self) -> AbstractContextManager[Connection]:
-        """A connection to read with, in a transaction that sees one state of the database."""
-        isolation = {"isolation_level": self._backend.steady} if self._backend.steady else {}
-        return self.engine.execution_options(naysay_reading=True, **isolation).connect()
-
     def reading(self) -> AbstractContextManager[Connection]:
         """A connection that only reads, and does not wait for a writer."""
         return self.engine.execution_options(naysay_reading=True).connect()
+
+    def snapshot(self) -> AbstractContextManager[Connection]:
+        """A connection that only reads, and sees the database as it is at its first query."""
+        return self.engine.execution_options(naysay_reading=True, **self._backend.snapshot).connect()
 
 
 def _address(url: str | Path) -> URL:

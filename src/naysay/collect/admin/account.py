@@ -1,0 +1,193 @@
+"""The account of those who run surveys: a password, a one-time link that sets the first one, a second factor."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import hmac
+import re
+import secrets
+import threading
+import time
+import unicodedata
+from collections.abc import Callable
+from typing import Any
+
+import pyotp
+from argon2 import PasswordHasher
+from argon2.exceptions import VerificationError
+from sqlalchemy import delete, insert, or_, select, update
+
+from naysay.collect.storage import Store
+from naysay.collect.storage.admin_tables import account as table
+from naysay.collect.storage.admin_tables import session
+from naysay.errors import DataError
+
+__all__ = ["Account"]
+
+SHORTEST, LONGEST = 12, 1_000  # characters of a password
+SETUP = 86_400  # seconds for which the link that sets the first password is good
+_STEP = 30  # seconds for which a code of the second factor is shown
+_SECRET = re.compile("[A-Z2-7]{32}")
+_ARGON2 = PasswordHasher()  # Argon2id; 64 MiB and about 50 ms for a try
+_ONE_AT_A_TIME = threading.Lock()  # so that many tries at once take neither memory nor processors from respondents
+
+
+class Account:
+    """The one account of a database.
+
+    Parameters
+    ----------
+    store : Store
+    clock : callable
+        Seconds since 1970.
+
+    Examples
+    --------
+    >>> account = Account(Store("sqlite://"))
+    >>> key = account.setup()
+    >>> account.set_password("correct horse battery", key=key)
+    >>> account.is_right("correct horse battery"), account.is_right("correct horse")
+    (True, False)
+    """
+
+    def __init__(self, store: Store, *, clock: Callable[[], float] = time.time) -> None:
+        self._store = store
+        self._clock = clock
+
+    @property
+    def has_password(self) -> bool:
+        """Whether the password is set."""
+        return self._read("password") is not None
+
+    @property
+    def has_second_factor(self) -> bool:
+        """Whether logging in also needs a code."""
+        return self._read("totp") is not None
+
+    def setup(self) -> str | None:
+        """The key of a link that sets the first password, once; an earlier key is void. None where there is one.
+
+        It is good for a day.
+        """
+        key = secrets.token_urlsafe(32)
+        with self._store.engine.begin() as connection:
+            row = connection.execute(select(table.c.password)).first()
+            if row is None:
+                connection.execute(insert(table).values(id=1))
+            elif row.password is not None:
+                return None
+            connection.execute(update(table).values(setup=_digest(key), setup_until=int(self._clock()) + SETUP))
+        return key
+
+    def is_setup(self, key: str) -> bool:
+        """Whether the first password can be set with this key."""
+        until = self._read("setup_until")
+        return self._is_key(key) and not self.has_password and until is not None and self._clock() < until
+
+    def _is_key(self, key: str) -> bool:
+        return hmac.compare_digest(self._read("setup") or "", _digest(key))
+
+    def set_password(self, password: str, *, key: str | None = None) -> None:
+        """Set the password, and log everybody out.
+
+        Parameters
+        ----------
+        password : str
+            At least 12 characters.
+        key : str, optional
+            Of the link that sets the first password; with it, no password is replaced.
+
+        Raises
+        ------
+        DataError
+            The password is too short, or the key is void.
+        """
+        hashed = _ARGON2.hash(_checked(password))
+        first = () if key is None else (table.c.password.is_(None), table.c.setup == _digest(key))
+        if key is not None and not self.is_setup(key):
+            raise DataError("this link is void: it was used, is older than a day, or the server was started again")
+        with self._store.engine.begin() as connection:
+            if key is None and connection.execute(select(table.c.id)).first() is None:
+                connection.execute(insert(table).values(id=1))
+            done = connection.execute(update(table).where(*first).values(password=hashed, setup=None, setup_until=None))
+            if not done.rowcount:
+                raise DataError("this link was used a moment ago; log in with the password that was set")
+            connection.execute(delete(session))
+
+    def is_right(self, password: str, code: str | None = None) -> bool:
+        """Whether this is the password, with the code of the second factor if there is one.
+
+        A wrong try takes as long as a right one, also where no password is set. A code is good once.
+        """
+        kept = self._read("password")
+        given = unicodedata.normalize("NFKC", password)[: LONGEST + 1]
+        with _ONE_AT_A_TIME:
+            try:
+                _ARGON2.verify(kept or _decoy(), given)
+                right = kept is not None
+            except VerificationError:
+                right = False
+        secret = self._read("totp")
+        return right and (secret is None or self._spend(secret, code or ""))
+
+    def start_second_factor(self, secret: str, code: str) -> None:
+        """Ask for a code at every login from now on, and log everybody out.
+
+        Raises
+        ------
+        DataError
+            The code is not the one that belongs to the secret now.
+        """
+        step = self._step_of(secret, code) if _SECRET.fullmatch(secret) else None
+        if step is None:
+            raise DataError("this is not the code that the app shows now; see that the phone's clock is right")
+        with self._store.engine.begin() as connection:
+            connection.execute(update(table).values(totp=secret, totp_step=step))
+            connection.execute(delete(session))
+
+    def stop_second_factor(self) -> None:
+        """Ask for the password only."""
+        with self._store.engine.begin() as connection:
+            connection.execute(update(table).values(totp=None, totp_step=None))
+
+    def _step_of(self, secret: str, code: str) -> int | None:
+        """The step of 30 seconds to which a code belongs: this one, the last, or the next; clocks differ."""
+        now = int(self._clock())
+        for near in (-1, 0, 1):
+            if hmac.compare_digest(pyotp.TOTP(secret).at(now + _STEP * near).encode(), code.replace(" ", "").encode()):
+                return now // _STEP + near
+        return None
+
+    def _spend(self, secret: str, code: str) -> bool:
+        """Whether a code is right, and later than the last one that was used: nobody reuses one that they saw."""
+        step = self._step_of(secret, code)
+        if step is None:
+            return False
+        unused = or_(table.c.totp_step.is_(None), table.c.totp_step < step)
+        with self._store.engine.begin() as connection:
+            return connection.execute(update(table).where(unused).values(totp_step=step)).rowcount == 1
+
+    def _read(self, column: str) -> Any:
+        with self._store.reading() as connection:
+            return connection.execute(select(table.c[column])).scalar()
+
+
+@functools.cache
+def _decoy() -> str:
+    """What passwords are compared with where none is set, so that the time of a try does not tell."""
+    return _ARGON2.hash(secrets.token_hex())
+
+
+def _checked(password: str) -> str:
+    """The password in one of the ways in which keyboards compose the same letters."""
+    password = unicodedata.normalize("NFKC", password)
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise DataError(f"a password must have {SHORTEST} to {LONGEST:,} characters; got {len(password):,}")
+    if len(set(password)) < 5:
+        raise DataError("a password must have at least 5 different characters; take a few words at random")
+    return password
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode(errors="replace")).hexdigest()

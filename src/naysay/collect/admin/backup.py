@@ -1,0 +1,199 @@
+"""Backups: one SQLite file, whatever the database is. It can be restored into either kind, and served as it is."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Connection, Table, func, insert, select
+
+from naysay.collect.storage import Store, admin_tables, tables
+from naysay.collect.survey.published import complaint
+from naysay.errors import DataError
+
+__all__ = ["Copied", "backup", "restore"]
+
+_LEFT_OUT = (admin_tables.session, admin_tables.token)  # else a restored backup would let in what was locked out since
+_SIZE = 1_000  # rows that are held at once
+_MAGIC = b"SQLite format 3\0"
+
+
+@dataclass(frozen=True)
+class Copied:
+    """How many surveys and replies a backup holds."""
+
+    surveys: int
+    replies: int
+
+
+def backup(store: Store, path: Path) -> Copied:
+    """Write everything in a database to one file, as it was at one moment; sessions and tokens are left out.
+
+    The file is readable for its owner alone. Its rows lie in the order of random ids, as those of the database.
+
+    Parameters
+    ----------
+    store : Store
+    path : Path
+        A file that is not there yet.
+
+    Raises
+    ------
+    DataError
+        The file is there, or cannot be written.
+
+    Examples
+    --------
+    >>> store = Store("sqlite://")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     backup(store, Path(folder, "backup.db"))
+    Copied(surveys=0, replies=0)
+    >>> store.dispose()
+    """
+    if path.exists():
+        raise DataError(f"{str(path)!r} exists; a backup does not replace another: give a new name")
+    if not path.parent.is_dir():
+        raise DataError(f"there is no folder {str(path.parent)!r} to write to")
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".backup-") as folder:
+        draft = Path(folder, path.name)
+        target = Store(draft)
+        try:
+            with store.snapshot() as source, target.engine.begin() as into:
+                for table in _kept():
+                    _copy(source, into, table)
+                counted = _counted(into)
+            target.settle()
+        finally:
+            target.dispose()
+        _alone(draft)
+        with draft.open("rb") as file:
+            os.fsync(file.fileno())
+        os.link(draft, path)  # fails if another backup took the name meanwhile
+    return counted
+
+
+def restore(store: Store, path: Path) -> Copied:
+    """Copy everything in a backup into a database without surveys, in one transaction.
+
+    A password that is set there stays; sessions and tokens are not restored.
+
+    Parameters
+    ----------
+    store : Store
+        Of either kind.
+    path : Path
+        A backup of this version of naysay or an earlier one.
+
+    Raises
+    ------
+    DataError
+        The database holds surveys, or the file is no sound backup.
+    """
+    with _opened(path) as backup:
+        for name, (digest, _) in backup.standing().items():
+            _check_survey(backup, name, digest)
+        with backup.snapshot() as source, store.engine.begin() as into:
+            if held := _counted(into).surveys:
+                told = "a backup is restored into a database without surveys"
+                raise DataError(f"{told}; this one holds {held}: take a new database, or delete them first")
+            for table in _kept():
+                if table is admin_tables.account and into.execute(select(table.c.password)).scalar() is not None:
+                    continue
+                if table not in (admin_tables.log, admin_tables.deletion):  # what was done here stays known
+                    into.execute(table.delete())
+                _copy(source, into, table)
+            counted = _counted(into)
+    store.settle()
+    return counted
+
+
+def _kept() -> list[Table]:
+    return [table for table in tables.metadata.sorted_tables if table not in _LEFT_OUT]
+
+
+def _copy(source: Connection, into: Connection, table: Table) -> None:
+    """All rows in the order of their keys. Numbers that the database gives are given anew."""
+    numbered = [each.name for each in table.primary_key if each is table.autoincrement_column]
+    asked = select(*(each for each in table.columns if each.name not in numbered)).order_by(*table.primary_key)
+    rows = source.execute(asked.execution_options(yield_per=_SIZE if table is tables.reply else 20))
+    for some in rows.mappings().partitions():
+        into.execute(insert(table), [dict(row) for row in some])
+
+
+def _counted(connection: Connection) -> Copied:
+    surveys, replies = (
+        connection.execute(select(func.count()).select_from(table)).scalar_one()
+        for table in (tables.survey, tables.reply)
+    )
+    return Copied(surveys, replies)
+
+
+def _alone(path: Path) -> None:
+    """Leave the one file without a log beside it, so that it can be moved."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[Store]:
+    """A private copy of a backup, brought up to date; the file itself does not change."""
+    try:
+        with path.open("rb") as file:
+            is_database = file.read(len(_MAGIC)) == _MAGIC
+    except OSError as error:
+        raise DataError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+    if not is_database:
+        raise DataError(f"{path.name!r} is no backup; naysay survey backup writes one")
+    with tempfile.TemporaryDirectory(prefix="naysay-") as folder:
+        copy = Path(folder, "backup.db")
+        shutil.copyfile(path, copy)
+        copy.chmod(0o600)
+        _check_file(path.name, copy)
+        store = Store(copy, mode="change")
+        try:
+            yield store
+        finally:
+            store.dispose()
+
+
+def _check_file(name: str, path: Path) -> None:
+    """Refuse a damaged file, and one that holds anything but naysay's tables: a trigger or a view would be run."""
+    known = {*tables.metadata.tables, "alembic_version"}
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA cell_size_check = ON")
+            schema = connection.execute("SELECT type, name, tbl_name FROM sqlite_schema").fetchall()
+            sound = connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+    except sqlite3.Error:
+        raise DataError(f"{name!r} is damaged; take another backup") from None
+    if not sound:
+        raise DataError(f"{name!r} is damaged; take another backup")
+    for kind, each, table in schema:
+        is_own_index = kind == "index" and each.startswith(f"sqlite_autoindex_{table}_")
+        if not (kind == "table" and each in known) and not (is_own_index and table in known):
+            raise DataError(f"{name!r} is no backup of this naysay: it holds the {kind} {each!r}")
+
+
+def _check_survey(backup: Store, name: str, digest: str) -> None:
+    """Refuse a survey that is not what its hash says, or states more privacy than its designs give."""
+    try:
+        published = backup.published(name)
+        wrong = complaint(published.form)
+        is_same = (hashlib.sha256(published.bytes).hexdigest(), published.name) == (digest, name)
+        has_page = published.client.integrity == published.form["client"]
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):  # whatever its bytes are
+        raise DataError(f"survey {name!r} in the backup is damaged; take another backup") from None
+    if not is_same:
+        raise DataError(f"survey {name!r} in the backup is damaged: it is not what its name and hash say")
+    if not has_page:
+        raise DataError(f"the page of survey {name!r} in the backup is damaged: its files have other hashes")
+    if wrong:
+        raise DataError(f"survey {name!r} in the backup must not be trusted: {wrong}")

@@ -1,0 +1,104 @@
+"""An uploaded questionnaire: what the checker says of it, at the very cells."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PureWindowsPath
+
+from naysay.errors import DataError
+from naysay.questionnaire import Examined, Problem, examine
+from naysay.questionnaire.xlsform.sheets import Sheet, read_sheets
+
+__all__ = ["Cell", "Excerpt", "Line", "checked", "excerpts"]
+
+_SUFFIXES = (".xlsx", ".csv", ".md", ".json")
+_NAME = re.compile(r"[^\w .-]+")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell as it was uploaded, and whether a problem is there."""
+
+    text: str
+    wrong: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a sheet, by the number that spreadsheets give it; its cells, and what is wrong with them."""
+
+    number: int
+    cells: Sequence[Cell]
+    problems: Sequence[Problem]
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """The rows of a sheet in which there are problems, and the problems of the sheet as a whole."""
+
+    sheet: str
+    columns: Sequence[str]
+    lines: Sequence[Line]
+    problems: Sequence[Problem]
+
+
+def checked(name: str, content: bytes) -> tuple[Examined, Mapping[str, Sheet]]:
+    """What is in an uploaded file, its problems, and its sheets.
+
+    Parameters
+    ----------
+    name : str
+        As the browser sent it; only its last part counts.
+    content : bytes
+
+    Raises
+    ------
+    DataError
+        The file is of another kind, or must not be opened.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> examined, sheets = checked("../../survey.json", sample().to_json())
+    >>> examined.errors, dict(sheets)
+    ((), {})
+    """
+    plain = _NAME.sub("_", PureWindowsPath(name).name)[-80:].lstrip(".") or "unnamed"
+    if not plain.lower().endswith(_SUFFIXES):
+        raise DataError(f"a questionnaire is a file in .xlsx, .csv, .md or .json; got {plain!r}")
+    with tempfile.TemporaryDirectory(prefix="naysay-") as folder:
+        path = Path(folder, plain)
+        path.write_bytes(content)
+        examined = examine(path)
+        is_form = path.suffix.lower() != ".json"
+        return examined, read_sheets(path) if is_form and examined.problems else {}
+
+
+def excerpts(problems: Sequence[Problem], sheets: Mapping[str, Sheet]) -> list[Excerpt]:
+    """The rows that have problems, sheet by sheet. Problems without a sheet are left out."""
+    found = []
+    for name, sheet in sheets.items():
+        here = [each for each in problems if each.place is not None and each.place.sheet == name]
+        texts = dict(sheet.rows) | {1: {column: column for column in sheet.columns}}
+        rows = sorted({each.place.row for each in here if each.place and each.place.row in texts})
+        shown = [column for column in sheet.columns if _matters(column, rows, texts, here)]
+        lines = [_line(number, texts[number], shown, here) for number in rows]
+        rest = [each for each in here if each.place and each.place.row not in texts]
+        if here:
+            found.append(Excerpt(name, shown, lines, rest))
+    return found
+
+
+def _matters(column: str, rows: Sequence[int], texts: Mapping[int, Mapping[str, str]], here: Sequence[Problem]) -> bool:
+    """Whether a column is shown: something stands in these rows, or is wrong there."""
+    filled = any(row > 1 and column in texts[row] for row in rows)
+    return filled or any(each.place is not None and each.place.column == column for each in here)
+
+
+def _line(number: int, row: Mapping[str, str], columns: Sequence[str], here: Sequence[Problem]) -> Line:
+    mine = [each for each in here if each.place and each.place.row == number]
+    wrong = {each.place.column for each in mine if each.place}
+    return Line(number, [Cell(row.get(column, ""), column in wrong) for column in columns], mine)

@@ -1,0 +1,157 @@
+"""Pages on who may: the first password, logging in and out, the second factor, the tokens of programs."""
+
+from __future__ import annotations
+
+import hmac
+
+import pyotp
+import segno
+from starlette.responses import Response
+
+from naysay.collect.admin import tokens
+from naysay.collect.admin.visits import HOME, Visit
+from naysay.collect.refusals import Refusal
+from naysay.errors import DataError
+
+__all__ = [
+    "account", "change_password", "create_token", "end_all", "log_in", "log_out", "login", "revoke_token", "set_first",
+    "setup", "start_second_factor", "stop_second_factor", "token_list",
+]  # fmt: skip
+
+
+def setup(visit: Visit) -> Response:
+    """The page of the one-time link."""
+    if not visit.desk.account.is_setup(str(visit.request.path_params["key"])):
+        raise Refusal("unknown", "this link is void: it was used, is older than a day, or the server was started again")
+    return visit.page("setup.html", problem="")
+
+
+def set_first(visit: Visit) -> Response:
+    """Set the first password, and log in."""
+    try:
+        _check_same(visit)
+        visit.desk.account.set_password(visit.fields.get("password", ""), key=str(visit.request.path_params["key"]))
+    except DataError as error:
+        return visit.page("setup.html", status=422, problem=str(error))
+    visit.desk.record("set the password")
+    return visit.with_cookie(visit.to(HOME, "password"), visit.desk.sessions.begin())
+
+
+def login(visit: Visit) -> Response:
+    """The form for logging in."""
+    if visit.session:
+        return visit.to(HOME)
+    return visit.page("login.html", problem="", needs_code=visit.desk.account.has_second_factor)
+
+
+def log_in(visit: Visit) -> Response:
+    """Begin a session under a fresh secret; whatever session the browser had before ends."""
+    if not _is_right(visit):
+        problem = "The password or the code is not right."
+        needs_code = visit.desk.account.has_second_factor
+        return visit.page("login.html", status=403, problem=problem, needs_code=needs_code)
+    if visit.session:
+        visit.desk.sessions.end(visit.session.secret)
+    visit.desk.record("logged in")
+    return visit.with_cookie(visit.to(HOME), visit.desk.sessions.begin())
+
+
+def log_out(visit: Visit) -> Response:
+    """End the session."""
+    if visit.session:
+        visit.desk.sessions.end(visit.session.secret)
+    return visit.with_cookie(visit.to("/admin/login", "out"), None)
+
+
+def account(visit: Visit) -> Response:
+    """Password and second factor."""
+    secret = pyotp.random_base32()
+    link = pyotp.TOTP(secret).provisioning_uri(name=visit.request.url.hostname or "naysay", issuer_name="naysay")
+    code = segno.make_qr(link, error="m").svg_inline(scale=4, border=4)
+    has = visit.desk.account.has_second_factor
+    return visit.page("account.html", secret=secret, code=code, link=link, has_second_factor=has)
+
+
+def change_password(visit: Visit) -> Response:
+    """Change the password: all sessions end, and this browser begins another one."""
+    _check_right(visit, "old")
+    _check_same(visit)
+    visit.desk.account.set_password(visit.fields.get("password", ""))
+    visit.desk.record("changed the password")
+    return visit.with_cookie(visit.to("/admin/account", "password"), visit.desk.sessions.begin())
+
+
+def start_second_factor(visit: Visit) -> Response:
+    """Ask for a code at every login from now on."""
+    _check_right(visit, "old")
+    if visit.desk.account.has_second_factor:
+        raise DataError("there is a second factor already; turn it off first")
+    visit.desk.account.start_second_factor(visit["secret"], visit["new_code"])
+    visit.desk.record("turned the second factor on")
+    return visit.with_cookie(visit.to("/admin/account", "factor-on"), visit.desk.sessions.begin())
+
+
+def stop_second_factor(visit: Visit) -> Response:
+    """Ask for the password only."""
+    _check_right(visit, "old")
+    visit.desk.account.stop_second_factor()
+    visit.desk.record("turned the second factor off")
+    return visit.to("/admin/account", "factor-off")
+
+
+def end_all(visit: Visit) -> Response:
+    """Log everybody out, this browser too."""
+    visit.desk.sessions.end_all()
+    visit.desk.record("logged everybody out")
+    return visit.with_cookie(visit.to("/admin/login", "out"), None)
+
+
+def token_list(visit: Visit) -> Response:
+    """The tokens of programs, and a form for another one."""
+    return _tokens(visit)
+
+
+def create_token(visit: Visit) -> Response:
+    """A new token; its secret is shown on this one page."""
+    scopes = [scope for scope in tokens.SCOPES if visit[scope]]
+    only, until = visit["survey"] or None, visit.day("expires")
+    found, secret = tokens.create(visit.store, visit["token"], scopes=scopes, survey=only, expires=until)
+    visit.desk.record("made a token", found.survey, f"{found.id} ({found.name}): {', '.join(found.scopes)}")
+    return _tokens(visit, secret=secret)
+
+
+def revoke_token(visit: Visit) -> Response:
+    """Delete a token."""
+    found = tokens.revoke(visit.store, visit.name)
+    visit.desk.record("revoked a token", found.survey, f"{found.id} ({found.name})")
+    return visit.to("/admin/tokens", "revoked")
+
+
+def _tokens(visit: Visit, *, secret: str = "") -> Response:
+    surveys = sorted(visit.store.standing())
+    return visit.page(
+        "tokens.html", tokens=tokens.listed(visit.store), scopes=tokens.SCOPES, surveys=surveys, secret=secret
+    )
+
+
+def _check_same(visit: Visit) -> None:
+    given, again = (visit.fields.get(name, "").encode() for name in ("password", "again"))
+    if not hmac.compare_digest(given, again):
+        raise DataError("the two passwords differ; type the same one twice")
+
+
+def _check_right(visit: Visit, name: str) -> None:
+    """Ask for the password once more before an act that could lock its owner out."""
+    if not _is_right(visit, name):
+        raise DataError("the password or the code is not right; nothing was changed")
+
+
+def _is_right(visit: Visit, name: str = "password") -> bool:
+    """Whether the password and the code are right. Tries are few within a minute; the first wrong one is logged."""
+    wait = visit.desk.tries.wait(visit.address)
+    if wait:
+        raise Refusal("busy", f"too many tries; wait {wait} seconds", retry_after=wait)
+    right = visit.desk.account.is_right(visit.fields.get(name, ""), visit["code"])
+    if not right and not visit.desk.alarms.wait(""):
+        visit.desk.record("wrong password", detail="further ones within this minute are not noted")
+    return right

@@ -1,0 +1,148 @@
+"""Drafts: questionnaires that were checked and are not open yet. Until they are, they can be replaced."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Row, delete, insert, select
+
+from naysay.collect.client import FOLDER, Client
+from naysay.collect.storage import Store, today
+from naysay.collect.storage.admin_tables import draft as table
+from naysay.collect.storage.admin_tables import plan
+from naysay.collect.survey.published import Published
+from naysay.errors import DataError
+from naysay.questionnaire import Questionnaire, QuestionnaireError, of_form
+
+__all__ = ["Draft", "copied", "discard", "find", "keep", "listed", "publish", "with_key"]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A questionnaire that is not open yet, the random key of its preview, and the day on which it came."""
+
+    questionnaire: Questionnaire
+    key: str
+    made: datetime.date
+
+    @property
+    def name(self) -> str:
+        """The name that the survey will have in links."""
+        return self.questionnaire.name
+
+
+def keep(store: Store, questionnaire: Questionnaire) -> Draft:
+    """Keep a questionnaire as a draft, in the place of an earlier draft of its name.
+
+    Raises
+    ------
+    DataError
+        A survey of this name is there already.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import sample
+    >>> store = Store("sqlite://")
+    >>> keep(store, sample()).name, [draft.name for draft in listed(store)]
+    ('sample', ['sample'])
+    >>> store.dispose()
+    """
+    name = questionnaire.name
+    if name in store.standing():
+        raise DataError(
+            f"there is a survey {name!r} already, and what it asks does not change; give the questionnaire another "
+            f"name, such as {name}-2"
+        )
+    row = {"name": name, "key": secrets.token_hex(16), "content": questionnaire.to_json(), "made": today()}
+    with store.engine.begin() as connection:
+        connection.execute(delete(table).filter_by(name=name))
+        connection.execute(insert(table).values(**row))
+    return find(store, name)
+
+
+def find(store: Store, name: str) -> Draft:
+    """The draft of a name.
+
+    Raises
+    ------
+    DataError
+        There is none, or this version of naysay has a rule that it breaks.
+    """
+    with store.reading() as connection:
+        row = connection.execute(select(table).filter_by(name=name)).first()
+    if row is None:
+        raise DataError(f"there is no draft {name!r}")
+    return _draft(row)
+
+
+def with_key(store: Store, key: str) -> Draft | None:
+    """The draft whose preview has this key."""
+    with store.reading() as connection:
+        row = connection.execute(select(table).filter_by(key=key)).first()
+    return None if row is None else _draft(row)
+
+
+def listed(store: Store) -> tuple[Draft, ...]:
+    """All drafts by name."""
+    with store.reading() as connection:
+        return tuple(map(_draft, connection.execute(select(table).order_by(table.c.name))))
+
+
+def discard(store: Store, name: str) -> None:
+    """Delete a draft, and its dates with it.
+
+    Raises
+    ------
+    DataError
+        There is no draft of this name.
+    """
+    with store.engine.begin() as connection:
+        found = connection.execute(delete(table).filter_by(name=name)).rowcount
+        connection.execute(delete(plan).filter_by(survey=name))
+    if not found:
+        raise DataError(f"there is no draft {name!r}")
+
+
+def publish(store: Store, name: str, *, client: Client | Path = FOLDER) -> Published:
+    """Open the survey of a draft: from then on it does not change.
+
+    Raises
+    ------
+    DataError
+        There is no draft of this name, or a survey of this name asks something else.
+    """
+    published = Published.of(find(store, name).questionnaire, client=client)
+    store.open(published)
+    with store.engine.begin() as connection:
+        connection.execute(delete(table).filter_by(name=name))
+    return published
+
+
+def copied(store: Store, name: str, new: str) -> Questionnaire:
+    """The questionnaire of a survey or draft under another name, for a next wave.
+
+    Raises
+    ------
+    DataError
+        There is nothing of this name, or the new one cannot be the name of a survey.
+    QuestionnaireError
+        This version of naysay has a rule that the questionnaire breaks.
+    """
+    is_survey = name in store.standing()
+    before = store.published(name).questionnaire if is_survey else find(store, name).questionnaire
+    examined = of_form({**before.form(), "name": new})
+    if examined.questionnaire is None:
+        raise QuestionnaireError(new, examined.problems)
+    return examined.questionnaire
+
+
+def _draft(row: Row[*tuple[object, ...]]) -> Draft:
+    content = json.loads(bytes(row.content))
+    examined = of_form(content)
+    if examined.questionnaire is None:
+        raise QuestionnaireError(row.name, examined.problems)
+    return Draft(examined.questionnaire, row.key, row.made)

@@ -1,0 +1,240 @@
+"""Pages of surveys and drafts: what there is, and everything that is done to one."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import segno
+from starlette.responses import Response
+
+from naysay.collect.admin import drafts, plans
+from naysay.collect.admin.checking import checked, excerpts
+from naysay.collect.admin.plans import Plan
+from naysay.collect.admin.visits import HOME, Visit, download
+from naysay.collect.export import export as written
+from naysay.collect.refusals import Refusal
+from naysay.collect.storage import Listed, today
+from naysay.collect.survey import repeated
+from naysay.errors import DataError
+from naysay.questionnaire import Questionnaire, lines, of_form, write_xlsform
+
+__all__ = [
+    "close", "copy", "delete", "discard", "draft", "export", "home", "publish", "questionnaire", "renew", "reopen",
+    "schedule", "survey", "upload",
+]  # fmt: skip
+
+FORMATS = {
+    ".sav": "SPSS (.sav)",
+    ".dta": "Stata (.dta)",
+    ".xlsx": "Excel (.xlsx)",
+    ".csv": "CSV",
+    ".parquet": "Parquet",
+}
+
+
+def home(visit: Visit) -> Response:
+    """All surveys and drafts, and a form to upload another."""
+    rows = [(each, plans.find(visit.store, each.name)) for each in visit.store.surveys()]
+    waiting = [(each, plans.find(visit.store, each.name)) for each in drafts.listed(visit.store)]
+    return visit.page("home.html", surveys=rows, drafts=waiting, receipts=len(visit.store.receipts()))
+
+
+def upload(visit: Visit) -> Response:
+    """Check an uploaded questionnaire: its problems, or the draft that it has become."""
+    given = visit.files.get("questionnaire")
+    if given is None or not given.filename:
+        raise DataError("choose a file first: a questionnaire in .xlsx, .csv, .md or .json")
+    examined, sheets = checked(given.filename, given.file.read())
+    if examined.questionnaire is None:
+        shown = excerpts(examined.problems, sheets)
+        elsewhere = [each for each in examined.problems if each.place is None or each.place.sheet not in sheets]
+        return visit.page(
+            "problems.html",
+            status=422,
+            file=given.filename,
+            errors=len(examined.errors),
+            excerpts=shown,
+            rest=elsewhere,
+        )
+    kept = drafts.keep(visit.store, examined.questionnaire)
+    visit.desk.record("uploaded", kept.name)
+    return visit.to(f"/admin/drafts/{kept.name}", "uploaded")
+
+
+def draft(visit: Visit) -> Response:
+    """A draft: what it asks, how private each answer is, and its preview."""
+    found = _draft(visit)
+    form = found.questionnaire
+    return visit.page(
+        "draft.html",
+        draft=found,
+        title=_title(form),
+        questions=_questions(form),
+        privacy=lines(form),
+        problems=of_form(form.form()).problems,
+        plan=plans.find(visit.store, visit.name),
+        today=today(),
+    )
+
+
+def publish(visit: Visit) -> Response:
+    """Open the survey of a draft."""
+    _draft(visit)
+    published = drafts.publish(visit.store, visit.name, client=visit.desk.client)
+    visit.desk.record("opened", visit.name, f"hash {published.hash}")
+    return _done(visit, "opened")
+
+
+def discard(visit: Visit) -> Response:
+    """Delete a draft."""
+    _draft(visit)
+    drafts.discard(visit.store, visit.name)
+    visit.desk.record("discarded", visit.name)
+    return visit.to(HOME, "discarded")
+
+
+def survey(visit: Visit) -> Response:
+    """A survey: its state, its link, and what can be done to it."""
+    found = _survey(visit)
+    published = visit.store.published(visit.name)
+    link = f"{visit.request.url.scheme}://{visit.request.url.netloc}/s/{visit.name}"
+    return visit.page(
+        "survey.html",
+        survey=found,
+        title=_title(published.questionnaire),
+        link=link,
+        code=segno.make_qr(link, error="m").svg_inline(scale=4, border=4),
+        plan=plans.find(visit.store, visit.name),
+        today=today(),
+        newer=found.closed is None and published.client.hash != visit.desk.client.hash,
+        languages=published.questionnaire.languages,
+        formats=FORMATS,
+        questions=_questions(published.questionnaire),
+        privacy=lines(published.questionnaire),
+        caution=repeated.OPEN_LINK,
+    )
+
+
+def close(visit: Visit) -> Response:
+    """Take no more answers."""
+    return _act(visit, visit.store.close, "closed")
+
+
+def reopen(visit: Visit) -> Response:
+    """Take answers to a closed survey again."""
+    return _act(visit, visit.store.reopen, "reopened")
+
+
+def renew(visit: Visit) -> Response:
+    """Give a survey the respondents' page of this naysay."""
+    return _act(visit, lambda name: visit.store.renew(name, client=visit.desk.client), "renewed")
+
+
+def schedule(visit: Visit) -> Response:
+    """Set the dates of a survey or draft."""
+    given = Plan(*(visit.day(name) for name in ("opens", "closes", "keeps")))
+    plans.schedule(visit.store, visit.name, given)
+    told = ", ".join(f"{name} {day}" for name, day in vars(given).items() if day) or "no dates"
+    visit.desk.record("scheduled", visit.name, told)
+    is_draft = visit.name not in visit.store.standing()
+    return visit.to(f"/admin/{'drafts' if is_draft else 'surveys'}/{visit.name}", "scheduled")
+
+
+def copy(visit: Visit) -> Response:
+    """A draft that asks the same under another name."""
+    _survey(visit)
+    kept = drafts.keep(visit.store, drafts.copied(visit.store, visit.name, visit["new"]))
+    visit.desk.record("copied", visit.name, f"to {kept.name}")
+    return visit.to(f"/admin/drafts/{kept.name}", "copied")
+
+
+def delete(visit: Visit) -> Response:
+    """Delete a survey with its replies, if its name was typed, and show the receipt."""
+    _survey(visit)
+    if visit["confirmed"] != visit.name:
+        raise DataError(f"nothing was deleted: to delete the survey, type its name, {visit.name}")
+    receipt = visit.store.delete(visit.name)
+    visit.desk.record("deleted", visit.name, f"{receipt.replies:,} replies")
+    visit.desk.refresh()
+    return visit.to("/admin/deleted", "deleted")
+
+
+def export(visit: Visit) -> Response:
+    """The replies as a zip file: the data, its codebooks and its designs."""
+    _survey(visit)
+    suffix, language = visit["format"], visit["language"] or None
+    if suffix not in FORMATS:
+        raise DataError(f"an export is one of {', '.join(FORMATS)}; got {suffix[:20]!r}")
+    folder = tempfile.TemporaryDirectory(prefix="naysay-")
+    try:
+        name = f"{visit.name}-{today()}"
+        done = written(visit.store, visit.name, Path(folder.name, name + suffix), language=language)
+        packed = Path(folder.name, f"{name}.zip")
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in done.files:
+                archive.write(path, path.name)
+                path.unlink()
+    except BaseException:
+        folder.cleanup()
+        raise
+    visit.desk.record("exported", visit.name, f"{suffix}, {done.replies:,} replies")
+    return download(folder, packed)
+
+
+def questionnaire(visit: Visit) -> Response:
+    """The questionnaire of a survey or draft as a file that can be edited and uploaded under another name."""
+    is_survey = visit.name in visit.store.standing()
+    form = visit.store.published(visit.name).questionnaire if is_survey else _draft(visit).questionnaire
+    out = io.BytesIO()
+    kind = str(visit.request.path_params["kind"])
+    if kind == "json":
+        out.write(form.to_json())
+    elif kind == "xlsx":
+        with tempfile.TemporaryDirectory(prefix="naysay-") as folder:
+            write_xlsform(form, Path(folder, "form.xlsx"))
+            out.write(Path(folder, "form.xlsx").read_bytes())
+    else:
+        raise Refusal("unknown", "a questionnaire is there as json and as xlsx")
+    headers = {"content-disposition": f'attachment; filename="{form.name}.{kind}"'}
+    return Response(out.getvalue(), media_type="application/octet-stream", headers=headers)
+
+
+def _act(visit: Visit, act: Callable[[str], object], done: str) -> Response:
+    _survey(visit)
+    act(visit.name)
+    visit.desk.record(done, visit.name)
+    return _done(visit, done)
+
+
+def _done(visit: Visit, done: str) -> Response:
+    visit.desk.refresh()
+    return visit.to(f"/admin/surveys/{visit.name}", done)
+
+
+def _survey(visit: Visit) -> Listed:
+    found = {each.name: each for each in visit.store.surveys()}.get(visit.name)
+    if found is None:
+        raise Refusal("unknown", "there is no survey of this name")
+    return found
+
+
+def _draft(visit: Visit) -> drafts.Draft:
+    if visit.name not in {each.name for each in drafts.listed(visit.store)}:
+        raise Refusal("unknown", "there is no draft of this name")
+    return drafts.find(visit.store, visit.name)
+
+
+def _title(form: Questionnaire) -> str:
+    return form.title[form.languages[0]]
+
+
+def _questions(form: Questionnaire) -> list[tuple[str, str, str, bool]]:
+    """The name, text and kind of each question, and whether its answer is randomized."""
+    first = form.languages[0]
+    return [
+        (each.name, each.label[first], each.kind.replace("_", " "), each.privacy is not None) for each in form.questions
+    ]

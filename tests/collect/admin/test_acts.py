@@ -1,0 +1,237 @@
+"""What is done to surveys from the page and on a day: opened, closed, copied, exported, deleted, and logged."""
+
+import datetime
+import io
+import json
+import sqlite3
+import zipfile
+
+import polars as pl
+import pytest
+
+from naysay import DataError
+from naysay.collect.admin import drafts, log, plans
+from naysay.collect.admin.plans import Clock, Plan
+from naysay.collect.storage import Receipt, Reply, Store, sqlite, today
+from naysay.questionnaire import sample
+
+DAY = datetime.timedelta(1)
+
+
+@pytest.fixture
+def store(tmp_path):
+    found = Store(tmp_path / "a.db")
+    yield found
+    found.dispose()
+
+
+def say(store, published, answers, n=1):
+    ids = [f"{k:032x}" for k in range(n)]
+    store.add([Reply("kinds", published.hash, id, json.dumps(answers), today()) for id in ids])
+
+
+def done(store):
+    return [(entry.who, entry.what, entry.about) for entry in log.entries(store)][::-1]
+
+
+def test_a_survey_from_its_upload_to_its_deletion(office, admin, store):
+    admin.upload("sample.json", sample().to_json())
+    admin.post("/admin/drafts/sample/open")
+    assert office.get("/s/sample").status == 200
+    assert b"sample" in admin.get("/admin/").content
+    admin.post("/admin/surveys/sample/close")
+    assert office.get("/s/sample/survey.json").status == 410
+    admin.post("/admin/surveys/sample/reopen")
+    assert office.get("/s/sample/survey.json").status == 200
+    assert admin.post("/admin/surveys/sample/copy", {"new": "Not a name"}).status == 422
+    assert admin.post("/admin/surveys/sample/copy", {"new": "kinds"}).status == 422
+    assert (
+        admin.post("/admin/surveys/sample/copy", {"new": "sample-2"}).headers["location"].startswith("/admin/drafts/")
+    )
+    assert drafts.find(store, "sample-2").questionnaire.form() == {**sample().form(), "name": "sample-2"}
+    assert admin.post("/admin/drafts/sample-2/discard").status == 303
+    assert admin.post("/admin/surveys/sample/delete", {"confirmed": "kinds"}).status == 422
+    assert admin.post("/admin/surveys/sample/delete", {"confirmed": "sample"}).status == 303
+    assert office.get("/s/sample").status == 404
+    receipt = admin.get("/admin/deleted").content
+    assert b"Survey sample was deleted on" in receipt
+    acts = ["logged in", "uploaded", "opened", "closed", "reopened", "copied", "discarded", "deleted"]
+    assert [what for _, what, _ in done(store)] == acts
+    assert {who for who, _, _ in done(store)} == {"page"}
+    assert b"reopened" in admin.get("/admin/log").content
+
+
+@pytest.mark.parametrize("act", ["close", "reopen", "renew", "copy", "delete", "export", "schedule"])
+def test_what_is_not_there_is_not_acted_on(admin, store, act):
+    for name in ("nothing", "KINDS", "kinds%20", "..", "%2e%2e%2fkinds"):
+        found = admin.post(f"/admin/surveys/{name}/{act}", {"confirmed": name, "new": "x", "format": ".csv"})
+        assert found.status in (404, 422), name
+    assert [entry.what for entry in log.entries(store)] == ["logged in"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".sav", ".xlsx"])
+def test_an_export_from_the_page_is_that_of_the_command(admin, store, published, answers, suffix, tmp_path):
+    say(store, published, answers, n=7)
+    found = admin.post("/admin/surveys/kinds/export", {"format": suffix, "language": "en"})
+    assert found.status == 200
+    assert int(found.headers["content-length"]) == len(found.content)
+    with zipfile.ZipFile(io.BytesIO(found.content)) as archive:
+        names = sorted(archive.namelist())
+        archive.extractall(tmp_path / "out")
+    stem = f"kinds-{today()}{suffix}"
+    assert names == sorted([stem, *(f"{stem}.{end}" for end in ("codebook.md", "codebook.xml", "designs.json"))])
+    if suffix == ".csv":
+        assert pl.read_csv(tmp_path / "out" / stem)["age"].to_list() == [30] * 7
+    assert done(store)[-1] == ("page", "exported", "kinds")
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"format": ".exe"}, b"an export is one of"),
+        ({"format": ".csv", "language": "xx"}, b"no texts in"),
+        ({}, b"one of"),
+    ],
+)
+def test_what_cannot_be_exported_is_said(admin, store, published, answers, fields, told):
+    say(store, published, answers)
+    found = admin.post("/admin/surveys/kinds/export", fields)
+    assert found.status == 422
+    assert told in found.content
+
+
+def test_the_questionnaire_comes_back_as_a_file(admin, published):
+    assert json.loads(admin.get("/admin/surveys/kinds/questionnaire.json").content) == published.questionnaire.form()
+    sheet = admin.get("/admin/surveys/kinds/questionnaire.xlsx").content
+    assert admin.upload("kinds-2.xlsx", sheet).status == 422  # its settings still name it kinds
+    assert admin.get("/admin/surveys/kinds/questionnaire.exe").status == 404
+    assert admin.get("/admin/surveys/other/questionnaire.json").status == 404
+
+
+# Dates
+
+
+def test_dates_are_set_from_the_page_and_said(admin, store):
+    last = today() + 30 * DAY
+    fields = {"closes": str(last), "keeps": str(last + 365 * DAY)}
+    assert admin.post("/admin/surveys/kinds/schedule", fields).status == 303
+    assert plans.find(store, "kinds") == Plan(None, last, last + 365 * DAY)
+    assert str(last).encode() in admin.get("/admin/").content
+    for wrong, told in (
+        ({"closes": "31.1.2027"}, b"written as 2027-01-31"),
+        ({"closes": str(today() - DAY)}, b"must not be over"),
+        ({"opens": str(last), "closes": str(today())}, b"must not be after"),
+    ):
+        found = admin.post("/admin/surveys/kinds/schedule", wrong)
+        assert found.status == 422
+        assert told in found.content
+    assert admin.post("/admin/surveys/kinds/schedule", {}).status == 303
+    assert plans.find(store, "kinds") == Plan()
+
+
+def test_a_survey_opens_closes_and_is_deleted_on_its_days(store, client, published, answers):
+    drafts.keep(store, published.questionnaire)
+    first, last, kept = (today() + n * DAY for n in (10, 20, 30))
+    plans.schedule(store, "kinds", Plan(first, last, kept))
+
+    def on(day):
+        return plans.carry_out(store, client=client, day=day)
+
+    assert on(first - DAY) == []
+    assert on(first) == ["opened kinds"]
+    assert on(first) == []
+    say(store, store.published("kinds"), answers, n=3)
+    assert on(last) == []
+    assert store.surveys()[0].closed is None
+    assert on(last + DAY) == ["closed kinds"]
+    assert on(last + DAY) == []
+    assert on(kept) == []
+    assert on(kept + DAY) == ["deleted kinds"]
+    assert store.surveys() == ()
+    [receipt] = store.receipts()
+    assert (receipt.survey, receipt.replies, receipt.overwritten) == ("kinds", 3, True)
+    assert on(kept + DAY) == []
+    assert list(done(store)) == [("schedule", what, "kinds") for what in ("opened", "closed", "deleted")]
+
+
+def test_a_server_that_slept_through_all_days_opens_nothing_and_deletes(store, client, published):
+    drafts.keep(store, published.questionnaire)
+    plans.schedule(store, "kinds", Plan(today(), today() + DAY))
+    assert plans.carry_out(store, client=client, day=today() + 5 * DAY) == []
+    assert store.surveys() == ()
+    plans.schedule(store, "kinds", Plan(today(), today(), today()))
+    assert plans.carry_out(store, client=client, day=today() + 5 * DAY) == ["deleted kinds"]
+    assert drafts.listed(store) == ()
+
+
+def test_a_survey_that_was_closed_by_hand_is_opened_again_on_its_day_but_not_closed_twice(store, client, published):
+    store.open(published)
+    store.close("kinds")
+    plans.schedule(store, "kinds", Plan(closes=today() + DAY))
+    closed = store.surveys()[0].closed
+    assert plans.carry_out(store, client=client, day=today() + 3 * DAY) == []
+    assert store.surveys()[0].closed == closed
+    plans.schedule(store, "kinds", Plan(opens=today()))
+    assert plans.carry_out(store, client=client) == ["opened kinds"]
+    assert store.surveys()[0].closed is None
+
+
+def test_an_opening_that_cannot_succeed_is_logged_once_and_holds_up_no_other(store, client, published):
+    drafts.keep(store, published.questionnaire)
+    plans.schedule(store, "kinds", Plan(opens=today()))
+    other = published.questionnaire.model_copy(update={"title": {"en": "Other"}})
+    store.open(type(published).of(other, client=client))  # in the meantime, from elsewhere, under the same name
+    store.close("kinds")
+    drafts.keep(store, published.questionnaire.model_copy(update={"name": "second"}))
+    plans.schedule(store, "second", Plan(opens=today()))
+    assert plans.carry_out(store, client=client) == ["opened kinds", "opened second"]
+    assert store.published("kinds").questionnaire.title == {"en": "Other"}
+
+
+def test_what_was_deleted_while_a_reader_held_the_file_is_overwritten_later(
+    store, client, published, answers, tmp_path, monkeypatch
+):
+    """The receipt says so only then."""
+    monkeypatch.setattr(sqlite, "_PATIENCE", 0)
+    store.open(published)
+    say(store, published, {**answers, "other": "needle"}, n=50)
+    reader = sqlite3.connect(tmp_path / "a.db")
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM reply").fetchone()
+    with pytest.raises(DataError, match="another program reads the database"):
+        store.delete("kinds")
+    assert [each.overwritten for each in store.receipts()] == [False]
+    reader.close()
+    plans.carry_out(store, client=client)
+    assert [each.overwritten for each in store.receipts()] == [True]
+    assert not [path.name for path in tmp_path.iterdir() if b"needle" in path.read_bytes()]
+
+
+def test_the_server_looks_about_once_a_minute(store, client, published):
+    now = [0.0]
+    clock = Clock(store, client, clock=lambda: now[0])
+    clock()
+    drafts.keep(store, published.questionnaire)
+    plans.schedule(store, "kinds", Plan(opens=today()))
+    now[0] = 59.0
+    clock()
+    assert store.surveys() == ()
+    now[0] = 61.0
+    clock()
+    assert store.surveys()[0].name == "kinds"
+
+
+def test_a_receipt_comes_back_from_json():
+    receipt = Receipt("kinds", "ab" * 32, today(), None, today(), 12, "postgresql", True)
+    assert Receipt.of_json(receipt.to_json()) == receipt
+
+
+def test_nothing_of_respondents_is_in_the_log(office, admin, store, published, answers, write_body):
+    """Only acts of those who run surveys are there, whatever respondents send."""
+    before = log.entries(store)
+    office.post(write_body(published, answers))
+    office.post(b"junk")
+    office.get("/s/kinds", user_agent="needle")
+    assert log.entries(store) == before
+    store.settle()
+    assert [entry.what for entry in before] == ["logged in"]
