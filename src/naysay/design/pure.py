@@ -342,7 +342,13 @@ class AffineHash(_ByOdds):
 
     @property
     def typical_codes(self) -> Codes:
-        return np.zeros((1, 1), dtype=np.int64)  # hash 0 of category 0: categories 0 and 1 differ in their last digit
+        """All responses; if too many, one that speaks for the fewest categories, which moves their odds most."""
+        if self.named:
+            return np.zeros((1, 1), dtype=np.int64)
+        if self.space.size * len(self.categories) <= _LIKELY:
+            return self.space.listing()
+        sizes = self.space.over_supports(np.ones(len(self.categories), dtype=np.int64), np.add, 0)
+        return np.array([[np.where(sizes > 0, sizes, len(self.categories)).argmin()]])
 
     def _draw(self, truth: Truth, source: Source) -> Codes:
         hashes = source.below(self.space.hashes, len(truth))
