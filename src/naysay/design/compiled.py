@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 __all__ = ["chosen"]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def chosen(
     drawn: NDArray[np.int64],
     first: int,
