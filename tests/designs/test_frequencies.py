@@ -13,6 +13,7 @@ from scipy import stats
 
 from naysay import Design, designs, privacy
 from naysay.design import ByteSource
+from naysay.design.drawing import random_bytes
 from naysay.designs.frequencies import cost
 from naysay.errors import AnswerError, DesignError
 from naysay.responses import Affine, name_of
@@ -195,6 +196,23 @@ def test_sets_are_drawn_as_published():
     for truth in (0, 3, 5):
         said = design.tally(design.randomize(np.full(60_000, truth), rng=np.random.default_rng(truth)))
         assert stats.chisquare(said.counts, design.matrix[:, truth] * 60_000).pvalue > 1e-4
+
+
+def test_compiled_code_draws_the_same_sets(monkeypatch):
+    pytest.importorskip("numba")
+    design, truth, drawn = designs.subset_selection(128, epsilon=1), np.arange(3_000) % 128, []
+    for least in (0, 10**9):
+        monkeypatch.setattr("naysay.design.pure._WORTH_COMPILING", least)
+        drawn.append(design.randomize(truth, rng=np.random.default_rng(3)).codes)
+    np.testing.assert_array_equal(*drawn)
+    assert (design.space.sizes(drawn[0]) == design.size).all()
+
+
+def test_many_random_bytes_are_those_of_a_cipher():
+    few, many = random_bytes(100), random_bytes(2**16)
+    assert (len(few), len(many)) == (100, 2**16)
+    assert random_bytes(2**16) != many
+    assert stats.chisquare(np.bincount(np.frombuffer(many, dtype=np.uint8), minlength=256)).pvalue > 1e-6
 
 
 def test_closed_forms_are_those_of_the_matrix():
