@@ -243,6 +243,9 @@ def test_privacy_of_sets_too_many_to_list():
     even, drawn = np.full(128, 1 / 128), np.full(128, 1 / 128) + np.resize([1e-9, -1e-9], 128)
     assert privacy.information(large, drawn) == pytest.approx(privacy.information(large, even), abs=0.01)
     assert privacy.still_possible(large) == (128, 128)
+    huge = designs.subset_selection(2_000, epsilon=1)  # a set has a chance below the least float
+    assert privacy.information(huge) == pytest.approx(0.173, abs=0.002)
+    assert privacy.posterior(huge, huge.randomize([5])).sum() == pytest.approx(1)
 
 
 def test_many_categories_are_written_as_their_number():
