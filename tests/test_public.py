@@ -15,11 +15,13 @@ PLANNING = {
     "Option",
     "Variance",
     "compare",
+    "detectable",
     "difference_power",
     "difference_sample_size",
     "power",
     "sample_size",
     "standard_error",
+    "standing_out",
     "variance",
 }
 SIMULATE = {

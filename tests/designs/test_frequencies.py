@@ -13,6 +13,7 @@ from scipy import stats
 
 from naysay import Design, designs, privacy
 from naysay.design import ByteSource
+from naysay.design.drawing import random_bytes
 from naysay.designs.frequencies import cost
 from naysay.errors import AnswerError, DesignError
 from naysay.responses import Affine, name_of
@@ -156,7 +157,7 @@ def test_what_rounding_costs(t, epsilon):
 
 def test_the_rule_of_choice():
     kinds = {(4, 1): "table", (300, 7): "pattern", (16, 1): "subset_selection", (32, 1): "subset_selection"}
-    kinds |= {(33, 1): "affine", (128, 4): "affine", (100_000, 0.5): "affine"}
+    kinds |= {(33, 1): "affine", (128, 4): "table", (128, 3): "affine", (100_000, 0.5): "affine"}
     for (t, epsilon), kind in kinds.items():
         found = designs.frequency(t, epsilon=epsilon)
         assert found.kind == kind
@@ -197,6 +198,23 @@ def test_sets_are_drawn_as_published():
         assert stats.chisquare(said.counts, design.matrix[:, truth] * 60_000).pvalue > 1e-4
 
 
+def test_compiled_code_draws_the_same_sets(monkeypatch):
+    pytest.importorskip("numba")
+    design, truth, drawn = designs.subset_selection(128, epsilon=1), np.arange(3_000) % 128, []
+    for least in (0, 10**9):
+        monkeypatch.setattr("naysay.design.pure._WORTH_COMPILING", least)
+        drawn.append(design.randomize(truth, rng=np.random.default_rng(3)).codes)
+    np.testing.assert_array_equal(*drawn)
+    assert (design.space.sizes(drawn[0]) == design.size).all()
+
+
+def test_many_random_bytes_are_those_of_a_cipher():
+    few, many = random_bytes(100), random_bytes(2**16)
+    assert (len(few), len(many)) == (100, 2**16)
+    assert random_bytes(2**16) != many
+    assert stats.chisquare(np.bincount(np.frombuffer(many, dtype=np.uint8), minlength=256)).pvalue > 1e-6
+
+
 def test_closed_forms_are_those_of_the_matrix():
     rng = np.random.default_rng(8)
     for design in (
@@ -225,6 +243,9 @@ def test_privacy_of_sets_too_many_to_list():
     even, drawn = np.full(128, 1 / 128), np.full(128, 1 / 128) + np.resize([1e-9, -1e-9], 128)
     assert privacy.information(large, drawn) == pytest.approx(privacy.information(large, even), abs=0.01)
     assert privacy.still_possible(large) == (128, 128)
+    huge = designs.subset_selection(2_000, epsilon=1)  # a set has a chance below the least float
+    assert privacy.information(huge) == pytest.approx(0.173, abs=0.002)
+    assert privacy.posterior(huge, huge.randomize([5])).sum() == pytest.approx(1)
 
 
 def test_many_categories_are_written_as_their_number():

@@ -178,6 +178,8 @@ def test_what_sums_cannot_do_is_said():
         estimate.moments(designs.subset_selection(64, epsilon=2), tally)
     with pytest.raises(NotEstimable, match="too many entries"):
         wide = designs.affine(20_000, epsilon=1)
+        with pytest.raises(DataError, match="take too long; use method='agresti_coull'"):
+            estimate.moments(wide, wide.tally([1, 2, 3])).interval(method="profile")
         _ = estimate.moments(wide, wide.tally([1, 2, 3])).covariance
 
 

@@ -157,6 +157,8 @@ def _reported(design: Design) -> str:
     space: Any = design.space
     if space.sets:
         return f"a set of {space.sized} of the {len(space.labels)} categories, one of {space.size:,}"
+    if space.answers == 1 and not space.one_label:
+        return f"written as numbers, one of {space.size:,}"
     return f"{'one label' if space.answers == 1 else 'a pair of answers, one'} of {space.size:,}"
 
 

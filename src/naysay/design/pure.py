@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -37,6 +38,7 @@ Floats = NDArray[np.float64]
 
 _BLOCK = 2**14  # responses drawn at a time, so that what belongs to them stays in the cache
 SUMS_ONLY = "a tally of this design keeps sums, because nearly every respondent gives another set"
+_WORTH_COMPILING = 2_000  # responses from which on compiled code pays, which takes a while to load
 _DRAWS, _SEED = 100_000, 2006  # Monte Carlo draws for the information of responses too many to list
 _LIKELY = 2**22  # with more responses × categories than this, the likelihood takes too long
 
@@ -210,22 +212,24 @@ class SubsetSelection(_ByOdds):
 
     def _draw(self, truth: Truth, source: Source) -> Codes:
         t, k, n = len(self.categories), self.size, len(truth)
-        told = source.below(self.whole, n) < self.inside * k
-        drawn = np.empty((k, n), dtype=np.int64)
-        words = np.zeros((self.space.width, n), dtype=np.int64)
-        rows = np.arange(n)
-        for step, last in enumerate(range(t - 1 - k, t - 1)):
-            found = source.below(last + 1, n)
-            taken = (words[found // WORD, rows] >> (found % WORD)) & 1
-            found = np.where(taken == 1, last, found)
-            words[found // WORD, rows] |= 1 << (found % WORD)
-            drawn[step] = found + (found >= truth)
-        place = source.below(k, n)
+        told, first = source.below(self.whole, n) < self.inside * k, t - 1 - k
+        drawn = np.array([source.below(last + 1, n) for last in range(first, t - 1)])
+        place = np.where(told, source.below(k, n), -1)
+        codes = np.zeros((n, self.space.width), dtype=np.int64)
+        if n >= _WORTH_COMPILING and find_spec("numba") is not None:
+            from naysay.design.compiled import chosen
+
+            chosen(drawn, first, truth, place, codes, WORD)
+            return codes
+        rows, taken = np.arange(n), np.zeros((t - 1, n), dtype=bool)
+        for step, candidates in enumerate(drawn):
+            candidates[taken[candidates, rows]] = first + step
+            taken[candidates, rows] = True
+        drawn += drawn >= truth
         drawn[place[told], rows[told]] = truth[told]
-        words[:] = 0
-        for found in drawn:
-            words[found // WORD, rows] |= 1 << (found % WORD)
-        return words.T
+        for named in drawn:
+            codes[rows, named // WORD] |= 1 << (named % WORD)
+        return codes
 
     @property
     def keeps_sums(self) -> bool:
@@ -338,7 +342,13 @@ class AffineHash(_ByOdds):
 
     @property
     def typical_codes(self) -> Codes:
-        return np.zeros((1, 1), dtype=np.int64)  # hash 0 of category 0: categories 0 and 1 differ in their last digit
+        """All responses; if too many, one that speaks for the fewest categories, which moves their odds most."""
+        if self.named:
+            return np.zeros((1, 1), dtype=np.int64)
+        if self.space.size * len(self.categories) <= _LIKELY:
+            return self.space.listing()
+        sizes = self.space.over_supports(np.ones(len(self.categories), dtype=np.int64), np.add, 0)
+        return np.array([[np.where(sizes > 0, sizes, len(self.categories)).argmin()]])
 
     def _draw(self, truth: Truth, source: Source) -> Codes:
         hashes = source.below(self.space.hashes, len(truth))

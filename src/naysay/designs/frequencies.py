@@ -20,7 +20,7 @@ from naysay.design.exact import as_fraction, odds_within
 from naysay.designs._family import YES_NO, capped, chance, domain, family
 from naysay.designs.randomized import k_ary
 from naysay.errors import DesignError
-from naysay.responses import prime
+from naysay.responses.affine import prime
 
 __all__ = ["affine", "budgets", "frequency", "hadamard", "subset_selection", "unary"]
 
@@ -220,8 +220,8 @@ def unary(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any, p: Any = "1
 def frequency(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> Design:
     """The design for the frequencies of these categories at this ε; its note says why it was chosen.
 
-    If the best size of a set is one, it is `k_ary`. Otherwise it is `subset_selection` for up to 32 categories, and
-    `affine` for more: its tally is a table of counts.
+    If the best size of a set is one, it is `k_ary`. Otherwise it is `subset_selection` for up to 32 categories. For
+    more it is `affine` or `k_ary`, whichever has the smaller variance: their tallies are tables of counts.
 
     Parameters
     ----------
@@ -252,6 +252,9 @@ def frequency(categories: Sequence[Any] | int = YES_NO, *, epsilon: Any) -> Desi
         why = f"subset_selection of {best.size} was chosen: no design has a smaller variance at this ε; {worse}"
         return replace(best, name="", notes=(why, *best.notes))
     chosen = affine(labels, epsilon=epsilon)
+    if cost(simple) <= cost(chosen):
+        more = f"its variance is {cost(simple) / cost(best):.4g} times that of the best design, and less than affine's"
+        return replace(simple, name="", notes=(f"k_ary was chosen: {more}", *simple.notes))
     why = (
         f"affine with g = {chosen.base} was chosen: its variance is {cost(chosen) / cost(best):.4g} times that "
         f"of the best design, and each report is one of {chosen.space.size:,} numbers, so that a table of counts is "

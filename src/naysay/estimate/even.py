@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from naysay.errors import DataError
 from naysay.estimate.linear import Floats
 from naysay.estimate.result import Estimate
 
 __all__ = ["EvenEstimate"]
+
+_LARGEST = 30_000_000  # largest array of answers × categories, in entries (240 MB)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,4 +57,10 @@ class EvenEstimate(Estimate):
         """The intervals; methods without a closed form use the general estimate."""
         if method in (None, "agresti_coull", "wald"):
             return super().intervals(confidence, method=method, **options)
+        rows, t = sum(part.distinct or 0 for part in self.tally.parts), len(self.proportions)
+        if max(rows, t) * t > _LARGEST:
+            raise DataError(
+                f"{method} intervals of {rows:,} distinct answers about {t:,} categories take too long; "
+                "use method='agresti_coull' or 'wald'"
+            )
         return self._general.intervals(confidence, method=method, **options)

@@ -39,7 +39,7 @@ def detectable(design: Design, *, n: float, confidence: float = 0.95) -> float:
     --------
     >>> from naysay import designs
     >>> [round(detectable(designs.frequency(1024, epsilon=1), n=n), 4) for n in (10_000, 1_000_000)]
-    [0.0785, 0.0079]
+    [0.0756, 0.0076]
     """
     known = getattr(design, "even_mean", None)
     if known is None or not (known[0] > 0 and 0 < known[1] < 1):

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay.design import Answerable, Design
 from naysay.errors import DesignError
 from naysay.privacy.statement import each_level, entropy, prior_of
+from naysay.responses import Responses
 
 __all__ = ["gain", "odds", "posterior", "vulnerability"]
 
@@ -42,7 +43,7 @@ def posterior(design: Answerable, responses: Any, prior: ArrayLike | None = None
     array([[0.346, 0.654]])
     """
     pi = prior_of(prior, design)
-    joint = design.likelihood(responses) * pi
+    joint = _likely(design, responses) * pi
     totals = joint.sum(axis=1, keepdims=True)
     if (totals == 0).any():
         row = int((totals[:, 0] == 0).argmax())
@@ -50,6 +51,17 @@ def posterior(design: Answerable, responses: Any, prior: ArrayLike | None = None
             f"answer {row + 1} is impossible under this prior: every category that it leaves possible has prior 0"
         )
     return np.asarray(joint / totals)
+
+
+def _likely(design: Answerable, responses: Any) -> NDArray[np.float64]:
+    """The likelihood rows, (n, t), or numbers in proportion to them where they may be too small for a float."""
+    odds = None if design.several else design.channel().odds
+    if odds is None:
+        return design.likelihood(responses)
+    encoded = responses if isinstance(responses, Responses) else design.encode(responses)
+    rows = np.ones((len(encoded), len(design.categories)))
+    rows[~encoded.missing] = design.channel().integers(encoded.codes[~encoded.missing])
+    return rows
 
 
 def gain(design: Design, responses: Any, prior: ArrayLike | None = None) -> NDArray[np.float64]:

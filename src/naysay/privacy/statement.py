@@ -167,7 +167,7 @@ def information(design: Design, prior: ArrayLike | None = None) -> float:
         # H(Y) - H(Y | X). All columns hold the same chances, and the matrix is symmetric: one row gives H(Y | X).
         alpha, beta = design.even_mean
         return float(entropy(beta + alpha * pi) - entropy(design.rows(design.typical_codes)[0]))
-    if not alike and (bits := design.told_bits(pi)) is not None:
+    if (bits := design.told_bits(pi)) is not None:
         return bits
     listed = design.space.listable and not alike
     if alike or listed:

@@ -21,7 +21,7 @@ from naysay import _checks
 from naysay.errors import AnswerError, DesignError
 from naysay.responses.spaces import MISSING, Codes, Space, cells_of
 
-__all__ = ["NAMED", "Affine", "name_of", "prime"]
+__all__ = ["Affine", "name_of"]
 
 NAMED = 2**48
 """How many numbers stand for the texts of an open domain."""

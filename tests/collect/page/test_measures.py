@@ -29,7 +29,7 @@ def catalog():
     singles = [each for each in recorded if not isinstance(each, Several)]
     sharp = [SHARP, designs.warner(p=0.9999), designs.warner(p="999999999999/1000000000000")]
     found = (*battery, *channels, *singles, *sharp, *at_random(60))
-    return [each for each in found if not isinstance(each.space, Pair)]
+    return [each for each in found if not isinstance(each.space, Pair) and each.categories]  # no open domains
 
 
 def at_random(size):

@@ -83,6 +83,17 @@ def test_what_stays_possible_is_what_the_likelihood_says(node):
     assert node("vectors.mjs", "possible", "randomize.js", cases) == expected
 
 
+@pytest.mark.parametrize("kind", ["subset_selection", "affine", "unary"])
+def test_what_a_response_speaks_for_is_its_support(node, kind):
+    design = DRAWN[kind]
+    form, texts = json.loads(design.to_json())["design"], design.responses.texts()
+    told = node("vectors.mjs", "supported", "randomize.js", [{"design": form, "response": text} for text in texts])
+    for each, row in zip(told, design.space.statistic(design.space.listing()), strict=True):
+        decided = 0 < row.sum() < len(row)  # a response that speaks for all, or for none, says nothing
+        assert each["names"] == [name for name, held in zip(ABCD, row, strict=True) if held and decided]
+        assert each["chance"][0] / each["chance"][1] == pytest.approx(float(design.chances_named[0]))
+
+
 def _plain(category):
     return list(category) if isinstance(category, tuple) else category
 

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const { below, channel, draw, nameOf, possible, shown } = await import(pathToFileURL(process.argv[3]));
+const { below, channel, draw, nameOf, possible, shown, spoken, supported } = await import(pathToFileURL(process.argv[3]));
 
 function recorded(hex) {
   const octets = Uint8Array.from(hex.match(/../g), (pair) => parseInt(pair, 16));
@@ -39,6 +39,7 @@ const TASKS = {
   },
   shown: ({ design, size }) => Array.from({ length: size }, () => shown(design)),
   possible: (cases) => cases.map(({ design, response }) => possible(design, response)),
+  supported: (cases) => cases.map(({ design, response }) => ({ names: supported(design, response), chance: spoken(design).map(Number) })),
   below: ({ bound, size }) => Array.from({ length: size }, () => Number(below(BigInt(bound), (n) => crypto.getRandomValues(new Uint8Array(n))))),
 };
 

@@ -3,7 +3,7 @@
 import { make } from "./elements.js";
 import { together, up } from "./measures.js";
 import { drawing, drawn, hundred, naming, striking, struck } from "./privacy.js";
-import { categories, space } from "./randomize.js";
+import { categories, space, spoken } from "./randomize.js";
 
 /** Opened by the respondent alone. */
 export function how(question, { texts, answers }, link, way) {
@@ -38,6 +38,11 @@ function example(question, entry, texts) {
   const quoted = (name) => texts.quoted(named(name));
   const about = (number) => texts.number(number, 0);
   if (striking(design)) return texts.say("how.struck", { own: quoted(all[0]), other: quoted(all[1]), count: about(struck(design, 0, 1)) });
+  const among = spoken(design);
+  if (among) {
+    const count = about(Number((100_000n * among[0]) / among[1]) / 1000);
+    return texts.say("how.among", { own: quoted(all[0]), count, rest: about(100 - Number(count)) });
+  }
   const { labels } = space(design);
   const shares = labels.map((_, said) => hundred(design, 0, said));
   const most = shares.indexOf(Math.max(...shares));

@@ -36,7 +36,7 @@ function series(x, y) {
 }
 
 /** Whether one response of a design stands for all. */
-const alike = ({ kind, components }) => kind === "subset" || kind === "pattern" || (kind === "mixture" && components.every(alike));
+const alike = ({ kind, components }) => ["subset", "pattern", "subset_selection"].includes(kind) || (kind === "mixture" && components.every(alike));
 
 const subsets = (t, size, from = 0) =>
   size ? Array.from({ length: t - from - size + 1 }, (_, step) => from + step).flatMap((one) => subsets(t, size - 1, one + 1).map((rest) => [one, ...rest])) : [[]];
@@ -44,6 +44,8 @@ const subsets = (t, size, from = 0) =>
 /** Responses among which the one that tells most is, each with how many it stands for; for 0 it stands for the worst. */
 function listing(design) {
   const { labels, set } = space(design);
+  if (design.kind === "unary") return sizes(labels.length);
+  if (design.kind === "affine") return coded(design);
   if (!set) return alike(design) ? [[0, BigInt(labels.length)]] : labels.map((_, place) => [place, 1n]);
   const all = products(set, labels.map(() => 1n));
   if (alike(design)) return [[[...labels.keys()].slice(0, set), all]];
@@ -52,6 +54,17 @@ function listing(design) {
   if (!weighed) throw new RangeError("too many responses to look at");
   const heaviest = [...labels.keys()].sort((one, other) => design.weights[other] - design.weights[one]);
   return [[heaviest.slice(1, set + 1), 0n]];
+}
+
+/** One set of each size, with how many there are; renaming the categories changes no chance. */
+const sizes = (t) => Array.from({ length: t + 1 }, (_, size) => [[...Array(size).keys()], products(size, Array(t).fill(1n))]);
+
+/** All responses of an affine design. */
+function coded(design) {
+  const { whole } = chances(design);
+  const size = (whole / (BigInt(design.inside) + (BigInt(design.base) - 1n) * BigInt(design.outside))) * BigInt(design.base);
+  if (size > LISTED) throw new RangeError("too many responses to look at");
+  return Array.from({ length: Number(size) }, (_, said) => [said, 1n]);
 }
 
 /**
@@ -78,7 +91,7 @@ export function measures(design) {
   const loud = least > 1 && above(ratio[1] ? ratio : odds, [LOUD, 1n]);
   if (!listed[0][1]) return { ...told, loud, rough: true, bits: worst, capacity: Math.log2(t) };
   const average = bits.reduce((sum, each) => sum + each, 0) / t;
-  return { ...told, loud, bits: average, capacity: alike(design) ? average : Math.max(...bits) };
+  return { ...told, loud, bits: average, capacity: alike(design) || design.kind === "unary" ? average : Math.max(...bits) };
 }
 
 const known = new WeakMap();

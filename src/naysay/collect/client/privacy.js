@@ -2,7 +2,7 @@
 
 import { wayByHand } from "./by_hand.js";
 import { offered } from "./measures.js";
-import { categories, channel, chances, possible, products, sets, space } from "./randomize.js";
+import { categories, channel, chances, possible, products, sets, space, spoken, supported } from "./randomize.js";
 
 /** Whether responses name what is not the answer. */
 export function striking(design) {
@@ -40,6 +40,8 @@ export function told(question, entry, texts) {
   if (entry.loud) return texts.say("levels.loud");
   if (most < all) return texts.say(least === most ? "levels.strikes" : "levels.some", { count: all - least, all });
   if (least < most) return texts.say("levels.some", { count: all - least, all });
+  const among = spoken(drawing(question, entry));
+  if (among) return texts.say("levels.among", { share: Number((100n * among[0] + among[1] - 1n) / among[1]) });
   return texts.say("levels.noise", { share: unchanged(drawing(question, entry)) });
 }
 
@@ -100,7 +102,7 @@ export const fragment = (question, answers) => `${JSON.stringify(question.name)}
 
 /** What a response strikes out, and what it leaves possible: names of categories; `said` where it strikes nothing out. */
 export function meaning(design, response) {
-  const said = sets(design) ? response.split(";") : [response];
+  const said = supported(design, response)?.map(String) ?? (sets(design) ? response.split(";") : [response]);
   const all = categories(design).map(String);
   const stay = possible(design, response).map(String);
   const out = said.filter((each) => all.includes(each) && !stay.includes(each)); // beside them only a sink can stand
@@ -113,7 +115,8 @@ export function sentence(question, texts, answers, response) {
   const named = naming(question, texts);
   const quoted = (names) => names.map((name) => texts.quoted(named(name)));
   const words = out.length ? quoted(out).map((option) => texts.say("picture.not", { option })).join(texts.say("picture.comma")) : texts.list(quoted(said));
-  const sent = texts.say(question.practice ? "practice.sent" : "picture.sent", { words });
+  const nothing = !words && texts.say("picture.all");
+  const sent = nothing || texts.say(question.practice ? "practice.sent" : "picture.sent", { words });
   if (answers.level(question).loud) return `${sent} ${texts.say("picture.loud")}`;
   if (stay.length === 1) return `${sent} ${texts.say("picture.one")}`;
   if (out.length) return sent;

@@ -262,6 +262,27 @@ export function products(size, weights) {
 
 const bigEndian = (octets) => octets.reduce((number, octet) => (number << 8n) | BigInt(octet), 0n);
 
+/** The categories for which a response, as text, speaks: one that is likelier where the truth is among them; else null. */
+export function supported(design, response) {
+  if (!(design.kind in SPOKEN)) return null;
+  const [said, { at }] = [parsed(design, response), chances(design)];
+  const weights = categories(design).map((_, place) => at(place, said));
+  const most = weights.reduce((one, other) => (other > one ? other : one));
+  return categories(design).filter((_, place) => weights[place] === most && weights.some((weight) => weight < most));
+}
+
+/** The chance that a response speaks for the true category, as a pair of integers; null for designs of other kinds. */
+export const spoken = (design) => SPOKEN[design.kind]?.(design) ?? null;
+
+const SPOKEN = {
+  subset_selection({ size, inside, outside, ...design }) {
+    const [k, a, b] = [size, inside, outside].map(BigInt);
+    return [a * k, a * k + b * (BigInt(categories(design).length) - k)];
+  },
+  affine: ({ base, inside, outside }) => [BigInt(inside), BigInt(inside) + (BigInt(base) - 1n) * BigInt(outside)],
+  unary: ({ own }) => [BigInt(own), 2n ** 32n],
+};
+
 /** The labels of a design's responses, and how many of them a response is a set of; null for pairs. */
 export function space(design) {
   if (design.kind === "mixture") return space(design.components[0]);

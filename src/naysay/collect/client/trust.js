@@ -31,6 +31,9 @@ const NODES = {
   pattern: "categories own other",
   subset: "categories discards truthful",
   weighted_subset: "categories discards weights",
+  subset_selection: "categories size inside outside",
+  affine: "categories base named inside outside",
+  unary: "categories own other",
   mixture: "weights components",
   then: "first second",
 };
@@ -244,6 +247,23 @@ const DRAWN = {
     must(weights.length === names.length && products(discards, weights.map(BigInt)) <= LIMIT);
     return `${discards} of ${names}`;
   },
+  subset_selection({ size, inside, outside }, names) {
+    whole(size, 1, names.length - 1);
+    odds(inside, outside, BigInt(size), BigInt(names.length - size));
+    return `${size} of ${names}`;
+  },
+  affine({ base, named, inside, outside }, names) {
+    must(named === false);
+    whole(base, 2, 4096);
+    for (let divisor = 2; divisor * divisor <= base; divisor++) must(base % divisor);
+    odds(inside, outside, 1n, BigInt(base) - 1n);
+    return `hash of ${names}`;
+  },
+  unary({ own, other }, names) {
+    for (const chance of [own, other]) whole(chance, 1, 2 ** 32 - 1);
+    must(own > other);
+    return `any of ${names}`;
+  },
   mixture({ weights, components }, names) {
     must(weights.length === components.length && weights.reduce((sum, weight) => sum + BigInt(weight), 0n) <= LIMIT);
     const [first, ...others] = components.map((part) => drawn(part, names));
@@ -252,6 +272,12 @@ const DRAWN = {
   },
   then: ({ first, second }, names) => drawn(second, JSON.parse(drawn(first, names))), // sets are no JSON
 };
+
+/** Odds of a response that speaks for the truth against one that does not, and their sum. */
+function odds(inside, outside, own, others) {
+  for (const weight of [inside, outside]) whole(weight, 1);
+  must(inside > outside && BigInt(inside) * own + BigInt(outside) * others <= LIMIT);
+}
 
 /** What the survey states is held against its integers: it may promise less than they give, and never more. */
 function stated({ privacy, together: sum }, questions, at) {
