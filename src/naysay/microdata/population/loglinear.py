@@ -56,7 +56,12 @@ class Fit:
     @property
     def name(self) -> str:
         """The interactions in words."""
-        return "independence" if not self.terms else ", ".join(" × ".join(term) for term in self.terms)
+        return self.called({})
+
+    def called(self, titles: Mapping[str, str]) -> str:
+        """The interactions, with other words for the keys."""
+        terms = (" × ".join(titles.get(name, name) for name in term) for term in self.terms)
+        return ", ".join(terms) or "independence"
 
 
 @dataclass(frozen=True)

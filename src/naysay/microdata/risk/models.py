@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -148,6 +148,10 @@ class LogLinearModel(OnRequest):
     page_columns = ("unique people among them", "between", "right matches", "between", "unique people", "fit", "model")
 
     found: LogLinear
+    titles: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def titled(self, titles: Mapping[str, str]) -> Self:
+        return replace(self, titles=titles)
 
     @classmethod
     def asked(cls, case: Case) -> Self | None:
@@ -165,7 +169,7 @@ class LogLinearModel(OnRequest):
             return (DASH,) * len(self.columns)
         matches = (amount(fit.correct), _spread(self.found.correct_interval))
         first = (amount(fit.unique), _spread(self.found.interval))
-        return (*first, *matches, f"{self.found.people:,.0f}", f"{fit.check:.1f}", fit.name)
+        return (*first, *matches, f"{self.found.people:,.0f}", f"{fit.check:.1f}", fit.called(self.titles))
 
     def fields(self) -> dict[str, Any]:
         return self.found.fields()
@@ -284,6 +288,10 @@ class Special(OnRequest):
     page_columns = ("people", "on how few keys", "sets of 1, 2, … keys", "key in most of them", "highest chance", "sum")
 
     found: Suda
+    titles: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def titled(self, titles: Mapping[str, str]) -> Self:
+        return replace(self, titles=titles)
 
     @classmethod
     def asked(cls, case: Case) -> Self | None:
@@ -305,7 +313,13 @@ class Special(OnRequest):
         sizes = ", ".join(f"{each:,}" for each in told.sets[1:].tolist())
         risk = (DASH, DASH) if told.reason else (written(float(told.risk.max())), amount(float(told.risk.sum())))
         fewest = int(np.flatnonzero(told.sets)[0])
-        return (f"{told.records:,}", f"{fewest}", sizes, f"{key} ({100 * shares[key]:.0f} %)", *risk)
+        return (
+            f"{told.records:,}",
+            f"{fewest}",
+            sizes,
+            f"{self.titles.get(key, key)} ({100 * shares[key]:.0f} %)",
+            *risk,
+        )
 
     def cells(self) -> tuple[str, ...]:
         return self._row(share)
