@@ -93,7 +93,7 @@ def risk_html(
         *([(f"{len(search.combinations):,}", "combinations of keys counted")] if search is not None else []),
     ]
     sections = [
-        Section("In short", html([_list(words.short(found, search, recodings))])),
+        Section("In short", html([_list(words.short(found, search, recodings, protection))])),
         Section("What is assumed about the intruder", html(_intruder(found, identifications))),
         *(
             [Section("What was done, and what is left", protected(protection, called))]

@@ -74,7 +74,7 @@ class _Modeled(OnRequest):
 
     needs = ("population",)
     columns = ("unique people", "interval", "of the population", "of k=1")
-    page_columns = ("unique people", "between", "of the population", "of those alone in the file")
+    page_columns = ("unique people", "of the population", "of those alone in the file")
     known_as: ClassVar[str]
 
     found: Uniques
@@ -100,7 +100,8 @@ class _Modeled(OnRequest):
         return self._row(share)
 
     def page_cells(self) -> tuple[str, ...]:
-        return self._row(percent)
+        people, spread, *shares = self._row(percent)
+        return (people, spread, *shares) if "between" in self.page_columns else (people, *shares)
 
     def fields(self) -> dict[str, Any]:
         return self.found.fields()
@@ -113,6 +114,7 @@ class _Modeled(OnRequest):
 class Pitman(_Modeled):
     """People unique in the population, by the Pitman model."""
 
+    page_columns = ("unique people", "between", "of the population", "of those alone in the file")
     name, known_as = "pitman", "the Pitman model"
     explanation = (
         f"Pitman: {pitman.ASSUMPTION}.",
@@ -145,7 +147,7 @@ class LogLinearModel(OnRequest):
         f"Log-linear: {loglinear.ASSUMPTION}; of the records with k=1, τ₁ are unique in the population and τ₂ matches"
         " are right. B₁: check of fit, standardized; above 2 the model is too simple and τ too large.",
     )
-    page_columns = ("unique people among them", "between", "right matches", "between", "unique people", "fit", "model")
+    page_columns = ("unique people", "of those alone", "between", "right matches", "fit", "model")
 
     found: LogLinear
     titles: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -170,6 +172,10 @@ class LogLinearModel(OnRequest):
         matches = (amount(fit.correct), _spread(self.found.correct_interval))
         first = (amount(fit.unique), _spread(self.found.interval))
         return (*first, *matches, f"{self.found.people:,.0f}", f"{fit.check:.1f}", fit.called(self.titles))
+
+    def page_cells(self) -> tuple[str, ...]:
+        unique, spread, matches, _, people, *fit = self.cells()
+        return (people, unique, spread, matches, *fit)
 
     def fields(self) -> dict[str, Any]:
         return self.found.fields()
@@ -242,7 +248,7 @@ class Households(OnRequest):
     needs = ("population",)
     columns = ("households", "expected (persons)", "mean", "highest")
     explanation = ("Household: 1 - Π (1 - r) over its members, taken as independent, for each person.",)
-    page_columns = ("households", "people expected to be found through one of theirs", "mean chance", "highest")
+    page_columns = ("households", "found through one of theirs", "mean chance", "highest")
 
     households: int
     risk: NDArray[np.float64]
