@@ -28,6 +28,9 @@ MODELS: Mapping[str, Callable[..., Uniques]] = {"pitman": pitman.pitman, "zayatz
 """Models that need only the sizes of anonymity sets; the first is the default."""
 
 
+UNEQUAL = "takes everybody as equally likely to be in the file; the weights, which it does not use, say otherwise"
+
+
 def population_uniques(keys: Keys, *, population: float, model: str = "pitman", confidence: float = 0.95) -> Uniques:
     """How many people of the population are unique on some keys, as a model says from a sample.
 
@@ -55,7 +58,7 @@ def population_uniques(keys: Keys, *, population: float, model: str = "pitman", 
     >>> keys = microdata.Keys({"town": rng.zipf(1.5, 800).clip(max=900)}, ["town"])
     >>> found = population_uniques(keys, population=8_000)
     >>> round(found.people), [round(bound) for bound in found.interval]
-    (279, [204, 380])
+    (345, [235, 507])
     """
     if model not in MODELS:
         raise DataError(f"model must be one of {', '.join(MODELS)}; got {model!r}")
@@ -78,13 +81,15 @@ class _Modeled(OnRequest):
     known_as: ClassVar[str]
 
     found: Uniques
+    weighted: bool = False
 
     @classmethod
     def asked(cls, case: Case) -> Self | None:
         kept = case.keys.tuples.count[case.keys.complete]
         if case.population is None or not len(kept):
             return None
-        return cls(MODELS[cls.name](Sample.of(kept, case.population), confidence=case.confidence))
+        sample = Sample.of(kept, case.population)
+        return cls(MODELS[cls.name](sample, confidence=case.confidence), case.scale is not None)
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
@@ -108,7 +113,9 @@ class _Modeled(OnRequest):
 
     @property
     def reservation(self) -> str:
-        return f"{self.name} is withheld: {self.found.reason}" if self.found.withheld else ""
+        if self.found.withheld:
+            return f"{self.name} is withheld: {self.found.reason}"
+        return f"{self.name} {UNEQUAL}" if self.weighted else ""
 
 
 class Pitman(_Modeled):
@@ -150,6 +157,7 @@ class LogLinearModel(OnRequest):
     page_columns = ("unique people", "of those alone", "between", "right matches", "fit", "model")
 
     found: LogLinear
+    weighted: bool = False
     titles: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def titled(self, titles: Mapping[str, str]) -> Self:
@@ -159,7 +167,8 @@ class LogLinearModel(OnRequest):
     def asked(cls, case: Case) -> Self | None:
         if case.population is None or not case.keys.complete.any():
             return None
-        return cls(loglinear.loglinear(case.keys, population=case.population, confidence=case.confidence))
+        found = loglinear.loglinear(case.keys, population=case.population, confidence=case.confidence)
+        return cls(found, case.scale is not None)
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
@@ -182,7 +191,9 @@ class LogLinearModel(OnRequest):
 
     @property
     def reservation(self) -> str:
-        return f"loglinear is withheld: {self.found.reason}" if self.found.reason else ""
+        if self.found.reason:
+            return f"loglinear is withheld: {self.found.reason}"
+        return f"loglinear {UNEQUAL}" if self.weighted else ""
 
 
 def _spread(interval: tuple[float, float]) -> str:
