@@ -62,9 +62,9 @@ class Request:
             usual = {"readings": True, "closeness": options.sensitive, "pitman": self.population}
             self.also += [name for name, given in usual.items() if given and name not in self.also]
         self.households: Any = None
-        self.protection = None if options.protection is None else declared.log_of(options.protection)
         self.orders = declared.orders(options.order or ()) if options.search is not None else {}
         self._check()
+        self.protection = None if options.protection is None else declared.log_of(options.protection)
 
     @property
     def every(self) -> list[str]:
