@@ -8,7 +8,6 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -151,15 +150,3 @@ def test_wrong_questions_are_refused(naysay, file, words, told):
     assert code == 2
     assert told in err
     assert not Path("x.html").exists()
-
-
-def test_a_large_file_is_ranked_by_bits_as_by_sorting(monkeypatch):
-    from naysay.microdata.keys import tuples
-
-    pytest.importorskip("numba")
-    rng = np.random.default_rng(7)
-    columns, sizes = [rng.integers(0, size, 60_000) for size in (70, 40, 90)], [70, 40, 90]
-    plain = tuples.tallied(columns, sizes)
-    monkeypatch.setattr(tuples, "_COMPILED", 1)
-    for ours, before in zip(tuples.tallied(columns, sizes), plain, strict=True):
-        assert np.array_equal(ours, before)

@@ -77,7 +77,7 @@ class _Modeled(OnRequest):
 
     needs = ("population",)
     columns = ("unique people", "interval", "of the population", "of k=1")
-    page_columns = ("unique people", "of the population", "of those alone in the file")
+    page_columns: ClassVar[tuple[str, ...]] = ("unique people", "of the population", "of those alone in the file")
     known_as: ClassVar[str]
 
     found: Uniques
