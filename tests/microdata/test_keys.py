@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from naysay import DataError, StatisticalWarning, microdata
+from naysay.microdata.keys import tuples
 from naysay.microdata.keys.tuples import grouped
 
 from .tables import RULES, columns, names, tables
@@ -194,3 +195,20 @@ def test_a_column_of_nothing():
 def test_pandas_keeps_scalars_beside_lists():
     frame = pd.DataFrame({"month": [[3, 4], 4, None, [3]]})
     assert microdata.Keys(frame, ["month"]).candidates("month") == ((3, 4), (4,), (), (3,))
+
+
+def test_large_files_are_ranked_by_bits_as_by_sorting(monkeypatch):
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(7)
+    own, sizes = [rng.integers(0, size, 60_000) for size in (70, 40, 90)], [70, 40, 90]
+    plain = tuples.tallied(own, sizes)
+    monkeypatch.setattr(tuples, "_COMPILED", 1)
+    monkeypatch.setattr(tuples, "ranked", None)  # the other way, which must not be taken
+    for ours, before in zip(tuples.tallied(own, sizes), plain, strict=True):
+        assert np.array_equal(ours, before)
+
+
+def test_all_keys_are_the_keys_themselves():
+    keys = microdata.Keys(PEOPLE, ["age", "gender"])
+    assert keys.only(["age", "gender"]) is keys
+    assert keys.only(["gender", "age"]).columns == ("gender", "age")

@@ -84,6 +84,18 @@ def test_mean_and_variance_given_the_file_are_those_of_who_may_still_come(alpha)
     assert after.var() == pytest.approx(variance, rel=4 * np.sqrt(2 / 800) + 0.05)
 
 
+def test_the_interval_holds_for_populations_drawn_from_the_model():
+    rng = np.random.default_rng(59)
+    held = 0
+    for theta, alpha in [(60, 0.3), (150, 0.6)] * 15:
+        sizes = partition(rng, theta, alpha, 3_000)
+        taken = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))[:450]
+        count = np.bincount(taken)
+        low, high = pitman.pitman(Sample.of(count[count > 0], 3_000)).interval
+        held += low <= (sizes == 1).sum() <= high
+    assert held >= 30 - 5  # of 30; if 0.95 hold, fewer than 25 come once in 300 times
+
+
 def test_derivatives_are_those_of_the_likelihood():
     sample = adult(0.1)
     place, step = np.array([2000.0, 0.6]), np.array([0.5, 1e-5])

@@ -15,5 +15,6 @@ from naysay.files.kinds import readable as readable
 from naysay.files.original import Original as Original
 from naysay.files.reading import scan as scan
 from naysay.files.reading import value_labels as value_labels
+from naysay.files.reading import variable_labels as variable_labels
 from naysay.files.writing import write as write
 from naysay.files.writing import write_pieces as write_pieces

@@ -15,7 +15,7 @@ from naysay.errors import DataError
 from naysay.files.kinds import PROGRAMS, kind, library, no_rows
 from naysay.files.variables import Code, Variable, shown, variables
 
-__all__ = ["labels_of", "scan_labelled", "stored"]
+__all__ = ["labels_of", "scan_labelled", "stored", "titles_of"]
 
 _CELLS = 2_000_000  # of one piece: pyreadstat makes a Python object of each
 _READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
@@ -55,6 +55,12 @@ def stored(path: Path, *, encoding: str | None) -> tuple[dict[str, list[Code | N
     """All cells as the file stores them, user-missing ones too, and all that it tells of its variables."""
     ranges = {} if path.suffix.lower() == ".por" else {"user_missing": True}
     return _opened(path, encoding).read(**ranges)
+
+
+def titles_of(path: Path, *, encoding: str | None) -> dict[str, str]:
+    """The labels of the variables, by name; those without one are left out."""
+    told = _opened(path, encoding).told()
+    return {name: label for name, label in told.column_names_to_labels.items() if label and label.strip()}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from naysay.files.codebook import codebook_of
 from naysay.files.kinds import kind, no_rows, readable
 from naysay.files.workbook import scan_workbook
 
-__all__ = ["scan", "value_labels"]
+__all__ = ["scan", "value_labels", "variable_labels"]
 
 
 def scan(
@@ -92,3 +92,14 @@ def value_labels(path: Path, name: str, *, encoding: str | None = None) -> dict[
     Labels of user-missing codes are left out.
     """
     return labelled.labels_of(path, name, encoding=encoding) if kind(path) in ("spss", "stata") else {}
+
+
+def variable_labels(path: Path, *, encoding: str | None = None) -> dict[str, str]:
+    """What the columns of a file are called, by name: labels of SPSS and Stata, questions of a survey's export.
+
+    Columns without a label are left out; other files have none.
+    """
+    book = codebook_of(path)
+    if book is not None:
+        return {entry.column: entry.label for entry in book.entries if entry.label.strip()}
+    return labelled.titles_of(path, encoding=encoding) if kind(path) in ("spss", "stata") else {}

@@ -15,6 +15,7 @@ from naysay.console import output
 from naysay.console.options import record_text
 from naysay.microdata import Contributions, Identification, Keys, Recodings, RiskTable, Search, StandOut
 from naysay.microdata.report.page import risk_html
+from naysay.microdata.report.provenance import Provenance
 
 __all__ = ["Answers"]
 
@@ -36,6 +37,8 @@ class Answers:
     search : Search, optional
     contributions, recodings : optional
         From the search, unless it was interrupted.
+    protection, provenance : optional
+        For the page: what was done to the file before, and where the report comes from.
     """
 
     risk: RiskTable
@@ -47,6 +50,8 @@ class Answers:
     search: Search | None = None
     contributions: Contributions | None = None
     recodings: Recodings | None = None
+    protection: Mapping[str, Any] | None = None
+    provenance: Provenance | None = None
 
     def write(self, path: Path, separator: str) -> None:
         """Write k and m of every respondent, what measures say of each, and how few keys make them stand out."""
@@ -73,6 +78,8 @@ class Answers:
             search=self.search,
             contributions=self.contributions,
             recodings=self.recodings,
+            protection=self.protection,
+            provenance=self.provenance,
         )
 
     def table(self) -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import csv
+import json
+import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from naysay import _checks, files
 from naysay.console.options import design_of
 from naysay.errors import DataError
 from naysay.microdata import Between, Either, Form, Joined, Privatized
 from naysay.microdata.commands.risk_options import Options
+from naysay.microdata.report.protection import protection
 
-__all__ = ["chances", "check_free", "forms", "named", "orders", "policies", "published", "record"]
+__all__ = ["chances", "check_free", "forms", "log_of", "named", "orders", "policies", "published", "record"]
 
 
 def record(text: str, *, option: str) -> tuple[str, ...]:
@@ -92,6 +96,25 @@ def published(options: Options, keys: Iterable[str]) -> dict[str, Form]:
     """How private columns among these keys write their candidates, from the codebook beside a survey's export."""
     known = files.designs_of(options.file, codes=options.codes)
     return {name: Privatized(known[name].design, level=known[name].level) for name in keys if name in known}
+
+
+def log_of(path: Path) -> dict[str, Any]:
+    """The log of a protected file, from TOML or JSON.
+
+    Raises
+    ------
+    DataError
+        A file that cannot be read, or is no log.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        told = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+        protection(told)
+    except OSError as error:
+        raise DataError(f"cannot read {str(path)!r}, the log of --protection: {error.strerror}") from None
+    except (ValueError, TypeError, AttributeError) as error:
+        raise DataError(f"{str(path)!r} is no log of naysay protect ({error})") from None
+    return dict(told)
 
 
 def _once(found: dict[str, Form], name: str) -> dict[str, Form]:

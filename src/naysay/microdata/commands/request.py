@@ -22,6 +22,7 @@ from naysay.microdata.commands.answers import Answers
 from naysay.microdata.commands.risk_options import Options
 from naysay.microdata.commands.source import Source
 from naysay.microdata.keys.table import Table, check_names
+from naysay.microdata.report.provenance import Provenance
 from naysay.microdata.risk.scenarios import probability, scenario
 from naysay.microdata.risk.table import check_also
 
@@ -30,6 +31,7 @@ __all__ = ["Request"]
 Reporter = Callable[[str, float], None] | None
 _NAME = 40  # characters of a quasi-identifier beside its bar
 _LONG = 60.0  # seconds; a search that should take longer says so beforehand
+_OF_A_PAGE = ("by", "protection")
 _OF_A_SEARCH = ("measure", "order", "most", "minutes", "resume")
 
 
@@ -56,9 +58,13 @@ class Request:
         self.attempts = declared.chances(options.attempt or ())
         self.also = [name for text in options.also or () for name in declared.record(text, option="--also")]
         self.also += [] if options.household is None else ["household"]
+        if options.html is not None:  # a board should not have to know what to ask for
+            usual = {"readings": True, "closeness": options.sensitive, "pitman": self.population}
+            self.also += [name for name, given in usual.items() if given and name not in self.also]
         self.households: Any = None
         self.orders = declared.orders(options.order or ()) if options.search is not None else {}
         self._check()
+        self.protection = None if options.protection is None else declared.log_of(options.protection)
 
     @property
     def every(self) -> list[str]:
@@ -70,6 +76,9 @@ class Request:
         for name in _OF_A_SEARCH:
             if options.search is None and getattr(options, name) is not None:
                 raise DataError(f"--{name} is for a search; ask for one with --search")
+        for name in _OF_A_PAGE:
+            if options.html is None and getattr(options, name) is not None:
+                raise DataError(f"--{name} is for a report; ask for one with --html")
         for name in self.cells:
             if name not in self.every:
                 raise DataError(f"{name!r} is declared as a key, but no --keys names it", column=name)
@@ -110,6 +119,9 @@ class Request:
                     output.note(f"  {line}")
             found, keys = self._measured(read, progress), read[0].only(self.every)
             found.keys = keys
+            if options.html is not None:
+                found.protection = self.protection
+                found.provenance = Provenance.of(options.file, keys.n, by=options.by or "")
             self._alone(found, keys, progress)
             if options.search is not None:
                 self._searched(found, keys, options.search, progress)
@@ -153,7 +165,8 @@ class Request:
             [microdata.identification(row, name, attempt=chance) for name, chance in self.attempts.items()]
             for row in rows
         ]
-        return Answers(replace(tables[0], quasi_identifiers=rows), tried)
+        called = files.variable_labels(options.file, encoding=options.encoding)
+        return Answers(replace(tables[0], quasi_identifiers=rows, titles=called), tried)
 
     def _alone(self, found: Answers, keys: Keys, progress: Reporter) -> None:
         """The keys on which everybody, or one respondent, stands out, where that was asked for."""

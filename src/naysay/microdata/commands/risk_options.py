@@ -91,6 +91,10 @@ class Options:
         Place, Option(metavar="FILE", help="Where --search keeps finished combinations, to go on later.")
     ] = None
     html: Annotated[Place, Option(metavar="FILE", help="Write a report for a review board, one page.")] = None
+    by: Annotated[Text, Option(metavar="NAME", help="Who made the report; it stands at the end of its page.")] = None
+    protection: Annotated[
+        Place, Option(metavar="FILE", help="The log of what was done to FILE before, for the report: TOML or JSON.")
+    ] = None
     per_row: Annotated[Place, Option(metavar="FILE", help="Write each respondent's k, m and risks, without keys.")] = (
         None
     )

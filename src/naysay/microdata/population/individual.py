@@ -89,8 +89,9 @@ def individual_risk(sizes: ArrayLike, people: ArrayLike) -> Floats:
         raise DataError("sizes must be numbers of records, from 1")
     if total.size and (not np.isfinite(total).all() or total.min() <= 0):
         raise DataError("people must be numbers above zero, one for each size")
-    pairs, place = np.unique(np.stack([f.ravel(), np.minimum(f / total, 1).ravel()]), axis=1, return_inverse=True)
-    f, p = pairs
+    # a pair as one complex number: sorted as one, not as two columns
+    pairs, place = np.unique(f.ravel() + 1j * np.minimum(f / total, 1).ravel(), return_inverse=True)
+    f, p = pairs.real, pairs.imag
     result = np.empty(len(f))
     few = (p < _SMALL) & (f <= _FEW)
     result[few], result[~few] = _recursion(f[few], p[few]), _series(f[~few], p[~few])

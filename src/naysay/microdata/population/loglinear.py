@@ -56,7 +56,12 @@ class Fit:
     @property
     def name(self) -> str:
         """The interactions in words."""
-        return "independence" if not self.terms else ", ".join(" × ".join(term) for term in self.terms)
+        return self.called({})
+
+    def called(self, titles: Mapping[str, str]) -> str:
+        """The interactions, with other words for the keys."""
+        terms = (" × ".join(titles.get(name, name) for name in term) for term in self.terms)
+        return ", ".join(terms) or "independence"
 
 
 @dataclass(frozen=True)
@@ -67,8 +72,9 @@ class LogLinear:
     ----------
     path : tuple of Fit
         Independence, then with one more interaction each.
-    chosen : int
-        Place in `path` of the model taken: the first that fits, or the last before the check of fit changes its sign.
+    ends : int
+        How many models at the end of `path` may be right: the last, or two where the check of fit changes its sign
+        from one to the other.
     combinations : int
         Cells of the table.
     records, sample_unique : int
@@ -79,7 +85,7 @@ class LogLinear:
     """
 
     path: tuple[Fit, ...]
-    chosen: int
+    ends: int
     combinations: int
     records: int
     sample_unique: int
@@ -89,13 +95,13 @@ class LogLinear:
 
     @property
     def fit(self) -> Fit | None:
-        """The model taken; None where there is none."""
-        return self.path[self.chosen] if self.path else None
+        """The model taken, which of those that may be right fits best; None where there is none."""
+        return min(self._ends, key=lambda each: abs(each.check), default=None)
 
     @property
     def _ends(self) -> tuple[Fit, ...]:
-        """The model taken and the next, if the check lies between them."""
-        return self.path[self.chosen :]
+        """The models that may be right."""
+        return self.path[len(self.path) - self.ends :]
 
     @property
     def people(self) -> float:
@@ -197,8 +203,8 @@ def loglinear(
     table = _Table(keys.columns, count.reshape(shape), fraction, _possible(keys, shape, impossible))
     if (table.count[~table.possible] > 0).any():
         raise DataError("combinations that are named as impossible occur in the file")
-    path, chosen = ((table.fit(_named(keys, terms)),), 0) if terms is not None else _forward(table)
-    return LogLinear(path, chosen, size, records, unique, fraction, confidence, "")
+    path, ends = ((table.fit(_named(keys, terms)),), 1) if terms is not None else _forward(table)
+    return LogLinear(path, ends, size, records, unique, fraction, confidence, "")
 
 
 def _reason(size: int, unique: int, fraction: float) -> str:
@@ -267,15 +273,14 @@ def fitted(count: Floats, margins: Sequence[tuple[int, ...]], possible: NDArray[
 
 
 def _forward(table: _Table) -> tuple[tuple[Fit, ...], int]:
-    """Models from independence on, and the place of the one taken."""
+    """Models from independence on, and how many of the last may be right."""
     path, terms = [table.fit(())], list[tuple[int, ...]]()
     for pair in sorted(combinations(range(table.count.ndim), 2), key=lambda two: -_information(table.count, two)):
         if path[-1].check < FITS:
             break
         terms.append(pair)
         path.append(table.fit(tuple(terms)))
-    chosen = len(path) - 1
-    return tuple(path), chosen - 1 if chosen and path[-1].check < -FITS else chosen
+    return tuple(path), 2 if len(path) > 1 and path[-1].check < -FITS else 1
 
 
 def _information(count: Floats, pair: tuple[int, ...]) -> float:

@@ -67,7 +67,7 @@ def expected_uniques(theta: float, alpha: float, population: float) -> float:
 
 def _fitted(sample: Sample) -> Pair:
     """θ and α of the largest likelihood."""
-    starts = product((-1.0, 0.0, 1.5), (-3.0, 0.0, 2.0))
+    starts = product((-1.0, 1.0), (-2.0, 1.0))
     scale = math.log(sample.sets)
     found = [
         scipy.optimize.minimize(_falling, (scale + shift, start), args=(sample,), jac=True, method="BFGS")

@@ -85,7 +85,8 @@ def _solved(sample: Sample, number: float) -> tuple[float, float, bool]:
 
 def _missed(place: NDArray[np.float64], sample: Sample, number: float) -> NDArray[np.float64]:
     """By how much each expected number misses the counted one, as logarithms."""
-    alpha, beta, part = math.exp(min(place[0], 30)), float(np.clip(expit(place[1]), 1e-300, 1 - 1e-15)), sample.fraction
+    alpha, beta = math.exp(np.clip(place[0], -30, 30)), float(np.clip(expit(place[1]), 1e-300, 1 - 1e-15))
+    part = sample.fraction
     d = (1 - part) * (1 - beta)
     shared = math.log(number * part) + alpha * (math.log(beta) - math.log1p(-d))
     ones = shared + math.log1p(alpha * d / (1 - d))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from naysay.microdata import (
     SCENARIOS,
@@ -17,6 +18,10 @@ from naysay.microdata import (
     Search,
 )
 from naysay.microdata.report import charts, words
+from naysay.microdata.report.protection import protection as protected
+from naysay.microdata.report.provenance import Provenance
+from naysay.microdata.report.titled import Titles
+from naysay.microdata.risk.measure import Measure, OnRequest
 from naysay.microdata.risk.written import DASH, grid, percent, spanned, theta_percent
 from naysay.printing import Chart, Content, Points, Sentence, html
 from naysay.report import page
@@ -35,6 +40,8 @@ def risk_html(
     search: Search | None = None,
     contributions: Contributions | None = None,
     recodings: Recodings | None = None,
+    protection: Mapping[str, Any] | None = None,
+    provenance: Provenance | None = None,
     title: str = "How recognizable the people in this file are",
 ) -> str:
     """A report on the risk of re-identification, as a whole page for people who are no statisticians.
@@ -46,18 +53,25 @@ def risk_html(
     Parameters
     ----------
     found : RiskTable
+        Its titles stand in place of the names of keys.
     keys : Keys, optional
         For a table of what is missing and uncertain.
     identifications : for each quasi-identifier, a sequence of Identification
         Where attempts were judged.
     search, contributions, recodings : optional
         Where there was a search.
+    protection : mapping, optional
+        The log of what was done to the file before, as plain data; see `naysay.microdata.report.protection`.
+    provenance : Provenance, optional
+        Where the report comes from.
     title : str
 
     Raises
     ------
     ExtraMissing
         Without the extra ``plots``.
+    DataError
+        A log of protection without steps.
 
     Examples
     --------
@@ -66,6 +80,11 @@ def risk_html(
     >>> risk_html(found).startswith("<!doctype html>")
     True
     """
+    called = Titles.of(found.titles)
+    found = called.risk(found)
+    search = None if search is None else called.search(search)
+    contributions = None if contributions is None else called.contributions(contributions)
+    recodings = None if recodings is None else called.recodings(recodings)
     worst = max(row.matches.sizes.unique for row in found.quasi_identifiers)
     facts = [
         (f"{found.n:,}", "people in the file"),
@@ -74,10 +93,16 @@ def risk_html(
         *([(f"{len(search.combinations):,}", "combinations of keys counted")] if search is not None else []),
     ]
     sections = [
-        Section("In short", html([_list(words.short(found, search, recodings))])),
+        Section("In short", html([_list(words.short(found, search, recodings, protection))])),
         Section("What is assumed about the intruder", html(_intruder(found, identifications))),
+        *(
+            [Section("What was done, and what is left", protected(protection, called))]
+            if protection is not None
+            else []
+        ),
         Section("Who stands out", html(_standing(found))),
-        Section("Missing and uncertain answers", html(_gaps(found, keys))),
+        *([Section("In the population", html(_people(found)))] if _modeled(found) else []),
+        Section("Missing and uncertain answers", html(_gaps(found, keys, called))),
     ]
     if search is not None and search.combinations:
         sections.append(Section("The most dangerous combinations", html(_searched(search))))
@@ -86,6 +111,8 @@ def risk_html(
     if recodings is not None and recodings.recodings:
         sections.append(Section("What coarser values would change", html(_coarser(recodings))))
     sections.append(Section("What these numbers do not say", html([_list(words.LIMITS)])))
+    if provenance is not None:
+        sections.append(Section("Where this report comes from", provenance.content()))
     return page.html(title, sections, lead=words.lead(found), facts=facts, footnotes=words.GLOSSARY, flow=True)
 
 
@@ -138,12 +165,29 @@ def _standing(found: RiskTable) -> list[Content]:
             " aside, and a gap may hide anything: people are alone only if nobody else can be the same."
         ),
         Chart(lambda size, room: charts.alone(found, size=size, room=room)),
-        *(found.table_of(kind, page=True) for kind in found.kinds),
+        *(found.table_of(kind, page=True) for kind in found.kinds if kind not in _modeled(found)),
         *([_list(found.reservations)] if found.reservations else []),
     ]
 
 
-def _gaps(found: RiskTable, keys: Keys | None) -> list[Content]:
+def _modeled(found: RiskTable) -> list[type[Measure]]:
+    """The measures on request that speak of the population."""
+    return [kind for kind in found.kinds if issubclass(kind, OnRequest) and "population" in kind.needs]
+
+
+def _people(found: RiskTable) -> list[Content]:
+    return [
+        _text(
+            "Most of the population is not in the file, so a person who is alone in the file need not be alone in the"
+            " world. How many are must be estimated, and each way to do so assumes something that the file cannot"
+            " confirm. Where the ways disagree, believe the range, not one of them."
+        ),
+        *(found.table_of(kind, page=True) for kind in _modeled(found)),
+        _list(sentence for kind in _modeled(found) for sentence in kind.explanation),
+    ]
+
+
+def _gaps(found: RiskTable, keys: Keys | None, titles: Mapping[str, str]) -> list[Content]:
     rules = dict.fromkeys(row.matches.rule for row in found.quasi_identifiers)
     parts: list[Content] = [
         _text(
@@ -157,7 +201,9 @@ def _gaps(found: RiskTable, keys: Keys | None) -> list[Content]:
         for variable, column in zip(keys.variables, keys.tuples.columns, strict=True):
             values, count = len(variable.cells.values), keys.tuples.count  # codes above `values` are sets of candidates
             numbers = (values, count[column == 0].sum(), count[column > values].sum())
-            rows.append([variable.name, words.POLICIES[variable.policy], *(f"{number:,}" for number in numbers)])
+            rows.append(
+                [titles[variable.name], words.POLICIES[variable.policy], *(f"{number:,}" for number in numbers)]
+            )
         names = ("key", "a missing answer", "values", "people without", "with several possible")
         parts.append(grid("The keys", names, rows, words=True))
     different = [row.label for row in found.quasi_identifiers if row.missing]

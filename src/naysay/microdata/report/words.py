@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from typing import Any
+
 from naysay.microdata import QuasiIdentifier, Recodings, RiskTable, Search
+from naysay.microdata.risk.models import Pitman
 from naysay.microdata.risk.written import percent, spanned
 
 __all__ = ["GLOSSARY", "INTRUDERS", "LIMITS", "POLICIES", "RULES", "STAND", "added", "lead", "short"]
@@ -65,6 +70,11 @@ GLOSSARY = (
         "Mean 1/m",
         "How often a pick would be right if all who may be the same were equally likely. With gaps they are not.",
     ),
+    (
+        "Unique in the population",
+        "Nobody else in the population has the same keys. It is estimated by a model, from how many people in the file"
+        " are alone, in pairs, and so on.",
+    ),
     ("θ (theta)", "How often a match with a record that fits nobody else is right, if the person was met by chance."),
 )
 
@@ -93,9 +103,13 @@ def lead(found: RiskTable) -> list[str]:
     ]
 
 
-def short(found: RiskTable, search: Search | None, recoded: Recodings | None) -> list[str]:
+def short(
+    found: RiskTable, search: Search | None, recoded: Recodings | None, protection: Mapping[str, Any] | None = None
+) -> list[str]:
     """The findings, one sentence or two each."""
-    told = [_of_row(row, found.n) for row in found.quasi_identifiers]
+    told = [] if protection is None else _of_protection(protection)
+    told += [_of_row(row, found.n) for row in found.quasi_identifiers]
+    told += [text for row in found.quasi_identifiers if (text := _of_model(row))]
     if search is not None and search.combinations:
         best = search.combinations[0]
         told.append(
@@ -122,6 +136,35 @@ def _of_row(row: QuasiIdentifier, n: int) -> str:
             f" {spanned(least, most, lambda share: f'{100 * share:.1f}')} times in 100."
         )
     return text
+
+
+def _of_model(row: QuasiIdentifier) -> str:
+    """Who is unique in the population, by the default model."""
+    model = row.measure(Pitman)
+    if model is None or model.found.withheld or math.isnan(model.found.interval[0]):
+        return ""
+    low, high = model.found.interval
+    return (
+        f"{row.label}: about {model.found.people:,.0f} people of the population ({low:,.0f} to {high:,.0f}) share these"
+        " things with nobody, if Pitman's model holds."
+    )
+
+
+def _of_protection(log: Mapping[str, Any]) -> list[str]:
+    """What was done before, in numbers."""
+    told = log.get("log", log)
+    before, after = (told.get(f"guarantee_{when}") or {} for when in ("before", "after"))
+    if "k" not in before or "k" not in after:
+        return []
+    text = f"The file was protected: every row now reads the same on the keys as at least {after['k'] - 1:,} others"
+    text += f" (k is at least {after['k']:,}; before, {before['k']:,})."
+    first, second = ((told.get(f"intruder_{when}") or {}).get("mean_at_risk") for when in ("before", "after"))
+    if first is not None and second is not None:
+        text += (
+            " Somebody who knows all true keys of a person who stood out before picks the right record"
+            f" {100 * second:.1f} times in 100, instead of {100 * first:.1f}."
+        )
+    return [text]
 
 
 def _people(some: int, n: int) -> str:

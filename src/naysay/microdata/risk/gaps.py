@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from naysay.microdata.risk.measure import Case, OnRequest
 from naysay.microdata.risk.readings import Readings, readings
+from naysay.microdata.risk.written import DASH
 
 __all__ = ["LeastReadings"]
 
@@ -40,7 +41,13 @@ class LeastReadings(OnRequest):
 
     def cells(self) -> tuple[str, ...]:
         told = self.found
-        return tuple(f"{each:,}" for each in (told.least_k, self.alone, told.least_c, told.least_m))
+        counted = (told.least_k, self.alone, self.least_c, told.least_m)
+        return tuple(DASH if each is None else f"{each:,}" for each in counted)
+
+    @property
+    def least_c(self) -> int | None:
+        """The least c; None where the records have so many patterns of gaps that it would take long."""
+        return None if self.found.long else self.found.least_c
 
     @property
     def alone(self) -> int:
@@ -49,4 +56,4 @@ class LeastReadings(OnRequest):
 
     def fields(self) -> dict[str, Any]:
         told = self.found
-        return {"least_k": told.least_k, "k1": self.alone, "least_c": told.least_c, "least_m": told.least_m}
+        return {"least_k": told.least_k, "k1": self.alone, "least_c": self.least_c, "least_m": told.least_m}

@@ -7,7 +7,7 @@ the board read its members; none of them knows a measure by name.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
@@ -82,6 +82,10 @@ class Measure(ABC):
     def of_each(self) -> dict[str, NDArray[Any]]:
         """What the measure says of each respondent, by name, (n,); most say nothing."""
         return {}
+
+    def titled(self, titles: Mapping[str, str]) -> Measure:
+        """The same measure with other words for keys, where its cells name them; `titles` has a word for each."""
+        return self
 
 
 class OnRequest(Measure):
@@ -170,7 +174,6 @@ class Case:
         return self._measured(m, weight, self.keys.kept)
 
     def _measured(self, sizes: NDArray[Any], sums: Any, keep: NDArray[np.bool_]) -> Measured:
-        keep = np.s_[:] if keep.all() else keep  # a mask that keeps everything would copy all for nothing
         sizes, count = sizes[keep], self.keys.tuples.count[keep]
         found = Sizes.counted(sizes, count)
         if self.scale is None or self.population is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,6 +26,9 @@ __all__ = ["MODELS", "Households", "Individual", "LogLinearModel", "Special", "p
 
 MODELS: Mapping[str, Callable[..., Uniques]] = {"pitman": pitman.pitman, "zayatz": zayatz.zayatz, "snb": snb.snb}
 """Models that need only the sizes of anonymity sets; the first is the default."""
+
+
+UNEQUAL = "takes everybody as equally likely to be in the file; the weights, which it does not use, say otherwise"
 
 
 def population_uniques(keys: Keys, *, population: float, model: str = "pitman", confidence: float = 0.95) -> Uniques:
@@ -55,7 +58,7 @@ def population_uniques(keys: Keys, *, population: float, model: str = "pitman", 
     >>> keys = microdata.Keys({"town": rng.zipf(1.5, 800).clip(max=900)}, ["town"])
     >>> found = population_uniques(keys, population=8_000)
     >>> round(found.people), [round(bound) for bound in found.interval]
-    (279, [204, 380])
+    (345, [235, 507])
     """
     if model not in MODELS:
         raise DataError(f"model must be one of {', '.join(MODELS)}; got {model!r}")
@@ -74,17 +77,19 @@ class _Modeled(OnRequest):
 
     needs = ("population",)
     columns = ("unique people", "interval", "of the population", "of k=1")
-    page_columns = ("unique people", "between", "of the population", "of those alone in the file")
+    page_columns: ClassVar[tuple[str, ...]] = ("unique people", "of the population", "of those alone in the file")
     known_as: ClassVar[str]
 
     found: Uniques
+    weighted: bool = False
 
     @classmethod
     def asked(cls, case: Case) -> Self | None:
         kept = case.keys.tuples.count[case.keys.complete]
         if case.population is None or not len(kept):
             return None
-        return cls(MODELS[cls.name](Sample.of(kept, case.population), confidence=case.confidence))
+        sample = Sample.of(kept, case.population)
+        return cls(MODELS[cls.name](sample, confidence=case.confidence), case.scale is not None)
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
@@ -100,19 +105,23 @@ class _Modeled(OnRequest):
         return self._row(share)
 
     def page_cells(self) -> tuple[str, ...]:
-        return self._row(percent)
+        people, spread, *shares = self._row(percent)
+        return (people, spread, *shares) if "between" in self.page_columns else (people, *shares)
 
     def fields(self) -> dict[str, Any]:
         return self.found.fields()
 
     @property
     def reservation(self) -> str:
-        return f"{self.name} is withheld: {self.found.reason}" if self.found.withheld else ""
+        if self.found.withheld:
+            return f"{self.name} is withheld: {self.found.reason}"
+        return f"{self.name} {UNEQUAL}" if self.weighted else ""
 
 
 class Pitman(_Modeled):
     """People unique in the population, by the Pitman model."""
 
+    page_columns = ("unique people", "between", "of the population", "of those alone in the file")
     name, known_as = "pitman", "the Pitman model"
     explanation = (
         f"Pitman: {pitman.ASSUMPTION}.",
@@ -145,15 +154,21 @@ class LogLinearModel(OnRequest):
         f"Log-linear: {loglinear.ASSUMPTION}; of the records with k=1, τ₁ are unique in the population and τ₂ matches"
         " are right. B₁: check of fit, standardized; above 2 the model is too simple and τ too large.",
     )
-    page_columns = ("unique people among them", "between", "right matches", "between", "unique people", "fit", "model")
+    page_columns = ("unique people", "of those alone", "between", "right matches", "fit", "model")
 
     found: LogLinear
+    weighted: bool = False
+    titles: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def titled(self, titles: Mapping[str, str]) -> Self:
+        return replace(self, titles=titles)
 
     @classmethod
     def asked(cls, case: Case) -> Self | None:
         if case.population is None or not case.keys.complete.any():
             return None
-        return cls(loglinear.loglinear(case.keys, population=case.population, confidence=case.confidence))
+        found = loglinear.loglinear(case.keys, population=case.population, confidence=case.confidence)
+        return cls(found, case.scale is not None)
 
     @classmethod
     def title(cls, found: Sequence[Self], *, policies: bool) -> str:
@@ -165,14 +180,20 @@ class LogLinearModel(OnRequest):
             return (DASH,) * len(self.columns)
         matches = (amount(fit.correct), _spread(self.found.correct_interval))
         first = (amount(fit.unique), _spread(self.found.interval))
-        return (*first, *matches, f"{self.found.people:,.0f}", f"{fit.check:.1f}", fit.name)
+        return (*first, *matches, f"{self.found.people:,.0f}", f"{fit.check:.1f}", fit.called(self.titles))
+
+    def page_cells(self) -> tuple[str, ...]:
+        unique, spread, matches, _, people, *fit = self.cells()
+        return (people, unique, spread, matches, *fit)
 
     def fields(self) -> dict[str, Any]:
         return self.found.fields()
 
     @property
     def reservation(self) -> str:
-        return f"loglinear is withheld: {self.found.reason}" if self.found.reason else ""
+        if self.found.reason:
+            return f"loglinear is withheld: {self.found.reason}"
+        return f"loglinear {UNEQUAL}" if self.weighted else ""
 
 
 def _spread(interval: tuple[float, float]) -> str:
@@ -238,7 +259,7 @@ class Households(OnRequest):
     needs = ("population",)
     columns = ("households", "expected (persons)", "mean", "highest")
     explanation = ("Household: 1 - Π (1 - r) over its members, taken as independent, for each person.",)
-    page_columns = ("households", "people expected to be found through one of theirs", "mean chance", "highest")
+    page_columns = ("households", "found through one of theirs", "mean chance", "highest")
 
     households: int
     risk: NDArray[np.float64]
@@ -284,6 +305,10 @@ class Special(OnRequest):
     page_columns = ("people", "on how few keys", "sets of 1, 2, … keys", "key in most of them", "highest chance", "sum")
 
     found: Suda
+    titles: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def titled(self, titles: Mapping[str, str]) -> Self:
+        return replace(self, titles=titles)
 
     @classmethod
     def asked(cls, case: Case) -> Self | None:
@@ -305,7 +330,13 @@ class Special(OnRequest):
         sizes = ", ".join(f"{each:,}" for each in told.sets[1:].tolist())
         risk = (DASH, DASH) if told.reason else (written(float(told.risk.max())), amount(float(told.risk.sum())))
         fewest = int(np.flatnonzero(told.sets)[0])
-        return (f"{told.records:,}", f"{fewest}", sizes, f"{key} ({100 * shares[key]:.0f} %)", *risk)
+        return (
+            f"{told.records:,}",
+            f"{fewest}",
+            sizes,
+            f"{self.titles.get(key, key)} ({100 * shares[key]:.0f} %)",
+            *risk,
+        )
 
     def cells(self) -> tuple[str, ...]:
         return self._row(share)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ __all__ = ["Readings", "readings"]
 
 Counts = NDArray[np.int64]
 
+_LONG = 1e9  # patterns times tuples
+
 
 @dataclass(frozen=True, eq=False)
 class Readings:
@@ -24,11 +27,11 @@ class Readings:
     Parameters
     ----------
     keys : Keys
+    rule : {"worst", "intersect", "first"}
+        How uncertain cells match.
     same : (distinct,) int
         k: records that show the same, a gap being a value of its own. Whatever an intruder knows of the keys, they pick
         the right record of these with probability at most 1/k.
-    showing : (distinct,) int
-        c: records that hold, known, every value that this record shows. Gaps of others do not count.
     possible : (distinct,) int
         m: records that may be the same person, where a gap may be anything.
 
@@ -38,9 +41,28 @@ class Readings:
     """
 
     keys: Keys
+    rule: str
     same: Counts
-    showing: Counts
     possible: Counts
+
+    @cached_property
+    def showing(self) -> Counts:
+        """Number c of each distinct tuple: records that hold, known, all that it shows. Gaps of others do not count."""
+        keys, tuples = self.keys, self.keys.tuples
+        showing = np.zeros(keys.distinct, np.int64)
+        known = [column > 0 for column in tuples.columns]
+        first, pattern = grouped(known, [2] * len(known))
+        for number, row in enumerate(first):
+            places = [place for place, held in enumerate(known) if held[row]]
+            own = np.flatnonzero((pattern == number) & keys.kept)
+            holding = np.logical_and.reduce([keys.kept, *(known[place] for place in places)])
+            showing[own] = _alike(keys, own, np.flatnonzero(holding), places, self.rule)
+        return showing
+
+    @property
+    def long(self) -> bool:
+        """Whether c takes long: it is counted once for each pattern of gaps."""
+        return float(self.keys.tuples.patterns) * self.keys.distinct > _LONG
 
     @property
     def k(self) -> Counts:
@@ -100,16 +122,7 @@ def readings(keys: Keys, *, rule: str = "worst") -> Readings:
     -----
     Where the rule takes a candidate as known (``worst``, ``first``), it does so for c, too.
     """
-    kept, tuples = keys.kept, keys.tuples
-    showing = np.zeros(keys.distinct, np.int64)
-    known = [column > 0 for column in tuples.columns]
-    first, pattern = grouped(known, [2] * len(known))
-    for number, row in enumerate(first):
-        places = [place for place, held in enumerate(known) if held[row]]
-        own = np.flatnonzero((pattern == number) & kept)
-        holding = np.logical_and.reduce([kept, *(known[place] for place in places)])
-        showing[own] = _alike(keys, own, np.flatnonzero(holding), places, rule)
-    return Readings(keys, np.where(kept, tuples.count, 0), showing, matches_of_tuples(keys, rule=rule))
+    return Readings(keys, rule, np.where(keys.kept, keys.tuples.count, 0), matches_of_tuples(keys, rule=rule))
 
 
 def _alike(keys: Keys, own: Counts, holding: Counts, places: Sequence[int], rule: str) -> Counts:

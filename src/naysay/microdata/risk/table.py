@@ -9,18 +9,17 @@ from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
-import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.errors import DataError, StatisticalWarning
-from naysay.microdata.keys import table as tables
 from naysay.microdata.keys.candidates import Form
 from naysay.microdata.keys.table import check_choice
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import anonymity
 from naysay.microdata.population.theta import FEWEST, sampling_fraction
 from naysay.microdata.population.weighted import Scale
+from naysay.microdata.risk.asked import encoded, lists, members
 from naysay.microdata.risk.closeness import Closeness
 from naysay.microdata.risk.diversity import Diversity
 from naysay.microdata.risk.gaps import LeastReadings
@@ -155,6 +154,8 @@ class RiskTable(Printed):
         Whether sampling weights entered.
     warnings : tuple of StatisticalWarning
         About the whole.
+    titles : {key: text}
+        What keys are called, where their file says it.
     """
 
     n: int
@@ -163,6 +164,7 @@ class RiskTable(Printed):
     confidence: float = 0.95
     weighted: bool = False
     warnings: tuple[StatisticalWarning, ...] = field(default=())
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kinds(self) -> tuple[type[Measure], ...]:
@@ -183,6 +185,7 @@ class RiskTable(Printed):
             "weighted": self.weighted,
             "quasi_identifiers": [row.to_dict() for row in self.quasi_identifiers],
             "warnings": [str(warning) for warning in self.warnings],
+            **({"labels": self.called} if self.called else {}),
         }
 
     def content(self) -> list[Content]:
@@ -201,8 +204,15 @@ class RiskTable(Printed):
             Heading(title),
             *map(self.table_of, self.kinds),
             explained([*meaning, theta]),
+            *(Note(f"{name}: {title}") for name, title in self.called.items()),
             *map(Note, self.reservations),
         ]
+
+    @property
+    def called(self) -> dict[str, str]:
+        """The titles of the keys of all rows, where they have one."""
+        names = dict.fromkeys(chain.from_iterable(row.keys for row in self.quasi_identifiers))
+        return {name: self.titles[name] for name in names if name in self.titles}
 
     def table_of(self, kind: type[Measure], *, page: bool = False) -> Table:
         """The table of one measure; on the page in its words, where the measure has words for it."""
@@ -310,20 +320,20 @@ def risk_table(
     -----
     Mulder, Ensuring anonymity in survey panel research, tables 3 and 4; Skinner & Elliot (2002).
     """
-    asked = _asked(quasi_identifiers)
+    asked = lists(quasi_identifiers)
     _checks.confidence(confidence)
     given: Any = population
     people: float | None = given.item() if isinstance(given, np.generic) else given
     if people is None and weights is not None:
         raise DataError("weights count people of a population; give population= (--population) beside them")
     check_also(also, population=people, sensitive=sensitive)
-    members = _members(table, also, households)
+    housed = members(table, also, households)
     policies = [missing] if isinstance(missing, str | Mapping) else list(missing)
     if not policies:
         raise DataError("at least one policy for missing cells is needed, such as 'wildcard'; got none")
     rows: list[QuasiIdentifier] = []
     for policy in policies:
-        keys = _encoded(table, asked, policy, cells, weights, sensitive)
+        keys = encoded(table, asked, policy, cells, weights, sensitive)
         if people is not None:
             sampling_fraction(keys.n, people)
         scale = None if weights is None or people is None else Scale.between(keys, weights, people)
@@ -332,21 +342,10 @@ def risk_table(
             told = None if progress is None else partial(progress, " + ".join(names))
             if told is not None:
                 told(0.0)
-            case = Case(keys.only(names), rule, people, scale, confidence, beside, told, tuple(also), members)
+            case = Case(keys.only(names), rule, people, scale, confidence, beside, told, tuple(also), housed)
             rows.append(QuasiIdentifier.of(case, records=records))
     notes = () if scale is None else scale.warnings
     return RiskTable(keys.n, people, tuple(rows), confidence, weights is not None, notes)
-
-
-def _asked(quasi_identifiers: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    if isinstance(quasi_identifiers, str) or any(isinstance(names, str) for names in quasi_identifiers):
-        raise DataError(
-            f"quasi-identifiers are lists of keys, such as [['age'], ['age', 'gender']]; got {quasi_identifiers!r}"
-        )
-    asked = [tuple(names) for names in quasi_identifiers]
-    if not asked:
-        raise DataError("at least one quasi-identifier is needed, such as [['age', 'gender']]; got none")
-    return asked
 
 
 def check_also(also: Sequence[str], *, population: float | None, sensitive: str | None) -> None:
@@ -360,34 +359,3 @@ def check_also(also: Sequence[str], *, population: float | None, sensitive: str 
         for need in known[name].needs:
             if given.get(need, "") is None:
                 raise DataError(f"{name!r} needs {need}= (--{need}) beside it")
-
-
-def _members(table: Any, also: Sequence[str], households: str | Sequence[Any] | None) -> pl.Series | None:
-    """The household of each respondent."""
-    if ("household" in also) != (households is not None):
-        raise DataError("household risk needs to know the households: name both 'household' and their column")
-    if households is None:
-        return None
-    cells = tables.Table.of(table).column(households) if isinstance(households, str) else households
-    return cells if isinstance(cells, pl.Series) else pl.Series(cells)
-
-
-def _encoded(
-    table: Any,
-    asked: Sequence[Sequence[str]],
-    policy: str | Mapping[str, str],
-    cells: Mapping[str, Form] | None,
-    weights: str | ArrayLike | None,
-    sensitive: str | None,
-) -> Keys:
-    """All keys that are asked for, and the sensitive variable, encoded once."""
-    names = list(dict.fromkeys(chain.from_iterable(asked)))
-    if sensitive in names:
-        raise DataError(f"the sensitive variable must not be a key; {sensitive!r} is both", column=sensitive)
-    every = names if sensitive is None else [*names, sensitive]
-    if isinstance(table, Keys):
-        if policy != "wildcard" or cells or not isinstance(weights, str | None):
-            raise DataError("keys that are read have their policies, cells and weights; give them to Keys(...) instead")
-        return table.only(every)
-    policies = dict.fromkeys(names, policy) if isinstance(policy, str) else policy
-    return Keys(table, every, missing=policies, cells=cells, weights=weights)
