@@ -148,13 +148,14 @@ class Synthesize(Random):
         return found
 
     def _values(self, column: pl.Series, place: NDArray[np.intp], rng: np.random.Generator) -> pl.Series:
-        """The values of these records; smoothed ones lie between a value and the next higher one of the file."""
+        """The values of these records; smoothed ones lie between a value and its neighbor in the file."""
         if not self.smooth or not column.dtype.is_float():
             return column.gather(place)
         values = column.fill_null(float("nan")).to_numpy()
         known = np.unique(values[~np.isnan(values)])
         own = values[place]
         above = known[np.minimum(np.searchsorted(known, own, side="right"), len(known) - 1)]
+        above = np.where(above == own, known[max(len(known) - 2, 0)], above)  # the highest has a neighbor below only
         return pl.Series(own + rng.random(len(own)) * (above - own)).fill_nan(None)
 
 
