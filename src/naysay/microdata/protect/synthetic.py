@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -139,7 +140,9 @@ class Synthesize(Random):
             tree.fit(seen, number.to_numpy())
         else:
             tree = DecisionTreeClassifier(min_samples_leaf=self.least, random_state=state)
-            tree.fit(seen, target)
+            with warnings.catch_warnings():  # many categories for few records are no regression
+                warnings.simplefilter("ignore", UserWarning)
+                tree.fit(seen, target)
         leaf, wanted = tree.apply(seen), tree.apply(asked)
         order = np.argsort(leaf, kind="stable")
         start = np.searchsorted(leaf[order], wanted, side="left")
