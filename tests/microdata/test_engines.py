@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from naysay import DataError, microdata
+from naysay.microdata import protect
 from naysay.microdata.keys import engines
 from naysay.microdata.keys.engines import engine_for
 
@@ -194,3 +195,13 @@ def test_every_frame_gives_the_numbers_of_the_definition(rows, rule):
         assert sorted(microdata.matches(microdata.Keys(frame(rows), names(rows)), rule=rule)) == expected
     there = microdata.histogram(microdata.Keys(duckdb_relation(rows), names(rows)), rule=rule)
     assert np.repeat(there.sizes, there.respondents).tolist() == expected
+
+
+def test_spark_recodes_and_suppresses_as_memory_does(spark):
+    ages = [None if place % 17 == 0 else 20 + place * 7 % 60 for place in range(200)]
+    there = spark.createDataFrame([(age, "ab"[place % 2]) for place, age in enumerate(ages)], "age int, sex string")
+    here = {"age": ages, "sex": ["ab"[place % 2] for place in range(200)]}
+    for step in (protect.Bins(variable="age", width=20), protect.Suppress(keys=["age", "sex"], target="k >= 8")):
+        there, here = step.apply(there)[0], step.apply(here)[0]
+    made = sorted(map(str, map(tuple, there.collect())))
+    assert made == sorted(map(str, zip(here["age"], here["sex"], strict=True)))

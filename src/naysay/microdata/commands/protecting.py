@@ -12,7 +12,7 @@ from naysay.microdata.commands.protect_options import ProtectOptions
 from naysay.microdata.protect.hierarchy import Hierarchy
 from naysay.microdata.protect.plan import Plan
 from naysay.microdata.protect.proposing import propose
-from naysay.microdata.protect.release import Release, check_out, log_of, release
+from naysay.microdata.protect.releases import Release, check_out, log_of, release
 
 __all__ = ["Protecting"]
 

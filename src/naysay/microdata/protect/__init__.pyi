@@ -22,8 +22,8 @@ from naysay.microdata.protect.recoding import Bins as Bins
 from naysay.microdata.protect.recoding import Dates as Dates
 from naysay.microdata.protect.recoding import Intervals as Intervals
 from naysay.microdata.protect.recoding import Recode as Recode
-from naysay.microdata.protect.release import Release as Release
-from naysay.microdata.protect.release import release as release
+from naysay.microdata.protect.releases import Release as Release
+from naysay.microdata.protect.releases import release as release
 from naysay.microdata.protect.suppression import Suppress as Suppress
 from naysay.microdata.protect.swapping import RankSwap as RankSwap
 from naysay.microdata.protect.synthetic import Combined as Combined

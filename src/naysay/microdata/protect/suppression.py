@@ -175,6 +175,9 @@ def masks(method: Suppress, units: Units) -> tuple[Ints, NDArray[np.bool_]]:
         Fewer units than the target asks for, or units that cannot be helped because a key must stay.
     """
     goal, names = Target.of(method.target), tuple(method.keys)
+    if not units.single and goal.reading != "k":
+        told = f"{goal.reading} is for people; households and persons over waves have k"
+        raise DataError(f"{told}: ask for the target 'k >= {goal.least}'")
     if goal.least > units.total:
         raise DataError(f"the target {goal} needs {goal.least:,} records or more; the file has {units.total:,}")
     costs = [*prices(names, method.importance), *(float("inf") for _ in method.strata)]

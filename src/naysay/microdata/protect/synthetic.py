@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -139,7 +140,9 @@ class Synthesize(Random):
             tree.fit(seen, number.to_numpy())
         else:
             tree = DecisionTreeClassifier(min_samples_leaf=self.least, random_state=state)
-            tree.fit(seen, target)
+            with warnings.catch_warnings():  # many categories for few records are no regression
+                warnings.simplefilter("ignore", UserWarning)
+                tree.fit(seen, target)
         leaf, wanted = tree.apply(seen), tree.apply(asked)
         order = np.argsort(leaf, kind="stable")
         start = np.searchsorted(leaf[order], wanted, side="left")
@@ -148,13 +151,14 @@ class Synthesize(Random):
         return found
 
     def _values(self, column: pl.Series, place: NDArray[np.intp], rng: np.random.Generator) -> pl.Series:
-        """The values of these records; smoothed ones lie between a value and the next higher one of the file."""
+        """The values of these records; smoothed ones lie between a value and its neighbor in the file."""
         if not self.smooth or not column.dtype.is_float():
             return column.gather(place)
         values = column.fill_null(float("nan")).to_numpy()
         known = np.unique(values[~np.isnan(values)])
         own = values[place]
         above = known[np.minimum(np.searchsorted(known, own, side="right"), len(known) - 1)]
+        above = np.where(above == own, known[max(len(known) - 2, 0)], above)  # the highest has a neighbor below only
         return pl.Series(own + rng.random(len(own)) * (above - own)).fill_nan(None)
 
 

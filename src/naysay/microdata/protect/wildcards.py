@@ -23,8 +23,6 @@ def matched(units: Units, least: int, costs: Sequence[float]) -> tuple[Ints, NDA
     A record that lost more than half of its keys is no match of another: emptying `least` - 1 records would otherwise
     give everybody their matches, and protect nobody.
     """
-    if not units.single:
-        raise DataError("m is for people: households and persons over waves have k; ask for the target 'k >= …'")
     for variable in units.keys.variables:
         if not variable.cells.certain:
             told = f"the target m is for keys that hold one value a cell; {variable.name!r} holds sets of candidates"

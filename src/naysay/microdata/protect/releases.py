@@ -71,11 +71,8 @@ class Release(Printed):
         """Provenance, what was done, and risk before and after."""
         named = [f"{name} ({self.labels[name]})" if name in self.labels else name for name in self.plan.keys]
         goal = "none" if self.plan.goal is None else str(self.plan.goal)
-        facts = [
-            ("keys", ", ".join(named)),
-            ("target", goal),
-            *((name, str(told)) for name, told in self.source.items()),
-        ]
+        told = ((name, f"{self.source[name]:,}") for name in ("rows", "rows released"))
+        facts = [("original", str(self.source["original"])), *told, ("keys", ", ".join(named)), ("target", goal)]
         rows = [
             [what, _number(getattr(self.before, what)), _number(getattr(self.after, what, None)),
              _number(self.before.below[place]), _number(None if self.after is None else self.after.below[place])]

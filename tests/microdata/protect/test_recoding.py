@@ -1,0 +1,164 @@
+"""Recoding, hierarchies, and the search for the levels that lose least."""
+
+import itertools
+import sys
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from naysay.errors import DataError
+from naysay.microdata import protect
+
+sys.path.insert(0, str(Path(__file__).parent))
+from tables_of import classes, skewed
+
+
+def enumerated(frame, hierarchies, least, share, aggregate):
+    """The least loss over all combinations of levels, by plain counting."""
+    names, best = list(hierarchies), None
+    for levels in itertools.product(*(range(each.height + 1) for each in hierarchies.values())):
+        columns, losses = {}, []
+        for name, level in zip(names, levels, strict=True):
+            own, cells = hierarchies[name], frame[name].cast(pl.String).to_list()
+            columns[name] = [own.at(cell, level) for cell in cells]
+            leaves = list(own.levels)
+            under = [sum(own.at(leaf, level) == label for leaf in leaves) / len(leaves) for label in columns[name]]
+            losses.append((np.mean(under) - 1 / len(leaves)) / (1 - 1 / len(leaves)))
+        few = sum(count < least for count in classes(pl.DataFrame(columns), names))
+        if few <= share * frame.height:
+            whole = [loss * (1 - few / frame.height) + few / frame.height for loss in losses]
+            key = (
+                (np.mean(whole),) if aggregate == "mean" else tuple(sorted((round(x, 9) for x in whole), reverse=True))
+            )
+            best = key if best is None else min(best, key)
+    return best
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "rank"])
+@pytest.mark.parametrize(("share", "seed"), [(0.0, 1), (0.05, 2), (0.1, 3)])
+def test_the_search_finds_what_full_enumeration_finds(share, seed, aggregate):
+    frame = skewed(90, [12, 5, 8], seed=seed)
+    hierarchies = {
+        "v0": protect.hierarchy_of_numbers(range(1, 13), widths=[2, 6]),
+        "v1": protect.hierarchy_of_numbers(range(1, 6), widths=[2]),
+        "v2": protect.hierarchy_of_numbers(range(1, 9), widths=[2, 4]),
+    }
+    found = protect.coarsen(frame, hierarchies, target="k >= 3", suppress=share, aggregate=aggregate)
+    assert found.loss == pytest.approx(enumerated(frame, hierarchies, 3, share, aggregate)[0], abs=1e-8)
+    assert found.complete and found.counted < found.nodes == 48
+    plan = protect.Plan(keys=list(hierarchies), target=None, steps=found.steps)
+    safe, _ = plan.apply(frame)
+    assert sum(count < 3 for count in classes(safe, list(hierarchies))) == found.suppressed
+
+
+def test_out_of_time_the_search_says_how_far_it_may_be():
+    frame = skewed(400, [30, 20, 20], seed=4)
+    hierarchies = {name: protect.hierarchy_of_numbers(range(1, 31), widths=[2, 4, 8, 16]) for name in frame.columns}
+    found = protect.coarsen(frame, hierarchies, seconds=0.0)
+    whole = protect.coarsen(frame, hierarchies)
+    assert found.bound <= whole.loss <= found.loss
+    assert not found.complete and "out of time" in str(found)
+
+
+def test_coarser_values_never_lower_m():
+    frame = skewed(200, [12, 5], seed=5, gaps=0.1)
+    before = protect.guarantee(frame, ["v0", "v1"])
+    safe, _ = protect.Bins(variable="v0", width=4).apply(frame)
+    after = protect.guarantee(safe, ["v0", "v1"])
+    assert all(a >= b for a, b in zip((after.k, after.c, after.m), (before.k, before.c, before.m), strict=True))
+
+
+def test_households_are_searched_as_tuples():
+    frame = pl.DataFrame({"house": [1, 1, 2, 2, 3, 3, 4], "age": [1, 2, 2, 1, 1, 3, 4]})
+    ages = protect.hierarchy_of_numbers([1, 2, 3, 4], widths=[2])
+    with pytest.raises(DataError, match="not even the coarsest levels"):
+        protect.coarsen(frame, {"age": ages}, target="k >= 2", unit="house")
+    assert protect.coarsen(frame.head(6), {"age": ages}, target="k >= 3", unit="house").levels == {"age": 1}
+    assert protect.coarsen(frame.head(4), {"age": ages}, target="k >= 2", unit="house").levels == {"age": 0}
+
+
+def test_dates_intervals_and_tables_name_their_groups_in_order():
+    born = pl.DataFrame({"born": [date(1984, 5, 3), date(1984, 12, 1), None]})
+    assert protect.Dates(variable="born", to="month").apply(born)[0]["born"].to_list() == ["1984-05", "1984-12", None]
+    assert protect.Dates(variable="born", to="year").apply(born)[0]["born"].to_list() == ["1984", "1984", None]
+    made, _ = protect.Intervals(variable="x", bounds=[10, 20], keep=["refused"]).apply({"x": ["9.5", "refused", "20"]})
+    assert made["x"] == ["under 10", "refused", "20 or more"]
+    frame, _ = protect.Bins(variable="x", width=0.5).apply(pl.DataFrame({"x": [0.2, 0.7]}))
+    assert frame.schema["x"] == pl.Enum(["0 to under 0.5", "0.5 to under 1"])
+
+
+def test_sets_of_candidates_become_sets_of_groups():
+    frame = pl.DataFrame({"age": [[31, 38], [39, 41], None]})
+    assert protect.Bins(variable="age", width=10).apply(frame)[0]["age"].to_list() == [
+        ["30 to 39"], ["30 to 39", "40 to 49"], None,
+    ]  # fmt: skip
+
+
+def test_a_hierarchy_is_read_from_csv(tmp_path):
+    path = tmp_path / "jobs.csv"
+    path.write_text("nurse,care,any\ncook,food,any\nbaker,food,any\n")
+    jobs = protect.Hierarchy.read(path)
+    assert jobs.height == 2 and jobs.at("baker", 1) == "food"
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'naysay = "plan"\nversion = 1\nkeys = ["job"]\ntarget = "k >= 2"\n'
+        '[[step]]\nmethod = "generalize"\nvariable = "job"\nlevel = 1\nhierarchy = "jobs.csv"\n'
+    )
+    read = protect.Plan.read(plan)
+    safe, _ = read.apply({"job": ["cook", "baker", "nurse", "nurse"]})
+    assert safe["job"] == ["food", "food", "care", "care"]
+    assert protect.Plan.read(read.toml()).apply({"job": ["cook", "baker"]})[0]["job"] == ["food", "food"]
+
+
+BAD = {
+    "two parents": ("a,x,any\nb,x,all\n", "one parent"),
+    "parents that differ": ("a,x,p,any\nb,x,q,any\n", "'x' is in 'p' .* and in 'q'"),
+    "a gap": ("a,x,any\nb,,any\n", "'b' has 1"),
+    "a short row": ("a,x,any\nb,x\n", "row 2 has 2 of 3"),
+    "a last level of two": ("a,x\nb,y\n", "last level .* 'x', 'y'"),
+    "a value twice": ("a,x,any\na,y,any\n", "'a' twice"),
+    "no level": ("a\nb\n", "row 1 has 1 of 2"),
+    "nothing": ("", "at least one value"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_hierarchy_that_cannot_be_is_refused(case, tmp_path):
+    path = tmp_path / "h.csv"
+    text, told = BAD[case]
+    path.write_text(text)
+    with pytest.raises(DataError, match=told):
+        protect.Hierarchy.read(path)
+
+
+ANY = protect.Hierarchy({"1": ["any"], "2": ["any"]})
+WRONG = {
+    "a value that the hierarchy lacks": (protect.Generalize, {"level": 1, "hierarchy": ANY}, "does not hold 'nurse'"),
+    "a level above it": (protect.Generalize, {"level": 2, "hierarchy": ANY}, "level of 'x'"),
+    "no number to bin": (protect.Bins, {"width": 5}, "row 2, holds 'nurse', which is not a number"),
+    "no width": (protect.Bins, {"width": 0}, "wider than 0"),
+    "falling bounds": (protect.Intervals, {"bounds": [5, 2]}, "must rise"),
+    "no date": (protect.Dates, {"to": "year"}, "which is no date"),
+    "no such period": (protect.Dates, {"to": "week"}, "month, quarter or year"),
+    "a value that nothing is said of": (protect.Recode, {"into": {"1": "one"}}, "becomes of 'nurse'"),
+    "no value": (protect.Recode, {"into": {}}, "at least one value"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_recoding_that_cannot_be_is_refused(case):
+    method, given, told = WRONG[case]
+    with pytest.raises((DataError, ValueError), match=told):
+        method(variable="x", **given).apply({"x": ["1", "nurse"]})
+
+
+def test_a_search_that_cannot_be_is_refused():
+    frame = pl.DataFrame({"x": [1, 2]})
+    for given, told in (({"target": "m >= 2"}, "searched for k"), ({"suppress": 1.0}, "from 0 to below 1")):
+        with pytest.raises(DataError, match=told):
+            protect.coarsen(frame, {"x": ANY}, **given)
+    with pytest.raises(DataError, match="must nest"):
+        protect.hierarchy_of_numbers([1, 2, 3], widths=[2, 3])
