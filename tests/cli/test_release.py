@@ -118,7 +118,7 @@ def test_synthetic_records_are_attacked_beside_a_control(naysay, folder):
     assert found["replicated"]["control"] == 300
     assert found["inference"]["control"]["n"] == 300
     code, out, _ = naysay(*words, "--html", "page.html")
-    assert (code, "for want of a control" in out) == (0, True)
+    assert (code, "again in a fresh sample: 0, expected under Pitman" in out) == (0, True)
 
 
 REFUSED = {

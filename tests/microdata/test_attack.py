@@ -315,6 +315,9 @@ def test_copies_of_unique_people_stand_beside_a_fresh_sample():
     honest = attack.replicated(draw(600), original, ["a", "b"], control=control)
     error = np.sqrt(honest.found + honest.fresh)
     assert abs(honest.found - honest.fresh) < 4 * error
+    counted = [attack.replicated(draw(600), original, ["a", "b"], control=draw(600)).fresh for _ in range(20)]
+    expected = attack.replicated(original, original, ["a", "b"]).fresh
+    assert expected == pytest.approx(np.mean(counted), rel=0.1)
     with pytest.raises(DataError, match="as many people"):
         attack.replicated(original, original, ["a"], control=control[:10])
 
