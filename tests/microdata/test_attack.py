@@ -139,6 +139,15 @@ def test_noise_is_undone_by_the_nearest_record_until_it_is_as_large_as_the_data(
     assert shares[2] < 0.02
 
 
+def test_after_noise_a_record_with_a_gap_is_not_nearer_than_the_right_one():
+    rng = np.random.default_rng(13)
+    original = pl.DataFrame({name: rng.normal(size=500) for name in "abcd"})
+    noisy = original.with_columns(pl.all() + pl.Series(rng.normal(size=500) * 0.05))
+    gaps = noisy.with_columns(pl.when(pl.int_range(500) >= 100).then(pl.col("a")), pl.col("b"))
+    found = attack.ATTACKS["nearest"](Register(tuple("abcd"), original, gaps, np.arange(500)))["nearest"]
+    assert found.right[100:].mean() > 0.95  # were a gap agreement, it would be below a third
+
+
 def test_a_gap_is_no_evidence_for_the_nearest_record():
     release = {"a": [1.0, None, 5.0], "b": [2.0, 2.0, 9.0], "c": [None, None, 3.0]}
     register = {"a": [1.0], "b": [2.0], "c": [3.0]}
