@@ -303,12 +303,14 @@ def test_what_a_file_teaches_of_everybody_is_no_risk_of_its_people():
     keys = ["age", "town"]
     found = attack.infer(honest, original, keys, "ill", control=others)
     assert found.inside.value > 0.7 > found.baseline  # it looks like a breach, and is none
+    low, high = found.excess_interval
+    assert low < 0 < high
     assert abs(found.excess) < 0.15
     noisy = original.with_columns(pl.Series("ill", rng.choice(["yes", "no"], 800)))
     leaked = attack.infer(
         noisy, noisy, keys, "ill", control=draw(800).with_columns(pl.Series("ill", rng.choice(["yes", "no"], 800)))
     )
-    assert leaked.excess > 0.4
+    assert leaked.excess_interval[0] > 0.4
     assert attack.infer(copied, original, keys, "ill").control.n == 0
 
 
