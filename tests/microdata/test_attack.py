@@ -139,6 +139,15 @@ def test_noise_is_undone_by_the_nearest_record_until_it_is_as_large_as_the_data(
     assert shares[2] < 0.02
 
 
+def test_after_noise_a_record_with_a_gap_is_not_nearer_than_the_right_one():
+    rng = np.random.default_rng(13)
+    original = pl.DataFrame({name: rng.normal(size=500) for name in "abcd"})
+    noisy = original.with_columns(pl.all() + pl.Series(rng.normal(size=500) * 0.05))
+    gaps = noisy.with_columns(pl.when(pl.int_range(500) >= 100).then(pl.col("a")), pl.col("b"))
+    found = attack.ATTACKS["nearest"](Register(tuple("abcd"), original, gaps, np.arange(500)))["nearest"]
+    assert found.right[100:].mean() > 0.95  # were a gap agreement, it would be below a third
+
+
 def test_a_gap_is_no_evidence_for_the_nearest_record():
     release = {"a": [1.0, None, 5.0], "b": [2.0, 2.0, 9.0], "c": [None, None, 3.0]}
     register = {"a": [1.0], "b": [2.0], "c": [3.0]}
@@ -294,12 +303,14 @@ def test_what_a_file_teaches_of_everybody_is_no_risk_of_its_people():
     keys = ["age", "town"]
     found = attack.infer(honest, original, keys, "ill", control=others)
     assert found.inside.value > 0.7 > found.baseline  # it looks like a breach, and is none
+    low, high = found.excess_interval
+    assert low < 0 < high
     assert abs(found.excess) < 0.15
     noisy = original.with_columns(pl.Series("ill", rng.choice(["yes", "no"], 800)))
     leaked = attack.infer(
         noisy, noisy, keys, "ill", control=draw(800).with_columns(pl.Series("ill", rng.choice(["yes", "no"], 800)))
     )
-    assert leaked.excess > 0.4
+    assert leaked.excess_interval[0] > 0.4
     assert attack.infer(copied, original, keys, "ill").control.n == 0
 
 
@@ -315,6 +326,9 @@ def test_copies_of_unique_people_stand_beside_a_fresh_sample():
     honest = attack.replicated(draw(600), original, ["a", "b"], control=control)
     error = np.sqrt(honest.found + honest.fresh)
     assert abs(honest.found - honest.fresh) < 4 * error
+    counted = [attack.replicated(draw(600), original, ["a", "b"], control=draw(600)).fresh for _ in range(20)]
+    expected = attack.replicated(original, original, ["a", "b"]).fresh
+    assert expected == pytest.approx(np.mean(counted), rel=0.1)
     with pytest.raises(DataError, match="as many people"):
         attack.replicated(original, original, ["a"], control=control[:10])
 

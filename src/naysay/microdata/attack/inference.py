@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,8 @@ from naysay.microdata.risk.written import Printed, percent
 from naysay.printing import Content, Facts, Note, Sentence, plain
 
 __all__ = ["Inference", "infer"]
+
+_Z = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,16 @@ class Inference(Printed):
             return float("nan")
         return (self.inside.value - self.control.value) / (1 - self.control.value)
 
+    @property
+    def excess_interval(self) -> tuple[float, float]:
+        """The 95 % interval of the excess, by the delta method, with binomial shares."""
+        a, c = self.inside, self.control
+        if math.isnan(self.excess):
+            return self.excess, self.excess
+        variance = a.value * (1 - a.value) / a.n + c.value * (1 - c.value) / c.n * ((1 - a.value) / (1 - c.value)) ** 2
+        half = _Z * math.sqrt(variance) / (1 - c.value)
+        return self.excess - half, self.excess + half
+
     def content(self) -> list[Content]:
         rows = [
             ("people whom the release was made from", f"{self.inside}, of {self.inside.n:,}"),
@@ -60,7 +73,10 @@ class Inference(Printed):
             ("the most common value for everybody", percent(self.baseline)),
         ]
         if not np.isnan(self.excess):
-            rows.append(("what being in the file costs", f"{percent(self.excess)} of what could be learned"))
+            low, high = map(percent, self.excess_interval)
+            rows.append(
+                ("what being in the file costs", f"{percent(self.excess)} of what else is unknown ({low} to {high})")
+            )
         told = f"A guess of {self.secret!r} from the nearest records on {', '.join(self.keys)} is right for"
         missing = "without a control, what the release teaches of everybody is taken for a risk of its people"
         return [Sentence(told), Facts(tuple(rows)), *([] if self.control.n else [Note(missing)])]
@@ -68,7 +84,13 @@ class Inference(Printed):
     def to_dict(self) -> dict[str, Any]:
         """All numbers, as JSON can hold them."""
         shares = {"inside": self.inside.fields(), "control": self.control.fields()}
-        own = {"secret": self.secret, "keys": self.keys, "baseline": self.baseline, "excess": self.excess}
+        own = {
+            "secret": self.secret,
+            "keys": self.keys,
+            "baseline": self.baseline,
+            "excess": self.excess,
+            "excess_interval": self.excess_interval,
+        }
         told: dict[str, Any] = plain(own | shares)
         return told
 

@@ -17,15 +17,16 @@ __all__ = ["nearest", "nearest_records"]
 Floats = NDArray[np.float64]
 
 _CELLS = 4_000_000  # distances held at once
-_ALIKE = 1e-7  # squared standard deviations: two records at one distance
+_STRANGERS, _GAP = 2.0, 1.0  # squared standard deviations between two random people; and for a gap
+_ALIKE = 1e-6  # squared standard deviations: two records at one distance
 
 
 def nearest(register: Register, *, seed: int = 1) -> dict[str, Linked]:
-    """Name the nearest record; of several that are equally near and show equally much, one at random.
+    """Name the nearest record; of several that are equally near, one at random.
 
     Numbers count by their squared difference in standard deviations of the release. Other values that differ count 2,
-    as two random people do on average on a number. Each record counts by the mean over what is known on both sides: a
-    gap is no evidence, neither for nor against it. A record that shows less than half of what is known is no candidate.
+    as two random people do on average on a number. A gap is no evidence: it counts 1, halfway between a value that
+    agrees and one of a stranger. Were it 0, a record with a gap would be nearer than the right one after some noise.
 
     Parameters
     ----------
@@ -50,17 +51,14 @@ def nearest_records(register: Register) -> Iterator[tuple[NDArray[np.intp], NDAr
     step = max(1, _CELLS // records)
     for start in range(0, people, step):
         rows = np.arange(start, min(people, start + step))
-        total, known = np.zeros((len(rows), records), np.float32), np.zeros((len(rows), records), np.int16)
+        far, shown = np.zeros((len(rows), records), np.float32), np.zeros((len(rows), records), bool)
         for mine, theirs, numeric in columns:
             apart = mine[rows, None] - theirs[None, :]
             there = ~np.isnan(apart)
-            known += there
-            total += np.where(there, apart**2 if numeric else 2.0 * (apart != 0), 0.0).astype(np.float32)
-        held = np.sum([~np.isnan(mine[rows]) for mine, _, _ in columns], axis=0)
-        shown = (2 * known >= held[:, None]) & (known > 0)
-        far = np.where(shown, total / np.maximum(known, 1), np.inf)
-        close = shown & (far <= far.min(axis=1, keepdims=True) + _ALIKE)
-        yield rows, close & (known == np.where(close, known, 0).max(axis=1, keepdims=True))
+            shown |= there
+            far += np.where(there, apart**2 if numeric else _STRANGERS * (apart != 0), _GAP).astype(np.float32)
+        far[~shown] = np.inf
+        yield rows, shown & (far <= far.min(axis=1, keepdims=True) + _ALIKE)
 
 
 def _comparable(register: Register, name: str) -> tuple[Floats, Floats, bool]:

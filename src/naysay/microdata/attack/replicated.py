@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
+from scipy.special import gammaln
 
 from naysay.errors import DataError
 from naysay.microdata.attack.aligned import frame_of, texts
 from naysay.microdata.keys.variables import Keys
+from naysay.microdata.population.pitman import pitman
+from naysay.microdata.population.uniques import Sample
 from naysay.microdata.risk.written import DASH, Printed
 from naysay.printing import Content, Facts, Sentence, plain
 
-__all__ = ["Replicated", "replicated"]
+__all__ = ["Replicated", "recurring", "replicated"]
 
 
 @dataclass(frozen=True)
@@ -29,9 +34,10 @@ class Replicated(Printed):
     found : int
         Those whose keys a synthetic record holds.
     fresh : float
-        How many a fresh sample of as many people holds; NaN without a control.
+        How many a fresh sample of as many people holds: counted in the control, or else expected; NaN where too few
+        people are alike for that.
     control : int
-        People of the control.
+        People of the control; 0 where the number is expected.
     """
 
     name = "replicated"
@@ -42,9 +48,8 @@ class Replicated(Printed):
     control: int
 
     def content(self) -> list[Content]:
-        fresh = (
-            f"{self.fresh:,.0f}, in {self.control:,} other people" if self.control else f"{DASH}, for want of a control"
-        )
+        how = f"in {self.control:,} other people" if self.control else "expected under Pitman's model"
+        fresh = DASH if math.isnan(self.fresh) else f"{self.fresh:,.0f}, {how}"
         rows = (
             ("alone in the original", f"{self.unique:,} people, on {', '.join(self.keys)}"),
             ("of them again in the synthetic file", f"{self.found:,}"),
@@ -68,6 +73,7 @@ def replicated(synthetic: Any, original: Any, keys: Sequence[str], *, control: A
     keys : sequence of str
     control : dataframe or mapping of columns, optional
         Other people of the same population, as many as there are synthetic records or more; the first of them count.
+        Without it, the number is expected under Pitman's model (`recurring`).
 
     Raises
     ------
@@ -85,13 +91,33 @@ def replicated(synthetic: Any, original: Any, keys: Sequence[str], *, control: A
     alone = _unique(first, keys)
     found = _again(alone, second, keys)
     if control is None:
-        return Replicated(tuple(keys), alone.height, found, float("nan"), 0)
+        return Replicated(tuple(keys), alone.height, found, recurring(first, keys, second.height), 0)
     others = frame_of(control, what="the control")
     if others.height < second.height:
         told = f"the control has {others.height:,} people, and there are {second.height:,} synthetic records"
         raise DataError(f"a control must have as many people as there are synthetic records; {told}")
     fresh = _again(alone, others.head(second.height), keys)
     return Replicated(tuple(keys), alone.height, found, fresh, second.height)
+
+
+def recurring(original: pl.DataFrame, keys: Sequence[str], people: int) -> float:
+    """How many of the unique people of a file have their keys again among so many others of its population.
+
+    Under Pitman's model with θ and α a class of one person stays alone in m more draws after n with probability
+    Γ(θ+n+m-1+α) Γ(θ+n) / (Γ(θ+n-1+α) Γ(θ+n+m)). NaN where the model has no answer.
+    """
+    table = pl.DataFrame({name: texts(original[name]) for name in keys}).drop_nulls()
+    sizes = table.group_by(list(keys)).len()["len"].cast(pl.Int64).to_numpy()
+    n = int(sizes.sum())
+    if n < 2:
+        return float("nan")
+    known = pitman(Sample.of(sizes, 2 * n)).parameters  # they do not depend on the population
+    if not known:
+        return float("nan")
+    theta, alpha = known["theta"], known["alpha"]
+    alone = gammaln(theta + n + people - 1 + alpha) - gammaln(theta + n + people)
+    alone += gammaln(theta + n) - gammaln(theta + n - 1 + alpha)
+    return float((sizes == 1).sum() * -np.expm1(alone))
 
 
 def _unique(frame: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

@@ -71,14 +71,14 @@ def command(options: Options) -> None:
     register who are not in the release are the control: every link to one of them is wrong. It prints no person's
     values.
 
-    \\b
+    \b
     Examples:
       naysay attack safe.csv --register survey.csv --keys age,gender,region
-      naysay attack safe.csv --register register.csv --id number \\\\
+      naysay attack safe.csv --register register.csv --id number \\
           --keys age,gender,region --by exact,nearest,probabilistic
-      naysay attack safe.csv --register survey.csv --keys age,region \\\\
+      naysay attack safe.csv --register survey.csv --keys age,region \\
           --household household --html attack.html
-      naysay attack synthetic.csv --synthetic --register survey.csv \\\\
+      naysay attack synthetic.csv --synthetic --register survey.csv \\
           --keys age,region --secret illness --control others.csv
     """
     from naysay.microdata.attack.page import attack_html

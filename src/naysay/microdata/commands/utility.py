@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
+from naysay import files
 from naysay.console import output, pages
 from naysay.console.commands import takes
 from naysay.console.options import Codes, Encoding, Format, Html, Separator, column, design_of
@@ -64,17 +65,17 @@ def command(options: Options) -> None:
     Cells changed and suppressed; how far margins and tables of two variables moved, beside what a fresh sample of
     people would show; whether the files can be told apart; and means, shares and the regressions that you name, with
     the overlap of their intervals. Variables that were released under a design, such as PRAM or a negative question,
-    are read as they are and with the design undone. With several releases of one original, risk and utility of each
-    stand side by side.
+    are read as they are and with the design undone; the codebook beside a release of naysay protect holds it. With
+    several releases of one original, risk and utility of each stand side by side.
 
-    \\b
+    \b
     Examples:
       naysay utility survey.csv safe.csv --id respondent --weight weight
-      naysay utility survey.csv safe.csv --formula "income ~ age + gender" \\\\
+      naysay utility survey.csv safe.csv --formula "income ~ age + gender" \\
           --html utility.html
       naysay utility survey.csv pram.csv --design "job=pram.json"
       naysay utility survey.csv synthetic.csv --synthetic --model tree
-      naysay utility survey.csv k3.csv k5.csv coarse.csv \\\\
+      naysay utility survey.csv k3.csv k5.csv coarse.csv \\
           --keys age,gender,region --html choice.html
     """
     from naysay.microdata import utility
@@ -89,12 +90,12 @@ def command(options: Options) -> None:
         "synthetic": options.synthetic,
         "weights": options.weight,
         "formulas": options.formula or (),
-        "designs": _designs(options),
         "model": options.model,
         "seed": options.seed,
     }
     if len(options.after) == 1 and options.keys is None:
-        found = utility.compare(before, reading.table(options.after[0]), **told)
+        designs = _published(options.after[0], options) | _designs(options)
+        found = utility.compare(before, reading.table(options.after[0]), designs=designs, **told)
         output.result(found, options.format_)
         pages.write(options.html, lambda: utility_html(found))
         return
@@ -104,10 +105,22 @@ def command(options: Options) -> None:
     names = [str(path) for path in options.after]
     if len(set(names)) < len(names):
         raise DataError(f"a release is named twice: {', '.join(names)}")
+    if options.design and len(names) > 1:
+        raise DataError(
+            "of several releases, --design cannot say which one it is about; the codebook beside each one does"
+        )
     releases = {name: reading.table(path) for name, path in zip(names, options.after, strict=True)}
-    several = utility.tradeoff(before, releases, keys, **told)
+    designs = {
+        name: _published(path, options) | _designs(options) for name, path in zip(names, options.after, strict=True)
+    }
+    several = utility.tradeoff(before, releases, keys, designs=designs, **told)
     output.result(several, options.format_)
     pages.write(options.html, lambda: tradeoff_html(several))
+
+
+def _published(path: Path, options: Options) -> dict[str, Any]:
+    """The designs in the codebook beside a release, such as `naysay protect` writes it."""
+    return {name: asked.design for name, asked in files.designs_of(path, codes=options.codes).items()}
 
 
 def _designs(options: Options) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.microdata.attack.aligned import frame_of
 from naysay.microdata.attack.linkage import Linkage, link
@@ -147,6 +148,7 @@ def tradeoff(
     synthetic: bool = False,
     most: int | None = 1_000,
     seed: int = 1,
+    designs: Mapping[str, Mapping[str, Answerable]] | None = None,
     **asked: Any,
 ) -> Tradeoff:
     """Risk and utility of several releases of one original.
@@ -166,6 +168,8 @@ def tradeoff(
     most : int, optional
         The most people attacked.
     seed : int
+    designs : mapping of release to mapping of variable to design, optional
+        The designs under which variables of a release were drawn.
     **asked
         As in `compare`.
 
@@ -190,7 +194,8 @@ def tradeoff(
     found = []
     for name, each in releases.items():
         file: pl.DataFrame = frame_of(each, what=f"release {name!r}")
-        measured = compare(original, file, id=id, synthetic=synthetic, seed=seed, **asked)
+        own_designs = (designs or {}).get(name)
+        measured = compare(original, file, id=id, synthetic=synthetic, seed=seed, designs=own_designs, **asked)
         attacked = None if synthetic else link(file, original, keys, **known)
         found.append(Release(name, measured, attacked))
     return Tradeoff(tuple(keys), own.strongest.of_all.value, found[0].utility.distances.fresh_pair, tuple(found))
