@@ -111,7 +111,7 @@ def survey(visit: Visit) -> Response:
         survey=found,
         title=_title(published.questionnaire),
         link=link,
-        code=segno.make_qr(link, error="m").svg_inline(scale=4, border=4),
+        code=segno.make_qr(link, error="m").svg_inline(border=4, omitsize=True),
         plan=plans.find(visit.store, visit.name),
         today=today(),
         newer=found.closed is None and published.client.hash != visit.desk.client.hash,
