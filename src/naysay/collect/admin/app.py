@@ -74,6 +74,8 @@ def routes() -> list[Route]:
         (f"{draft}/discard", surveys.discard),
         (f"{draft}/schedule", surveys.schedule),
         (f"{survey}/invite", surveys.invite),
+        (f"{survey}/share", surveys.share),
+        (f"{survey}/unshare", surveys.unshare),
         (f"{survey}/close", surveys.close),
         (f"{survey}/reopen", surveys.reopen),
         (f"{survey}/renew", surveys.renew),

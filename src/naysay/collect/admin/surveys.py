@@ -19,6 +19,7 @@ from naysay.collect.admin.visits import HOME, Visit, download
 from naysay.collect.export import export as written
 from naysay.collect.refusals import Refusal
 from naysay.collect.results import page as live
+from naysay.collect.results import sharing
 from naysay.collect.storage import Listed, today
 from naysay.collect.survey import repeated
 from naysay.errors import DataError
@@ -26,7 +27,7 @@ from naysay.questionnaire import Questionnaire, lines, of_form, write_xlsform
 
 __all__ = [
     "close", "copy", "delete", "discard", "draft", "export", "home", "invite", "publish", "questionnaire", "renew",
-    "reopen", "results", "schedule", "survey", "upload",
+    "reopen", "results", "schedule", "share", "survey", "unshare", "upload",
 ]  # fmt: skip
 
 FORMATS = {
@@ -125,12 +126,34 @@ def survey(visit: Visit) -> Response:
 
 def results(visit: Visit) -> Response:
     """The answers so far: estimates with their intervals, as pictures and numbers."""
+    return _results(visit)
+
+
+def share(visit: Visit) -> Response:
+    """A new link to the results for people who only read; it is shown on this one page."""
+    _survey(visit)
+    known = sharing.shared(visit.store, visit.name)
+    path = sharing.share(visit.store, visit.name, by=known and known.by)
+    visit.desk.record("shared the results", visit.name)
+    return _results(visit, link=visit.origin + path)
+
+
+def unshare(visit: Visit) -> Response:
+    """End the link to the results."""
+    _survey(visit)
+    sharing.revoke(visit.store, visit.name)
+    visit.desk.record("ended the link to the results", visit.name)
+    return visit.to(f"/admin/surveys/{visit.name}/results", "unshared")
+
+
+def _results(visit: Visit, *, link: str = "") -> Response:
     found = _survey(visit)
     asked = visit.request.query_params
     fragment = (
         live(visit.store, visit.name, language=asked.get("language"), by=asked.get("by")) if found.replies else ""
     )
-    return visit.page("results.html", survey=found, fragment=fragment)
+    known = sharing.shared(visit.store, visit.name)
+    return visit.page("results.html", survey=found, fragment=fragment, shared=known, link=link)
 
 
 def invite(visit: Visit) -> Response:
