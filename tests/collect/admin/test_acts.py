@@ -3,6 +3,7 @@
 import datetime
 import io
 import json
+import re
 import sqlite3
 import zipfile
 
@@ -106,6 +107,39 @@ def test_the_questionnaire_comes_back_as_a_file(admin, published):
     assert admin.upload("kinds-2.xlsx", sheet).status == 422  # its settings still name it kinds
     assert admin.get("/admin/surveys/kinds/questionnaire.exe").status == 404
     assert admin.get("/admin/surveys/other/questionnaire.json").status == 404
+
+
+def test_results_are_shown_and_shared_under_a_link_that_is_shown_once(
+    office, admin, store, published, answers, write_body
+):
+    assert b"Nobody has answered yet" in admin.get("/admin/surveys/kinds/results").content
+    for n in range(30):
+        assert office.post(write_body(published, {**answers, "age": 20 + n})).status == 201
+    page = admin.get("/admin/surveys/kinds/results").content
+    assert b"<svg" in page
+    assert not re.search(rb"<script|<style| style=| on\w+=", page)
+    link = re.search(rb"<code>(http[^<]*)</code>", admin.post("/admin/surveys/kinds/share").content)[1].decode()
+    path = "/" + link.partition("/results/")[1].strip("/") + "/" + link.partition("/results/")[2]
+    assert office.get(path).status == 200
+    assert link.encode() not in admin.get("/admin/surveys/kinds/results").content
+    assert admin.post("/admin/surveys/kinds/unshare").status == 303
+    assert office.get(path).status == 404
+    assert admin.post("/admin/surveys/kinds/unshare").status == 422
+    assert admin.get("/admin/surveys/kinds/results?by=nothing").status == 422
+
+
+def test_links_of_invitations_come_once_and_are_stored_nowhere(office, admin, store, tmp_path):
+    found = admin.post("/admin/surveys/kinds/invite", {"count": "25"})
+    links = found.content.decode().split()
+    assert links[0] == "link"
+    assert len(set(links[1:])) == 25
+    assert store.surveys()[0].invited == 25
+    store.settle()
+    codes = [link.partition("#")[2] for link in links[1:]]
+    assert not [code for code in codes if code.encode() in (tmp_path / "a.db").read_bytes()]
+    for wrong in ("", "0", "-1", "1e3", "10001", "９"):
+        assert admin.post("/admin/surveys/kinds/invite", {"count": wrong}).status == 422
+    assert b"Only those who are invited" in admin.get("/admin/surveys/kinds").content
 
 
 # Dates

@@ -51,6 +51,7 @@ def routes() -> list[Route]:
     pages = [
         ("", surveys.home),
         (survey, surveys.survey),
+        (f"{survey}/results", surveys.results),
         (f"{survey}/questionnaire.{{kind}}", surveys.questionnaire),
         (draft, surveys.draft),
         (f"{draft}/questionnaire.{{kind}}", surveys.questionnaire),
@@ -72,6 +73,9 @@ def routes() -> list[Route]:
         (f"{draft}/open", surveys.publish),
         (f"{draft}/discard", surveys.discard),
         (f"{draft}/schedule", surveys.schedule),
+        (f"{survey}/invite", surveys.invite),
+        (f"{survey}/share", surveys.share),
+        (f"{survey}/unshare", surveys.unshare),
         (f"{survey}/close", surveys.close),
         (f"{survey}/reopen", surveys.reopen),
         (f"{survey}/renew", surveys.renew),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Table, func, insert, select
 
+from naysay import _checks
 from naysay.collect.storage import Store, admin_tables, tables
 from naysay.collect.survey.published import complaint
 from naysay.errors import DataError
@@ -31,6 +32,10 @@ class Copied:
 
     surveys: int
     replies: int
+
+    def __str__(self) -> str:
+        several = _checks.several
+        return f"{several(self.surveys, 'survey', 'surveys')} with {several(self.replies, 'reply', 'replies')}"
 
 
 def backup(store: Store, path: Path) -> Copied:

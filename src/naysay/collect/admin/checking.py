@@ -15,6 +15,7 @@ from naysay.questionnaire.xlsform.sheets import Sheet, read_sheets
 __all__ = ["Cell", "Excerpt", "Line", "checked", "excerpts"]
 
 _SUFFIXES = (".xlsx", ".csv", ".md", ".json")
+_KNOWN_BY = ("type", "list_name", "list name", "name")
 _NAME = re.compile(r"[^\w .-]+")
 
 
@@ -28,9 +29,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a sheet, by the number that spreadsheets give it; its cells, and what is wrong with them."""
+    """A row of a sheet, by the number that spreadsheets give it: the cells that matter, and what is wrong with them."""
 
     number: int
+    columns: Sequence[str]
     cells: Sequence[Cell]
     problems: Sequence[Problem]
 
@@ -40,7 +42,6 @@ class Excerpt:
     """The rows of a sheet in which there are problems, and the problems of the sheet as a whole."""
 
     sheet: str
-    columns: Sequence[str]
     lines: Sequence[Line]
     problems: Sequence[Problem]
 
@@ -84,21 +85,18 @@ def excerpts(problems: Sequence[Problem], sheets: Mapping[str, Sheet]) -> list[E
         here = [each for each in problems if each.place is not None and each.place.sheet == name]
         texts = dict(sheet.rows) | {1: {column: column for column in sheet.columns}}
         rows = sorted({each.place.row for each in here if each.place and each.place.row in texts})
-        shown = [column for column in sheet.columns if _matters(column, rows, texts, here)]
-        lines = [_line(number, texts[number], shown, here) for number in rows]
+        lines = [_line(number, texts[number], sheet.columns, here) for number in rows]
         rest = [each for each in here if each.place and each.place.row not in texts]
         if here:
-            found.append(Excerpt(name, shown, lines, rest))
+            found.append(Excerpt(name, lines, rest))
     return found
 
 
-def _matters(column: str, rows: Sequence[int], texts: Mapping[int, Mapping[str, str]], here: Sequence[Problem]) -> bool:
-    """Whether a column is shown: something stands in these rows, or is wrong there."""
-    filled = any(row > 1 and column in texts[row] for row in rows)
-    return filled or any(each.place is not None and each.place.column == column for each in here)
-
-
 def _line(number: int, row: Mapping[str, str], columns: Sequence[str], here: Sequence[Problem]) -> Line:
+    """The cells that are wrong, beside those by which an author finds the row again."""
     mine = [each for each in here if each.place and each.place.row == number]
     wrong = {each.place.column for each in mine if each.place}
-    return Line(number, [Cell(row.get(column, ""), column in wrong) for column in columns], mine)
+    label = next((column for column in columns if column.startswith("label") and column in row), None)
+    known_by = [each for each in columns if each in _KNOWN_BY and each in row]
+    shown = [*dict.fromkeys([*known_by, *(each for each in columns if each in wrong), *([label] if label else [])])]
+    return Line(number, shown, [Cell(row.get(each, ""), each in wrong) for each in shown], mine)

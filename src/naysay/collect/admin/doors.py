@@ -67,7 +67,7 @@ def account(visit: Visit) -> Response:
     """Password and second factor."""
     secret = pyotp.random_base32()
     link = pyotp.TOTP(secret).provisioning_uri(name=visit.request.url.hostname or "naysay", issuer_name="naysay")
-    code = segno.make_qr(link, error="m").svg_inline(scale=4, border=4)
+    code = segno.make_qr(link, error="m").svg_inline(border=4, omitsize=True)
     has = visit.desk.account.has_second_factor
     return visit.page("account.html", secret=secret, code=code, link=link, has_second_factor=has)
 

@@ -128,15 +128,15 @@ def copied(store: Store, name: str, new: str) -> Questionnaire:
     Raises
     ------
     DataError
-        There is nothing of this name, or the new one cannot be the name of a survey.
-    QuestionnaireError
-        This version of naysay has a rule that the questionnaire breaks.
+        There is nothing of this name; or the new one cannot be the name of a survey; or this version of naysay has a
+        rule that the questionnaire breaks.
     """
     is_survey = name in store.standing()
     before = store.published(name).questionnaire if is_survey else find(store, name).questionnaire
     examined = of_form({**before.form(), "name": new})
     if examined.questionnaire is None:
-        raise QuestionnaireError(new, examined.problems)
+        worst = examined.errors[0]
+        raise DataError(f"{new!r} cannot be fielded: {worst.message} ({worst.way_out})")
     return examined.questionnaire
 
 

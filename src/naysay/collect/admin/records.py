@@ -40,7 +40,7 @@ def backup(visit: Visit) -> Response:
     except BaseException:
         folder.cleanup()
         raise
-    visit.desk.record("took a backup", detail=f"{counted.surveys:,} surveys, {counted.replies:,} replies")
+    visit.desk.record("took a backup", detail=str(counted))
     return download(folder, path)
 
 
@@ -55,6 +55,6 @@ def restore(visit: Visit) -> Response:
             while some := given.file.read(1 << 20):
                 file.write(some)
         counted = backups.restore(visit.store, path)
-    visit.desk.record("restored a backup", detail=f"{counted.surveys:,} surveys, {counted.replies:,} replies")
+    visit.desk.record("restored a backup", detail=str(counted))
     visit.desk.refresh()
     return visit.to(HOME, "restored")

@@ -11,20 +11,23 @@ from pathlib import Path
 import segno
 from starlette.responses import Response
 
+from naysay.collect import invitations
 from naysay.collect.admin import drafts, plans
 from naysay.collect.admin.checking import checked, excerpts
 from naysay.collect.admin.plans import Plan
 from naysay.collect.admin.visits import HOME, Visit, download
 from naysay.collect.export import export as written
 from naysay.collect.refusals import Refusal
+from naysay.collect.results import page as live
+from naysay.collect.results import sharing
 from naysay.collect.storage import Listed, today
 from naysay.collect.survey import repeated
 from naysay.errors import DataError
 from naysay.questionnaire import Questionnaire, lines, of_form, write_xlsform
 
 __all__ = [
-    "close", "copy", "delete", "discard", "draft", "export", "home", "publish", "questionnaire", "renew", "reopen",
-    "schedule", "survey", "upload",
+    "close", "copy", "delete", "discard", "draft", "export", "home", "invite", "publish", "questionnaire", "renew",
+    "reopen", "results", "schedule", "share", "survey", "unshare", "upload",
 ]  # fmt: skip
 
 FORMATS = {
@@ -34,6 +37,8 @@ FORMATS = {
     ".csv": "CSV",
     ".parquet": "Parquet",
 }
+
+_MOST_LINKS = 10_000  # invitations at once
 
 
 def home(visit: Visit) -> Response:
@@ -101,13 +106,13 @@ def survey(visit: Visit) -> Response:
     """A survey: its state, its link, and what can be done to it."""
     found = _survey(visit)
     published = visit.store.published(visit.name)
-    link = f"{visit.request.url.scheme}://{visit.request.url.netloc}/s/{visit.name}"
+    link = f"{visit.origin}/s/{visit.name}"
     return visit.page(
         "survey.html",
         survey=found,
         title=_title(published.questionnaire),
         link=link,
-        code=segno.make_qr(link, error="m").svg_inline(scale=4, border=4),
+        code=segno.make_qr(link, error="m").svg_inline(border=4, omitsize=True),
         plan=plans.find(visit.store, visit.name),
         today=today(),
         newer=found.closed is None and published.client.hash != visit.desk.client.hash,
@@ -117,6 +122,53 @@ def survey(visit: Visit) -> Response:
         privacy=lines(published.questionnaire),
         caution=repeated.OPEN_LINK,
     )
+
+
+def results(visit: Visit) -> Response:
+    """The answers so far: estimates with their intervals, as pictures and numbers."""
+    return _results(visit)
+
+
+def share(visit: Visit) -> Response:
+    """A new link to the results for people who only read; it is shown on this one page."""
+    _survey(visit)
+    known = sharing.shared(visit.store, visit.name)
+    path = sharing.share(visit.store, visit.name, by=known and known.by)
+    visit.desk.record("shared the results", visit.name)
+    return _results(visit, link=visit.origin + path)
+
+
+def unshare(visit: Visit) -> Response:
+    """End the link to the results."""
+    _survey(visit)
+    sharing.revoke(visit.store, visit.name)
+    visit.desk.record("ended the link to the results", visit.name)
+    return visit.to(f"/admin/surveys/{visit.name}/results", "unshared")
+
+
+def _results(visit: Visit, *, link: str = "") -> Response:
+    found = _survey(visit)
+    asked = visit.request.query_params
+    fragment = (
+        live(visit.store, visit.name, language=asked.get("language"), by=asked.get("by")) if found.replies else ""
+    )
+    known = sharing.shared(visit.store, visit.name)
+    return visit.page("results.html", survey=found, fragment=fragment, shared=known, link=link)
+
+
+def invite(visit: Visit) -> Response:
+    """Links with which one person answers once, as a CSV file; they are stored nowhere."""
+    _survey(visit)
+    count = visit["count"]
+    if not (count.isascii() and count.isdigit() and 0 < int(count[:9]) <= _MOST_LINKS):
+        raise DataError(f"links are made 1 to {_MOST_LINKS:,} at once; got {count[:20]!r}")
+    codes = invitations.codes(int(count))
+    invitations.enlist(visit.store, visit.name, codes)
+    visit.desk.record("invited", visit.name, f"{len(codes):,} links")
+    visit.desk.refresh()
+    links = [invitations.link(visit.origin, visit.name, code) for code in codes]
+    headers = {"content-disposition": f'attachment; filename="{visit.name}-invitations.csv"'}
+    return Response("\n".join(["link", *links, ""]), media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def close(visit: Visit) -> Response:

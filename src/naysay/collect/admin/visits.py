@@ -125,6 +125,11 @@ class Visit:
         """Where the request comes from; it is neither stored nor logged."""
         return self.request.client.host if self.request.client else ""
 
+    @property
+    def origin(self) -> str:
+        """The beginning of links to this server, as the browser reached it."""
+        return f"{self.request.url.scheme}://{self.request.url.netloc}"
+
     def __getitem__(self, name: str) -> str:
         return self.fields.get(name, "").strip()
 
@@ -143,6 +148,7 @@ class Visit:
             "done": self.request.query_params.get("done", ""),
             "path": self.request.url.path,
             "style": self.desk.style,
+            "icon": f"/client/{self.desk.client.hash}/icon.svg",
         }
         content = _TEMPLATES.get_template(template).render(**common, **values)
         return HTMLResponse(content, status_code=status, headers=_HEADERS)

@@ -133,7 +133,7 @@ def backup(
 
     with opened(db, data, "read") as store:
         found = backups.backup(store, file)
-    output.say(f"{file}: {found.surveys:,} surveys with {found.replies:,} replies")
+    output.say(f"{file}: {found}")
 
 
 def restore(
@@ -154,6 +154,5 @@ def restore(
         raise DataError(f"there is no file {str(file)!r}")
     with opened(db, data, "make") as store:
         found = backups.restore(store, file)
-        counted = f"{found.surveys:,} surveys with {found.replies:,} replies"
-        record(store, "restored a backup", who=COMMAND_LINE, detail=counted)
-    output.say(f"restored {counted}")
+        record(store, "restored a backup", who=COMMAND_LINE, detail=str(found))
+    output.say(f"restored {found}")

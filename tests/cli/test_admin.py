@@ -1,0 +1,90 @@
+"""The commands of those who run surveys, and what they say to wrong input."""
+
+import json
+
+import pytest
+
+from naysay.collect.admin import log
+from naysay.collect.admin.account import Account
+from naysay.collect.storage import Store, today
+from naysay.questionnaire import load, sample
+
+
+@pytest.fixture
+def opened(naysay, tmp_path):
+    """A survey that is open."""
+    (tmp_path / "survey.json").write_bytes(sample().to_json())
+    assert naysay("survey", "open", "survey.json").code == 0
+
+
+@pytest.fixture
+def store(tmp_path, opened):
+    found = Store(tmp_path / "naysay-data" / "naysay.db")
+    yield found
+    found.dispose()
+
+
+def test_a_survey_goes_into_a_next_wave_as_a_draft_or_as_a_file(naysay, refused, opened, tmp_path):
+    assert "sample-2 is a draft now" in naysay("survey", "copy", "sample", "sample-2").out
+    assert [each["state"] for each in json.loads(naysay("survey", "list", "--format", "json").out)["surveys"]] == [
+        "open",
+        "draft",
+    ]
+    assert "sample-2 is open" in naysay("survey", "open", "sample-2").out
+    naysay("survey", "copy", "sample", "wave-3", "--to", "wave-3.xlsx")
+    assert load(tmp_path / "wave-3.xlsx").form() == {**sample().form(), "name": "wave-3"}
+    assert "is there already" in refused("survey", "copy", "sample", "wave-3", "--to", "wave-3.xlsx")
+    assert "there is a survey 'sample-2' already" in refused("survey", "copy", "sample", "sample-2")
+    assert "there is no draft 'nothing'" in refused("survey", "copy", "nothing", "x")
+    assert "lower-case letters" in refused("survey", "copy", "sample", "Wave 4")
+
+
+def test_dates_are_set_one_by_one_struck_out_and_carried_out(naysay, refused, store):
+    assert naysay("survey", "schedule", "sample").out == "sample has no dates\n"
+    naysay("survey", "schedule", "sample", "--closes", "2036-03-31")
+    both = naysay("survey", "schedule", "sample", "--keep-until", "2037-03-31").out
+    assert both == "sample closes when 2036-03-31 is over; is deleted when 2037-03-31 is over (UTC)\n"
+    assert naysay("survey", "schedule", "sample", "--clear").out == "sample has no dates\n"
+    assert "takes a date such as 2027-01-31; got '31.3.2036'" in refused(
+        "survey", "schedule", "sample", "--closes", "31.3.2036"
+    )
+    assert "must not be over" in refused("survey", "schedule", "sample", "--closes", "2020-01-01")
+    assert "there is no survey or draft 'nothing'" in refused("survey", "schedule", "nothing")
+    naysay("survey", "close", "sample")
+    naysay("survey", "schedule", "sample", "--opens", str(today()))
+    assert "opened sample" in naysay("survey", "schedule", "sample", "--run").out
+
+
+def test_backups_say_what_they_hold_and_what_is_wrong(naysay, refused, opened, tmp_path):
+    assert naysay("survey", "backup", "b.db").out == "b.db: 1 survey with 0 replies\n"
+    assert "does not replace another" in refused("survey", "backup", "b.db")
+    assert naysay("survey", "restore", "b.db", "--data", "two").out == "restored 1 survey with 0 replies\n"
+    assert "without surveys; this one holds 1" in refused("survey", "restore", "b.db", "--data", "two")
+    assert "there is no file 'nothing.db'" in refused("survey", "restore", "nothing.db")
+    (tmp_path / "c.db").write_text("x")
+    assert "is no backup" in refused("survey", "restore", "c.db", "--data", "three")
+
+
+def test_the_password_is_asked_for_and_never_shown(naysay, refused, store, monkeypatch):
+    monkeypatch.setattr("typer.prompt", lambda *_, **how: "correct horse battery" if how["hide_input"] else "")
+    ran = naysay("admin", "password")
+    assert "correct" not in ran.out + ran.err
+    assert Account(store).is_right("correct horse battery")
+    monkeypatch.setattr("typer.prompt", lambda *_, **__: "short")
+    assert "12 to 1,000 characters; got 5" in refused("admin", "password")
+    assert "no code from a phone" in refused("admin", "factor-off")
+
+
+def test_tokens_are_made_listed_and_revoked(naysay, refused, store):
+    made = naysay("admin", "token", "numbers", "--scope", "read:aggregates", "--survey", "sample")
+    assert made.out.startswith("naysay_")
+    assert made.out.strip() not in naysay("admin", "tokens").out
+    assert "numbers" in naysay("admin", "tokens").out
+    assert "got write" in refused("admin", "token", "x", "--scope", "write")
+    assert "--expires takes a date" in refused("admin", "token", "x", "--scope", "read:export", "--expires", "soon")
+    assert "reads nothing more" in naysay("admin", "revoke", "numbers").out
+    assert "there are 0" in refused("admin", "revoke", "numbers")
+    assert [entry.what for entry in log.entries(store)] == ["revoked a token", "made a token", "opened"]
+    told = json.loads(naysay("admin", "log", "--format", "json").out)["log"]
+    assert [each["what"] for each in told] == ["revoked a token", "made a token", "opened"]
+    assert told[0]["at"].endswith("Z")

@@ -1,0 +1,184 @@
+"""The admin pages in a browser: by rule (axe), by keyboard alone, on a phone, in the dark, without any script."""
+
+import json
+import re
+
+import pyotp
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from test_accessible import RULES, SMALL, WIDE
+
+from naysay.collect import Published
+from naysay.collect.admin.account import Account
+from naysay.collect.app import create_app
+from naysay.collect.respond import anybody, fetch, many
+from naysay.collect.serving import background
+from naysay.collect.storage import Store
+from naysay.questionnaire import sample
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def office(tmp_path):
+    """A server that was started for the first time: its store, its address and the one-time link."""
+    store = Store(tmp_path / "a.db")
+    key = Account(store).setup()
+    with background(create_app([], store, each=0, admin=True)) as address:
+        yield store, address, f"{address}/admin/setup/{key}"
+    store.dispose()
+
+
+@pytest.fixture
+def open_page(browser):
+    """A page in a fresh browser; whatever its console says is an error."""
+    contexts, said = [], []
+
+    def new(**context):
+        within = browser.new_context(locale="en-US", **context)
+        within.set_default_timeout(10_000)
+        contexts.append(within)
+        page = within.new_page()
+        page.on(
+            "console",
+            lambda one: one.type in ("error", "warning") and said.append(f"{one.text} at {one.location['url']}"),
+        )
+        page.on("pageerror", lambda error: said.append(str(error)))
+        return page
+
+    yield new
+    for each in contexts:
+        each.close()
+    refusals = "the server responded with a status of"  # pages that say what is wrong
+    assert [text for text in said if refusals not in text or "/admin/" not in text.partition(" at ")[2]] == []
+
+
+def looked_at(page):
+    """The title of a page, in which nothing offends, is too small for a thumb, or too wide for the screen."""
+    assert offences(page) == [], page.url
+    page.emulate_media(color_scheme="dark")
+    assert offences(page, ["color-contrast"]) == [], page.url
+    page.emulate_media(color_scheme="light")
+    assert not page.evaluate(WIDE), page.url
+    small = [html for html in page.evaluate(SMALL) if not re.match(r"<a |<summary", html)]  # links in running text
+    assert small == [], page.url
+    return page.title()
+
+
+def offences(page, rules=None):
+    options = RULES if rules is None else {"runOnly": {"type": "rule", "values": rules}}
+    found = Axe().run(page, options=options).response["violations"]
+    return [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found]
+
+
+@pytest.mark.slow
+def test_no_admin_page_offends_on_a_phone_in_light_and_dark(office, open_page, tmp_path):
+    store, address, setup = office
+    page = open_page(viewport={"width": 390, "height": 844})
+    titles = []
+
+    def see(path=None):
+        if path is not None:
+            page.goto(address + path)
+        titles.append(looked_at(page))
+
+    page.goto(setup)
+    see()
+    page.get_by_label("Password", exact=True).fill("short")
+    page.get_by_label("The same password again").fill("short")
+    page.get_by_role("button", name="Set it and go on").click()
+    see()
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("The same password again").fill(PASSWORD)
+    page.get_by_role("button", name="Set it and go on").click()
+    see()
+    form = sample().form()
+    form["items"][1]["name"] = "1"
+    (tmp_path / "wrong.json").write_text(json.dumps(form))
+    (tmp_path / "sample.json").write_bytes(sample().to_json())
+    page.get_by_label("Questionnaire").set_input_files(tmp_path / "wrong.json")
+    page.get_by_role("button", name="Upload and check").click()
+    see()
+    page.get_by_role("link", name="Upload it again").click()
+    page.get_by_label("Questionnaire").set_input_files(tmp_path / "sample.json")
+    page.get_by_role("button", name="Upload and check").click()
+    see()
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Preview").click()
+    opened.value.locator("h1").wait_for()
+    opened.value.close()
+    page.get_by_role("button", name="Open the survey now").click()
+    see()
+    found = fetch(f"{address}/s/sample")
+    many(found, anybody(found.questionnaire, 60, seed=1))
+    see("/admin/surveys/sample")
+    see("/admin/surveys/sample/results")
+    see("/admin/")
+    page.goto(f"{address}/admin/tokens")
+    page.get_by_label("What uses it").fill("our dashboard")
+    page.get_by_label("counts, estimates").check()
+    page.get_by_role("button", name="Make the token").click()
+    see()
+    for path in ("backup", "log", "account", "deleted", "nothing"):
+        see(f"/admin/{path}")
+    page.goto(f"{address}/admin/surveys/sample")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download", exact=True).click()
+    assert download.value.suggested_filename.startswith("sample-")
+    page.get_by_label("Type sample to confirm").fill("sample")
+    page.get_by_role("button", name="Delete for good").click()
+    see()
+    assert store.receipts()[0].replies == 60
+    page.get_by_role("button", name="Log out").click()
+    see()
+    assert len(set(titles)) == 13
+
+
+def test_everything_is_reached_with_the_keyboard_alone(office, open_page):
+    store, address, setup = office
+    page = open_page(java_script_enabled=False)
+    press = page.keyboard.press
+
+    def tab_to(locator):
+        for _ in range(60):
+            if locator.evaluate("one => one === document.activeElement"):
+                return
+            press("Tab")
+        raise AssertionError(f"{locator} cannot be reached")
+
+    def type_in(label, text):
+        tab_to(page.get_by_label(label, exact=True))
+        page.keyboard.type(text)
+
+    page.goto(setup)
+    press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "To the content"
+    type_in("Password", PASSWORD)
+    type_in("The same password again", PASSWORD)
+    press("Enter")
+    page.wait_for_url("**/admin/?done=password")
+    store.open(Published.of(sample()))
+    page.goto(f"{address}/admin/")
+    tab_to(page.get_by_role("link", name="sample"))
+    press("Enter")
+    page.wait_for_url("**/surveys/sample")
+    tab_to(page.get_by_role("button", name="Close the survey now"))
+    press("Enter")
+    page.wait_for_url("**done=closed")
+    assert page.get_by_role("status").text_content() == "The survey is closed and takes no more answers."
+    type_in("Type sample to confirm", "sample")
+    press("Enter")
+    page.wait_for_url("**done=deleted")
+    tab_to(page.get_by_role("link", name="Account"))
+    press("Enter")
+    page.wait_for_url("**/account")
+    secret = page.locator("[name=secret]").get_attribute("value")
+    type_in("The code that the app shows now", pyotp.TOTP(secret).now())
+    tab_to(page.locator("#old-3"))
+    page.keyboard.type(PASSWORD)
+    press("Enter")
+    page.wait_for_url("**done=factor-on")
+    tab_to(page.get_by_role("button", name="Log out", exact=True))
+    press("Enter")
+    page.wait_for_url("**/login?done=out")
+    assert page.get_by_label("Code from your phone").count() == 1
