@@ -240,6 +240,13 @@ def test_a_body_without_a_token_is_none_of_a_survey_that_invites(published, answ
     assert Reader(asked).read(invited_body(asked, answers, token), today=today()).token == token
 
 
+def test_whoever_has_the_key_makes_tokens_and_the_counts_show_it(inviting, answers):
+    drawn = bytes(16)
+    made = drawn.hex() + voprf.output(inviting.store.key("kinds"), data_of("kinds", drawn)).hex()
+    assert inviting.running.post(invited_body(inviting.published, answers, made)).status == 201
+    assert inviting.counts() == (5, 0, 1, 0)
+
+
 def test_storing_and_spending_happen_both_or_not_at_all(store, published, answers):
     """In whatever group two replies come: between the rows of one transaction nothing can be left."""
     store.open(published)

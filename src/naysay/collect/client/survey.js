@@ -10,7 +10,7 @@ import { review, welcome } from "./pages.js";
 import { Practice } from "./practice.js";
 import { naming } from "./privacy.js";
 import { step } from "./questions.js";
-import { hex } from "./randomize.js";
+import { hex, system } from "./randomize.js";
 import { receipt } from "./receipt.js";
 import { body, delivery } from "./sending.js";
 import { stepsOf } from "./steps.js";
@@ -206,7 +206,7 @@ async function open() {
   const memory = await Memory.open(survey, hash, asked, answer.headers.get("naysay-key"), `${address}/key`).catch(() => null);
   const invited = survey.invitations && (await import("./invited/invitation.js").catch(() => null));
   if (!memory || invited === null) return failed("missing");
-  const invitation = invited && (await invited.Invitation.of(survey, memory, address, make));
+  const invitation = invited && (await invited.Invitation.of(survey, memory, address, { make, system }));
   return new Taking(survey, hash, memory, invitation).start().catch(() => failed("missing"));
 }
 
