@@ -7,11 +7,13 @@ import secrets
 import pytest
 
 from naysay import DataError
-from naysay.collect import Published, invitations
+from naysay.collect import Published, invitations, respond
+from naysay.collect.app import create_app
 from naysay.collect.device.tokens import Draft
 from naysay.collect.invitations import voprf
 from naysay.collect.invitations.issuing import data_of
 from naysay.collect.refusals import Refusal
+from naysay.collect.serving import background
 from naysay.collect.storage import Reply, Store, today
 from naysay.collect.survey.submission import Reader
 
@@ -146,6 +148,39 @@ def test_who_has_no_token_of_this_survey_does_not_answer(inviting, answers):
     elsewhere = drawn.hex() + voprf.output(key, data_of("other", drawn)).hex()
     assert inviting.running.post(invited_body(inviting.published, answers, elsewhere)).code == "uninvited"
     assert inviting.counts() == (5, 1, 0, 0)
+
+
+def test_a_server_that_is_given_the_published_survey_finds_its_key(inviting, run, answers):
+    again = run([inviting.published], inviting.store, client=inviting.client)
+    forged = invited_body(inviting.published, answers, "0" * 160)
+    assert again.post(forged).code == "uninvited"
+    token = inviting.token()
+    assert again.post(invited_body(inviting.published, answers, token)).status == 201
+    preview = run([inviting.published], client=inviting.client)  # has no key, and so believes no token
+    assert preview.post(invited_body(inviting.published, answers, token)).code == "uninvited"
+
+
+def test_a_scripted_person_whose_computer_stops_has_one_token_and_one_reply(inviting, tmp_path, monkeypatch):
+    [code] = inviting.codes[:1]
+    state = tmp_path / "sent"
+    with background(create_app([], inviting.store, each=0)) as server:
+        survey = respond.fetch(f"{server}/s/kinds")
+        with pytest.raises(DataError, match="asks for invitations; give one for each of the 1 people"):
+            respond.one(survey, {"age": 30}, state=state)
+
+        def stop(*_, **__):
+            raise KeyboardInterrupt
+
+        for name in ("prepared", "_delivered"):  # after the token was taken; after the message was kept
+            with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+                patched.setattr(respond, name, stop)
+                respond.one(survey, {"age": 30}, state=state, invitation=code)
+            assert inviting.counts() == (5, 1, 0, 0)
+        receipt = respond.one(survey, {"age": 30}, state=state, invitation=f"{server}/s/kinds#{code}")
+        assert inviting.counts() == (5, 1, 1, 0)
+        assert json.loads(receipt.body)["token"][:32] not in state.read_bytes().decode("latin-1")
+        assert respond.one(survey, {"age": 30}, state=state, invitation=code).body is None
+    assert inviting.counts() == (5, 1, 1, 0)
 
 
 def test_bad_requests_for_a_token_are_refused(inviting):
