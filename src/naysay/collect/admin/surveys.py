@@ -110,7 +110,7 @@ def survey(visit: Visit) -> Response:
         code=segno.make_qr(link, error="m").svg_inline(scale=4, border=4),
         plan=plans.find(visit.store, visit.name),
         today=today(),
-        newer=found.closed is None and published.client.hash != visit.desk.client.hash,
+        newer=found.closed is None and not published.has(visit.desk.client),
         languages=published.questionnaire.languages,
         formats=FORMATS,
         questions=_questions(published.questionnaire),

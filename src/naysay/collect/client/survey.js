@@ -145,7 +145,8 @@ class Taking {
   #sending() {
     const { texts, memory, survey } = this;
     const url = `${address}/answers`;
-    return delivery(memory.body, { texts, memory, url, hold: this.invitation?.hold(texts), preview: survey.preview, changed: () => this.#draw(true) });
+    const page = delivery(memory.body, { texts, memory, url, preview: survey.preview, changed: () => this.#draw(true) });
+    return this.invitation?.held(page, texts) ?? page;
   }
 
   #sent() {

@@ -119,10 +119,31 @@ export class Invitation {
     send.before(later);
   }
 
-  /** How long the message still waits, and what is said meanwhile; null where it does not. */
-  hold(texts) {
-    const seconds = (this.#until - Date.now()) / 1000;
-    return seconds > 0 ? { seconds, line: spoken(texts).held, now: spoken(texts).now } : null;
+  /** While a message waits: the page that sends it, told to begin later; null where nothing waits. */
+  held({ content, shown }, texts) {
+    if (Date.now() >= this.#until) return null;
+    const [heading, told, again] = ["h1", "[role=status]", "button"].map((part) => content.querySelector(part));
+    const send = () => {
+      this.#until = 0;
+      clearTimeout(timer);
+      now.remove();
+      shown();
+    };
+    const timer = setTimeout(() => content.isConnected && send(), this.#until - Date.now()); // else it was drawn anew
+    // The page would try at once when the network is back. At its target a listener that captures comes first.
+    addEventListener("online", (event) => Date.now() < this.#until && event.stopImmediatePropagation(), { capture: true });
+    const now = this.#make("button", { type: "button", class: "main", onclick: send }, spoken(texts).now);
+    const line = this.#make("p", {}, spoken(texts).held);
+    const kept = this.#make("p", {}, texts.say(this.#memory.lasting ? "sending.safe" : "sending.unsafe"));
+    return {
+      content,
+      shown: () => {
+        heading.textContent = texts.say("sending.notYet");
+        told.replaceChildren(line, kept);
+        again.before(now);
+        return this.#memory.wait();
+      },
+    };
   }
 
   #say(content, texts, key, attributes) {
