@@ -4,10 +4,11 @@ import re
 
 import pytest
 
-from naysay.collect import Client
+from naysay.collect import Client, Published
 from naysay.collect.bundle import bundle
 from naysay.collect.client import FOLDER
 from naysay.errors import DataError
+from naysay.questionnaire import sample
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +31,11 @@ def test_a_client_serves_it_instead_of_its_modules():
     scripts = {name for name in files if name.endswith(".js")}
     languages = {f"words/{tag}.js" for tag in ("en", "de", "es", "ar")}
     assert scripts == {"survey.js", *languages, "invited/invitation.js", "vendor/voprf.js"}
+
+
+def test_a_survey_has_what_invitations_need_only_where_it_invites():
+    plain, invites = (Published.of(sample(), key=key).client.files for key in (None, "ab" * 32))
+    assert set(invites) - set(plain) == {"invited/invitation.js", "vendor/voprf.js"}
 
 
 def test_what_others_wrote_is_served_with_its_license():

@@ -7,11 +7,13 @@ import secrets
 import pytest
 
 from naysay import DataError
-from naysay.collect import Published, invitations
+from naysay.collect import Published, invitations, respond
+from naysay.collect.app import create_app
 from naysay.collect.device.tokens import Draft
 from naysay.collect.invitations import voprf
 from naysay.collect.invitations.issuing import data_of
 from naysay.collect.refusals import Refusal
+from naysay.collect.serving import background
 from naysay.collect.storage import Reply, Store, today
 from naysay.collect.survey.submission import Reader
 
@@ -148,6 +150,39 @@ def test_who_has_no_token_of_this_survey_does_not_answer(inviting, answers):
     assert inviting.counts() == (5, 1, 0, 0)
 
 
+def test_a_server_that_is_given_the_published_survey_finds_its_key(inviting, run, answers):
+    again = run([inviting.published], inviting.store, client=inviting.client)
+    forged = invited_body(inviting.published, answers, "0" * 160)
+    assert again.post(forged).code == "uninvited"
+    token = inviting.token()
+    assert again.post(invited_body(inviting.published, answers, token)).status == 201
+    preview = run([inviting.published], client=inviting.client)  # has no key, and so believes no token
+    assert preview.post(invited_body(inviting.published, answers, token)).code == "uninvited"
+
+
+def test_a_scripted_person_whose_computer_stops_has_one_token_and_one_reply(inviting, tmp_path, monkeypatch):
+    [code] = inviting.codes[:1]
+    state = tmp_path / "sent"
+    with background(create_app([], inviting.store, each=0)) as server:
+        survey = respond.fetch(f"{server}/s/kinds")
+        with pytest.raises(DataError, match="asks for invitations; give one for each of the 1 people"):
+            respond.one(survey, {"age": 30}, state=state)
+
+        def stop(*_, **__):
+            raise KeyboardInterrupt
+
+        for name in ("prepared", "_delivered"):  # after the token was taken; after the message was kept
+            with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+                patched.setattr(respond, name, stop)
+                respond.one(survey, {"age": 30}, state=state, invitation=code)
+            assert inviting.counts() == (5, 1, 0, 0)
+        receipt = respond.one(survey, {"age": 30}, state=state, invitation=f"{server}/s/kinds#{code}")
+        assert inviting.counts() == (5, 1, 1, 0)
+        assert json.loads(receipt.body)["token"][:32] not in state.read_bytes().decode("latin-1")
+        assert respond.one(survey, {"age": 30}, state=state, invitation=code).body is None
+    assert inviting.counts() == (5, 1, 1, 0)
+
+
 def test_bad_requests_for_a_token_are_refused(inviting):
     draft = Draft.of(inviting.codes[0])
     unknown = inviting.asked(draft, invitation="A" * 22)
@@ -238,6 +273,13 @@ def test_a_body_without_a_token_is_none_of_a_survey_that_invites(published, answ
         Reader(asked).read(write_body(asked, answers), today=today())
     token = "1" * 160
     assert Reader(asked).read(invited_body(asked, answers, token), today=today()).token == token
+
+
+def test_whoever_has_the_key_makes_tokens_and_the_counts_show_it(inviting, answers):
+    drawn = bytes(16)
+    made = drawn.hex() + voprf.output(inviting.store.key("kinds"), data_of("kinds", drawn)).hex()
+    assert inviting.running.post(invited_body(inviting.published, answers, made)).status == 201
+    assert inviting.counts() == (5, 0, 1, 0)
 
 
 def test_storing_and_spending_happen_both_or_not_at_all(store, published, answers):

@@ -305,7 +305,7 @@ class Service:
             body = await _body(request, most=survey.published.body_length)
             day = today()
             submission = survey.reader.read(body, today=day)
-            if survey.issuer is not None and not survey.issuer.knows(submission.token or ""):
+            if submission.token is not None and not (survey.issuer and survey.issuer.knows(submission.token)):
                 raise Refusal("uninvited", "the token was not made for this survey; open the link that you were sent")
         except Refusal:
             _check_wait(self._rates.refuse(address))

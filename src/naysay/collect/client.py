@@ -19,6 +19,8 @@ FOLDER = Path(__file__).parent / "client"
 """The folder of naysay's own client."""
 
 _ENTRY = "survey.js"
+_VENDOR = "vendor/"
+_INVITED = ("invited/", _VENDOR)
 
 TYPES = {
     ".js": "text/javascript; charset=utf-8",
@@ -65,15 +67,21 @@ class Client:
         if _ENTRY in files:
             modules = {name: content.decode() for name, content in files.items() if name.endswith(".js")}
             joined, parts = bundle(modules, _ENTRY)
-            # what is in `vendor` is small already, and keeps its license
+            # what others wrote is small already, and keeps its license
             modules = {
-                name: code if name.startswith("vendor/") else without_comments(code)
+                name: code if name.startswith(_VENDOR) else without_comments(code)
                 for name, code in modules.items()
                 if name not in parts
             }
             others = {name: content for name, content in files.items() if name not in parts}
             files = others | {name: code.encode() for name, code in (modules | {_ENTRY: joined}).items()}
         return cls(files)
+
+    def serving(self, *, invites: bool) -> Client:
+        """The files that a survey needs: those for invitations only where it invites."""
+        if invites:
+            return self
+        return Client({name: content for name, content in self.files.items() if not name.startswith(_INVITED)})
 
     @cached_property
     def integrity(self) -> dict[str, str]:

@@ -115,7 +115,7 @@ def survey(visit: Visit) -> Response:
         code=segno.make_qr(link, error="m").svg_inline(border=4, omitsize=True),
         plan=plans.find(visit.store, visit.name),
         today=today(),
-        newer=found.closed is None and published.client.hash != visit.desk.client.hash,
+        newer=found.closed is None and not published.has(visit.desk.client),
         languages=published.questionnaire.languages,
         formats=FORMATS,
         questions=_questions(published.questionnaire),

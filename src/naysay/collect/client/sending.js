@@ -40,7 +40,7 @@ const day = (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && Number.isFinite(Date.p
 const PAUSES = [3, 6, 12, 30, 60]; // seconds between tries, unless the server names a longer pause
 
 /** The page while bytes are being sent: tries until they are acknowledged or refused. */
-export function delivery(bytes, { texts, memory, url, hold, preview, changed }) {
+export function delivery(bytes, { texts, memory, url, preview, changed }) {
   const heading = make("h1", { tabindex: "-1" }, texts.say("sending.title"));
   const told = make("div", { role: "status", class: "told" });
   const again = button(texts.say("sending.retry"), () => attempt(), { class: "main", hidden: true });
@@ -49,7 +49,7 @@ export function delivery(bytes, { texts, memory, url, hold, preview, changed }) 
 
   async function attempt() {
     if (underway || !element.isConnected) return;
-    [underway, hold] = [true, null];
+    underway = true;
     clearTimeout(timer);
     say("sending.title", texts.say("sending.busy"));
     again.hidden = true;
@@ -59,14 +59,6 @@ export function delivery(bytes, { texts, memory, url, hold, preview, changed }) 
     if (result.day && (result.stored || preview)) await memory.acknowledge({ ...result, content: bytes }).then(changed);
     else if (result.code) refused(result);
     else await memory.wait(), waiting({ wait: 0, reason: "unavailable", ...result });
-  }
-  /** The respondent lets some time pass before the first try. */
-  async function held({ seconds, line, now }) {
-    await memory.wait();
-    say("sending.notYet", line, texts.say(memory.lasting ? "sending.safe" : "sending.unsafe"));
-    again.textContent = now;
-    again.hidden = false;
-    timer = setTimeout(attempt, 1000 * seconds);
   }
   function waiting({ wait, reason }) {
     const kept = texts.say(memory.lasting ? "sending.safe" : "sending.unsafe");
@@ -85,7 +77,7 @@ export function delivery(bytes, { texts, memory, url, hold, preview, changed }) 
     told.replaceChildren(make("p", { class: "spoken" }, texts.say(title)), ...lines.map((line) => make("p", {}, line)));
   }
 
-  addEventListener("online", () => hold || attempt());
+  addEventListener("online", attempt);
   const element = make("div", { class: "sending" }, heading, told, make("div", { class: "actions" }, again, change));
-  return { content: element, shown: () => (hold ? held(hold) : attempt()) };
+  return { content: element, shown: attempt };
 }

@@ -10,7 +10,7 @@ import { review, welcome } from "./pages.js";
 import { Practice } from "./practice.js";
 import { naming } from "./privacy.js";
 import { step } from "./questions.js";
-import { hex } from "./randomize.js";
+import { hex, system } from "./randomize.js";
 import { receipt } from "./receipt.js";
 import { body, delivery } from "./sending.js";
 import { stepsOf } from "./steps.js";
@@ -145,7 +145,8 @@ class Taking {
   #sending() {
     const { texts, memory, survey } = this;
     const url = `${address}/answers`;
-    return delivery(memory.body, { texts, memory, url, hold: this.invitation?.hold(texts), preview: survey.preview, changed: () => this.#draw(true) });
+    const page = delivery(memory.body, { texts, memory, url, preview: survey.preview, changed: () => this.#draw(true) });
+    return this.invitation?.held(page, texts) ?? page;
   }
 
   #sent() {
@@ -206,7 +207,7 @@ async function open() {
   const memory = await Memory.open(survey, hash, asked, answer.headers.get("naysay-key"), `${address}/key`).catch(() => null);
   const invited = survey.invitations && (await import("./invited/invitation.js").catch(() => null));
   if (!memory || invited === null) return failed("missing");
-  const invitation = invited && (await invited.Invitation.of(survey, memory, address, make));
+  const invitation = invited && (await invited.Invitation.of(survey, memory, address, { make, system }));
   return new Taking(survey, hash, memory, invitation).start().catch(() => failed("missing"));
 }
 

@@ -151,6 +151,8 @@ def _told(store: Store, asked: Options) -> None:
     output.say(
         f"{asked.survey}: {found.invited:,} invited, {found.taken:,} have begun, {found.replies:,} have answered"
     )
+    if found.replies > found.taken + found.again:
+        output.note("more have answered than have begun: somebody with the survey's key has made tokens")
     if found.again:
         output.note(
             f"{found.again:,} invitations were replaced after they had been used, so at most {found.again:,} replies "

@@ -182,7 +182,7 @@ def _of_survey(published: Published) -> Iterator[str]:
     name, moved = published.name, repeated.moved(published.questionnaire)
     each = f"; 1 % of repeated or dishonest answers moves a share by {moved}" if moved else ""
     yield f"{name}: {repeated.OPEN_LINK}{each}" if published.key is None else f"{name}: {repeated.BY_INVITATION}"
-    if published.client.hash != Client.of(FOLDER).hash:
+    if not published.has(Client.of(FOLDER)):
         yield f"{name}: it keeps the page of another naysay; for the page of this one: naysay survey renew {name}"
 
 

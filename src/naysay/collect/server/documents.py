@@ -184,7 +184,7 @@ class Catalog:
         found = {}
         for name, (digest, is_open) in self._store.standing().items():
             known = self.surveys.get(name)
-            if known is None or known.published.hash != digest:
+            if known is None or known.published.hash != digest or (known.published.key and not known.issuer):
                 key = self._store.key(name)
                 known = Served(self._store.published(name), is_open, None if key is None else Issuer(name, key))
             found[name] = known if known.open == is_open else replace(known, open=is_open)

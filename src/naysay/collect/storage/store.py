@@ -147,7 +147,9 @@ class Store:
                 if bytes(known) == published.bytes or (asks_the_same and not replace):
                     return
                 self._check_replaceable(connection, published.name, replace=replace)
-                published = published.inviting(invited.public(bytes(known)))  # invitations that are out stay good
+                key = invited.public(bytes(known))
+                if key is not None:  # invitations that are out stay good
+                    published = Published.of(published.questionnaire, key=key)
                 connection.execute(delete(tables.survey).filter_by(name=published.name))
             self._keep_client(connection, published.client)
             connection.execute(insert(tables.survey).values(**_row(published)))

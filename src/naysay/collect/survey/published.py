@@ -70,7 +70,7 @@ class Published:
         renewed names the hashes that it had before, the latest first. A survey that invites names the public key of its
         invitations (hexadecimal), so that nobody gets a key of their own without getting a hash of their own.
         """
-        files = Client.of(client) if isinstance(client, Path) else client
+        files = (Client.of(client) if isinstance(client, Path) else client).serving(invites=key is not None)
         content = {
             "naysay": "survey",
             "version": 1,
@@ -122,12 +122,9 @@ class Published:
         found = self.form.get("invitations")
         return None if found is None else str(found["key"])
 
-    def inviting(self, key: str | None) -> Published:
-        """The same survey for those who are invited under a key; with None itself. Its earlier hashes are left out.
-
-        A message from the survey as it was has no token, and so is refused.
-        """
-        return self if key is None else Published.of(self.questionnaire, client=self.client, key=key)
+    def has(self, client: Client) -> bool:
+        """Whether the survey has this client: of a newer one, it keeps its own until it is renewed."""
+        return self.client.hash == client.serving(invites=self.key is not None).hash
 
     def renewal(self, client: Client | Path = FOLDER) -> Published:
         """The same survey with another client; itself where it has that client already.

@@ -4,7 +4,7 @@
 import { bytesToHex, hexToBytes, voprf } from "../vendor/voprf.js";
 
 const DRAWN = 16; // bytes
-const [LEAST, MOST] = [300, 3600]; // seconds that a message waits
+const [LEAST, MOST] = [300_000, 3_600_000]; // milliseconds that a message waits
 const CODE = /^#([A-Za-z0-9_-]{22})$/;
 const WHY = { 403: "uninvited", 409: "used", 410: "closed" };
 
@@ -13,16 +13,18 @@ export class Invitation {
   #survey;
   #memory;
   #address;
-  #make; // the page's own way to make elements
+  #make; // the page's own way to make elements,
+  #system; // and its source of chance
   #until = 0; // when a message may leave, in milliseconds since 1970
   #known; // whether there is an invitation in the link, or a token on the device
 
   /** The token, in hexadecimal, once it is there. */
   token = null;
 
-  static async of(survey, memory, address, make) {
+  static async of(survey, memory, address, { make, system }) {
     const invitation = new Invitation();
-    [invitation.#survey, invitation.#memory, invitation.#address, invitation.#make] = [survey, memory, address, make];
+    [invitation.#survey, invitation.#memory, invitation.#address] = [survey, memory, address];
+    [invitation.#make, invitation.#system] = [make, system];
     invitation.#known = Boolean(code() || Object.keys(await memory.tokens(() => {})).length);
     addEventListener("hashchange", () => code() && location.reload()); // another invitation was pasted into this tab
     return invitation;
@@ -52,8 +54,8 @@ export class Invitation {
 
   /** What is drawn for an invitation, and kept before anything is sent: asked again, the server gives the same. */
   #drawn(code) {
-    const drawn = crypto.getRandomValues(new Uint8Array(DRAWN));
-    const { blind, blinded } = voprf.blind(this.#data(drawn));
+    const drawn = this.#system(DRAWN);
+    const { blind, blinded } = voprf.blind(this.#data(drawn), this.#system);
     return { code, drawn: bytesToHex(drawn), blind: bytesToHex(blind), blinded: bytesToHex(blinded) };
   }
 
@@ -108,7 +110,8 @@ export class Invitation {
     const send = content.querySelector("#confirm");
     const onclick = () => {
       later.disabled = send.disabled = true;
-      this.#until = Date.now() + 1000 * (LEAST + below(MOST - LEAST));
+      const [high, low] = this.#system(2);
+      this.#until = Date.now() + LEAST + ((MOST - LEAST) * (256 * high + low)) / 65_536;
       confirm();
     };
     const later = this.#make("button", { type: "button", id: "later", onclick }, spoken(texts).later);
@@ -116,10 +119,31 @@ export class Invitation {
     send.before(later);
   }
 
-  /** How long the message still waits, and what is said meanwhile; null where it does not. */
-  hold(texts) {
-    const seconds = (this.#until - Date.now()) / 1000;
-    return seconds > 0 ? { seconds, line: spoken(texts).held, now: spoken(texts).now } : null;
+  /** While a message waits: the page that sends it, told to begin later; null where nothing waits. */
+  held({ content, shown }, texts) {
+    if (Date.now() >= this.#until) return null;
+    const [heading, told, again] = ["h1", "[role=status]", "button"].map((part) => content.querySelector(part));
+    const send = () => {
+      this.#until = 0;
+      clearTimeout(timer);
+      now.remove();
+      shown();
+    };
+    const timer = setTimeout(() => content.isConnected && send(), this.#until - Date.now()); // else it was drawn anew
+    // The page would try at once when the network is back. At its target a listener that captures comes first.
+    addEventListener("online", (event) => Date.now() < this.#until && event.stopImmediatePropagation(), { capture: true });
+    const now = this.#make("button", { type: "button", class: "main", onclick: send }, spoken(texts).now);
+    const line = this.#make("p", {}, spoken(texts).held);
+    const kept = this.#make("p", {}, texts.say(this.#memory.lasting ? "sending.safe" : "sending.unsafe"));
+    return {
+      content,
+      shown: () => {
+        heading.textContent = texts.say("sending.notYet");
+        told.replaceChildren(line, kept);
+        again.before(now);
+        return this.#memory.wait();
+      },
+    };
   }
 
   #say(content, texts, key, attributes) {
@@ -128,9 +152,6 @@ export class Invitation {
 }
 
 const spoken = ({ language }) => WORDS[language.toLowerCase().split("-")[0]] ?? WORDS.en;
-
-/** A random whole number below a bound that is far below 2³². */
-const below = (bound) => crypto.getRandomValues(new Uint32Array(1))[0] % bound;
 
 /** The code in the link. It stands behind the #, which browsers do not send. */
 const code = () => CODE.exec(location.hash)?.[1];
@@ -187,11 +208,11 @@ export const WORDS = {
     later: "أرسل خلال ساعة",
     held: "تُرسل إجاباتك في وقت عشوائي خلال ساعة، كي يدل الوقت على أقل. اترك هذه الصفحة مفتوحة. وإذا أغلقتها فستُرسل عندما تفتحها من جديد.",
     now: "أرسل الآن",
-    needed: "هذا الاستطلاع بالدعوة. يرجى فتح الرابط الذي أُرسل إليك.",
+    needed: "هذا الاستبيان بالدعوة. يرجى فتح الرابط الذي أُرسل إليك.",
     uninvited: "هذه الدعوة غير معروفة، أو حلّت محلها دعوة أحدث. يرجى فتح الرابط الذي أُرسل إليك، أو طلب رابط جديد.",
     used: "استُعملت هذه الدعوة من قبل في متصفح آخر أو على جهاز آخر. يرجى المتابعة هناك، أو طلب دعوة جديدة.",
-    closed: "هذا الاستطلاع مغلق ولا يقبل إجابات أخرى.",
+    closed: "هذا الاستبيان مغلق ولا يقبل إجابات أخرى.",
     offline: "لا يمكن الوصول إلى الخادم الآن. لم يضع شيء. يرجى المحاولة مرة أخرى.",
-    unproved: "لم يوقّع هذا الخادم تذكرتك بالمفتاح الذي ينشره الاستطلاع. وقد يعرفك بذلك. يرجى ألا تجيب هنا، وأن تخبر من دعاك.",
+    unproved: "لم يوقّع هذا الخادم تذكرتك بالمفتاح الذي ينشره الاستبيان. وقد يعرفك بذلك. يرجى ألا تجيب هنا، وأن تخبر من دعاك.",
   },
 };
