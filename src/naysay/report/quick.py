@@ -159,10 +159,9 @@ class _Scale:
         return cls(first * step, last * step, [round(tick * step, 12) for tick in range(first, last + 1)])
 
     def places(self, *, percent: bool) -> int:
+        """Decimals with which ticks differ."""
         step = (self.ticks[1] - self.ticks[0]) * (100 if percent else 1)
-        return max(0, -math.floor(math.log10(step) + 1e-9)) + (
-            step * 10 ** max(0, -math.floor(math.log10(step))) % 1 > 1e-6
-        )
+        return next(places for places in range(10) if abs(round(step, places) - step) < 1e-9)
 
     def place(self, value: float) -> float:
         return round(100 * (value - self.low) / (self.high - self.low), 3)

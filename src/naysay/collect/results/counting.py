@@ -20,11 +20,9 @@ from naysay.collect.survey import repeated
 from naysay.collect.survey.published import Published
 from naysay.files import Codebook
 
-__all__ = ["FOLDED", "Counted", "Counting", "answered_of", "counted", "differing", "folding", "groupable", "recount"]
+__all__ = ["Counted", "Counting", "answered_of", "counted", "differing", "folding", "groupable", "recount"]
 
-FOLDED = 1_000
-"""The most replies that are counted in one transaction: others wait for it."""
-
+_RECOUNTED = 5_000  # replies in one transaction: a server that stores others waits for it
 _MOST_GROUPS = 20  # answers of a question that makes groups
 _MOST_BESIDE = 12  # questions that make groups: each costs as many tallies as there are questions
 
@@ -190,8 +188,8 @@ def counted(store: Store, published: Published, *, beside: Iterable[str] | None 
     return counts
 
 
-def folding(store: Store) -> Callable[[], int]:
-    """A function that counts the newest replies of all surveys, at most `FOLDED` of them; it tells how many."""
+def folding(store: Store) -> Callable[[int], int]:
+    """A function that counts at most so many new replies to all surveys, in one transaction, and tells how many."""
     known: dict[str, Counting] = {}
 
     def count(survey: str, rows: Sequence[Row]) -> Mapping[Key, int]:
@@ -200,9 +198,9 @@ def folding(store: Store) -> Callable[[], int]:
             known[survey] = Counting(store.published(survey))
         return known[survey].count(rows)
 
-    def fold() -> int:
+    def fold(most: int) -> int:
         with store.engine.begin() as connection:
-            return tallies.fold(connection, count, most=FOLDED)
+            return tallies.fold(connection, count, most=most)
 
     return fold
 
@@ -225,6 +223,6 @@ def recount(store: Store, survey: str) -> int:
     with store.engine.begin() as connection:
         replies = tallies.restart(connection, survey)
     fold = folding(store)
-    while fold():
+    while fold(_RECOUNTED):
         pass
     return replies

@@ -201,7 +201,8 @@ def _levels(answered: Answered, result: Result) -> Iterator[str]:
     if chosen is None or not chosen.height:
         return
     days = chosen["day"].unique().to_list()
-    parts, names = {}, []
+    parts: dict[str, list[int]] = {}
+    names: list[str] = []
     for level in chosen["level"].unique(maintain_order=True).sort().to_list():
         own = dict(chosen.filter(chosen["level"] == level).select("day", "count").rows())
         names, parts[f"level {level}"] = _spread(own, days)
