@@ -370,8 +370,6 @@ def test_every_refusal_is_described(preview):
         "/results.css",
         "/threats",
         "/health",
-        "/results.css",
-        "/results/{secret}",
     }
 
 
