@@ -22,7 +22,7 @@ log = logging.getLogger("naysay.collect")
 GROUP = 1_000  # the most replies in one transaction
 WAITING = 10_000  # the most replies in the queue; a server that falls further behind refuses more
 LOOK = 1.0  # seconds between two looks at the database: a survey may be new, or closed
-TALLIED = 250  # replies that are counted at once; all of these take a part of a second, during which nothing is stored
+TALLIED = 500  # replies that are counted at once: for a part of a second nothing else is stored
 _RETRY = 5  # seconds
 
 _Waiting = tuple[Reply | Taking, "Future[Outcome]"]

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -172,10 +172,11 @@ class Counted:
 def answered_of(
     counting: Counting, counts: Mapping[Key, int], *, language: str | None = None, names: bool = False
 ) -> Answered:
-    """Tallies of a survey, told in a language; its estimates say what repeated answers would do."""
+    """Tallies of a survey, told in a language; with an open link, estimates say what repeated answers would do."""
     book = Columns(counting.published, language=language).book
     cells = Counted(counting, counts, book, names)
-    return Answered(book, cells, names, repeated.cautioned, groupable(book))
+    cautioned = partial(repeated.cautioned, invites=counting.published.key is not None)
+    return Answered(book, cells, names, cautioned, groupable(book))
 
 
 def counted(store: Store, published: Published, *, beside: Iterable[str] | None = None) -> Counter[Key]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from naysay.collect.results.answered import COUNT, Answered
 from naysay.collect.results.gathered import Result
 from naysay.estimate import Estimate, Options, differences
 from naysay.estimate import printing as estimates
+from naysay.estimate.linear import Floats
 from naysay.estimate.plain import Numbers
 from naysay.printing import Note, Points, Sentence, Table
 from naysay.printing.html import template
@@ -122,16 +125,16 @@ def section(
     if result.problem or result.whole is None:
         nothing = f"Shown from {hidden} answers on." if hidden else "Nobody has answered yet."
         return Section(result.title, _p(result.problem or nothing))
-    parts = [*_drawn(answered, result, result.whole, options)]
+    parts = [*_drawn(answered, result, result.whole, options, hidden)]
     parts += _levels(answered, result)
-    if repeated:
+    if repeated and not isinstance(result.whole, Numbers):  # no share of answers bounds what moves a mean
         parts.append(_p(_repeated(result), small=True))
     if by is not None and by != result.entry.column:
         parts += _groups(result, by, least, options, hidden=hidden)
     return Section(result.title, "".join(parts))
 
 
-def _drawn(answered: Answered, result: Result, found: Any, options: Options) -> Iterator[str]:
+def _drawn(answered: Answered, result: Result, found: Any, options: Options, hidden: int) -> Iterator[str]:
     if isinstance(found, Estimate):
         yield _estimate_picture(found, result.title, options)
         content = estimates.sections(found, options)
@@ -139,12 +142,18 @@ def _drawn(answered: Answered, result: Result, found: Any, options: Options) -> 
         yield _folded("What this rests on", printing.html([e for e in content if isinstance(e, Sentence | Points)][1:]))
         return
     if isinstance(found, Numbers):
-        yield _histogram(answered, result)
+        yield _histogram(answered, result, hidden)
     else:
         yield _shares_picture(found, result.title)
     content = found.content()
-    yield printing.html([each for each in content if isinstance(each, Table)])
+    yield printing.html([_mean(each) if hidden else each for each in content if isinstance(each, Table)])
     yield _p(_first_large(str(content[1].text)), small=True)
+
+
+def _mean(table: Table) -> Table:
+    """The table of numbers without quartiles, whose intervals end at what some person said."""
+    quartiles = ("median", "first quartile", "third quartile")
+    return replace(table, rows=tuple(row for row in table.rows if row[0] not in quartiles))
 
 
 def _estimate_picture(fit: Estimate, title: str, options: Options) -> str:
@@ -173,26 +182,43 @@ def _shares_picture(found: Any, title: str) -> str:
     return quick.rows(found.labels, marks, title=f"{title}: shares", bars=True)
 
 
-def _histogram(answered: Answered, result: Result) -> str:
+def _histogram(answered: Answered, result: Result, least: int) -> str:
     """How many gave each number, or a number in each range."""
     cells = answered.cells.of(result.entry.column).drop_nulls()
-    values, counts = cells[result.entry.column].cast(float).to_numpy(), cells[COUNT].to_numpy()
-    low, high = values.min(), values.max()
-    if bool((values == values.round()).all()) and high - low <= 2 * _BINS:
-        edges = np.arange(low, high + 2) - 0.5
-        names = [f"{edge + 0.5:,.0f}" for edge in edges[:-1]]
-    else:
-        edges = np.histogram_bin_edges(values, bins=_BINS)
-        names = [f"{start:,.4g}" for start in edges[:-1]]
-    sums, _ = np.histogram(values, edges, weights=counts)
-    drawn = quick.columns(
-        names, {"people": sums.astype(int).tolist()}, title=f"{result.title}: how many gave each number"
-    )
-    return drawn + (
-        ""
-        if len(names) > _BINS or names[0].lstrip("-").isdecimal()
-        else _p("Each column begins at the number below it.", small=True)
-    )
+    names, sums = _bins(cells[result.entry.column].cast(float).to_numpy(), cells[COUNT].to_numpy(), least)
+    return quick.columns(names, {"people": sums}, title=f"{result.title}: how many gave each number")
+
+
+def _bins(values: Floats, counts: Floats, least: int) -> tuple[list[str], list[int]]:
+    """Ranges between round numbers, or each whole number, and how many people are in them.
+
+    The outermost ranges are widened until they hold so many people: else an end would tell of the oldest or richest.
+    """
+    low, high = float(values.min()), float(values.max())
+    each = high - low <= 2 * _BINS and bool((values == values.round()).all())
+    size = 10 ** math.floor(math.log10((high - low) / _BINS)) if high > low else 0.1
+    step = 1.0 if each else next(size * n for n in (1, 2, 2.5, 5, 10) if (high - low) / (size * n) <= _BINS)
+    first = math.floor(low / step + 1e-9)
+    places = np.floor(values / step + 1e-9).astype(int) - first
+    sums = np.bincount(places, weights=counts).astype(int).tolist()
+    edges = [(first + place) * step for place in range(len(sums) + 1)]
+    while len(sums) > 1 and sums[0] < least:
+        sums[:2], edges[:2] = [sums[0] + sums[1]], [-math.inf]
+    while len(sums) > 1 and sums[-1] < least:
+        sums[-2:], edges[-2:] = [sums[-2] + sums[-1]], [math.inf]
+    return [_range(start, end, each=each) for start, end in pairwise(edges)], sums
+
+
+def _range(start: float, end: float, *, each: bool) -> str:
+    if math.isinf(start) or math.isinf(end):
+        return (
+            "all"
+            if math.isinf(start) and math.isinf(end)
+            else f"< {end:,.6g}"
+            if math.isinf(start)
+            else f"≥ {start:,.6g}"
+        )
+    return f"{start:,.6g}" if each else f"{start:,.6g}–"
 
 
 def _levels(answered: Answered, result: Result) -> Iterator[str]:
@@ -211,7 +237,7 @@ def _levels(answered: Answered, result: Result) -> Iterator[str]:
 
 def _repeated(result: Result) -> str:
     moved = [
-        f"{share:.0%} could move a share by up to {100 * points:.3g} points"
+        f"{share:.0%} could move a share by up to {100 * points:.3g} point{'s' if points != 0.01 else ''}"
         for share, points in gathered.reach(result).items()
         if points is not None
     ]
@@ -232,7 +258,9 @@ def _groups(result: Result, by: str, least: int, options: Options, *, hidden: in
             marks = [Mark("estimate", "estimate", found.proportions, bounds)]
             yield quick.rows(list(map(str, found.categories)), marks, title=f"{result.title}, {by} = {name}")
         elif isinstance(found, Numbers):
-            yield printing.html(found.content()[2:])
+            yield printing.html(
+                [_mean(each) if hidden else each for each in found.content() if isinstance(each, Table)]
+            )
         else:
             yield _shares_picture(found, f"{result.title}, {by} = {name}")
         yield _p(f"{found.n:,} answers", small=True)

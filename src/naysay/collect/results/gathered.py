@@ -96,6 +96,8 @@ def levels(answered: Answered, column: str) -> pl.DataFrame | None:
 def reach(result: Result) -> dict[float, float | None]:
     """How far shares of repeated or dishonest answers could move a share of this column, by moments."""
     asked = result.entry.asked
+    if result.entry.holds == "numbers" and asked is None:  # one answer can move a mean as far as it likes
+        return dict.fromkeys(REPEATED)
     try:
         each = {share: share if asked is None else leverage(asked.design, share=share) for share in REPEATED}
     except NaysayError:  # nothing is estimated, so nothing can be moved
