@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import pairwise
@@ -20,7 +20,7 @@ from naysay.estimate import Estimate, Options, differences
 from naysay.estimate import printing as estimates
 from naysay.estimate.linear import Floats
 from naysay.estimate.plain import Numbers
-from naysay.printing import Note, Points, Sentence, Table
+from naysay.printing import Content, Note, Points, Sentence, Table
 from naysay.printing.html import template
 from naysay.report import quick
 from naysay.report.rows import Mark
@@ -51,6 +51,7 @@ def fragment(
     when: Section | None = None,
     repeated: bool = True,
     hidden: int = 0,
+    level: int = 2,
 ) -> str:
     """The results as HTML, in which the texts of users are escaped.
 
@@ -70,6 +71,8 @@ def fragment(
         Whether each question says what repeated answers would do, as for open links.
     hidden : int
         How many answers a question needs before it is shown; 0 if all are shown at once.
+    level : int
+        Of the heading with the survey's title.
     """
     options = Options()
     found = gathered.gathered(answered, by=by, least=least, options=options)
@@ -80,6 +83,7 @@ def fragment(
         "naysay.collect.results",
         "fragment.html",
         title=answered.book.title,
+        level=level,
         facts=facts,
         notes=notes,
         choices=choices,
@@ -138,7 +142,7 @@ def _drawn(answered: Answered, result: Result, found: Any, options: Options, hid
     if isinstance(found, Estimate):
         yield _estimate_picture(found, result.title, options)
         content = estimates.sections(found, options)
-        yield printing.html([each for each in content if isinstance(each, Table | Note)])
+        yield _numbers(content, result.title) + printing.html([each for each in content if isinstance(each, Note)])
         yield _folded("What this rests on", printing.html([e for e in content if isinstance(e, Sentence | Points)][1:]))
         return
     if isinstance(found, Numbers):
@@ -146,14 +150,18 @@ def _drawn(answered: Answered, result: Result, found: Any, options: Options, hid
     else:
         yield _shares_picture(found, result.title)
     content = found.content()
-    yield printing.html([_mean(each) if hidden else each for each in content if isinstance(each, Table)])
+    yield _numbers(content, result.title, mean_alone=bool(hidden))
     yield _p(_first_large(str(content[1].text)), small=True)
 
 
-def _mean(table: Table) -> Table:
-    """The table of numbers without quartiles, whose intervals end at what some person said."""
-    quartiles = ("median", "first quartile", "third quartile")
-    return replace(table, rows=tuple(row for row in table.rows if row[0] not in quartiles))
+def _numbers(content: Iterable[Content], title: str, *, mean_alone: bool = False) -> str:
+    """The tables, named for those who hear them; without quartiles, whose intervals end at what some person said."""
+    left_out = ("first quartile", "median", "third quartile") if mean_alone else ()
+    return printing.html(
+        replace(each, caption=f"{title}: numbers", rows=tuple(row for row in each.rows if row[0] not in left_out))
+        for each in content
+        if isinstance(each, Table)
+    )
 
 
 def _estimate_picture(fit: Estimate, title: str, options: Options) -> str:
@@ -258,15 +266,16 @@ def _groups(result: Result, by: str, least: int, options: Options, *, hidden: in
             marks = [Mark("estimate", "estimate", found.proportions, bounds)]
             yield quick.rows(list(map(str, found.categories)), marks, title=f"{result.title}, {by} = {name}")
         elif isinstance(found, Numbers):
-            yield printing.html(
-                [_mean(each) if hidden else each for each in found.content() if isinstance(each, Table)]
-            )
+            yield _numbers(found.content(), f"{result.title}, {by} = {name}", mean_alone=bool(hidden))
         else:
             yield _shares_picture(found, f"{result.title}, {by} = {name}")
         yield _p(f"{found.n:,} answers", small=True)
     fits = {group: each for group, each in result.groups.items() if isinstance(each, Estimate)}
     if len(fits) > 1:
         told = estimates.differences_content(differences(fits), options.confidence, most=_COMPARED)
+        told = [
+            replace(each, caption=f"{result.title}: differences") if isinstance(each, Table) else each for each in told
+        ]
         yield _folded("Differences between groups", printing.html(told))
 
 
