@@ -6,7 +6,7 @@ import json
 import pytest
 
 from naysay import designs
-from naysay.collect.survey.conditions import complaint
+from naysay.collect.survey.conditions import Conditions
 from naysay.questionnaire import Choice, Grid, Private, Questionnaire, SelectOne
 
 CHOICES = tuple(Choice(name=name, label={"en": name}) for name in ("yes", "no"))
@@ -21,11 +21,14 @@ def asked(*items):
 def test_a_required_private_question_is_answered_whether_or_not_there_is_a_level(level):
     private = Private(design=json.loads(designs.warner(p=0.7).to_json()))
     form = asked(SelectOne(name="smoking", label={"en": "?"}, choices=CHOICES, required=True, private=private))
-    assert complaint(form, {"smoking": {"level": level, "response": "yes"}}, today=ANY_DAY) is None
-    assert complaint(form, {"smoking": None}, today=ANY_DAY) == "question 'smoking' must be answered"
+    assert Conditions(form).complaint({"smoking": {"level": level, "response": "yes"}}, today=ANY_DAY) is None
+    assert Conditions(form).complaint({"smoking": None}, today=ANY_DAY) == "question 'smoking' must be answered"
 
 
 def test_a_required_grid_is_answered_when_every_row_is():
     form = asked(Grid(name="views", label={"en": "?"}, rows=CHOICES, choices=CHOICES, required=True))
-    assert complaint(form, {"views": {"yes": "no", "no": "yes"}}, today=ANY_DAY) is None
-    assert complaint(form, {"views": {"yes": "no", "no": None}}, today=ANY_DAY) == "question 'views' must be answered"
+    assert Conditions(form).complaint({"views": {"yes": "no", "no": "yes"}}, today=ANY_DAY) is None
+    assert (
+        Conditions(form).complaint({"views": {"yes": "no", "no": None}}, today=ANY_DAY)
+        == "question 'views' must be answered"
+    )

@@ -152,7 +152,7 @@ def test_stopping_stores_what_waits(url, published, client, answers):
     """Replies that are in line when the server is asked to stop are stored, and acknowledged."""
     store = Store(url)
     store.open(published)
-    writer = Writer(store, look=lambda: None, fold=lambda: 0)
+    writer = Writer(store, look=lambda: None, fold=lambda _: 0)
     replies = [
         Reply("kinds", published.hash, f"{number:032x}", json.dumps(answers), today()) for number in range(2_500)
     ]
@@ -212,7 +212,7 @@ def test_a_group_is_written_in_the_order_of_ids(store, published, answers):
 def test_a_reply_that_the_database_cannot_take_spoils_no_other(store, published, answers, monkeypatch):
     """Here one with a text that no database stores; the server's own check would have refused it."""
     store.open(published)
-    writer = Writer(store, look=lambda: None, fold=lambda: 0)
+    writer = Writer(store, look=lambda: None, fold=lambda _: 0)
     good = Reply("kinds", published.hash, "a" * 32, "{}", today())
     bad = Reply("kinds", published.hash, "b" * 32, "{}", "no day")
     futures = [writer.submit(bad), writer.submit(good)]
@@ -240,7 +240,7 @@ def test_health_tells_whether_answers_can_be_stored(served, store, monkeypatch, 
 def one(store, published):
     """A writer on a store with an open survey, and a reply to it."""
     store.open(published)
-    return Writer(store, look=lambda: None, fold=lambda: 0, every=0.0), Reply(
+    return Writer(store, look=lambda: None, fold=lambda _: 0, every=0.0), Reply(
         "kinds", published.hash, "a" * 32, "{}", today()
     )
 
@@ -294,7 +294,7 @@ def test_answers_are_taken_when_settling_fails(one, store, monkeypatch, caplog):
 def test_a_line_that_is_too_long_is_told(one, monkeypatch):
     monkeypatch.setattr("naysay.collect.writer.WAITING", 2)
     writer, reply = one
-    short = Writer(writer._store, look=lambda: None, fold=lambda: 0)
+    short = Writer(writer._store, look=lambda: None, fold=lambda _: 0)
     short.submit(reply)
     short.submit(reply)
     with pytest.raises(Refusal) as refused:
@@ -307,7 +307,7 @@ def test_a_line_that_is_too_long_is_told(one, monkeypatch):
 def test_two_servers_on_one_database_lose_nothing(url, published, answers):
     stores = [Store(url), Store(url)]
     stores[0].open(published)
-    writers = [Writer(store, look=lambda: None, fold=lambda: 0, every=0.0) for store in stores]
+    writers = [Writer(store, look=lambda: None, fold=lambda _: 0, every=0.0) for store in stores]
     replies = [Reply("kinds", published.hash, f"{number:032x}", "{}", today()) for number in range(300)]
     for writer in writers:
         writer.start()

@@ -30,6 +30,7 @@ from naysay.collect.server.guard import Guard, refused
 from naysay.collect.server.keys import Keys
 from naysay.collect.server.limits import MINUTE, Rates, body_of
 from naysay.collect.server.results import SharedResults
+from naysay.collect.server.straight import Straight
 from naysay.collect.storage import Reply, Store, today
 from naysay.collect.survey.published import Published
 from naysay.collect.writer import Line, Unstored, Writer
@@ -139,7 +140,8 @@ def create_app(
     )
     app.state.service = service
     told = SharedResults(store, catalog)
-    app.add_middleware(Guard)
+    app.add_middleware(Straight, answers=service.answers)
+    app.add_middleware(Guard)  # around all of it
     routes: list[tuple[Callable[..., Any], str, Callable[..., Any], dict[str, Any]]] = [
         (app.get, "/", service.home, schemas.HOME),
         (app.get, "/s/{name}", service.page, schemas.PAGE),

@@ -22,6 +22,7 @@ log = logging.getLogger("naysay.collect")
 GROUP = 1_000  # the most replies in one transaction
 WAITING = 10_000  # the most replies in the queue; a server that falls further behind refuses more
 LOOK = 1.0  # seconds between two looks at the database: a survey may be new, or closed
+TALLIED = 500  # replies that are counted at once: for a part of a second nothing else is stored
 _RETRY = 5  # seconds
 
 _Waiting = tuple[Reply | Taking, "Future[Outcome]"]
@@ -54,12 +55,15 @@ class Writer:
     look : callable
         Another query of the database; it is called in the thread about once a second.
     fold : callable
-        Counts at most some of the new replies, and tells how many; it is called in the thread about once a second.
+        Takes a number, counts at most so many new replies, and tells how many; it is called in the thread once so many
+        have come, and once a second.
     every : float
         Seconds after which new replies are rewritten, so that their order does not tell when they came.
     """
 
-    def __init__(self, store: Store, *, look: Callable[[], None], fold: Callable[[], int], every: float = 60.0) -> None:
+    def __init__(
+        self, store: Store, *, look: Callable[[], None], fold: Callable[[int], int], every: float = 60.0
+    ) -> None:
         self._store = store
         self._look = look
         self._fold = fold
@@ -69,7 +73,8 @@ class Writer:
         self._stopping = threading.Event()
         self._looked = self._settled = time.monotonic()
         self._pause = every
-        self._untallied = True  # an earlier server may have left some
+        self._untallied = 0
+        self._behind = True  # an earlier server may have left replies that no tally counts
         self._dirty = True  # a server that was killed has left replies in the order in which they came
         self.healthy = True
         self.stored = 0
@@ -118,7 +123,7 @@ class Writer:
         """What waits in the queue now; None stands for the end."""
         found: list[_Waiting | None] = []
         with contextlib.suppress(queue.Empty):
-            found.append(self._line.get(timeout=LOOK))
+            found.append(self._line.get(timeout=0 if self._behind else LOOK))
             while len(found) < GROUP:
                 found.append(self._line.get_nowait())
         return found
@@ -152,40 +157,42 @@ class Writer:
         fresh = sum(outcome.what == "stored" for outcome in outcomes)
         self.stored += fresh
         self._dirty = self._dirty or any(outcome.what in ("stored", "taken") for outcome in outcomes)
-        self._untallied = self._untallied or fresh > 0
+        self._untallied += fresh
         return outcomes
 
     def _step(self) -> None:
         """Look at the database when it is time, and settle it when it is time."""
         now = time.monotonic()
-        if now - self._looked >= LOOK:
+        looked = now - self._looked >= LOOK
+        if looked:
             self._looked = now
             try:
                 self._look()
                 self.healthy = True
             except Exception as error:  # the thread lives on, whatever happens
                 self._failed("reading", error)
+        if self._behind or self._untallied >= TALLIED or (looked and self._untallied):
             self._tally()
         if self._dirty and now - self._settled >= self._pause:
             self._settle()
 
     def _tally(self) -> None:
-        """Count new replies; those that are left wait for the next second, so that nobody waits long."""
-        if not self._untallied:
-            return
+        """Count new replies, only some at once: others wait for it to be stored."""
         try:
-            self._untallied = self._fold() > 0
+            self._behind = self._fold(TALLIED) == TALLIED
+            self._untallied = 0
         except Exception as error:  # the thread lives on, and readers count what no tally counts
             healthy = self.healthy
             self._failed("counting", error)
-            self.healthy = healthy  # answers are stored all the same
+            self.healthy, self._behind = healthy, False  # answers are stored all the same
 
     def _settle(self) -> None:
         """Settle, and spend at most a twentieth of the time on it."""
         if not self._dirty:
             return
         began = time.monotonic()
-        self._tally()
+        if self._untallied:
+            self._tally()
         try:
             self._store.settle()
             self._dirty = False

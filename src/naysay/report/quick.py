@@ -22,6 +22,7 @@ from naysay.report.rows import Mark
 __all__ = ["columns", "rows", "style"]
 
 _TICKS = 5
+_FEW = 8  # columns: fewer do not fill the width, since a single day is no wall
 _STEPS = (1, 2, 2.5, 5, 10)
 
 
@@ -116,7 +117,7 @@ def columns(names: Sequence[str], parts: Mapping[str, Sequence[int]], *, title: 
     counts = np.array([list(each) for each in parts.values()], dtype=float)
     totals = counts.sum(axis=0)
     scale = _Scale.around(totals)
-    height, width = 120.0, 100 / max(len(names), 1)
+    height, width = 120.0, 100 / max(len(names), _FEW)
     unit = height / (scale.high or 1)
     drawn, tops = [], np.zeros(len(names))
     for part, (name, own) in enumerate(zip(parts, counts, strict=True)):
@@ -159,10 +160,9 @@ class _Scale:
         return cls(first * step, last * step, [round(tick * step, 12) for tick in range(first, last + 1)])
 
     def places(self, *, percent: bool) -> int:
+        """Decimals with which ticks differ."""
         step = (self.ticks[1] - self.ticks[0]) * (100 if percent else 1)
-        return max(0, -math.floor(math.log10(step) + 1e-9)) + (
-            step * 10 ** max(0, -math.floor(math.log10(step))) % 1 > 1e-6
-        )
+        return next(places for places in range(10) if abs(round(step, places) - step) < 1e-9)
 
     def place(self, value: float) -> float:
         return round(100 * (value - self.low) / (self.high - self.low), 3)

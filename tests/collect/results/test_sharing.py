@@ -150,7 +150,7 @@ def test_two_views_with_a_few_replies_between_them_are_the_same_bytes(store, ask
     for seed in range(LEAST - 1):
         fill(store, asked, 1, seed=100 + seed)
         if seed % 3 == 0:
-            fold()
+            fold(100)
         assert shown(store, asked) == before
     assert sharing.shared_page(store, "sample") == first
     fill(store, asked, 1, seed=7)

@@ -38,7 +38,7 @@ def rows(store, table):
         return connection.execute(text(f"SELECT * FROM {table}")).all()
 
 
-def test_in_any_steps_they_count_each_reply_once(store, asked, monkeypatch):
+def test_in_any_steps_they_count_each_reply_once(store, asked):
     """Groups of random sizes, repeated replies among them, counted in transactions of random sizes."""
     store.open(asked)
     made, rng = list(replies(asked, 300, seed=5)), random.Random(5)
@@ -48,11 +48,10 @@ def test_in_any_steps_they_count_each_reply_once(store, asked, monkeypatch):
         group, made = made[:size], made[size:]
         store.add(group)
         assert all(each.what == "repeated" for each in store.add(rng.sample(group, min(3, len(group)))))
-        monkeypatch.setattr(counting, "FOLDED", rng.randint(1, 50))
         if rng.random() < 0.7:
-            fold()
+            fold(rng.randint(1, 50))
         assert counting.differing(store, "sample") == {}
-    while fold():
+    while fold(50):
         pass
     assert rows(store, "untallied") == []
     assert counting.differing(store, "sample") == {}
@@ -60,7 +59,7 @@ def test_in_any_steps_they_count_each_reply_once(store, asked, monkeypatch):
 
 def test_results_are_those_of_the_replies_to_the_last_digit(filled):
     """From new replies, from half of them in tallies, and from tallies alone, for all and for groups."""
-    counting.folding(filled)()
+    counting.folding(filled)(1_000)
     fill(filled, filled.published("sample"), 200, seed=4)
     said = of_database(filled.replies("sample"), names=True, language=None)
     for _ in range(2):
@@ -79,14 +78,14 @@ def test_results_are_those_of_the_replies_to_the_last_digit(filled):
                     assert {key: each.to_dict() for key, each in one.items()} == {
                         key: each.to_dict() for key, each in other.items()
                     }
-        counting.folding(filled)()
+        counting.folding(filled)(1_000)
 
 
 def test_replies_and_levels_are_counted_by_day(store, asked):
     store.open(asked)
     first, second = datetime.date(2026, 11, 20), datetime.date(2026, 11, 22)
     fill(store, asked, 30, seed=1, day=first)
-    counting.folding(store)()
+    counting.folding(store)(1_000)
     fill(store, asked, 50, seed=2, day=second)
     told = results.aggregates(store, "sample")
     assert told["days"] == [{"day": "2026-11-20", "replies": 30}, {"day": "2026-11-22", "replies": 50}]
@@ -97,7 +96,7 @@ def test_replies_and_levels_are_counted_by_day(store, asked):
 
 
 def test_closing_gives_new_replies_new_ids_and_counts_them_all_the_same(filled):
-    counting.folding(filled)()
+    counting.folding(filled)(1_000)
     fill(filled, filled.published("sample"), 50, seed=9)
     before = {row.id for row in rows(filled, "reply")}
     filled.close("sample")
@@ -106,20 +105,20 @@ def test_closing_gives_new_replies_new_ids_and_counts_them_all_the_same(filled):
     assert not before & after
     assert {row.id for row in rows(filled, "untallied")} <= after
     assert counting.differing(filled, "sample") == {}
-    while counting.folding(filled)():
+    while counting.folding(filled)(1_000):
         pass
     assert counting.differing(filled, "sample") == {}
 
 
 def test_deleting_leaves_no_tally(filled):
-    counting.folding(filled)()
+    counting.folding(filled)(1_000)
     fill(filled, filled.published("sample"), 10, seed=9)
     filled.delete("sample")
     assert rows(filled, "tally") == rows(filled, "untallied") == []
 
 
 def test_rewriting_keeps_tallies_and_what_is_to_be_counted(filled):
-    counting.folding(filled)()
+    counting.folding(filled)(1_000)
     fill(filled, filled.published("sample"), 40, seed=8)
     before = sorted(rows(filled, "tally")), sorted(rows(filled, "untallied"))
     filled.settle()
@@ -132,7 +131,7 @@ def test_after_rewriting_a_postgresql_table_tells_nothing_of_earlier_tallies(ask
     store.open(asked)
     for seed in range(5):
         fill(store, asked, 20, seed=seed)
-        counting.folding(store)()
+        counting.folding(store)(1_000)
     store.settle()
     with store.engine.connect() as connection:
         for table in ("reply", "tally", "untallied"):
@@ -151,14 +150,14 @@ def test_several_servers_count_each_reply_once(url, asked):
         fold = counting.folding(store)
         for part in range(4):
             fill(store, asked, 25, seed=10 * seed + part)
-            fold()
+            fold(30)
 
     threads = [threading.Thread(target=run, args=(store, seed)) for seed, store in enumerate(stores)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    while counting.folding(stores[0])():
+    while counting.folding(stores[0])(100):
         pass
     assert counting.differing(stores[0], "sample") == {}
     assert of_store(stores[0], "sample").cells.replies == 300
@@ -167,7 +166,7 @@ def test_several_servers_count_each_reply_once(url, asked):
 
 
 def test_a_wrong_tally_is_found_and_mended(filled, naysay):
-    counting.folding(filled)()
+    counting.folding(filled)(1_000)
     with filled.engine.begin() as connection:
         connection.execute(text("UPDATE tally SET people = people + 1 WHERE question = 'smoking' AND beside = ''"))
     wrong = counting.differing(filled, "sample")
@@ -198,7 +197,7 @@ def test_the_writer_counts_what_it_stores(store, asked):
 def test_counting_that_fails_loses_no_answer(store, asked):
     store.open(asked)
 
-    def broken():
+    def broken(_):
         raise RuntimeError
 
     writer = Writer(store, look=lambda: None, fold=broken)
@@ -238,7 +237,7 @@ def test_subgroups_are_shown_above_a_least_number_of_answers(store, asked):
 
 
 def test_distinct_answers_add_up(filled):
-    counting.folding(filled)()
+    counting.folding(filled)(1_000)
     cells = of_store(filled, "sample").cells
     for column in ("smoking", "income", "area", "age"):
         assert cells.of(column)[COUNT].sum() == 400

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from naysay.collect.device.people import People
-from naysay.collect.survey.conditions import complaint, conditioned, response_of
+from naysay.collect.survey.conditions import Conditions, conditioned, response_of
 from naysay.errors import DataError
 from naysay.questionnaire import Answer, Expression, Private, Question, Questionnaire, Sent, evaluate, truth
 from naysay.questionnaire.rules.walk import nodes
@@ -91,8 +91,9 @@ def drawn(questionnaire: Questionnaire, people: People, *, today: datetime.date 
         for device, answer in zip(devices, _drawn(question, values, levels), strict=True):
             device.answer(question, answer)
     answers = [{each.name: device.sent[each.name] for each in questionnaire.questions} for device in devices]
+    rules = Conditions(questionnaire)
     for row, sent in enumerate(answers):
-        problem = complaint(questionnaire, sent, today=day)
+        problem = rules.complaint(sent, today=day)
         if problem is not None:
             place = people.places[row]
             raise DataError(f"row {place + 1}: {problem}; correct the row, or leave it out", row=place)

@@ -134,7 +134,10 @@ class Answered:
         if asked is None:
             raise DataError(f"question {column!r} is plain", column=column)
         texts = [each for each in (column, asked.level, by) if each is not None]
-        frame = files.as_text(self._cells(texts, column, by, least).lazy(), texts)
+        cells = self._cells(texts, column, by, least)
+        if least > 1 and not cells.height:
+            return {}
+        frame = files.as_text(cells.lazy(), texts)
         found = asked.design.tally(frame, column, level=asked.level, by=by, count=COUNT)
         fit = estimate.default(asked.design) if estimator is None else estimate.ESTIMATORS[estimator]
         fits = {}
@@ -153,7 +156,7 @@ class Answered:
             with in_group(group):
                 if cells[column].null_count() < len(cells):
                     found[group] = self._of(entry, cells, confidence)
-        if not found:
+        if not found and least <= 1:
             raise DataError(f"nobody has answered {column!r} yet; estimate when answers have come", column=column)
         return found
 

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -20,11 +20,9 @@ from naysay.collect.survey import repeated
 from naysay.collect.survey.published import Published
 from naysay.files import Codebook
 
-__all__ = ["FOLDED", "Counted", "Counting", "answered_of", "counted", "differing", "folding", "groupable", "recount"]
+__all__ = ["Counted", "Counting", "answered_of", "counted", "differing", "folding", "groupable", "recount"]
 
-FOLDED = 1_000
-"""The most replies that are counted in one transaction: others wait for it."""
-
+_RECOUNTED = 5_000  # replies in one transaction: a server that stores others waits for it
 _MOST_GROUPS = 20  # answers of a question that makes groups
 _MOST_BESIDE = 12  # questions that make groups: each costs as many tallies as there are questions
 
@@ -174,10 +172,11 @@ class Counted:
 def answered_of(
     counting: Counting, counts: Mapping[Key, int], *, language: str | None = None, names: bool = False
 ) -> Answered:
-    """Tallies of a survey, told in a language; its estimates say what repeated answers would do."""
+    """Tallies of a survey, told in a language; with an open link, estimates say what repeated answers would do."""
     book = Columns(counting.published, language=language).book
     cells = Counted(counting, counts, book, names)
-    return Answered(book, cells, names, repeated.cautioned, groupable(book))
+    cautioned = partial(repeated.cautioned, invites=counting.published.key is not None)
+    return Answered(book, cells, names, cautioned, groupable(book))
 
 
 def counted(store: Store, published: Published, *, beside: Iterable[str] | None = None) -> Counter[Key]:
@@ -190,8 +189,8 @@ def counted(store: Store, published: Published, *, beside: Iterable[str] | None 
     return counts
 
 
-def folding(store: Store) -> Callable[[], int]:
-    """A function that counts the newest replies of all surveys, at most `FOLDED` of them; it tells how many."""
+def folding(store: Store) -> Callable[[int], int]:
+    """A function that counts at most so many new replies to all surveys, in one transaction, and tells how many."""
     known: dict[str, Counting] = {}
 
     def count(survey: str, rows: Sequence[Row]) -> Mapping[Key, int]:
@@ -200,9 +199,9 @@ def folding(store: Store) -> Callable[[], int]:
             known[survey] = Counting(store.published(survey))
         return known[survey].count(rows)
 
-    def fold() -> int:
+    def fold(most: int) -> int:
         with store.engine.begin() as connection:
-            return tallies.fold(connection, count, most=FOLDED)
+            return tallies.fold(connection, count, most=most)
 
     return fold
 
@@ -225,6 +224,6 @@ def recount(store: Store, survey: str) -> int:
     with store.engine.begin() as connection:
         replies = tallies.restart(connection, survey)
     fold = folding(store)
-    while fold():
+    while fold(_RECOUNTED):
         pass
     return replies

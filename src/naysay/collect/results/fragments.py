@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,9 @@ from naysay.collect.results.answered import COUNT, Answered
 from naysay.collect.results.gathered import Result
 from naysay.estimate import Estimate, Options, differences
 from naysay.estimate import printing as estimates
+from naysay.estimate.linear import Floats
 from naysay.estimate.plain import Numbers
-from naysay.printing import Note, Points, Sentence, Table
+from naysay.printing import Content, Note, Points, Sentence, Table
 from naysay.printing.html import template
 from naysay.report import quick
 from naysay.report.rows import Mark
@@ -48,6 +51,7 @@ def fragment(
     when: Section | None = None,
     repeated: bool = True,
     hidden: int = 0,
+    level: int = 2,
 ) -> str:
     """The results as HTML, in which the texts of users are escaped.
 
@@ -67,6 +71,8 @@ def fragment(
         Whether each question says what repeated answers would do, as for open links.
     hidden : int
         How many answers a question needs before it is shown; 0 if all are shown at once.
+    level : int
+        Of the heading with the survey's title.
     """
     options = Options()
     found = gathered.gathered(answered, by=by, least=least, options=options)
@@ -77,6 +83,7 @@ def fragment(
         "naysay.collect.results",
         "fragment.html",
         title=answered.book.title,
+        level=level,
         facts=facts,
         notes=notes,
         choices=choices,
@@ -122,29 +129,39 @@ def section(
     if result.problem or result.whole is None:
         nothing = f"Shown from {hidden} answers on." if hidden else "Nobody has answered yet."
         return Section(result.title, _p(result.problem or nothing))
-    parts = [*_drawn(answered, result, result.whole, options)]
+    parts = [*_drawn(answered, result, result.whole, options, hidden)]
     parts += _levels(answered, result)
-    if repeated:
+    if repeated and not isinstance(result.whole, Numbers):  # no share of answers bounds what moves a mean
         parts.append(_p(_repeated(result), small=True))
     if by is not None and by != result.entry.column:
         parts += _groups(result, by, least, options, hidden=hidden)
     return Section(result.title, "".join(parts))
 
 
-def _drawn(answered: Answered, result: Result, found: Any, options: Options) -> Iterator[str]:
+def _drawn(answered: Answered, result: Result, found: Any, options: Options, hidden: int) -> Iterator[str]:
     if isinstance(found, Estimate):
         yield _estimate_picture(found, result.title, options)
         content = estimates.sections(found, options)
-        yield printing.html([each for each in content if isinstance(each, Table | Note)])
+        yield _numbers(content, result.title) + printing.html([each for each in content if isinstance(each, Note)])
         yield _folded("What this rests on", printing.html([e for e in content if isinstance(e, Sentence | Points)][1:]))
         return
     if isinstance(found, Numbers):
-        yield _histogram(answered, result)
+        yield _histogram(answered, result, hidden)
     else:
         yield _shares_picture(found, result.title)
     content = found.content()
-    yield printing.html([each for each in content if isinstance(each, Table)])
+    yield _numbers(content, result.title, mean_alone=bool(hidden))
     yield _p(_first_large(str(content[1].text)), small=True)
+
+
+def _numbers(content: Iterable[Content], title: str, *, mean_alone: bool = False) -> str:
+    """The tables, named for those who hear them; without quartiles, whose intervals end at what some person said."""
+    left_out = ("first quartile", "median", "third quartile") if mean_alone else ()
+    return printing.html(
+        replace(each, caption=f"{title}: numbers", rows=tuple(row for row in each.rows if row[0] not in left_out))
+        for each in content
+        if isinstance(each, Table)
+    )
 
 
 def _estimate_picture(fit: Estimate, title: str, options: Options) -> str:
@@ -173,26 +190,43 @@ def _shares_picture(found: Any, title: str) -> str:
     return quick.rows(found.labels, marks, title=f"{title}: shares", bars=True)
 
 
-def _histogram(answered: Answered, result: Result) -> str:
+def _histogram(answered: Answered, result: Result, least: int) -> str:
     """How many gave each number, or a number in each range."""
     cells = answered.cells.of(result.entry.column).drop_nulls()
-    values, counts = cells[result.entry.column].cast(float).to_numpy(), cells[COUNT].to_numpy()
-    low, high = values.min(), values.max()
-    if bool((values == values.round()).all()) and high - low <= 2 * _BINS:
-        edges = np.arange(low, high + 2) - 0.5
-        names = [f"{edge + 0.5:,.0f}" for edge in edges[:-1]]
-    else:
-        edges = np.histogram_bin_edges(values, bins=_BINS)
-        names = [f"{start:,.4g}" for start in edges[:-1]]
-    sums, _ = np.histogram(values, edges, weights=counts)
-    drawn = quick.columns(
-        names, {"people": sums.astype(int).tolist()}, title=f"{result.title}: how many gave each number"
-    )
-    return drawn + (
-        ""
-        if len(names) > _BINS or names[0].lstrip("-").isdecimal()
-        else _p("Each column begins at the number below it.", small=True)
-    )
+    names, sums = _bins(cells[result.entry.column].cast(float).to_numpy(), cells[COUNT].to_numpy(), least)
+    return quick.columns(names, {"people": sums}, title=f"{result.title}: how many gave each number")
+
+
+def _bins(values: Floats, counts: Floats, least: int) -> tuple[list[str], list[int]]:
+    """Ranges between round numbers, or each whole number, and how many people are in them.
+
+    The outermost ranges are widened until they hold so many people: else an end would tell of the oldest or richest.
+    """
+    low, high = float(values.min()), float(values.max())
+    each = high - low <= 2 * _BINS and bool((values == values.round()).all())
+    size = 10 ** math.floor(math.log10((high - low) / _BINS)) if high > low else 0.1
+    step = 1.0 if each else next(size * n for n in (1, 2, 2.5, 5, 10) if (high - low) / (size * n) <= _BINS)
+    first = math.floor(low / step + 1e-9)
+    places = np.floor(values / step + 1e-9).astype(int) - first
+    sums = np.bincount(places, weights=counts).astype(int).tolist()
+    edges = [(first + place) * step for place in range(len(sums) + 1)]
+    while len(sums) > 1 and sums[0] < least:
+        sums[:2], edges[:2] = [sums[0] + sums[1]], [-math.inf]
+    while len(sums) > 1 and sums[-1] < least:
+        sums[-2:], edges[-2:] = [sums[-2] + sums[-1]], [math.inf]
+    return [_range(start, end, each=each) for start, end in pairwise(edges)], sums
+
+
+def _range(start: float, end: float, *, each: bool) -> str:
+    if math.isinf(start) or math.isinf(end):
+        return (
+            "all"
+            if math.isinf(start) and math.isinf(end)
+            else f"< {end:,.6g}"
+            if math.isinf(start)
+            else f"≥ {start:,.6g}"
+        )
+    return f"{start:,.6g}" if each else f"{start:,.6g}–"
 
 
 def _levels(answered: Answered, result: Result) -> Iterator[str]:
@@ -201,7 +235,8 @@ def _levels(answered: Answered, result: Result) -> Iterator[str]:
     if chosen is None or not chosen.height:
         return
     days = chosen["day"].unique().to_list()
-    parts, names = {}, []
+    parts: dict[str, list[int]] = {}
+    names: list[str] = []
     for level in chosen["level"].unique(maintain_order=True).sort().to_list():
         own = dict(chosen.filter(chosen["level"] == level).select("day", "count").rows())
         names, parts[f"level {level}"] = _spread(own, days)
@@ -210,7 +245,7 @@ def _levels(answered: Answered, result: Result) -> Iterator[str]:
 
 def _repeated(result: Result) -> str:
     moved = [
-        f"{share:.0%} could move a share by up to {100 * points:.3g} points"
+        f"{share:.0%} could move a share by up to {100 * points:.3g} point{'s' if points != 0.01 else ''}"
         for share, points in gathered.reach(result).items()
         if points is not None
     ]
@@ -231,13 +266,16 @@ def _groups(result: Result, by: str, least: int, options: Options, *, hidden: in
             marks = [Mark("estimate", "estimate", found.proportions, bounds)]
             yield quick.rows(list(map(str, found.categories)), marks, title=f"{result.title}, {by} = {name}")
         elif isinstance(found, Numbers):
-            yield printing.html(found.content()[2:])
+            yield _numbers(found.content(), f"{result.title}, {by} = {name}", mean_alone=bool(hidden))
         else:
             yield _shares_picture(found, f"{result.title}, {by} = {name}")
         yield _p(f"{found.n:,} answers", small=True)
     fits = {group: each for group, each in result.groups.items() if isinstance(each, Estimate)}
     if len(fits) > 1:
         told = estimates.differences_content(differences(fits), options.confidence, most=_COMPARED)
+        told = [
+            replace(each, caption=f"{result.title}: differences") if isinstance(each, Table) else each for each in told
+        ]
         yield _folded("Differences between groups", printing.html(told))
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from naysay.collect.results.answered import COUNT, Answered, Plain
-from naysay.errors import DataError, NaysayError
+from naysay.errors import NaysayError
 from naysay.estimate import Estimate, Options, leverage, printing
 from naysay.files import Entry
 
@@ -64,35 +64,19 @@ def gathered(answered: Answered, *, by: str | None = None, least: int = CELL, op
         if not answered.cells.replies or not answered.answers(column):
             yield Result(entry, title, None, {})
             continue
-        told = _of_private if entry.asked is not None else _of_plain
         try:
-            whole = told(answered, column, None, options, 1)[None]
-            groups = {}
-            if by is not None and by != column:
-                groups = _without_nobody(lambda: told(answered, column, by, options, least))  # noqa: B023 (called here)
+            whole = _told(answered, entry, None, options, 1)[None]
+            groups = {} if by in (None, column) else _told(answered, entry, by, options, least)
             yield Result(entry, title, whole, groups)
         except NaysayError as error:  # such as a design that needs more answers to tell all categories apart
             yield Result(entry, title, None, {}, str(error))
 
 
-def _of_private(
-    answered: Answered, column: str, by: str | None, options: Options, least: int
-) -> Mapping[str | None, Any]:
-    return answered.estimates(column, by, least=least)
-
-
-def _of_plain(
-    answered: Answered, column: str, by: str | None, options: Options, least: int
-) -> Mapping[str | None, Any]:
-    return answered.told(column, by, options.confidence, least=least)
-
-
-def _without_nobody(found: Callable[[], Mapping[str | None, Any]]) -> Mapping[str | None, Any]:
-    """The groups; none where no group has enough answers."""
-    try:
-        return found()
-    except DataError:
-        return {}
+def _told(answered: Answered, entry: Entry, by: str | None, options: Options, least: int) -> Mapping[str | None, Any]:
+    """The estimates, or what was said, for all or for each group of at least so many answers."""
+    if entry.asked is not None:
+        return answered.estimates(entry.column, by, least=least)
+    return answered.told(entry.column, by, options.confidence, least=least)
 
 
 def days(answered: Answered) -> dict[Any, int]:
@@ -112,6 +96,8 @@ def levels(answered: Answered, column: str) -> pl.DataFrame | None:
 def reach(result: Result) -> dict[float, float | None]:
     """How far shares of repeated or dishonest answers could move a share of this column, by moments."""
     asked = result.entry.asked
+    if result.entry.holds == "numbers" and asked is None:  # one answer can move a mean as far as it likes
+        return dict.fromkeys(REPEATED)
     try:
         each = {share: share if asked is None else leverage(asked.design, share=share) for share in REPEATED}
     except NaysayError:  # nothing is estimated, so nothing can be moved

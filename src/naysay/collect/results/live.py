@@ -17,11 +17,12 @@ __all__ = ["aggregates", "of_store", "page"]
 def page(store: Store, name: str, *, language: str | None = None, by: str | None = None) -> str:
     """See `naysay.collect.results.page`."""
     answered = of_store(store, name, by=by, language=language)
+    repeated = store.published(name).key is None
     counts = gathered.days(answered)
     facts = [(f"{answered.cells.replies:,}", "replies"), (f"{len(counts):,}", "days with replies")]
     choices = [(column, column) for column in groupable(answered.book)]
     when = days_section(counts) if counts else None
-    return fragment(answered, by=by, least=gathered.CELL, facts=facts, choices=choices, when=when)
+    return fragment(answered, by=by, least=gathered.CELL, facts=facts, choices=choices, when=when, repeated=repeated)
 
 
 def aggregates(store: Store, name: str, *, language: str | None = None, by: str | None = None) -> dict[str, Any]:

@@ -127,7 +127,9 @@ def shared_page(store: Store, name: str, *, language: str | None = None) -> str:
     answered = answered_of(counting, releasing.told(told), language=language)
     steps = f"Results appear from {known.least} answers on, and change in steps of {known.least} answers or more."
     facts = [(f"{answered.cells.replies:,}", "replies are shown here")]
-    body = fragment(answered, by=known.by, least=known.least, facts=facts, notes=[steps], hidden=known.least)
+    open_link = counting.published.key is None
+    shown = {"facts": facts, "notes": [steps], "hidden": known.least, "repeated": open_link, "level": 1}
+    body = fragment(answered, by=known.by, least=known.least, **shown)  # type: ignore[arg-type]
     title, used = answered.book.title, answered.book.language
     return template("naysay.collect.results", "shared.html", title=title, body=body, language=used)
 

@@ -57,15 +57,14 @@ class Rates:
 
     def full(self, address: str) -> int:
         """Seconds until an answer from this address may come; 0 where it may come now."""
-        slot = self._slot(address)
-        over = (0 < self._each <= self._taken[slot]) or (0 < self._all <= self._total)
-        return self._left() if over else 0
+        return self._over(self._slot(address))
 
     def wait(self, address: str) -> int:
         """Count a valid answer. If `full` gives seconds to wait, return them and do not count it."""
-        seconds = self.full(address)
+        slot = self._slot(address)
+        seconds = self._over(slot)
         if not seconds:
-            self._taken[self._slot(address)] += 1
+            self._taken[slot] += 1
             self._total += 1
         return seconds
 
@@ -74,6 +73,10 @@ class Rates:
         slot = self._slot(address)
         self._refused[slot] += 1
         return self._left() if 0 < self._each < self._refused[slot] else 0
+
+    def _over(self, slot: int) -> int:
+        over = (0 < self._each <= self._taken[slot]) or (0 < self._all <= self._total)
+        return self._left() if over else 0
 
     def _left(self) -> int:
         return max(1, math.ceil(self._began + MINUTE - self._clock()))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, text, tuple_, update
 
 from naysay.collect.storage import tables
 from naysay.collect.storage.replies import Row
@@ -38,10 +38,10 @@ Count = Callable[[str, Sequence[Row]], Mapping[Key, int]]
 def fold(connection: Connection, count: Count, *, most: int) -> int:
     """Count at most so many new replies, in the transaction of a connection; how many were counted."""
     reply, new_ = tables.reply.c, tables.untallied.c
-    both = tables.reply.join(tables.untallied, (reply.survey == new_.survey) & (reply.id == new_.id))
-    asked = select(reply.survey, reply.id, reply.day, reply.answers).select_from(both).limit(most)
-    # another server that counts at the same time takes other replies
-    found = connection.execute(asked.with_for_update(of=tables.untallied, skip_locked=True)).all()
+    # Another server that counts at the same time takes other replies. In a join SQLite would read all replies.
+    some = select(new_.survey, new_.id).limit(most).with_for_update(skip_locked=True)
+    asked = select(reply.survey, reply.id, reply.day, reply.answers).where(tuple_(reply.survey, reply.id).in_(some))
+    found = connection.execute(asked).all()
     for survey in sorted({row.survey for row in found}):
         added(connection, survey, count(survey, [(row.day, row.answers) for row in found if row.survey == survey]))
     if found:
@@ -75,9 +75,9 @@ def kept(connection: Connection, survey: str, *, beside: Iterable[str] | None) -
 
 def new(connection: Connection, survey: str) -> list[Row]:
     """The replies to a survey that no tally counts yet."""
-    reply, new_ = tables.reply.c, tables.untallied.c
-    both = tables.reply.join(tables.untallied, (reply.survey == new_.survey) & (reply.id == new_.id))
-    asked = select(reply.day, reply.answers).select_from(both).where(new_.survey == survey)
+    fresh = select(tables.untallied.c.id).filter_by(survey=survey)
+    asked = select(tables.reply.c.day, tables.reply.c.answers).filter_by(survey=survey)
+    asked = asked.where(tables.reply.c.id.in_(fresh))
     return [(day, answers) for day, answers in connection.execute(asked)]
 
 

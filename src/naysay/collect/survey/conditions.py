@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from naysay.questionnaire import Expression, Group, Item, Question, Questionnaire, evaluate, truth
+from naysay.questionnaire import Expression, Group, Item, Question, Questionnaire, truth
+from naysay.questionnaire.expressions.evaluation import Meaning, compiled
 from naysay.responses import JOINER
 
-__all__ = ["complaint", "conditioned", "response_of"]
+__all__ = ["Conditions", "conditioned", "response_of"]
 
 _Conditions = Sequence[Expression]
 _CLOCKS = (0, -1, 1)  # days by which a device's calendar may differ
 
 
-def complaint(questionnaire: Questionnaire, answers: Mapping[str, Any], *, today: datetime.date) -> str | None:
-    """What is wrong with answers today; None where nothing is wrong today, yesterday or tomorrow.
+@dataclass(frozen=True)
+class _Asked:
+    """A question with the meaning of its conditions and of its constraint."""
+
+    question: Question
+    conditions: tuple[Meaning, ...]
+    rule: Meaning | None
+
+
+class Conditions:
+    """The rules of a questionnaire, made ready once for all who answer.
 
     Parameters
     ----------
     questionnaire : Questionnaire
-    answers : {question: answer}
-        Of every question, as they are sent.
-    today : date
 
     Examples
     --------
@@ -31,15 +39,54 @@ def complaint(questionnaire: Questionnaire, answers: Mapping[str, Any], *, today
     >>> from naysay.questionnaire import sample
     >>> survey = sample()
     >>> nothing = dict.fromkeys(question.name for question in survey.questions)
-    >>> complaint(survey, nothing, today=datetime.date(2026, 11, 20))
+    >>> Conditions(survey).complaint(nothing, today=datetime.date(2026, 11, 20))
     "question 'age' must be answered"
     """
-    days = ((today + datetime.timedelta(days=shift)).isoformat() for shift in _CLOCKS)
-    found = (
-        _complaint(questionnaire, answers, day) for day in days
-    )  # lazy: most answers are held against one day only
-    first = next(found)
-    return None if first is None or None in found else first
+
+    def __init__(self, questionnaire: Questionnaire) -> None:
+        self._private = [each for each in questionnaire.questions if each.privacy is not None]
+        self._asked = [
+            _Asked(question, tuple(map(compiled, conditions)), _rule(question))
+            for question, conditions in conditioned(questionnaire.items)
+        ]
+
+    def complaint(self, answers: Mapping[str, Any], *, today: datetime.date) -> str | None:
+        """What is wrong with answers today; None where nothing is wrong today, yesterday or tomorrow.
+
+        Parameters
+        ----------
+        answers : {question: answer}
+            Of every question, as they are sent.
+        today : date
+        """
+        sent = {each.name: response_of(each, answers[each.name]) for each in self._private}
+        plain = {name: value for name, value in answers.items() if sent.get(name) is None}
+        days = ((today + datetime.timedelta(days=shift)).isoformat() for shift in _CLOCKS)
+        found = (self._complaint(plain, sent, answers, day) for day in days)  # lazy: most answers need one day only
+        first = next(found)
+        return None if first is None or None in found else first
+
+    def _complaint(
+        self, plain: Mapping[str, Any], sent: Mapping[str, Any], answers: Mapping[str, Any], day: str
+    ) -> str | None:
+        for each in self._asked:
+            question, value, problem = each.question, answers[each.question.name], None
+            if not all(truth(condition(plain, sent, day)) for condition in each.conditions):
+                problem = None if value is None else "is not asked after these answers: it must be null"
+            elif question.empty(value):
+                problem = "must be answered" if question.required else None
+            elif each.rule is not None and not truth(each.rule({**plain, ".": value}, sent, day)):
+                problem = "must fulfill its constraint"
+            if problem is not None:
+                return f"question {question.name!r} {problem}"
+        return None
+
+
+def _rule(question: Question) -> Meaning | None:
+    """The constraint of a plain question; that of a private one holds for its true answer, on the device."""
+    if question.constraint is None or question.privacy is not None:
+        return None
+    return compiled(question.constraint.expression)
 
 
 def conditioned(items: Sequence[Item], around: Sequence[Expression] = ()) -> Iterator[tuple[Question, _Conditions]]:
@@ -58,23 +105,3 @@ def response_of(question: Question, answer: Any) -> str | list[str] | None:
         return None
     response: str = answer["response"]
     return [each for each in response.split(JOINER) if each] if question.privacy.offer.space.sets else response
-
-
-def _complaint(questionnaire: Questionnaire, answers: Mapping[str, Any], day: str) -> str | None:
-    sent = {question.name: response_of(question, answers[question.name]) for question in questionnaire.questions}
-    plain = {name: value for name, value in answers.items() if sent[name] is None}
-
-    def holds(expression: Expression, **own: Any) -> bool:
-        return truth(evaluate(expression, {**plain, **own}, sent=sent, today=day))
-
-    for question, conditions in conditioned(questionnaire.items):
-        value, rule, problem = answers[question.name], question.constraint, None
-        if not all(map(holds, conditions)):
-            problem = None if value is None else "is not asked after these answers: it must be null"
-        elif question.empty(value):
-            problem = "must be answered" if question.required else None
-        elif rule is not None and question.privacy is None and not holds(rule.expression, **{".": value}):
-            problem = "must fulfill its constraint"
-        if problem is not None:
-            return f"question {question.name!r} {problem}"
-    return None

@@ -11,7 +11,7 @@ from typing import Any
 from naysay.collect.refusals import Refusal
 from naysay.collect.survey import strict
 from naysay.collect.survey.answers import Check, check_of
-from naysay.collect.survey.conditions import complaint
+from naysay.collect.survey.conditions import Conditions
 from naysay.collect.survey.published import TOKEN, Published
 from naysay.questionnaire import canonical
 
@@ -71,10 +71,12 @@ class Reader:
     """
 
     def __init__(self, published: Published) -> None:
-        self._published = published
         self._questions = published.questionnaire.questions
         self._keys = _KEYS if published.key is None else (*_KEYS[:4], "token", *_KEYS[4:])
         self._names = tuple(question.name for question in self._questions)
+        self._conditions = Conditions(published.questionnaire)
+        self._known = {published.hash, *published.renewed}
+        self._length = published.body_length
         self._checks: tuple[Check, ...] = tuple(map(check_of, self._questions))
 
     def read(self, body: bytes, *, today: datetime.date) -> Submission:
@@ -101,13 +103,13 @@ class Reader:
             wrong = None if value is None else check(value)
             if wrong is not None:
                 raise _malformed(f"question {question.name!r} {wrong}")
-        problem = complaint(self._published.questionnaire, answers, today=today)
+        problem = self._conditions.complaint(answers, today=today)
         if problem is not None:
             raise _malformed(problem)
         return Submission(form["id"], answers, form.get("token"))
 
     def _envelope(self, body: bytes) -> dict[str, Any]:
-        length = self._published.body_length
+        length = self._length
         if len(body) > length:
             raise Refusal("too_large", f"a body of this survey has exactly {length:,} bytes")
         form = strict.read(body)
@@ -115,7 +117,7 @@ class Reader:
             raise _malformed(f"the body must be an object of {', '.join(self._keys)}, in this order")
         if form["naysay"] != "answers" or type(form["version"]) is not int or form["version"] != 1:
             raise _malformed("the body must say that it holds answers, version 1")
-        if form["survey"] not in (self._published.hash, *self._published.renewed):  # the same questions, all of them
+        if form["survey"] not in self._known:  # the same questions, all of them
             raise Refusal("wrong_survey", "the survey was published with another hash; load its page again")
         if not (isinstance(form["id"], str) and _ID.fullmatch(form["id"])):
             raise _malformed("id must be 32 hexadecimal digits, in lower case")

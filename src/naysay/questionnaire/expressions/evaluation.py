@@ -16,9 +16,12 @@ from typing import Any, TypeGuard
 from naysay.errors import DataError
 from naysay.questionnaire.expressions.nodes import Answer, Expression, Sent, Value
 
-__all__ = ["evaluate", "truth"]
+__all__ = ["Meaning", "compiled", "evaluate", "truth"]
 
 Content = bool | int | float | str | list[str] | None
+
+Meaning = Callable[[Mapping[str, Any], Mapping[str, Any], str], Content]
+"""The value of an expression from plain answers, from the responses that are sent, and from the day."""
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
@@ -59,24 +62,49 @@ def evaluate(
     >>> evaluate(parse_expression("${age} >= 18 and selected(${news}, 'net')"), {"age": 30, "news": ["net"]})
     True
     """
-    responses, day = sent or {}, today or datetime.datetime.now().astimezone().date().isoformat()
+    day = today or datetime.datetime.now().astimezone().date().isoformat()
+    return compiled(expression)(answers, sent or {}, day)
 
-    def of(node: Expression) -> Content:
-        if isinstance(node, Value):
-            return node.value
-        if isinstance(node, Answer | Sent):
-            return _known((answers if isinstance(node, Answer) else responses).get(node.of))
-        least, most = ARITY[node.op]
-        if not least <= len(node.args) <= most:
-            expected = least if least == most else f"{least} or more"
-            raise DataError(f"{node.op} takes {expected} arguments; got {len(node.args)}")
-        if node.op == "today":
-            return day
-        if node.op in ("and", "or"):  # arguments after the one that decides are not evaluated
-            return (all if node.op == "and" else any)(truth(of(each)) for each in node.args)
-        return _OPERATIONS[node.op](*map(of, node.args))
 
-    return of(expression)
+def compiled(expression: Expression) -> Meaning:
+    """The expression as a function of plain answers, of responses and of the day, for all who answer.
+
+    Raises
+    ------
+    DataError
+        A function with the wrong number of arguments.
+
+    Examples
+    --------
+    >>> from naysay.questionnaire import parse_expression
+    >>> compiled(parse_expression("${age} >= 18"))({"age": 30}, {}, "2026-11-20")
+    True
+    """
+    if isinstance(expression, Value):
+        constant = expression.value
+        return lambda answers, sent, day: constant
+    if isinstance(expression, Answer):
+        name = expression.of
+        return lambda answers, sent, day: _known(answers.get(name))
+    if isinstance(expression, Sent):
+        name = expression.of
+        return lambda answers, sent, day: _known(sent.get(name))
+    op, parts = expression.op, [compiled(each) for each in expression.args]
+    least, most = ARITY[op]
+    if not least <= len(parts) <= most:
+        expected = least if least == most else f"{least} or more"
+        raise DataError(f"{op} takes {expected} arguments; got {len(parts)}")
+    if op == "today":
+        return lambda answers, sent, day: day
+    if op in ("and", "or"):  # arguments after the one that decides are not evaluated
+        decides = all if op == "and" else any
+        return lambda answers, sent, day: decides(truth(each(answers, sent, day)) for each in parts)
+    operation = _OPERATIONS[op]
+    if len(parts) == 1:
+        [only] = parts
+        return lambda answers, sent, day: operation(only(answers, sent, day))
+    left, right = parts
+    return lambda answers, sent, day: operation(left(answers, sent, day), right(answers, sent, day))
 
 
 def truth(value: Content) -> bool:

@@ -1,0 +1,157 @@
+"""Pages of results: their numbers are the command's, and everybody can read them, on any screen and on paper."""
+
+import datetime
+import json
+import os
+import shutil
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browsing import ARGUMENTS
+from playwright.sync_api import sync_playwright
+
+from naysay.collect import Client, Published, results
+from naysay.collect.app import create_app
+from naysay.collect.results import sharing
+from naysay.collect.results.answered import of_database
+from naysay.collect.results.fragments import _bins, _spread
+from naysay.collect.serving import background
+from naysay.collect.storage import Store
+from naysay.questionnaire import sample
+from tests.collect.replying import fill
+
+FILES = {"survey.html": b"<!doctype html>"}
+AREAS = ("In a city", "In a small town", "In the countryside")
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    store = Store(folder / "naysay.db")
+    published = Published.of(sample(), client=Client(FILES))
+    store.open(published)
+    for day in (3, 4, 6):
+        fill(store, published, 200, seed=day, day=datetime.date(2026, 11, day))
+    yield store, folder
+    store.dispose()
+
+
+def command(naysay, folder, *words):
+    code, out, err = naysay("estimate", "--survey", "sample", "--data", folder, "--format", "json", *words)
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_the_numbers_are_those_of_the_command(filled, naysay):
+    store, folder = filled
+    told = results.aggregates(store, "sample")
+    found = {each["column"]: each["result"] for each in told["questions"] if each["kind"] == "private"}
+    for each in command(naysay, folder)["questions"]:
+        assert found.pop(each.pop("question")) | {"question": None} == each | {"question": None}
+    assert not found
+    for column in ("area", "age", "news/paper"):
+        [plain] = [each["result"] for each in told["questions"] if each["column"] == column]
+        assert plain == command(naysay, folder, "--response", column)
+    grouped = results.aggregates(store, "sample", by="area")
+    [smoking] = [each for each in grouped["questions"] if each["column"] == "smoking"]
+    asked = command(naysay, folder, "--response", "smoking", "--by", "area")
+    assert smoking["groups"] == asked["groups"]
+
+
+def test_the_page_shows_each_estimate_with_its_interval(filled):
+    """And beside the stratified estimate the pooled one, warnings, the band, and what repeated answers would do."""
+    store, _ = filled
+    page = results.page(store, "sample")
+    said = of_database(store.replies("sample"), names=False, language=None)
+    for column in said.private:
+        [fit] = said.estimates(column).values()
+        for share, (low, high) in zip(fit.proportions, fit.intervals(0.95).bounds, strict=True):
+            shown = f"{100 * share:.1f} % <small>{100 * low:.1f} to {100 * high:.1f} %</small>".replace("-", "−")
+            assert shown in page
+    assert page.count("pooled maximum likelihood</span>") >= 2
+    assert "where the share could be if up to 10% of people did not comply" in page
+    assert "1% could move a share by up to 1.75 points, 5% could move a share by up to 8.75 points" in page
+    assert "anyone who has the link can answer any number of times" in page
+    assert "Answers per day and level" in page
+    assert "3 Nov: 200" in page
+    assert "Wie alt sind Sie?" in results.page(store, "sample", language="de")
+
+
+def test_the_page_of_a_survey_that_nobody_answered_says_so(store):
+    store.open(Published.of(sample(), client=Client(FILES)))
+    page = results.page(store, "sample")
+    assert "Nobody has answered yet." in page
+    assert results.aggregates(store, "sample")["replies"] == 0
+
+
+def test_texts_of_a_questionnaire_are_escaped(store):
+    hostile = "<img src=x onerror=alert(1)>"
+    form = json.loads(json.dumps(sample().form()).replace("In a city", hostile).replace("Do you smoke?", hostile))
+    published = Published.of(type(sample()).model_validate(form), client=Client(FILES))
+    store.open(published)
+    fill(store, published, 60, seed=1)
+    sharing.share(store, "sample", by="area")
+    for page in (results.page(store, "sample", by="area"), sharing.shared_page(store, "sample")):
+        assert "<img" not in page
+        assert "&lt;img" in page
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with sync_playwright() as playwright:
+        found = shutil.which("chromium") or os.environ.get("CHROMIUM")
+        launched = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.mark.slow
+def test_everybody_can_read_them(filled, chromium):
+    """axe, nothing beyond the edge, nothing that the content policy blocks; in light and dark, and on paper."""
+    store, _ = filled
+    path = sharing.share(store, "sample", by="area")
+    context = chromium.new_context(viewport={"width": 390, "height": 800}, color_scheme="dark")
+    page, complaints = context.new_page(), []
+    page.on("console", lambda message: complaints.append(message.text))
+    with background(create_app([], store, client=Client(FILES))) as server:
+        page.goto(f"{server}{path}", timeout=60_000)
+        assert [each for each in complaints if "404" not in each] == []  # a browser asks for an icon
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+        assert all(page.get_by_role("heading", name=f"area = {area}").count() > 5 for area in AREAS)
+        track, mark = page.locator(".quick .row svg").first, page.locator(".quick .mark.estimate").first
+        page.locator("summary").first.focus()
+        page.keyboard.press("Enter")
+        assert page.locator("details").first.get_attribute("open") is not None
+        for width, scheme, ink in ((390, "dark", "rgb(86, 180, 233)"), (1280, "light", "rgb(0, 114, 178)")):
+            page.set_viewport_size({"width": width, "height": 800})
+            page.emulate_media(color_scheme=scheme)
+            assert mark.evaluate("each => getComputedStyle(each).fill") == ink
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            whole, point = track.bounding_box(), mark.bounding_box()
+            assert whole["x"] <= point["x"] + point["width"] / 2 <= whole["x"] + whole["width"]
+        page.emulate_media(media="print", color_scheme="dark")
+        assert page.evaluate("getComputedStyle(document.querySelector('.results')).color") == "rgb(28, 32, 36)"
+    context.close()
+
+
+@pytest.mark.parametrize(
+    ("values", "counts", "least", "names", "sums"),
+    [
+        ([18, 25, 33, 41, 110], [5, 30, 40, 25, 1], 20, ["< 30", "30–", "≥ 40"], [35, 40, 26]),
+        ([1, 2, 3], [30, 1, 30], 20, ["1", "2", "3"], [30, 1, 30]),
+        ([7.25], [3], 0, ["7.2–"], [3]),
+        ([0.001, 0.5], [1, 1], 20, ["< 0.55"], [2]),
+    ],
+)
+def test_ranges_of_numbers_are_round_and_their_ends_hold_enough_people(values, counts, least, names, sums):
+    assert _bins(np.array(values, dtype=float), np.array(counts, dtype=float), least) == (names, sums)
+
+
+def test_days_without_replies_are_there_and_long_surveys_are_told_by_week():
+    first = datetime.date(2026, 1, 5)
+    names, counts = _spread({first: 3, first + datetime.timedelta(days=3): 4})
+    assert (names, counts) == (["5 Jan", "6 Jan", "7 Jan", "8 Jan"], [3, 0, 0, 4])
+    names, counts = _spread({first + datetime.timedelta(days=day): 1 for day in range(140)})
+    assert (len(names), set(counts)) == (20, {7})
