@@ -120,3 +120,12 @@ def test_titles_from_strangers_are_shown_as_they_are_written():
     told = asked(designs.warner(p=0.7), title="<img src=x onerror=alert(1)> | [a](javascript:b) `c`")
     assert "<img" not in told.to_html()
     assert r"\<img src=x onerror=alert(1)\> \| \[a\](javascript:b) \`c\`" in told.to_markdown()
+
+
+def test_a_survey_that_invites_says_what_invitations_hide_and_what_they_do_not():
+    invites = Statement(Published.of(sample(), key="ab" * 32))
+    [before, after] = [
+        str(dict(each.sections())["Invitations"]) for each in (Statement(Published.of(sample())), invites)
+    ]
+    assert "any number of times" in before and "any number of times" not in after
+    assert "does not tell whose answer is whose" in after and "compare times and addresses" in after

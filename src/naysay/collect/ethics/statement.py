@@ -266,7 +266,8 @@ class Statement:
 
     def _access(self) -> Iterator[str]:
         words, moved = self._words["access"], repeated.moved(self.published.questionnaire)
-        yield words["open"].format(moved=words["moves"].format(moved=moved) if moved else "")
+        told = words["open"] if self.published.key is None else words["invited"]
+        yield told.format(moved=words["moves"].format(moved=moved) if moved else "")
         yield words["hidden"]
 
 
