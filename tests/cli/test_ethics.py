@@ -10,6 +10,12 @@ def test_the_command_writes_both_forms(naysay, survey):
     assert "fewer than 10 people" in ran.out
 
 
+def test_the_day_of_deletion_is_the_one_that_is_scheduled(naysay, survey):
+    naysay("survey", "open", "survey.json")
+    naysay("survey", "schedule", "sample", "--keep-until", "2099-12-31")
+    assert "to be deleted by 2099-12-31" in naysay("survey", "ethics", "sample").out
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -373,3 +373,20 @@ def test_a_real_certificate_needs_no_words(naysay, asked, served):
 
 def test_a_certificate_needs_its_key(refused, asked, served):
     assert "--certificate and --key belong together" in refused("serve", asked, "--certificate", "x.pem")
+
+
+def test_a_preview_for_phones_speaks_https_and_shows_a_code(naysay, asked, served, monkeypatch):
+    monkeypatch.setattr("naysay.collect.server.certificate.own_address", lambda: "192.0.2.7")
+    code, out, err = naysay("questionnaire", "preview", asked, "--phone", "--port", 0)
+    assert code == 0
+    assert out.startswith("https://192.0.2.7:")
+    assert "fingerprint of the certificate" in err
+
+
+def test_webhooks_are_checked_before_anything_is_served(naysay, asked, served, monkeypatch):
+    assert "a webhook must be an address https://" in naysay("serve", asked, "--webhook", "http://example.org/").err
+    assert (
+        "the secret of webhooks must have 16 letters" in naysay("serve", asked, "--webhook", "https://example.org/").err
+    )
+    monkeypatch.setenv("NAYSAY_WEBHOOK_SECRET", "a secret of some length")
+    assert naysay("serve", asked, "--webhook", "https://example.org/", "--port", 0).code == 0

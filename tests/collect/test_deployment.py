@@ -178,11 +178,15 @@ def test_a_proxy_before_two_servers_takes_answers_and_keeps_nothing_of_who_sent_
             assert len(headers.get_all("content-security-policy")) == 1
             first.close()  # one of the servers is stopped: the other one takes its place
             answers, secret = "/s/short/answers", "eleven-herons"
-            for _ in range(3):
-                assert asked(port, own, answers, body=body(published, secret), source="127.0.0.2")[0] == 201
-            spoofed = {"x_forwarded_for": "192.0.2.77"}  # a made-up address does not lift the limit of the real one
-            assert asked(port, own, answers, body=body(published, secret), source="127.0.0.2", **spoofed)[0] == 429
-            assert asked(port, own, answers, body=body(published, secret), source="127.0.0.3")[0] == 201
+            # Caddy says 502 until it knows that the server is gone; the page then sends the same again
+            for message in [body(published, secret) for _ in range(3)]:
+                until(lambda: asked(port, own, answers, body=message, source="127.0.0.2")[0] in (200, 201))  # noqa: B023
+            # a made-up address does not lift the limit of the real one; Caddy says 502 if the body was not read
+            spoofed = {"x_forwarded_for": "192.0.2.77"}
+            told = asked(port, own, answers, body=body(published, secret), source="127.0.0.2", **spoofed)
+            assert told[0] in (429, 502)
+            message = body(published, secret)
+            until(lambda: asked(port, own, answers, body=message, source="127.0.0.3")[0] in (200, 201))
         assert {each.replies for each in store.surveys()} == {4}
     kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".pem")
     assert not re.search(rb"127\.0\.0\.[23]|192\.0\.2\.77", kept)

@@ -38,9 +38,10 @@ class Options:
     language: Annotated[
         str | None, typer.Option(metavar="TAG", help="Of the questions, such as de. [default: English if it is there]")
     ] = None
-    until: Annotated[str | None, typer.Option(metavar="DAY", help="When the replies will be deleted: 2027-12-31.")] = (
-        None
-    )
+    until: Annotated[
+        str | None,
+        typer.Option(metavar="DAY", help="When the replies will be deleted: 2027-12-31. [default: as scheduled]"),
+    ] = None
     smallest: Annotated[
         int | None,
         typer.Option(min=1, metavar="PEOPLE", help="The fewest people for whom you will publish an estimate."),
@@ -66,7 +67,8 @@ def command(asked: Options) -> None:
 
     _check(asked)
     until = _day(asked.until)
-    found = Statement(_published(asked), language=asked.language, until=until, smallest=asked.smallest)
+    published, keeps = _survey(asked)
+    found = Statement(published, language=asked.language, until=until or keeps, smallest=asked.smallest)
     if asked.out is None:
         output.say(found.to_markdown().rstrip())
         return
@@ -94,13 +96,14 @@ def _day(text: str | None) -> datetime.date | None:
         raise DataError(f"--until is a day such as 2027-12-31; got {text!r}") from None
 
 
-def _published(asked: Options) -> Published:
-    """The survey as it was opened, or as this naysay would open the questionnaire."""
+def _survey(asked: Options) -> tuple[Published, datetime.date | None]:
+    """The survey as it was opened, and the last day on which it is kept; or as this naysay would open a file."""
     from naysay.collect import Published
+    from naysay.collect.admin import plans
     from naysay.questionnaire import load
 
     path = Path(asked.survey)
     if path.suffix and path.is_file():
-        return Published.of(load(path))
+        return Published.of(load(path)), None
     with opened(asked.db, asked.data, "read") as store:
-        return store.published(asked.survey)
+        return store.published(asked.survey), plans.find(store, asked.survey).keeps

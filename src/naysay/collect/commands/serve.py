@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import socket
@@ -20,15 +21,24 @@ from naysay.errors import DataError
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
     from naysay.collect import Published
+    from naysay.collect.api.webhooks import Target
     from naysay.collect.storage import Store
 
 __all__ = ["Options", "command", "preview"]
 
 _CONTAINER = ("/.dockerenv", "/run/.containerenv")  # files that Docker and Podman put there
 
+_SECRET = "NAYSAY_WEBHOOK_SECRET"
+
 Host = Annotated[
-    str,
-    typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 is for a proxy, because other devices need HTTPS."),
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Where to listen; 0.0.0.0 is everywhere. [default: 127.0.0.1, or with --phone everywhere]",
+    ),
+]
+Phone = Annotated[
+    bool, typer.Option("--phone", help="For phones in this network: HTTPS with a certificate made on the spot.")
 ]
 Port = Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 takes any free one.")]
 
@@ -43,16 +53,8 @@ class Options:
     ] = None
     db: Database = None
     port: Port = 8000
-    host: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Where to listen; 0.0.0.0 is everywhere. [default: 127.0.0.1, or with --phone everywhere]",
-        ),
-    ] = None
-    phone: Annotated[
-        bool, typer.Option("--phone", help="For phones in this network: HTTPS with a certificate made on the spot.")
-    ] = False
+    host: Host = None
+    phone: Phone = False
     certificate: Annotated[
         Path | None, typer.Option(metavar="FILE", help="A certificate (chain) in PEM, to serve by HTTPS; with --key.")
     ] = None
@@ -72,6 +74,14 @@ class Options:
     admin: Annotated[
         bool, typer.Option("--admin/--no-admin", help="Whether surveys can be run from the page /admin/, too.")
     ] = True
+    webhook: Annotated[
+        list[str] | None,
+        typer.Option(metavar="URL", help="Tell this server how many have replied, in steps of 10; may be repeated."),
+    ] = None
+    webhook_within: Annotated[
+        bool,
+        typer.Option("--webhook-within", help="Let webhooks lead into your own network, and use plain HTTP there."),
+    ] = False
 
 
 @takes(Options)
@@ -90,6 +100,9 @@ def command(asked: Options) -> None:
     With --phone every device in your network can open the survey: scan the code that is shown. The browser warns once,
     since nobody vouches for a certificate that this computer made itself.
 
+    A --webhook hears how many have replied, and never what they said. Its messages are signed with the secret in
+    NAYSAY_WEBHOOK_SECRET.
+
     \b
     Examples:
       naysay serve
@@ -104,6 +117,7 @@ def command(asked: Options) -> None:
 
     shared = Keys(asked.keys)
     forms = [load(path) for path in asked.questionnaires or ()]
+    targets = _targets(asked)
     host = asked.host or ("0.0.0.0" if asked.phone else "127.0.0.1")
     with (
         phone.secured(asked.certificate, asked.key, phone=asked.phone) as certificate,
@@ -131,35 +145,74 @@ def command(asked: Options) -> None:
         for line in [*(each for name in names for each in _of_survey(served[name].published)), *where]:
             output.note(line)
         sys.stdout.flush()
-        serving.serve(app, listening, certificate)
+        with _telling(store, targets):
+            serving.serve(app, listening, certificate)
 
 
-def preview(
-    questionnaire: Annotated[Path, typer.Argument(metavar="FILE", help="XLSForm or JSON.")],
-    port: Port = 8000,
-    host: Host = "127.0.0.1",
-) -> None:
+@dataclass(frozen=True)
+class Preview:
+    """Which questionnaire is previewed, and where."""
+
+    questionnaire: Annotated[Path, typer.Argument(metavar="FILE", help="XLSForm or JSON, also of SurveyJS.")]
+    port: Port = 8000
+    host: Host = None
+    phone: Phone = False
+
+    @property
+    def certificate(self) -> Path | None:
+        """None: a preview is for trying out, so its certificate is made on the spot."""
+        return None
+
+
+@takes(Preview)
+def preview(asked: Preview) -> None:
     """Serve a questionnaire without storing anything.
 
-    Answers are checked as in a survey, and then forgotten. Stop the preview with Ctrl+C.
+    Answers are checked as in a survey, and then forgotten. Stop the preview with Ctrl+C. With --phone every device in
+    your network can open it: see naysay serve --help.
 
     \b
-    Example:
+    Examples:
       naysay questionnaire preview survey.json
+      naysay questionnaire preview survey.json --phone
     """
     from naysay.collect import serving
     from naysay.collect.app import create_app
+    from naysay.collect.commands import phone
     from naysay.questionnaire import load
 
     heard()
-    asked = load(questionnaire)
-    app = create_app([asked])
-    with serving.bound(host, port) as listening:
-        output.say(f"{serving.url_of(listening)}/s/{asked.name}")
-        for line in _of_host(listening):
+    form = load(asked.questionnaire)
+    app = create_app([form])
+    host = asked.host or ("0.0.0.0" if asked.phone else "127.0.0.1")
+    with (
+        phone.secured(None, None, phone=asked.phone) as certificate,
+        serving.bound(host, asked.port) as listening,
+    ):
+        begin = serving.url_of(listening, secure=certificate is not None, host=phone.host_of(asked))
+        output.say(f"{begin}/s/{form.name}")
+        if asked.phone:
+            phone.show(f"{begin}/s/{form.name}")
+        for line in _of_host(listening) if certificate is None else phone.told(asked, certificate, listening):
             output.note(line)
         sys.stdout.flush()
-        serving.serve(app, listening)
+        serving.serve(app, listening, certificate)
+
+
+def _targets(asked: Options) -> list[Target]:
+    """Where counts are sent to; wrong addresses are told before anything is served."""
+    from naysay.collect.api.webhooks import Target
+
+    return [Target(url, within=asked.webhook_within) for url in asked.webhook or ()]
+
+
+def _telling(store: Store, targets: list[Target]) -> contextlib.AbstractContextManager[None]:
+    """Tells the targets how many have replied, as long as the context lasts."""
+    from naysay.collect.api.webhooks import Webhooks
+
+    if not targets:
+        return contextlib.nullcontext()
+    return Webhooks(store, targets, os.environ.get(_SECRET, "")).running()
 
 
 def _of_host(listening: socket.socket) -> Iterator[str]:

@@ -254,6 +254,7 @@ class Statement:
         kind = "none" if not by_hand else "all" if by_hand == len(private) else "some"
         known = {
             "drawn": self._words["drawn"][kind].format(some=by_hand, private=len(private)),
+            "once": self._words["once"]["open" if self.published.key is None else "invited"],
             "moved": repeated.moved(self.published.questionnaire) or "–",
             "smallest": "____" if self.smallest is None else f"{self.smallest:,}",
         }

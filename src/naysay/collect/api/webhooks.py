@@ -1,0 +1,227 @@
+"""Webhooks: other servers hear how many have replied, in steps of several, and never what they said."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import hmac
+import http.client
+import ipaddress
+import json
+import logging
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from naysay.collect.storage import Listed, Store, today
+from naysay.errors import DataError
+
+__all__ = ["SIGNATURE", "STEP", "Target", "Webhooks", "signed", "verified"]
+
+log = logging.getLogger("naysay.collect")
+
+SIGNATURE = "naysay-signature"
+"""The header that proves who sent a message."""
+
+STEP = 10
+"""Replies by which a number that is told moves: whoever hears of it does not learn when a single reply came."""
+
+_EVERY, _LONGEST = 60.0, 3_600.0  # seconds between two looks, and the longest pause after failures
+_MOST_FAILURES = 30  # in a row, about a day
+_PATIENCE = 5.0
+_SHORTEST = 16  # letters of a secret
+
+
+@dataclass
+class Target:
+    """Where counts are sent to, and how it went.
+
+    Parameters
+    ----------
+    url : str
+        ``https://…``; plain HTTP only within one's own network.
+    within : bool
+        Whether it may be an address of one's own network or computer.
+
+    Raises
+    ------
+    DataError
+        The address is none of these, or holds a password.
+
+    Examples
+    --------
+    >>> Target("https://hooks.example.org/naysay?survey=1").host
+    'hooks.example.org'
+    >>> Target("http://hooks.example.org/")
+    Traceback (most recent call last):
+    naysay.errors.DataError: a webhook must be an address https://HOST/…, without a password; ...
+    """
+
+    url: str
+    within: bool = False
+    told: dict[str, tuple[str, int]] = field(default_factory=dict)
+    failures: int = 0
+    waits_until: float = 0.0
+
+    def __post_init__(self) -> None:
+        try:
+            parts = urlsplit(self.url)
+            port = parts.port
+        except ValueError:
+            parts, port = urlsplit(""), None
+        known = ("https", "http") if self.within else ("https",)
+        if parts.scheme not in known or not parts.hostname or "@" in parts.netloc:
+            raise DataError(f"a webhook must be an address https://HOST/…, without a password; got {self.url[:80]!r}")
+        self.secure, self.host = parts.scheme == "https", parts.hostname
+        self.port = port or (443 if self.secure else 80)
+        self.path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+
+    def address(self) -> str:
+        """The address to connect to. It is looked up once and then used, so that no name changes in between.
+
+        Raises
+        ------
+        DataError
+            One of its addresses belongs to one's own network or computer, and that is not allowed.
+        """
+        found = [str(each[4][0]) for each in socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)]
+        for each in found if not self.within else ():
+            if not _public(each):
+                way_out = "allow it with --webhook-within"
+                raise DataError(f"the webhook {self.host!r} leads into a network of its own, to {each}; {way_out}")
+        return found[0]
+
+    def send(self, body: bytes, headers: dict[str, str]) -> int:
+        """Send a message; the status of the response. No redirect is followed, and nothing that comes back is read."""
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=_PATIENCE)
+        with contextlib.closing(connection):
+            plain = socket.create_connection((self.address(), self.port), timeout=_PATIENCE)
+            try:
+                context = ssl.create_default_context()
+                connection.sock = context.wrap_socket(plain, server_hostname=self.host) if self.secure else plain
+                connection.request("POST", self.path, body, headers)
+                return connection.getresponse().status
+            finally:
+                plain.close()
+
+
+def _public(address: str) -> bool:
+    found = ipaddress.ip_address(address.partition("%")[0])
+    inner = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None)
+    return found.is_global and not found.is_multicast and (inner is None or _public(str(inner)))
+
+
+def signed(body: bytes, secret: str, *, at: int) -> str:
+    """The signature of a message: the time, and HMAC-SHA256 over time and message.
+
+    Examples
+    --------
+    >>> signed(b"{}", "sixteen letters!", at=0)[:12]
+    't=0,v1=70a5f'
+    """
+    digest = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256)
+    return f"t={at},v1={digest.hexdigest()}"
+
+
+def verified(body: bytes, signature: str, secret: str, *, now: float | None = None, within: float = 300) -> bool:
+    """Whether a message comes from somebody who has the secret, and is not an old one; for those who receive it.
+
+    Examples
+    --------
+    >>> verified(b"{}", signed(b"{}", "sixteen letters!", at=100), "sixteen letters!", now=200)
+    True
+    """
+    stamp = signature.partition(",")[0].removeprefix("t=")
+    if not stamp.isdecimal() or len(stamp) > 12 or abs((time.time() if now is None else now) - int(stamp)) > within:
+        return False
+    return hmac.compare_digest(signed(body, secret, at=int(stamp)).encode(), signature.encode())
+
+
+@dataclass
+class Webhooks:
+    """Tells other servers how many have replied, about once a minute, as long as the context `running` lasts.
+
+    What was told is kept in memory: after a restart the numbers are told once more. If a server does not answer with a
+    status below 300, the latest numbers are sent again, after pauses of up to an hour, 30 times at most.
+
+    Parameters
+    ----------
+    store : Store
+    targets : sequence of Target
+    secret : str
+        Sixteen letters or more, which those who receive messages have, too.
+
+    Raises
+    ------
+    DataError
+        The secret is too short.
+    """
+
+    store: Store
+    targets: Sequence[Target]
+    secret: str
+    clock: Callable[[], float] = time.time
+    ended: threading.Event = dataclasses.field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        if len(self.secret) < _SHORTEST:
+            raise DataError(f"the secret of webhooks must have {_SHORTEST} letters or more; got {len(self.secret)}")
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Look once a minute, in a thread of its own, so that no reply waits for another server."""
+        thread = threading.Thread(target=self._run, name="naysay-webhooks", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            self.ended.set()
+            thread.join(2 * _PATIENCE)
+
+    def _run(self) -> None:
+        while not self.ended.wait(_EVERY):
+            try:
+                self.look()
+            except Exception as error:  # whatever it is, such as a database that is down: the next look may go well
+                log.warning("webhooks were not sent: %s", type(error).__name__)
+
+    def look(self) -> None:
+        """Tell every target what it has not been told yet, if its pause is over."""
+        surveys = self.store.surveys()
+        for target in self.targets:
+            if target.failures < _MOST_FAILURES and self.clock() >= target.waits_until:
+                self._tell(target, surveys)
+
+    def _tell(self, target: Target, surveys: Sequence[Listed]) -> None:
+        for each in surveys:
+            state = "open" if each.closed is None else "closed"
+            now = (state, each.replies // STEP * STEP)
+            if target.told.get(each.name) == now:
+                continue
+            if not self._sent(target, each, *now):
+                return
+            target.told[each.name] = now
+
+    def _sent(self, target: Target, survey: Listed, state: str, replies: int) -> bool:
+        told = {"naysay": "counts", "version": 1, "day": today().isoformat(), "survey": survey.name}
+        body = json.dumps(told | {"hash": survey.hash, "state": state, "replies": replies}).encode()
+        head = {"content-type": "application/json", SIGNATURE: signed(body, self.secret, at=int(self.clock()))}
+        try:
+            status = target.send(body, head)
+        except (OSError, http.client.HTTPException, DataError) as error:
+            status, why = 0, type(error).__name__
+        else:
+            why = f"status {status}"
+        if 200 <= status < 300:
+            target.failures, target.waits_until = 0, 0.0
+            return True
+        target.failures += 1
+        target.waits_until = self.clock() + min(_EVERY * 2**target.failures, _LONGEST)
+        ended = "; no more is sent until the server is restarted" if target.failures == _MOST_FAILURES else ""
+        log.warning("the webhook at %s did not take a message: %s%s", target.host, why, ended)
+        return False

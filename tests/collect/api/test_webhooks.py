@@ -1,0 +1,163 @@
+"""Webhooks tell counts in steps, signed, to where they may, and bounded often; they never hold an answer."""
+
+import json
+import socket
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from naysay.collect import Published
+from naysay.collect.api import webhooks
+from naysay.collect.api.webhooks import SIGNATURE, Target, Webhooks, verified
+from naysay.collect.storage import Store
+from naysay.errors import DataError
+from naysay.questionnaire import sample
+from tests.collect.replying import fill
+
+SECRET = "a secret of some length"
+
+
+class Receiver(HTTPServer):
+    """A server that keeps what it hears, and answers with a status."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Hook)
+        self.heard, self.status = [], 200
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}/hook?x=1"
+
+
+class Hook(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.server.heard.append((self.path, dict(self.headers.items()), body))
+        self.send_response(self.server.status)
+        if self.server.status == 302:
+            self.send_header("location", f"http://127.0.0.1:{self.server.server_port}/elsewhere")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def receiver():
+    found = Receiver()
+    thread = threading.Thread(target=found.serve_forever)
+    thread.start()
+    yield found
+    found.shutdown()
+    thread.join()
+    found.server_close()
+
+
+@pytest.fixture
+def field(tmp_path):
+    """A survey in its database."""
+    store = Store(tmp_path / "naysay.db")
+    store.open(Published.of(sample()))
+    yield store
+    store.dispose()
+
+
+def hooks(store, receiver, **how):
+    return Webhooks(store, [Target(receiver.url, within=True)], SECRET, **how)
+
+
+def test_counts_are_told_in_steps_and_signed_and_hold_no_answer(field, receiver):
+    telling = hooks(field, receiver)
+    published = field.published("sample")
+    told = []
+    for more in (0, 4, 9, 0, 30):
+        if more:
+            fill(field, published, more)
+        telling.look()
+        told.append([json.loads(body)["replies"] for _, _, body in receiver.heard])
+    assert told == [[0], [0], [0, 10], [0, 10], [0, 10, 40]]  # of 0, 4, 13, 13 and 43 replies
+    field.close("sample")
+    telling.look()
+    for path, headers, body in receiver.heard:
+        assert path == "/hook?x=1"
+        assert set(json.loads(body)) == {"naysay", "version", "day", "survey", "hash", "state", "replies"}
+        signature = {name.lower(): value for name, value in headers.items()}[SIGNATURE]
+        assert verified(body, signature, SECRET)
+        assert not verified(body + b" ", signature, SECRET)
+        assert not verified(body, signature, SECRET + "x")
+        assert not verified(body, signature, SECRET, now=2e9)  # an old message, sent again
+    assert json.loads(receiver.heard[-1][2])["state"] == "closed"
+
+
+def test_a_receiver_that_fails_is_asked_again_after_growing_pauses_and_not_for_ever(field, receiver):
+    now = [1_000.0]
+    telling = hooks(field, receiver, clock=lambda: now[0])
+    receiver.status, pauses = 500, []
+    for _ in range(60 * 60):
+        before = len(receiver.heard)
+        telling.look()
+        if len(receiver.heard) > before:
+            pauses.append(telling.targets[0].waits_until - now[0])
+        now[0] += 60
+    assert len(receiver.heard) == 30
+    assert pauses[:4] == [120, 240, 480, 960]
+    assert max(pauses) == 3_600
+    telling.targets[0].failures = 5
+    receiver.status = 200
+    telling.look()
+    assert (telling.targets[0].failures, json.loads(receiver.heard[-1][2])["replies"]) == (0, 0)
+
+
+def test_a_redirect_is_not_followed(field, receiver):
+    receiver.status = 302
+    hooks(field, receiver).look()
+    assert [path for path, _, _ in receiver.heard] == ["/hook?x=1"]
+
+
+OWN = (
+    "127.0.0.1", "10.1.2.3", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1", "localhost",
+    "[::1]", "[fe80::1]", "[fd00::1]", "[::ffff:127.0.0.1]", "[2002:7f00:1::]",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("host", OWN)
+def test_a_webhook_leads_into_no_network_of_its_own(host):
+    with pytest.raises(DataError, match="leads into a network of its own"):
+        Target(f"https://{host}/").address()
+
+
+def test_a_name_that_leads_there_is_refused_when_it_is_used(field, monkeypatch):
+    """The address that was looked up is the one that is connected to."""
+    asked = []
+
+    def found(host, port, **_):
+        asked.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in ("192.0.33.8", "10.0.0.1")]
+
+    monkeypatch.setattr(socket, "getaddrinfo", found)
+    monkeypatch.setattr(socket, "create_connection", lambda *_, **__: pytest.fail("connected"))
+    telling = Webhooks(field, [Target("https://hooks.example.org/")], SECRET)
+    telling.look()
+    assert asked == ["hooks.example.org"]
+    assert telling.targets[0].failures == 1
+
+
+@pytest.mark.parametrize(
+    "url", ["http://example.org/", "ftp://example.org", "https://a:b@example.org/", "https://", "x"]
+)
+def test_other_addresses_are_refused(url):
+    with pytest.raises(DataError, match="a webhook must be an address"):
+        Target(url)
+
+
+def test_a_short_secret_is_refused(field):
+    with pytest.raises(DataError, match="must have 16 letters or more; got 3"):
+        Webhooks(field, [], "abc")
+
+
+def test_it_runs_beside_the_server_until_that_ends(field, receiver, until, monkeypatch):
+    monkeypatch.setattr(webhooks, "_EVERY", 0.01)
+    with hooks(field, receiver).running():
+        until(lambda: receiver.heard)
+    assert not [each for each in threading.enumerate() if each.name == "naysay-webhooks"]
