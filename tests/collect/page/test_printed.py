@@ -30,7 +30,7 @@ def longest():
 
 @pytest.mark.parametrize("form", [sample(), longest()], ids=lambda form: form.name)
 def test_a_statement_has_two_pages(browser, form, tmp_path):
-    statement = Statement(Published.of(form).inviting("ab" * 32))  # its words on invitations are the longer ones
+    statement = Statement(Published.of(form, key="ab" * 32))  # its words on invitations are the longer ones
     page = browser.new_page(viewport={"width": 390, "height": 800})
     loaded = []
     page.on("request", lambda request: loaded.append(request.url))
