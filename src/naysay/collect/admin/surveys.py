@@ -133,7 +133,7 @@ def share(visit: Visit) -> Response:
     """A new link to the results for people who only read; it is shown on this one page."""
     _survey(visit)
     known = sharing.shared(visit.store, visit.name)
-    path = sharing.share(visit.store, visit.name, by=known and known.by)
+    path = sharing.share(visit.store, visit.name, by=known.by if known else None)
     visit.desk.record("shared the results", visit.name)
     return _results(visit, link=visit.origin + path)
 
