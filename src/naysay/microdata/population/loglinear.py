@@ -156,7 +156,9 @@ def loglinear(
 
     The means are fitted to all combinations of keys, also those that nobody has, by iterative proportional fitting.
     From independence on, the pair of keys that tells most of each other is added, until the check of fit B₁ is no more
-    than chance. If it changes its sign before, the truth lies between two models, and the interval spans both.
+    than chance. If it changes its sign before, the truth lies between two models, and the interval spans both. It takes
+    one of these models as right: in a small sample the check sees little, and values that the sample holds once are
+    overstated, so that τ₁ is too low.
 
     Parameters
     ----------
