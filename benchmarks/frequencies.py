@@ -94,7 +94,7 @@ def peers() -> Iterator[list[str]]:
 
             pairs = {
                 "pure-ldp, k-ary": (direct_encoding.DEClient, direct_encoding.DEServer, {}),
-                "pure-ldp, OLH": (local_hashing.LHClient, local_hashing.LHServer, {"use_olh": True}),
+                "pure-ldp, OLH": (local_hashing.LHClient, local_hashing.LHServer, {"use_olh": True, "g": 3}),
                 "pure-ldp, OUE": (unary_encoding.UEClient, unary_encoding.UEServer, {"use_oue": True}),
             }
             for name, (client, server, options) in pairs.items():
