@@ -216,7 +216,7 @@ def test_level_methods_need_levels_and_known_weights():
     with pytest.raises(ValueError, match="offer of levels"):
         estimate.stratified(warner, warner.tally(count=[1, 2]))
     choice = designs.negative_levels(tuple("abc"))
-    with pytest.raises(ValueError, match="'proportional', 'equal' or 'variance'"):
+    with pytest.raises(ValueError, match="'proportional', 'equal', 'variance' or 'design'"):
         estimate.stratified(choice, choice.tally(["a"], level=[1]), weights="best")
 
 

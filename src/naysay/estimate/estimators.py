@@ -198,7 +198,7 @@ def suitable(design: Answerable, target: str = "population") -> tuple[Estimator,
     >>> [each.name for each in suitable(designs.warner(p=0.7))]
     ['maximum_likelihood', 'moments']
     >>> [each.name for each in suitable(designs.negative_levels(("a", "b", "c")))]
-    ['stratified', 'stratified_equal', 'stratified_variance', 'pooled']
+    ['stratified', 'stratified_equal', 'stratified_variance', 'stratified_design', 'pooled']
     """
     check_design(design)
     fitting = [each for each in ESTIMATORS.values() if each.refusal(design, target) is None]

@@ -26,6 +26,8 @@ from naysay.tally import Part, Tally
 
 __all__ = ["compare", "design_variances", "difference_errors", "pooled", "stratified"]
 
+_ALIKE = 1.05  # below this ratio of variances the choice of weights is not worth a sentence
+
 
 def stratified(
     design: Answerable, tally: Tally, *, weights: str = "proportional", target: str = "population"
@@ -161,6 +163,8 @@ def _factor(tally: Tally) -> list[str]:
     each = design_variances([part.design for part in parts]) / [part.effective for part in parts]
     plain, best = np.array([part.weight.sum() for part in parts]) / tally.weight, design_weights(parts)
     factor = float(plain**2 @ each / (best**2 @ each))
+    if factor < _ALIKE:
+        return []
     return [
         f"proportional weights have {factor:.3g} times the variance of design weights; only proportional weights are "
         "unbiased if people choose their level, and design weights are for levels that were assigned"

@@ -19,7 +19,7 @@ from naysay.responses.spaces import MISSING, Codes, Labels, Space, cells_of, key
 __all__ = ["JOINER", "WORD", "Bits", "Subsets"]
 
 JOINER = ";"
-_COUNTED = 2**15  # words that are counted at a time, so that they stay in the cache
+_COUNTED = 2**16  # words that are counted at a time, so that they stay in the cache
 _FEW = 48  # so few words are counted bit by bit
 WORD = 62  # labels per int64 word of a set: sign bit free, so that -1 can mean missing
 
@@ -169,11 +169,13 @@ class Subsets(Space):
 
     def frequencies(self, codes: Codes) -> NDArray[np.int64]:
         """How many of these sets hold each label, (t,)."""
-        words = [_bits_set(np.ascontiguousarray(column)) for column in codes.T]
-        return np.concatenate(words)[: len(self.labels)] if len(codes) else np.zeros(len(self.labels), dtype=np.int64)
+        return _bits_set(codes).ravel()[: len(self.labels)]
 
     def sizes(self, codes: Codes) -> NDArray[np.int64]:
-        return np.asarray(np.bitwise_count(codes).sum(axis=1, dtype=np.int64))
+        counts = np.zeros(len(codes), dtype=np.int64)
+        for column in codes.T:
+            counts += np.bitwise_count(column)
+        return counts
 
     def _all_codes(self) -> Codes:
         t = len(self.labels)
@@ -222,11 +224,11 @@ class Bits(Subsets):
 
 
 def _bits_set(words: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many words have each bit set, (WORD,).
+    """How many rows have each bit of each word set, (words, WORD).
 
     A full adder turns three words into one of the same weight and one of twice the weight, for all bits at once.
     """
-    counts, places = np.zeros(WORD, dtype=np.int64), np.arange(WORD)
+    counts, places = np.zeros((words.shape[1], WORD), dtype=np.int64), np.arange(WORD)
     for start in range(0, len(words), _COUNTED):
         plane, weight = words[start : start + _COUNTED], 1
         while len(plane):
@@ -237,6 +239,6 @@ def _bits_set(words: NDArray[np.int64]) -> NDArray[np.int64]:
                 either = a ^ b
                 carried.append((a & b) | (either & c))
                 plane = np.concatenate([either ^ c, plane[3 * third :]])
-            counts += weight * ((plane[:, None] >> places) & 1).sum(axis=0)
+            counts += weight * ((plane[:, :, None] >> places) & 1).sum(axis=0)
             plane, weight = np.concatenate(carried) if carried else plane[:0], 2 * weight
     return counts

@@ -153,10 +153,12 @@ class Part:
         space = design.space
         if not (space.width == 1 and len(codes) and space.size <= _COUNTABLE):
             return cls.of(design, codes, level=level, count=np.ones(len(codes), dtype=np.int64))
-        known = codes[:, 0]
-        if (missing := int((known < 0).sum()) if known.min() < 0 else 0) > 0:
+        known, missing = codes[:, 0], 0
+        try:
+            often = np.bincount(known)
+        except ValueError:  # codes below 0 are missing answers
             known = known[known >= 0]
-        often = np.bincount(known)
+            often, missing = np.bincount(known), len(codes) - len(known)
         distinct = np.flatnonzero(often)
         people = often[distinct].astype(np.int64)
         found = cls.of(design, distinct.astype(np.int64).reshape(-1, 1), level=level, count=people)

@@ -109,31 +109,37 @@ class Sums:
         codes: Codes,
         *,
         level: Any = None,
-        count: NDArray[np.int64],
+        count: NDArray[np.int64] | None = None,
         weights: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None,
     ) -> Sums:
-        """The sums of these rows of answers; see `Part.of`."""
-        space = design.space
-        gone = space.missing(codes)
-        keep, one = ~gone, bool((count == 1).all())
-        known = codes if keep.all() else codes[keep]
-        said = space.total(known, count[keep]) if not one else space.frequencies(known)
-        people = int(count[keep].sum())
-        sizes = np.bincount(space.sizes(known), None if one else count[keep], minlength=len(said) + 1)
-        plain = weights is None or all((each == count).all() for each in weights)
-        weight, squared = (count, count) if weights is None else weights
-        heavy = (said, said) if plain else (space.total(known, weight[keep]), space.total(known, squared[keep]))
+        """The sums of these rows of answers; see `Part.of`. Without counts each row is a person."""
+        space, gone = design.space, design.space.missing(codes)
+        keep: Any = ~gone if gone.any() else slice(None)
+        known = codes[keep]
+        people = np.ones(1, dtype=np.int64) if count is None else count[keep]
+        if count is None or (people == 1).all():
+            total, said, sizes = len(known), space.frequencies(known), np.bincount(space.sizes(known))
+        else:
+            total, said = int(people.sum()), space.total(known, people)
+            sizes = np.rint(np.bincount(space.sizes(known), people)).astype(np.int64)
+        heavy, squared = [float(total)] * 2, [said, said]
+        if weights is not None and count is not None and not all((each == count).all() for each in weights):
+            heavy, squared = (
+                [each[keep].sum() for each in weights],
+                [space.total(known, each[keep]) for each in weights],
+            )
+        unanswered = gone.sum() if count is None else count[gone].sum()
         return cls(
             design=design,
             level=level,
-            count=np.array([people]),
-            weight=np.array([weight[keep].sum()], dtype=float),
-            weight_squared=np.array([squared[keep].sum()], dtype=float),
-            said=heavy[0],
-            squared=heavy[1],
-            sizes=np.rint(sizes).astype(np.int64),
-            missing=int(count[gone].sum()),
-            missing_weight=float(weight[gone].sum()),
+            count=np.array([total]),
+            weight=np.array([heavy[0]], dtype=float),
+            weight_squared=np.array([heavy[1]], dtype=float),
+            said=squared[0],
+            squared=squared[1],
+            sizes=np.pad(sizes, (0, len(said) + 1 - len(sizes))),
+            missing=int(unanswered),
+            missing_weight=float(unanswered if weights is None else weights[0][gone].sum()),
         )
 
     def total(self) -> tuple[NDArray[Any], NDArray[Any]]:

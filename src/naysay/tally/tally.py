@@ -135,9 +135,10 @@ class Tally:
     def counted(cls, asked: Asked, responses: Responses, *, sums: bool | None = None) -> Tally:
         """The tally of encoded responses to one design, one row a person, without weights."""
         channel, (_, codes) = asked.channel(), asked.codes_at(None, responses)
-        part: Any = Part.counted(channel, codes)
         if cls._sums(channel, sums, None):
-            part = Sums.of(channel, codes, count=np.ones(len(codes), dtype=np.int64))
+            part: Any = Sums.of(channel, codes)
+        else:
+            part = Part.counted(channel, codes)
         tally = cls((part,))
         tally._check_answered(len(codes))
         return tally
