@@ -9,11 +9,13 @@ import zipfile
 
 import polars as pl
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from naysay import DataError
 from naysay.collect.admin import drafts, log, plans
 from naysay.collect.admin.plans import Clock, Plan
 from naysay.collect.storage import Receipt, Reply, Store, sqlite, today
+from naysay.collect.storage.admin_tables import draft as draft_table
 from naysay.questionnaire import sample
 
 DAY = datetime.timedelta(1)
@@ -140,6 +142,25 @@ def test_links_of_invitations_come_once_and_are_stored_nowhere(office, admin, st
     for wrong in ("", "0", "-1", "1e3", "10001", "９"):
         assert admin.post("/admin/surveys/kinds/invite", {"count": wrong}).status == 422
     assert b"Only those who are invited" in admin.get("/admin/surveys/kinds").content
+
+
+def test_a_draft_that_breaks_a_newer_rule_keeps_no_page_from_showing(admin, store, published):
+    drafts.keep(store, published.questionnaire.model_copy(update={"name": "old"}))
+    with store.engine.begin() as connection:
+        connection.execute(draft_table.update().values(content=b'{"naysay": "questionnaire", "items": 1}'))
+    assert b"old" in admin.get("/admin/").content
+    assert admin.get("/admin/drafts/old").status == 422
+    assert admin.post("/admin/drafts/old/open").status == 422
+    assert admin.post("/admin/drafts/old/discard").status == 303
+
+
+def test_while_the_database_is_locked_the_page_says_so(admin, store, tmp_path, monkeypatch):
+    locked = OperationalError("", {}, sqlite3.OperationalError("database is locked"))
+    monkeypatch.setattr(Store, "close", lambda *_: (_ for _ in ()).throw(locked))
+    found = admin.post("/admin/surveys/kinds/close")
+    assert found.status == 503
+    assert b"the database is busy" in found.content
+    assert found.headers["retry-after"] == "5"
 
 
 # Dates

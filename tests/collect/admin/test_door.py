@@ -106,7 +106,11 @@ def test_no_password_goes_over_a_line_that_others_read(office):
             assert found.status == 403
             assert b"need HTTPS" in found.content
             assert "set-cookie" not in found.headers
-    assert Visitor(office, "::1").get("/admin/login").status == 200
+    near = Visitor(office, "::1")
+    assert near.get("/admin/login").status == 200
+    assert near.get("/admin/login", host="127.0.0.1:8000").status == 200
+    assert near.get("/admin/login", host="[::1]:8000").status == 200
+    assert near.get("/admin/login", host="survey.example.org").status == 403  # a proxy here, or a name that leads here
 
 
 def test_respondents_get_no_cookie_and_the_same_bytes_whoever_asks(office, admin, published, answers, write_body):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import time
 import zipfile
 
@@ -113,7 +114,10 @@ def test_a_sound_workbook_becomes_a_draft_and_a_preview_that_stores_nothing(offi
     found = office.get(f"/preview/{draft.key}/survey.json")
     assert found.json["preview"] is True
     assert found.json["questionnaire"]["name"] == "sample"
-    assert office.get(f"/preview/{draft.key}").status == 200
+    shown = office.get(f"/preview/{draft.key}")
+    assert shown.status == 200
+    for path in re.findall(rb'"(/client/[^"]+)"', shown.content):
+        assert office.get(path.decode()).status == 200
     for key in ("0" * 32, "sample", draft.key.upper(), "%00"):
         assert office.get(f"/preview/{key}/survey.json").status == 404
     assert office.get("/s/sample").status == 404

@@ -6,6 +6,7 @@ import datetime
 import json
 import secrets
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from sqlalchemy import Row, delete, insert, select
@@ -23,16 +24,38 @@ __all__ = ["Draft", "copied", "discard", "find", "keep", "listed", "publish", "w
 
 @dataclass(frozen=True)
 class Draft:
-    """A questionnaire that is not open yet, the random key of its preview, and the day on which it came."""
+    """A questionnaire that is not open yet.
 
-    questionnaire: Questionnaire
+    Parameters
+    ----------
+    name : str
+        That the survey will have in links.
+    key : str
+        The random key of its preview.
+    made : date
+        The day on which it came.
+    content : bytes
+        The questionnaire as canonical JSON.
+    """
+
+    name: str
     key: str
     made: datetime.date
+    content: bytes
 
-    @property
-    def name(self) -> str:
-        """The name that the survey will have in links."""
-        return self.questionnaire.name
+    @cached_property
+    def questionnaire(self) -> Questionnaire:
+        """What it asks.
+
+        Raises
+        ------
+        QuestionnaireError
+            This version of naysay has a rule that it breaks; the draft came from an earlier one.
+        """
+        examined = of_form(json.loads(self.content))
+        if examined.questionnaire is None:
+            raise QuestionnaireError(self.name, examined.problems)
+        return examined.questionnaire
 
 
 def keep(store: Store, questionnaire: Questionnaire) -> Draft:
@@ -70,7 +93,7 @@ def find(store: Store, name: str) -> Draft:
     Raises
     ------
     DataError
-        There is none, or this version of naysay has a rule that it breaks.
+        There is none.
     """
     with store.reading() as connection:
         row = connection.execute(select(table).filter_by(name=name)).first()
@@ -141,8 +164,4 @@ def copied(store: Store, name: str, new: str) -> Questionnaire:
 
 
 def _draft(row: Row[*tuple[object, ...]]) -> Draft:
-    content = json.loads(bytes(row.content))
-    examined = of_form(content)
-    if examined.questionnaire is None:
-        raise QuestionnaireError(row.name, examined.problems)
-    return Draft(examined.questionnaire, row.key, row.made)
+    return Draft(row.name, row.key, row.made, bytes(row.content))

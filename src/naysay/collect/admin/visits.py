@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from sqlalchemy.exc import OperationalError
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -220,7 +221,8 @@ async def enter(request: Request, endpoint: Endpoint, *, most: int, anyone: bool
     visit = Visit(desk, request)
     try:
         _check_channel(request)
-        session = await asyncio.to_thread(desk.sessions.find, request.cookies.get(_cookie(request), ""))
+        cookie = request.cookies.get(_cookie(request))
+        session = await asyncio.to_thread(desk.sessions.find, cookie) if cookie else None
         if session is None and not anyone:
             return visit.to(LOGIN, "ended" if request.method == "POST" else "")
         visit = Visit(desk, request, session)
@@ -235,6 +237,8 @@ async def enter(request: Request, endpoint: Endpoint, *, most: int, anyone: bool
         return _told(visit, refusal.status, refusal.message, wait=refusal.retry_after)
     except NaysayError as error:
         return _told(visit, 422, str(error))
+    except OperationalError:  # such as while a large file is rewritten
+        return _told(visit, 503, "the database is busy; look whether it was done, and try again in a moment", wait=5)
 
 
 def _told(visit: Visit, status: int, message: str, *, wait: int | None = None) -> Response:
@@ -251,17 +255,25 @@ def _cookie(request: Request) -> str:
 
 
 def _check_channel(request: Request) -> None:
-    """Refuse a password over a line that others can read: HTTPS, or this computer."""
-    if request.url.scheme == "https":
+    """Refuse a password over a line that others can read: HTTPS, or this computer, under its own name.
+
+    A proxy here that says nothing of itself seems to be this computer; and so does a site whose name leads here.
+    """
+    here = (request.client.host if request.client else "", request.url.hostname or "")
+    if request.url.scheme == "https" or all(map(_is_loopback, here)):
         return
-    with contextlib.suppress(ValueError):
-        if request.client and ipaddress.ip_address(request.client.host).is_loopback:
-            return
     raise Refusal(
         "forbidden",
         "the admin pages need HTTPS, or a browser on the computer that serves. Where a proxy has the certificate, it "
         "must send X-Forwarded-Proto, and FORWARDED_ALLOW_IPS must name its address",
     )
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
 
 
 def _check_site(request: Request) -> None:

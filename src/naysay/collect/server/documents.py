@@ -193,7 +193,8 @@ class Catalog:
 
     def _serve(self, surveys: Mapping[str, Served]) -> None:
         clients = {each.published.client.hash: each.published.client for each in surveys.values()}
-        clients[self._client.hash] = self._client
+        for own in (self._client, self._client.serving(invites=False)):  # the second one shows previews of drafts
+            clients[own.hash] = own
         self.clients = {
             digest: self.clients.get(digest) or _client_documents(client) for digest, client in clients.items()
         }
