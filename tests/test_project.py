@@ -23,7 +23,7 @@ EXTRAS = {
     "files": "openpyxl pyarrow pyreadstat",
     "plots": "altair jinja2 vl-convert-python",
     "regression": "formulaic",
-    "fast": "numba",
+    "fast": "cryptography numba",
     "protect": "scikit-learn",
     "linkage": "splink",
     "duckdb": "duckdb pyarrow",

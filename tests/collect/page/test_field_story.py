@@ -4,6 +4,7 @@ import io
 import json
 import re
 import zipfile
+from urllib.request import urlopen
 
 import numpy as np
 import polars as pl
@@ -86,10 +87,10 @@ def shares(table):
 
 
 @pytest.mark.slow
-def test_a_survey_is_fielded_watched_exported_and_forgotten(browser, office, naysay, tmp_path):
+def test_a_survey_is_fielded_watched_exported_and_forgotten(browser, office, naysay, tmp_path, until):
     context = browser.new_context(accept_downloads=True, locale="en-US")
     admin = context.new_page()
-    admin.set_default_timeout(15_000)
+    admin.set_default_timeout(30_000)
 
     # The researcher uploads and opens.
     (tmp_path / "field.json").write_bytes(field().to_json())
@@ -104,11 +105,12 @@ def test_a_survey_is_fielded_watched_exported_and_forgotten(browser, office, nay
     # They invite: the links are theirs alone.
     naysay("survey", "invite", "field", "--count", BY_SCRIPT + 3, "--at", office, "--to", "links.csv")
     links = pl.read_csv("links.csv")["link"].to_list()
+    until(lambda: b'"invitations"' in urlopen(f"{office}/s/field/survey.json").read())  # the server notices in a second
 
     # Three respondents answer in the browser, and two thousand by script.
     for link, answers in zip(links, THREE, strict=False):
         own = browser.new_context(locale="en-US")
-        own.set_default_timeout(15_000)
+        own.set_default_timeout(30_000)
         person = Respondent(own.new_page(), link)
         person.start().to_review(answers, levels={"income": 1})
         person.confirm()
@@ -128,15 +130,15 @@ def test_a_survey_is_fielded_watched_exported_and_forgotten(browser, office, nay
     for column in ("smoking", "income", "area"):
         printed = naysay("estimate", "--survey", "field", "--response", column, "--format", "json")
         estimates[column] = json.loads(printed)
-    [path] = re.findall(r"/results/\S+", naysay("survey", "share", "field"))
-    admin.goto(f"{office}{path}")
-    page = admin.locator("main, body").first.text_content()
-    assert f"{BY_SCRIPT + 3:,}" in page
-    tables = [shares(table) for table in admin.locator("table").all()]
-    for column in estimates:
-        expected = naysay("estimate", "--survey", "field", "--response", column)
-        matching = [found for found in tables if found and all(f"{name}" in expected for name in found)]
-        assert any(all(value in expected for value in found.values()) for found in matching), (column, tables)
+    [shared] = re.findall(r"/results/\S+", naysay("survey", "share", "field"))
+    for path in ("/admin/surveys/field/results", shared):  # the researcher's own page, and the one for others
+        admin.goto(f"{office}{path}")
+        assert f"{BY_SCRIPT + 3:,}" in admin.locator("body").text_content()
+        tables = [shares(table) for table in admin.locator("table").all()]
+        for column in estimates:
+            expected = naysay("estimate", "--survey", "field", "--response", column)
+            matching = [found for found in tables if found and all(name in expected for name in found)]
+            assert any(all(value in expected for value in found.values()) for found in matching), (path, column, tables)
     fit = estimates["smoking"]
     assert fit["categories"] == ["yes", "no"]
     assert abs(fit["proportions"][0] - smoking) < 4.5 * fit["standard_errors"][0]
@@ -145,7 +147,7 @@ def test_a_survey_is_fielded_watched_exported_and_forgotten(browser, office, nay
     admin.goto(f"{office}/admin/surveys/field")
     admin.locator("#format").select_option(".sav")
     with admin.expect_download() as downloading:
-        admin.get_by_role("button", name="Download").click()
+        admin.get_by_role("button", name="Download", exact=True).click()
     with zipfile.ZipFile(io.BytesIO(downloading.value.path().read_bytes())) as packed:
         packed.extractall(tmp_path)
         [data] = [name for name in packed.namelist() if name.endswith(".sav")]
