@@ -63,6 +63,6 @@ class Reading:
         places = pl.int_range(rows, eager=True)
         if table.height != rows and log.is_file():
             plan = Plan.read(log)
-            read = {"separator": self.separator, "encoding": self.encoding, "missing": plan.missing}
+            read: dict[str, Any] = {"separator": self.separator, "encoding": self.encoding, "missing": plan.missing}
             places = plan.run(files.Original.read(original, **read).frame)[2]
         return table if table.height != len(places) else table.with_columns(places.cast(pl.UInt32).alias(RECORD))
