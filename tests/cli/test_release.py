@@ -90,6 +90,24 @@ def test_the_codebook_beside_a_release_carries_its_designs(naysay, folder):
     assert several["estimates"]["undone"] == found
 
 
+def test_the_log_of_a_release_says_which_records_are_left(naysay, folder):
+    alone = pl.DataFrame([[900], [99], ["x"], ["spy"], [-1], [1]], schema=folder.schema)
+    alike = pl.concat([folder.with_columns(pl.col("id") + 1_000 * place) for place in range(3)])  # all have company
+    pl.concat([alone, alike]).write_csv("more.csv")
+    code, _, err = naysay("protect", "more.csv", "--keys", "age,sex,job", "--out", "safe.csv")
+    assert code == 0, err
+    assert pl.read_csv("safe.csv").height == 900
+    by_log = told(naysay, "utility", "more.csv", "safe.csv", "--variables", "sex,job,w")
+    assert by_log == told(naysay, "utility", "more.csv", "safe.csv", "--variables", "sex,job,w", "--id", "id")
+    assert (by_log["changes"]["deleted"], by_log["changes"]["variables"][2]["changed"]) == (1, 0)
+    found = told(naysay, "attack", "safe.csv", "--register", "more.csv", "--keys", "age,sex,job")["linkage"]
+    assert (found["people"], found["control"]) == (900, 1)
+    assert all(each["right_of_all"]["share"] <= 1 / 3 for each in found["attacks"])
+    Path("safe.csv.log.toml").unlink()
+    code, _, err = naysay("utility", "more.csv", "safe.csv")
+    assert (code, "--id" in err) == (2, True)
+
+
 def test_releases_side_by_side_as_table_json_csv_and_page(naysay, folder):
     words = ("utility", "survey.csv", "gaps.csv", "coarse.csv", "--keys", "age,sex,job", "--id", "id", "--na", "-9")
     code, out, _ = naysay(*words, "--html", "page.html")

@@ -256,6 +256,14 @@ def test_an_estimate_undone_is_unbiased_where_the_raw_file_is_not(design):
     assert np.abs(np.mean(raw, axis=0)).max() > 0.05
 
 
+def test_a_design_on_numbers_is_undone_however_the_file_writes_them():
+    design = designs.k_ary(("1.0", "2.0", "9.0"), epsilon=2)
+    codes = np.repeat([1, 2, 9], 100)
+    found = utility.compare({"job": codes}, {"job": codes.astype(float)}, designs={"job": design}).estimates.undone
+    assert [raw.name for raw, _ in found] == ["job = 1.0", "job = 2.0", "job = 9.0"]
+    assert all(own.after == pytest.approx(1 / 3) for _, own in found)
+
+
 def test_a_regression_of_a_randomized_response_undoes_the_design():
     rng = np.random.default_rng(11)
     age = rng.integers(20, 80, 6_000)

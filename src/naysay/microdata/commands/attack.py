@@ -13,7 +13,7 @@ from naysay.console.commands import takes
 from naysay.console.options import Codes, Encoding, Format, Html, Separator, column
 from naysay.errors import DataError
 from naysay.microdata.commands import declared
-from naysay.microdata.commands.measured import Reading
+from naysay.microdata.commands.measured import RECORD, Reading
 from naysay.microdata.commands.risk_options import Place, Text, Texts
 
 __all__ = ["Options", "command"]
@@ -109,7 +109,10 @@ def _found(options: Options) -> list[Any]:
 
     keys = declared.record(options.keys, option="--keys")
     reading = Reading.of(options)
-    release, register = reading.table(options.release), reading.table(options.register)
+    register = reading.table(options.register)
+    release = reading.released(options.release, options.register, register.height)
+    ordered = options.id is None and RECORD in release.columns
+    register = register.with_row_index(RECORD) if ordered else register
     control = None if options.control is None else reading.table(options.control)
     shared: dict[str, Any] = {"most": options.most, "confidence": options.confidence, "seed": options.seed}
     found: list[Any] = []
@@ -121,7 +124,11 @@ def _found(options: Options) -> list[Any]:
     else:
         by = ("exact", "nearest") if options.by is None else declared.record(options.by, option="--by")
         recodings = {name: _recoding(Path(text)) for name, text in _named(options.recoding).items()}
-        columns: dict[str, Any] = {"id": options.id, "household": options.household, "wave": options.wave}
+        columns: dict[str, Any] = {
+            "id": RECORD if ordered else options.id,
+            "household": options.household,
+            "wave": options.wave,
+        }
         found.append(attack.link(release, register, keys, attacks=by, recodings=recodings, **columns, **shared))
     found += [attack.infer(release, register, keys, each, control=control, **shared) for each in options.secret or ()]
     return found

@@ -11,8 +11,11 @@ import polars as pl
 
 from naysay import files
 from naysay.microdata.commands import declared
+from naysay.microdata.protect.plan import Plan
 
-__all__ = ["Reading"]
+__all__ = ["RECORD", "Reading"]
+
+RECORD = "row of the original"
 
 
 @dataclass(frozen=True)
@@ -48,3 +51,18 @@ class Reading:
                 kept = (pl.when(~pl.col(name).cast(pl.String).is_in(list(self.na))).then(name) for name in plain)
                 frame = frame.with_columns(kept)
             return files.as_measured(frame, plain).collect()
+
+    def released(self, path: Path, original: Path, rows: int) -> pl.DataFrame:
+        """A release in which `RECORD` says which of the rows of the original each one was.
+
+        They have one order. Where the release of `naysay protect` has fewer rows, its log, a plan that repeats it, says
+        which are left. Without such a log, or after a change of either file, the column is left out.
+        """
+        table = self.table(path)
+        log = path.with_name(f"{path.name}.log.toml")
+        places = pl.int_range(rows, eager=True)
+        if table.height != rows and log.is_file():
+            plan = Plan.read(log)
+            read: dict[str, Any] = {"separator": self.separator, "encoding": self.encoding, "missing": plan.missing}
+            places = plan.run(files.Original.read(original, **read).frame)[2]
+        return table if table.height != len(places) else table.with_columns(places.cast(pl.UInt32).alias(RECORD))

@@ -14,7 +14,7 @@ from naysay.console.commands import takes
 from naysay.console.options import Codes, Encoding, Format, Html, Separator, column, design_of
 from naysay.errors import DataError
 from naysay.microdata.commands import declared
-from naysay.microdata.commands.measured import Reading
+from naysay.microdata.commands.measured import RECORD, Reading
 from naysay.microdata.commands.risk_options import Text, Texts
 
 __all__ = ["Options", "command"]
@@ -84,9 +84,12 @@ def command(options: Options) -> None:
     pages.check(options.html)
     reading = Reading.of(options)
     before = reading.table(options.before)
+    releases = [reading.released(path, options.before, before.height) for path in options.after]
+    named = options.id is not None or options.synthetic or any(RECORD not in each.columns for each in releases)
+    before = before if named else before.with_row_index(RECORD)
     told: dict[str, Any] = {
         "variables": None if options.variables is None else declared.record(options.variables, option="--variables"),
-        "id": options.id,
+        "id": options.id if named else RECORD,
         "synthetic": options.synthetic,
         "weights": options.weight,
         "formulas": options.formula or (),
@@ -95,7 +98,7 @@ def command(options: Options) -> None:
     }
     if len(options.after) == 1 and options.keys is None:
         designs = _published(options.after[0], options) | _designs(options)
-        found = utility.compare(before, reading.table(options.after[0]), designs=designs, **told)
+        found = utility.compare(before, releases[0], designs=designs, **told)
         output.result(found, options.format_)
         pages.write(options.html, lambda: utility_html(found))
         return
@@ -109,11 +112,10 @@ def command(options: Options) -> None:
         raise DataError(
             "of several releases, --design cannot say which one it is about; the codebook beside each one does"
         )
-    releases = {name: reading.table(path) for name, path in zip(names, options.after, strict=True)}
     designs = {
         name: _published(path, options) | _designs(options) for name, path in zip(names, options.after, strict=True)
     }
-    several = utility.tradeoff(before, releases, keys, designs=designs, **told)
+    several = utility.tradeoff(before, dict(zip(names, releases, strict=True)), keys, designs=designs, **told)
     output.result(several, options.format_)
     pages.write(options.html, lambda: tradeoff_html(several))
 

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from naysay.design import Answerable
 from naysay.errors import NaysayError
-from naysay.microdata.attack.aligned import texts
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.risk.written import DASH, grid
 from naysay.microdata.utility.estimated import Estimated
-from naysay.microdata.utility.paired import Pair, Variable
+from naysay.microdata.utility.paired import Pair, Variable, labelled
 from naysay.microdata.utility.regressions import regressed
 from naysay.printing import Column, Content, Note, Sentence, Table
 
@@ -170,19 +169,17 @@ def undone(pair: Pair, name: str, design: Answerable) -> Iterator[tuple[Estimate
     """
     from naysay import estimate
 
-    weights = "__weight"
     labels = list(map(str, design.categories))
-    truth = texts(pair.before[name])
-    shares = [
-        _mean(np.where(truth.is_null(), np.nan, (truth == label).fill_null(value=False)), pair.weights[0])
-        for label in labels
-    ]
-    table = {name: texts(pair.after[name]).to_list(), weights: pair.weights[1]}
-    tally = design.tally(pl.DataFrame(table), name, weights=weights if pair.weighted else None)
+    truth, said = labelled(pair.before[name], labels), labelled(pair.after[name], labels)
+    table = pl.DataFrame({name: said, _WEIGHT: pair.weights[1]})
+    tally = design.tally(table, name, weights=_WEIGHT if pair.weighted else None)
     fit = estimate.moments(design, tally, target="file")
-    for place, label in enumerate(labels):
-        said = texts(pair.after[name])
-        raw = _mean(np.where(said.is_null(), np.nan, (said == label).fill_null(value=False)), pair.weights[1])
-        value, error = float(fit.proportions[place]), float(fit.standard_errors[place])
+    for label, value, error in zip(labels, fit.proportions.tolist(), fit.standard_errors.tolist(), strict=True):
+        share, raw = _mean(_indicator(truth, label), pair.weights[0]), _mean(_indicator(said, label), pair.weights[1])
         told = f"{name} = {label}"
-        yield Estimated(told, *shares[place], *raw), Estimated(told, *shares[place], value, error)
+        yield Estimated(told, *share, *raw), Estimated(told, *share, value, error)
+
+
+def _indicator(cells: pl.Series, label: str) -> Floats:
+    """1 where a cell is this label, NaN where it is missing."""
+    return (cells == label).cast(pl.Float64).fill_null(float("nan")).to_numpy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,7 @@ from naysay.microdata.attack.aligned import frame_of, joined, recoding, texts
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.keys.variables import positive
 
-__all__ = ["Pair", "Variable"]
+__all__ = ["Pair", "Variable", "labelled"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -144,6 +145,12 @@ def _bins(series: pl.Series) -> tuple[Floats, tuple[str, ...]]:
 def _binned(series: pl.Series, cuts: Floats) -> Places:
     numbers = series.cast(pl.Float64, strict=False).to_numpy()
     return np.where(np.isnan(numbers), -1, np.searchsorted(cuts, numbers, side="left"))
+
+
+def labelled(series: pl.Series, labels: Sequence[str]) -> pl.Series:
+    """Cells as the labels of a design; a file may write the number 1 as 1 or as 1.0."""
+    whole = {str(int(float(label))): label for label in labels if re.fullmatch(r"-?\d+\.0+", label)}
+    return texts(series).replace(whole)
 
 
 @dataclass(frozen=True, eq=False)

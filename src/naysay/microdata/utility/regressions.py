@@ -14,7 +14,7 @@ from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.microdata.attack.aligned import texts
 from naysay.microdata.utility.estimated import Estimated
-from naysay.microdata.utility.paired import Pair, Variable
+from naysay.microdata.utility.paired import Pair, Variable, labelled
 from naysay.regression.formulas import Formula, parse
 from naysay.regression.reading import table_of
 
@@ -71,7 +71,7 @@ def _analyzed(
     for name in names:
         each = known[name]
         if name in private:
-            columns[name] = texts((each.before, each.after)[side])
+            columns[name] = labelled((each.before, each.after)[side], list(map(str, private[name].categories)))
         elif each.numeric:
             columns[name] = pl.Series(each.numbers[side], nan_to_null=True)
         else:
