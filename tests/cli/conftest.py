@@ -5,7 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from naysay import designs
+from naysay import designs, files
 from naysay.cli import main
 from naysay.microdata.panel import merge_waves
 from naysay.questionnaire import sample, write_xlsform
@@ -106,6 +106,10 @@ def survey(tmp_path, questionnaires):
     pl.DataFrame(study).write_csv(tmp_path / "study.csv")
     panel(rng).write_csv(tmp_path / "panel.csv")
     waves(tmp_path)
+    people = {"age": 18 + np.arange(400) % 60, "gender": own.choice(["f", "m"], 400), "occupation": np.arange(400) % 4}
+    files.write(pl.DataFrame(people), tmp_path / "survey.sav")
+    plan = 'naysay = "plan"\nversion = 1\nkeys = ["age"]\n[[step]]\nmethod = "suppress"\nkeys = ["age"]\n'
+    (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
     for path in questionnaires:
         shutil.copy(path, tmp_path)
     return tmp_path

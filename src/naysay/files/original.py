@@ -51,7 +51,7 @@ class Original:
     frame: pl.DataFrame
     separator: str = ","
     encoding: str | None = None
-    codes: bool = False
+    codes: bool | Collection[str] = False
     missing: tuple[str, ...] = ()
     cells: Mapping[str, Any] = field(default_factory=dict, repr=False)
     told: Any = field(default=None, repr=False)
@@ -63,7 +63,7 @@ class Original:
         *,
         separator: str = ",",
         encoding: str | None = None,
-        codes: bool = False,
+        codes: bool | Collection[str] = False,
         missing: Sequence[str] = (),
     ) -> Original:
         """The file, all of it in memory.

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from naysay import crosstab, estimate
+from naysay import crosstab, estimate, regression
 from naysay.errors import DataError
 from naysay.microdata import protect
 
@@ -65,6 +65,27 @@ def test_a_crosstab_with_a_plain_column_is_undone():
     assert min(abs(smith - truth)) < 0.06
     naive = pl.DataFrame({"job": safe["job"], "rich": frame["rich"]}).filter(pl.col("job") == "smith")["rich"].mean()
     assert abs(naive - truth) > 0.08
+
+
+@pytest.mark.parametrize("negative", [False, True])
+def test_a_regression_on_a_plain_column_is_undone(negative):
+    rng = np.random.default_rng(6)
+    rich = rng.random(30_000) < 0.4
+    job = np.where(rng.random(30_000) < np.where(rich, 0.5, 0.25), "nurse", "clerk")
+    job = np.where(rng.random(30_000) < 0.3, "smith", job)
+    frame = pl.DataFrame({"job": job, "rich": rich.astype(int)})
+    method = protect.Negative(variable="job", seed=2) if negative else protect.Pram(variable="job", keep=0.6, seed=2)
+    safe, log = method.apply(frame)
+    fit = regression.regress(log.designs["job"], "job ~ rich", safe, reference="clerk")
+    true = np.log([[((job == each) & (rich == other)).sum() for other in (0, 1)] for each in ("clerk", "nurse")])
+    slope = (true[1, 1] - true[0, 1]) - (true[1, 0] - true[0, 0])
+    place = int(np.argmin(np.abs(fit.coefficients.ravel() - slope)))
+    assert abs(fit.coefficients.ravel()[place] - slope) < 4 * fit.standard_errors.ravel()[place]
+    assert fit.standard_errors.ravel()[place] < slope / 4
+    naive = [
+        ((safe["job"] == each) & (frame["rich"] == other)).sum() for each in ("clerk", "nurse") for other in (0, 1)
+    ]
+    assert abs(np.log(naive[3] / naive[1] * naive[0] / naive[2]) - slope) > 0.3
 
 
 def test_gaps_stay_or_are_a_category_and_strata_draw_for_themselves():

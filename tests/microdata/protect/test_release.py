@@ -232,6 +232,38 @@ def test_labels_that_would_become_false_are_refused(sav):
     assert set(stored(sav.with_name("safe.sav"))[0]["age"]) <= {10.0 * each for each in range(2, 11)}
 
 
+def test_read_by_codes_the_risk_is_the_same(sav):
+    keys = ["age", "gender", "occupation"]
+    plan = protect.Plan(keys=keys, steps=[protect.Bins(variable="age", width=20), protect.Suppress(keys=keys)])
+    found = [
+        protect.release(files.Original.read(sav, codes=codes), plan, sav.with_name(f"{codes}.sav"))
+        for codes in (True, False)
+    ]
+    told = [(each.after.k, each.intruder_before.mean, each.intruder_after.mean) for each in found]
+    assert told[0] == pytest.approx(told[1]) and told[0][2] > 0.01
+    assert stored(sav.with_name("True.sav"))[0] == stored(sav.with_name("False.sav"))[0]
+
+
+def test_an_overwritten_release_leaves_no_codebook_of_the_old_one(sav):
+    out, original = sav.with_name("safe.sav"), files.Original.read(sav)
+    drawn = protect.Plan(keys=["age"], target=None, steps=[protect.Pram(variable="occupation", keep=0.5)])
+    plain = protect.Plan(keys=["age"], target=None, steps=[protect.Bins(variable="age", width=20)])
+    protect.release(original, drawn, out)
+    assert "occupation" in files.designs_of(out)
+    protect.release(original, plain, out, force=True)
+    assert not files.designs_of(out)
+
+
+def test_what_names_people_is_said_and_can_be_left_out(sav, capsys):
+    out = sav.with_name("safe.sav")
+    assert run(sav, "--keys", "gender", "--out", out) == 0
+    assert "note: id differ for all who have them: they name people" in capsys.readouterr().out
+    assert run(sav, "--keys", "gender", "--drop", "id", "--out", out, "--force") == 0
+    assert "name people" not in capsys.readouterr().out and "id" not in stored(out)[0]
+    with pytest.raises(DataError, match="no column would be left"):
+        protect.Drop(columns=["a"]).apply({"a": [1]})
+
+
 def test_a_plan_that_misses_its_target_says_how_near_it_comes(sav):
     plan = protect.Plan(keys=["age", "gender"], steps=[protect.Bins(variable="age", width=5)])
     with pytest.raises(DataError, match=r"reaches k >= 1, not k >= 3: \d+ of 300 .* 'age' tells most"):

@@ -23,7 +23,7 @@ def command(options: ProtectOptions) -> None:
       naysay protect survey.sav --keys age,gender,occupation --target "k >= 3" \\
           --importance occupation=high --out safe.sav
       naysay protect survey.sav --keys age,gender,occupation --bins age=5 \\
-          --save plan.toml
+          --save proposed.toml
       naysay protect survey.sav --plan plan.toml --out safe.sav
     """
     from naysay.microdata.commands.protecting import Protecting

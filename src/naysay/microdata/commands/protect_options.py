@@ -44,6 +44,9 @@ class ProtectOptions:
     order: Annotated[
         str | None, column("What orders the rows of a unit, such as a wave; without it they have none.")
     ] = None
+    drop: Annotated[
+        str | None, Option(metavar="RECORD", help="Columns to leave out, such as numbers of respondents.")
+    ] = None
     na: Annotated[str | None, Option(metavar="RECORD", help="Cells that mean missing, such as 'NA,-9'.")] = None
     plan: Annotated[
         Path | None, Option(metavar="FILE", help="Run this plan, a TOML file, instead of proposing one.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -9,6 +10,7 @@ from naysay import files
 from naysay.errors import DataError
 from naysay.microdata.commands import declared
 from naysay.microdata.commands.protect_options import ProtectOptions
+from naysay.microdata.protect.dropping import Drop
 from naysay.microdata.protect.hierarchy import Hierarchy
 from naysay.microdata.protect.plan import Plan
 from naysay.microdata.protect.proposing import propose
@@ -16,7 +18,7 @@ from naysay.microdata.protect.releases import Release, check_out, log_of, releas
 
 __all__ = ["Protecting"]
 
-_OF_A_PROPOSAL = ("keys", "target", "importance", "hierarchy", "bins", "strata", "unit", "order", "save")
+_OF_A_PROPOSAL = ("keys", "target", "importance", "hierarchy", "bins", "strata", "unit", "order", "drop", "save")
 
 
 class Protecting:
@@ -90,7 +92,7 @@ class Protecting:
         keys = declared.record(options.keys or "", option="--keys")
         widths = declared.named(options.bins or (), option="--bins", example="age=5")
         paths = declared.named(options.hierarchy or (), option="--hierarchy", example="job=jobs.csv")
-        return propose(
+        plan = propose(
             original.frame,
             keys,
             target=options.target or "k >= 3",
@@ -102,6 +104,10 @@ class Protecting:
             order=options.order,
             missing=missing,
         )
+        if options.drop is None:
+            return plan
+        left = Drop(columns=declared.record(options.drop, option="--drop"))
+        return replace(plan, steps=(left, *plan.steps))
 
 
 def _price(text: str) -> str | float:

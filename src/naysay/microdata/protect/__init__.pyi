@@ -1,4 +1,5 @@
 # The public names and where they live, for type checkers and for `__init__.py`, which loads what is asked for.
+from naysay.microdata.protect.dropping import Drop as Drop
 from naysay.microdata.protect.guarantees import Guarantee as Guarantee
 from naysay.microdata.protect.guarantees import guarantee as guarantee
 from naysay.microdata.protect.hierarchy import Generalize as Generalize

@@ -8,6 +8,7 @@ from typing import Any
 
 from naysay import _checks
 from naysay.errors import DataError
+from naysay.microdata.protect.dropping import Drop
 from naysay.microdata.protect.hierarchy import Generalize
 from naysay.microdata.protect.method import Method
 from naysay.microdata.protect.microaggregation import Microaggregate
@@ -26,7 +27,7 @@ _NUMBERS = (Top, Bottom, Round, Noise, Microaggregate)
 _DRAWN = (Pram, Negative)
 
 METHODS: dict[str, type[Method]] = {
-    each.name: each for each in (*_RECODING, Suppress, *_NUMBERS, RankSwap, *_DRAWN, Synthesize)
+    each.name: each for each in (Drop, *_RECODING, Suppress, *_NUMBERS, RankSwap, *_DRAWN, Synthesize)
 }
 """A new method is a class in a file of its own, and its name here."""
 

@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +18,7 @@ import polars as pl
 from naysay import files
 from naysay.errors import DataError
 from naysay.microdata.protect.carried import codebook
+from naysay.microdata.protect.dropping import naming
 from naysay.microdata.protect.guarantees import Guarantee
 from naysay.microdata.protect.log import Log
 from naysay.microdata.protect.plan import Plan
@@ -43,6 +44,8 @@ class Release(Printed):
         Who knows everybody's keys, and that a person is in the file; None for units of several rows and new records.
     labels : mapping of name to label
         What the file calls its variables.
+    naming : sequence of str
+        Columns of the release that differ for all who have them.
     source : mapping
         Where it comes from: the file, its hash, rows, the date, the version.
     """
@@ -54,6 +57,7 @@ class Release(Printed):
     intruder_before: InformedIntruder | None
     intruder_after: InformedIntruder | None
     labels: Mapping[str, str]
+    naming: Sequence[str]
     source: Mapping[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,7 +69,13 @@ class Release(Printed):
             "intruder_after": self.intruder_after,
         }
         risk = {name: None if each is None else each.to_dict() for name, each in pairs.items()}
-        return {"plan": self.plan.form(), **self.log.to_dict(), **risk, "source": dict(self.source)}
+        return {
+            "plan": self.plan.form(),
+            **self.log.to_dict(),
+            **risk,
+            "naming": list(self.naming),
+            "source": dict(self.source),
+        }
 
     def content(self) -> list[Content]:
         """Provenance, what was done, and risk before and after."""
@@ -79,12 +89,14 @@ class Release(Printed):
             for place, what in enumerate(("k", "c", "m"))
         ]  # fmt: skip
         least = self.before.least
+        left = f"{', '.join(self.naming)} differ for all who have them: they name people; leave them out (--drop)"
+        named_people = [Note(left)] if self.naming else []
         heads = ["fewest that", "before", "after", f"below {least} before", "after"]
         names = ["read the same (k)", "show as much (c)", "may be the same (m)"]
         risk = grid(
             "Fewest matches of any record", heads, [[name, *row[1:]] for name, row in zip(names, rows, strict=True)]
         )
-        return [Facts(tuple(facts)), *self.log.content(), risk, *self._intruder()]
+        return [Facts(tuple(facts)), *self.log.content(), risk, *self._intruder(), *named_people]
 
     def _intruder(self) -> list[Content]:
         before, after = self.intruder_before, self.intruder_after
@@ -157,7 +169,7 @@ def release(
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
         there = Path(folder) / out.name
         original.write(made, kept, there, changed=changed, plain=plan.keys)
-        written = _read_again(there, original)
+        written = _read_again(there, original, made)
         found = _measured(done, original, written, log, kept, below)
         note, book = Path(folder) / log_of(out).name, files.place_of(there)
         note.write_text(_log_text(found), encoding="utf-8")
@@ -166,6 +178,10 @@ def release(
             told = codebook(out.stem, digest, log.designs, original, coded=files.kind(out) in ("spss", "stata"))
             book.write_text(json.dumps(told.form(), ensure_ascii=False, indent=1), encoding="utf-8")
             book.replace(files.place_of(out))
+        else:
+            files.place_of(out).unlink(
+                missing_ok=True
+            )  # of a release that is overwritten: it would tell of other cells
         note.replace(log_of(out))
         there.replace(out)
     return found
@@ -190,12 +206,12 @@ def log_of(out: Path) -> Path:
     return out.with_name(f"{out.name}.log.toml")
 
 
-def _read_again(path: Path, original: files.Original) -> pl.DataFrame:
-    separator, encoding = (
-        original.separator,
-        original.encoding if files.kind(path) == files.kind(original.path) else None,
-    )
-    return files.Original.read(path, separator=separator, encoding=encoding, missing=original.missing).frame
+def _read_again(path: Path, original: files.Original, made: pl.DataFrame) -> pl.DataFrame:
+    """The release as it is written; columns that were read by their codes, and still have them, are so again."""
+    encoding = original.encoding if files.kind(path) == files.kind(original.path) else None
+    codes = [name for name, kind in made.schema.items() if kind != pl.Enum] if original.codes else False
+    missing, separator = original.missing, original.separator
+    return files.Original.read(path, separator=separator, encoding=encoding, codes=codes, missing=missing).frame
 
 
 def _measured(
@@ -226,7 +242,7 @@ def _measured(
         "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "naysay": version("naysay"),
     }
-    return Release(plan, log, before, after, intruders[0], intruders[1], original.labels, source)
+    return Release(plan, log, before, after, intruders[0], intruders[1], original.labels, naming(written), source)
 
 
 def _log_text(found: Release) -> str:

@@ -58,7 +58,7 @@ class Synthesize(Random):
 
     Notes
     -----
-    Needs scikit-learn (the extra `synthetic`). Source: Reiter 2005.
+    Needs scikit-learn (the extra `protect`). Source: Reiter 2005.
     """
 
     name: ClassVar[str] = "synthesize"
