@@ -16,7 +16,7 @@ from naysay.collect import Client, Published
 from naysay.collect.app import create_app
 from naysay.collect.refusals import STATUS
 from naysay.collect.server import limits
-from naysay.collect.server.guard import ASSETS, SECURITY, Guard
+from naysay.collect.server.guard import ASSETS, DATA, SECURITY, Guard
 from naysay.collect.server.limits import Rates
 
 JSON = {"content-type": "application/json"}
@@ -61,7 +61,6 @@ def test_the_policy_allows_what_is_published_and_nothing_else(preview, client):
     ("method", "path"),
     [
         ("GET", "/s/kinds"),
-        ("GET", "/s/kinds/survey.json"),
         ("GET", "/health"),
         ("GET", "/"),
         ("GET", "/threats"),
@@ -105,6 +104,8 @@ def test_the_survey_is_served_byte_for_byte(preview, published):
     assert found.content == published.bytes
     assert hashlib.sha256(found.content).hexdigest() == published.hash
     assert found.headers["content-type"] == "application/json"
+    assert all(found.headers[name] == value for name, value in DATA.items() if name != "cache-control")
+    assert set(SECURITY) <= set(preview.get("/s/nothing/survey.json").headers)
 
 
 def test_documents_are_compressed_and_known_again(preview, published):
@@ -117,7 +118,7 @@ def test_documents_are_compressed_and_known_again(preview, published):
         assert read(small.content) == published.bytes
     again = preview.get("/s/kinds/survey.json", if_none_match=f'"x", {small.headers["etag"]}')
     assert (again.status, again.content) == (304, b"")
-    assert set(SECURITY) <= set(again.headers)
+    assert set(DATA) <= set(again.headers)
 
 
 def test_a_browser_that_refuses_an_encoding_does_not_get_it(preview):

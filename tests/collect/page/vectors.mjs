@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const { below, channel, draw, nameOf, possible, shown, spoken, supported } = await import(pathToFileURL(process.argv[3]));
+const { below, channel, draw, possible, shown, spoken, supported } = await import(pathToFileURL(process.argv[3]));
+const { nameOf } = await import(new URL("names.mjs", pathToFileURL(process.argv[3])));
 
 function recorded(hex) {
   const octets = Uint8Array.from(hex.match(/../g), (pair) => parseInt(pair, 16));

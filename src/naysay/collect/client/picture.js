@@ -14,7 +14,7 @@ export function picture(question, { texts, answers }, way) {
   const bytes = make("code", { class: "bytes", dir: "ltr" });
   const exact = make("details", { class: "exact" }, make("summary", {}, texts.say("picture.exact")), bytes);
   const hint = make("p", { class: "hint" }, texts.say(question.practice ? "practice.see" : "picture.mind"));
-  const element = make("div", { class: "preview", role: "group", "aria-labelledby": title }, make("h2", { id: title }, texts.say(question.practice ? "practice.leaves" : "picture.title")), options, words, hint, !question.practice && exact);
+  const element = make("div", { class: "preview", role: "group", "aria-labelledby": title }, make("h2", { id: title }, texts.say("picture.title")), options, words, hint, !question.practice && exact);
   const refresh = () => {
     const sent = answers.sent(question);
     bytes.textContent = fragment(question, answers);

@@ -26,14 +26,17 @@ export function channel(design: Design, level?: Label | null): Design;
 /** The categories of a design, in order. */
 export function categories(design: Design): Truth[];
 
-/** The number below 2^48 that stands for a text of an open domain; such designs draw for numbers. */
-export function nameOf(text: string): Promise<number>;
-
 /** The response, as text, of a person whose true category is `truth`. Throws a RangeError if it is no category. */
 export function draw(design: Design, truth: Truth, source?: Source): string;
 
 /** The categories that a response, as text, leaves possible, in order. */
 export function possible(design: Design, response: string): Truth[];
+
+/** The categories for which a response, as text, speaks: those that are likelier where the truth is among them; else null. */
+export function supported(design: Design, response: string): Truth[] | null;
+
+/** The chance that a response speaks for the true category, as a pair of integers; null for designs of other kinds. */
+export function spoken(design: Design): [bigint, bigint] | null;
 
 /** Two different categories to be shown to a respondent who draws by hand, every pair with equal chances. */
 export function shown(design: Design, source?: Source): Truth[];

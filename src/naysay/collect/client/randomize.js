@@ -42,12 +42,6 @@ export function categories(design) {
   return "size" in design.categories ? Array.from({ length: design.categories.size }, (_, place) => place) : design.categories;
 }
 
-/** The number below 2^48 that stands for a text of an open domain; such designs draw for numbers. */
-export async function nameOf(text) {
-  const octets = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text.normalize("NFC")));
-  return Number(bigEndian(new Uint8Array(octets).slice(0, 6)));
-}
-
 /** The response, as text, of a person whose true category is `truth`. */
 export function draw(design, truth, source = system) {
   const key = JSON.stringify(truth);

@@ -49,7 +49,7 @@ class Document:
     @cached_property
     def etag(self) -> str:
         """A tag of the content. It is the same for everybody, so that it identifies nobody."""
-        return f'W/"{hashlib.sha256(self.content).hexdigest()[:32]}"'
+        return f'W/"{hashlib.sha256(self.content).hexdigest()[:16]}"'
 
     @cached_property
     def compressed(self) -> dict[str, bytes]:

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from naysay.collect.refusals import Refusal
 
-__all__ = ["ASSETS", "POLICY", "SECURITY", "Guard", "policy_of", "refused"]
+__all__ = ["ASSETS", "DATA", "POLICY", "SECURITY", "Guard", "policy_of", "refused"]
 
 log = logging.getLogger("naysay.collect")
 
@@ -34,10 +34,10 @@ _DIRECTIVES = {
 }
 
 _FEATURES = (
-    "accelerometer", "autoplay", "browsing-topics", "camera", "compute-pressure", "display-capture",
-    "encrypted-media", "fullscreen", "gamepad", "geolocation", "gyroscope", "hid", "identity-credentials-get",
+    "accelerometer", "browsing-topics", "camera", "compute-pressure", "display-capture",
+    "encrypted-media", "gamepad", "geolocation", "gyroscope", "hid", "identity-credentials-get",
     "idle-detection", "local-fonts", "magnetometer", "microphone", "midi", "otp-credentials", "payment",
-    "picture-in-picture", "publickey-credentials-get", "screen-wake-lock", "serial", "storage-access", "usb",
+    "publickey-credentials-get", "serial", "storage-access", "usb",
     "window-management", "xr-spatial-tracking",
 )  # fmt: skip
 
@@ -74,13 +74,21 @@ SECURITY = {
     "x-dns-prefetch-control": "off",
     "cache-control": "no-store",
 }
-"""Headers of every response except files of the client; a response keeps a header that it sets itself."""
+"""Headers of every response but surveys and files of the client; a response keeps a header that it sets itself."""
 
 ASSETS = {"cross-origin-resource-policy": "same-origin", "x-content-type-options": "nosniff"}
 """Headers of the client's files. A page loads thirty of them, and the page's own policy holds."""
 
-_SECURITY, _ASSETS = (
-    [(name.encode(), value.encode()) for name, value in headers.items()] for headers in (SECURITY, ASSETS)
+DATA = {
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-resource-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+}
+"""Headers of a survey's bytes, which a page loads: the page's own policy holds for what it does with them."""
+
+_SECURITY, _ASSETS, _DATA = (
+    [(name.encode(), value.encode()) for name, value in headers.items()] for headers in (SECURITY, ASSETS, DATA)
 )
 
 
@@ -112,8 +120,9 @@ class Guard:
             if message["type"] == "http.response.start":
                 begun = True
                 given = {name.lower() for name, _ in message["headers"]}
-                is_asset = scope["path"].startswith("/client/") and message["status"] < 400
-                own = _ASSETS if is_asset else _SECURITY
+                found, path = message["status"] < 400, scope["path"]
+                is_asset, is_data = found and path.startswith("/client/"), found and path.endswith("/survey.json")
+                own = _ASSETS if is_asset else _DATA if is_data else _SECURITY
                 added = [(name, value) for name, value in own if name not in given]
                 message = {**message, "headers": [*message["headers"], *added]}
             elif head:
