@@ -10,7 +10,7 @@ from alembic.config import Config
 
 from naysay import DataError
 from naysay.collect.storage import Receipt, Store, migrations
-from naysay.collect.storage.store import _BACKENDS, _address
+from naysay.collect.storage.address import BACKENDS, address_of
 
 DAY = datetime.date(2026, 11, 20)
 SOME = {sa.Date: DAY, sa.LargeBinary: b"\0bytes", sa.Text: "text", sa.String: "text", sa.Integer: 7}
@@ -18,8 +18,8 @@ SOME = {sa.Date: DAY, sa.LargeBinary: b"\0bytes", sa.Text: "text", sa.String: "t
 
 def made_by(url, version, published, answers):
     """A database as an earlier naysay made it, with two replies and a row in every other table."""
-    address = _address(url)
-    engine = _BACKENDS[address.get_backend_name()]().engine(address, reading=False)
+    address = address_of(url)
+    engine = BACKENDS[address.get_backend_name()]().engine(address, reading=False)
     settings = Config()
     settings.set_main_option("script_location", migrations.__path__[0])
     settings.set_main_option("path_separator", "os")

@@ -7,6 +7,8 @@ here.
 """
 
 # ruff: noqa: F403, PLE0604 (the modules' own lists)
+from naysay.design.affine import *
+from naysay.design.affine import __all__ as _affine
 from naysay.design.algebra import *
 from naysay.design.algebra import __all__ as _algebra
 from naysay.design.base import *
@@ -19,6 +21,8 @@ from naysay.design.devices import *
 from naysay.design.devices import __all__ as _devices
 from naysay.design.drawing import *
 from naysay.design.drawing import __all__ as _drawing
+from naysay.design.loading import *
+from naysay.design.loading import __all__ as _loading
 from naysay.design.pattern import *
 from naysay.design.pattern import __all__ as _pattern
 from naysay.design.protocol import *
@@ -40,5 +44,5 @@ from naysay.design.subsets import __all__ as _subsets
 from naysay.design.unary import *
 from naysay.design.unary import __all__ as _unary
 
-__all__ = [*_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_pattern, *_protocol]
+__all__ = [*_affine, *_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_loading, *_pattern, *_protocol]
 __all__ += [*_pure, *_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets, *_unary]

@@ -7,7 +7,6 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -24,7 +23,7 @@ from naysay.design.tallying import Tallied
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Labels, Responses, Space
 
-__all__ = ["Answerable", "Design", "load", "read"]
+__all__ = ["Answerable", "Design", "read"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -384,39 +383,3 @@ def read(text: str | Mapping[str, Any]) -> Answerable:
     <warner(p=0.7): 2 categories>
     """
     return cast("Answerable", of_text(text))
-
-
-def load(path: str | Path) -> Answerable:
-    """The design, offer of levels or design of samples in a JSON file.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file of UTF-8 text that `to_json` wrote.
-
-    Returns
-    -------
-    Design, Levels or Samples
-
-    Raises
-    ------
-    DesignError
-        The file does not exist, cannot be read, or holds no design of this version.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from naysay import designs
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "income.json")
-    ...     written = path.write_text(designs.negative(("low", "middle", "high")).to_json(), encoding="utf-8")
-    ...     load(path)
-    <negative(): 3 categories>
-    """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise DesignError(f"there is no design file {str(path)!r}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise DesignError(f"cannot read the design file {str(path)!r}: {error}") from None
-    return read(text)

@@ -75,7 +75,7 @@ class Unary(Pure):
         return np.where(self.space.statistic(codes) == 1, *(np.array(each, dtype=object) for each in self.odds))
 
     def rows(self, codes: Codes) -> Floats:
-        """C(y) (p/q) if the category is named, and C(y) (1-p)/(1-q) otherwise; C(y) = q^|y| (1-q)^(t-|y|)."""
+        """C(y) (p/q) if the category is named, and C(y) (1-p)/(1-q) otherwise; C(y) = q^s (1-q)^(t-s), with s named."""
         p, q = map(float, self.chances_named)
         named = self.space.statistic(codes)
         size = named.sum(axis=1, keepdims=True)

@@ -19,6 +19,8 @@ space       a report is                                    T(response)         d
 # ruff: noqa: F403, PLE0604 (the modules' own lists)
 from naysay.responses.affine import *
 from naysay.responses.affine import __all__ as _affine
+from naysay.responses.cells import *
+from naysay.responses.cells import __all__ as _cells
 from naysay.responses.numbers import *
 from naysay.responses.numbers import __all__ as _numbers
 from naysay.responses.sets import *
@@ -28,4 +30,4 @@ from naysay.responses.several import __all__ as _several
 from naysay.responses.spaces import *
 from naysay.responses.spaces import __all__ as _spaces
 
-__all__ = [*_affine, *_numbers, *_sets, *_several, *_spaces]
+__all__ = [*_affine, *_cells, *_numbers, *_sets, *_several, *_spaces]

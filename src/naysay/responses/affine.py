@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import AnswerError, DesignError
-from naysay.responses.spaces import MISSING, Codes, Space, cells_of
+from naysay.responses.cells import cells_of
+from naysay.responses.spaces import MISSING, Codes, Space
 
 __all__ = ["Affine", "name_of"]
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.errors import AnswerError, DesignError
-from naysay.responses.spaces import MISSING, Codes, Labels, Space, cells_of, key_of, membership_of, unknown_label
+from naysay.responses.cells import cells_of, key_of, membership_of, unknown_label
+from naysay.responses.spaces import MISSING, Codes, Labels, Space
 
 __all__ = ["JOINER", "WORD", "Bits", "Subsets"]
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay.errors import DataError, DesignError
+from naysay.responses.cells import columns_of
 from naysay.responses.sets import Subsets
-from naysay.responses.spaces import Codes, Labels, Space, columns_of
+from naysay.responses.spaces import Codes, Labels, Space
 
 __all__ = ["AtLevels", "Margins", "Pair", "shared_space"]
 

@@ -17,6 +17,9 @@ __all__ = ["app", "close", "delete", "group", "open_survey", "renew", "survey_li
 
 Survey = Annotated[str, typer.Argument(metavar="NAME", help="The name of the survey.")]
 
+_OF_LISTS = ("invited", "taken")
+"""What is known of surveys that invite; others are told without it."""
+
 app = typer.Typer(rich_markup_mode=None)
 
 
@@ -140,10 +143,11 @@ def survey_list(
         }
         for each in found
     ]
-    nothing = dict.fromkeys(("invited", "taken", "opened", "closed", "hash"))
+    nothing = dict.fromkeys((*_OF_LISTS, "opened", "closed", "hash"))
     rows += [{"name": each.name, "state": "draft", "replies": 0, **nothing} for each in waiting]
     if form == "json":
-        output.say(output.json_text({"surveys": rows}))
+        told = [{key: cell for key, cell in row.items() if key not in _OF_LISTS or cell is not None} for row in rows]
+        output.say(output.json_text({"surveys": told}))
         return
     table = Table("survey", "state", "replies", "invited", "begun", "opened", "closed", "hash", box=None)
     for row in rows:

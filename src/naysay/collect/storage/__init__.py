@@ -1,8 +1,9 @@
 """Where surveys and answers are stored: in SQLite by default, or in PostgreSQL."""
 
+from naysay.collect.storage.accepting import Outcome, Reply
 from naysay.collect.storage.invited import Taking
 from naysay.collect.storage.receipts import Receipt
 from naysay.collect.storage.replies import Replies
-from naysay.collect.storage.store import Listed, Outcome, Reply, Store, today
+from naysay.collect.storage.store import Listed, Store, today
 
 __all__ = ["Listed", "Outcome", "Receipt", "Replies", "Reply", "Store", "Taking", "today"]

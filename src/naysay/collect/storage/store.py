@@ -13,50 +13,23 @@ from typing import Literal
 
 import numpy as np
 from sqlalchemy import Connection, Select, delete, func, insert, select, text, update
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
 
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import admin_tables, invited, migrations, tables, tallies
+from naysay.collect.storage.accepting import Outcome, Reply, judged
+from naysay.collect.storage.address import BACKENDS, address_of
 from naysay.collect.storage.invited import Taking
-from naysay.collect.storage.postgresql import PostgreSQL
 from naysay.collect.storage.receipts import Receipt, kept, mark_overwritten
 from naysay.collect.storage.replies import Replies
-from naysay.collect.storage.sqlite import SQLite
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 
-__all__ = ["Listed", "Mode", "Outcome", "Reply", "Store", "today"]
+__all__ = ["Listed", "Mode", "Store", "today"]
 
 
 def today() -> datetime.date:
     """The day in UTC: no finer time is ever stored."""
     return datetime.datetime.now(datetime.UTC).date()
-
-
-@dataclass(frozen=True)
-class Reply:
-    """A submission on its way into the database: which survey, under which hash, and its answers as canonical JSON."""
-
-    survey: str
-    hash: str
-    id: str
-    answers: str
-    day: datetime.date
-    token: str | None = None
-    """What is spent with it, in a survey that invites."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a reply or of an invitation, and the day.
-
-    A reply is ``stored``, ``repeated``, ``conflict``, ``closed``, ``wrong_survey`` or ``spent``; an invitation is
-    ``taken``, ``used``, ``uninvited`` or ``closed``.
-    """
-
-    what: str
-    day: datetime.date
 
 
 @dataclass(frozen=True)
@@ -80,7 +53,6 @@ Mode = Literal["make", "change", "read"]
 _STANDING = select(tables.survey.c.name, tables.survey.c.hash, tables.survey.c.closed)
 _OF_SURVEY = (*tables.OF_SURVEY, admin_tables.plan, admin_tables.token, *invited.TABLES)
 """What goes with a survey: another survey of its name must not inherit it."""
-_BACKENDS: dict[str, type[SQLite] | type[PostgreSQL]] = {"sqlite": SQLite, "postgresql": PostgreSQL}
 
 
 class Store:
@@ -111,8 +83,8 @@ class Store:
     """
 
     def __init__(self, url: str | Path, *, mode: Mode = "make") -> None:
-        address = _address(url)
-        self._backend = _BACKENDS[address.get_backend_name()]()
+        address = address_of(url)
+        self._backend = BACKENDS[address.get_backend_name()]()
         missing = None if mode == "make" else self._backend.missing(address)
         if missing is not None:
             raise DataError(f"there is no database {missing!r}; a server makes one: naysay serve")
@@ -360,7 +332,7 @@ class Store:
             kept = {(survey, id): (answers, day) for survey, id, answers, day in rows}
             fresh: dict[tuple[str, str], Reply] = {}
             spent = invited.spent(connection, {reply.token for reply in replies if reply.token is not None})
-            outcomes = iter([_judged(reply, open_now.get(reply.survey), kept, fresh, spent) for reply in replies])
+            outcomes = iter([judged(reply, open_now.get(reply.survey), kept, fresh, spent) for reply in replies])
             if fresh:  # inserted in the order of random ids, not of arrival
                 values = [{each.name: getattr(fresh[key], each.name) for each in columns} for key in sorted(fresh)]
                 connection.execute(insert(tables.reply), values)
@@ -392,22 +364,6 @@ class Store:
         return self.engine.execution_options(naysay_reading=True, **self._backend.snapshot).connect()
 
 
-def _address(url: str | Path) -> URL:
-    text = str(url) if "://" in str(url) else f"sqlite:///{url}"
-    if text.startswith("postgres://"):  # many hosts write the address so
-        text = f"postgresql://{text.removeprefix('postgres://')}"
-    if not text.startswith("sqlite") and text.count("@") > 1:  # else a part of the password would be taken for the host
-        raise DataError("the address of the database has several @; write each @ of a password as %40")
-    try:
-        address = make_url(text)
-        known = address.get_backend_name() in _BACKENDS
-    except (ArgumentError, ValueError):
-        known = False
-    if not known:
-        raise DataError("a database is sqlite:///FILE or postgresql://USER@HOST/DATABASE; the address is neither")
-    return address
-
-
 def _row(published: Published) -> dict[str, object]:
     return {
         "name": published.name,
@@ -425,28 +381,3 @@ def _drop_unused_clients(connection: Connection) -> None:
 
 def _standing(connection: Connection, asked: Select[str, str, datetime.date]) -> dict[str, tuple[str, bool]]:
     return {name: (digest, closed is None) for name, digest, closed in connection.execute(asked)}
-
-
-def _judged(
-    reply: Reply,
-    standing: tuple[str, bool] | None,
-    kept: dict[tuple[str, str], tuple[str, datetime.date]],
-    fresh: dict[tuple[str, str], Reply],
-    spent: set[tuple[str, str | None]],
-) -> Outcome:
-    """What becomes of one reply; a fresh reply joins those to be stored."""
-    key = (reply.survey, reply.id)
-    if key in kept:  # a repeated reply is acknowledged even if the survey has been closed since
-        answers, day = kept[key]
-        return Outcome("repeated" if answers == reply.answers else "conflict", day)
-    if standing is None or not standing[1]:
-        return Outcome("closed", reply.day)
-    if standing[0] != reply.hash:
-        return Outcome("wrong_survey", reply.day)
-    if (reply.survey, reply.token) in spent:
-        return Outcome("spent", reply.day)
-    fresh[key] = reply
-    if reply.token is not None:
-        spent.add((reply.survey, reply.token))
-    kept[key] = reply.answers, reply.day  # the same id may come twice in one group
-    return Outcome("stored", reply.day)

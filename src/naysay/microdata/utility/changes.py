@@ -24,8 +24,8 @@ Floats = NDArray[np.float64]
 def il1s(before: ArrayLike, after: ArrayLike) -> float:
     """Mean distance that a cell moved, in units of √2 standard deviations of its variable in the original (IL1s).
 
-    IL1s = Σ |x - y| / (√2 sd_v), over the number of cells. A peer gives the sum; and one that divides by |x| instead
-    has no answer at zero.
+    IL1s = Σ abs(x - y) / (√2 sd_v), over the number of cells. A peer gives the sum; one that divides by abs(x) has
+    no answer at zero.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def il1s(before: ArrayLike, after: ArrayLike) -> float:
 
 
 def eigenvalue_loss(before: ArrayLike, after: ArrayLike) -> float:
-    """How much the correlations' eigenvalues changed, Σ |e - e'| / e.
+    """How much the correlations' eigenvalues changed, Σ abs(e - e') / e.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ _EXACT = 400.0  # expected people up to which E√X is summed term by term
 
 
 def variation(p: ArrayLike, other: ArrayLike) -> float:
-    """Total variation distance of two distributions, ½ Σ |p - p'|: the most by which any share differs.
+    """Total variation distance of two distributions, ½ Σ abs(p - p'): the most by which any share differs.
 
     Parameters
     ----------

@@ -1,0 +1,58 @@
+"""What is on its way into the database, and what becomes of it."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+
+__all__ = ["Outcome", "Reply", "judged"]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A submission on its way into the database: which survey, under which hash, and its answers as canonical JSON."""
+
+    survey: str
+    hash: str
+    id: str
+    answers: str
+    day: datetime.date
+    token: str | None = None
+    """What is spent with it, in a survey that invites."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a reply or of an invitation, and the day.
+
+    A reply is ``stored``, ``repeated``, ``conflict``, ``closed``, ``wrong_survey`` or ``spent``; an invitation is
+    ``taken``, ``used``, ``uninvited`` or ``closed``.
+    """
+
+    what: str
+    day: datetime.date
+
+
+def judged(
+    reply: Reply,
+    standing: tuple[str, bool] | None,
+    kept: dict[tuple[str, str], tuple[str, datetime.date]],
+    fresh: dict[tuple[str, str], Reply],
+    spent: set[tuple[str, str | None]],
+) -> Outcome:
+    """What becomes of one reply; a fresh reply joins those to be stored."""
+    key = (reply.survey, reply.id)
+    if key in kept:  # a repeated reply is acknowledged even if the survey has been closed since
+        answers, day = kept[key]
+        return Outcome("repeated" if answers == reply.answers else "conflict", day)
+    if standing is None or not standing[1]:
+        return Outcome("closed", reply.day)
+    if standing[0] != reply.hash:
+        return Outcome("wrong_survey", reply.day)
+    if (reply.survey, reply.token) in spent:
+        return Outcome("spent", reply.day)
+    fresh[key] = reply
+    if reply.token is not None:
+        spent.add((reply.survey, reply.token))
+    kept[key] = reply.answers, reply.day  # the same id may come twice in one group
+    return Outcome("stored", reply.day)
