@@ -244,6 +244,42 @@ def test_read_by_codes_the_risk_is_the_same(sav):
     assert stored(sav.with_name("True.sav"))[0] == stored(sav.with_name("False.sav"))[0]
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".sav"])
+@pytest.mark.parametrize("by", ["mean", "threshold"])
+def test_a_coded_key_is_counted_by_value_and_hides_few(suffix, by, tmp_path, capsys):
+    path, out = tmp_path / f"in{suffix}", tmp_path / f"out{suffix}"
+    frame = survey(300).select(pl.col("age", "gender").cast(pl.Int32))
+    pyreadstat.write_sav(frame, path) if suffix == ".sav" else files.write(frame, path)
+    top = protect.Top(variable="age", above=60, by=by)
+    plan = protect.Plan(keys=["age", "gender"], target=None, steps=[top])
+    (tmp_path / "plan.toml").write_text(plan.toml(), encoding="utf-8")
+    assert run(path, "--plan", tmp_path / "plan.toml", "--out", out, "--format", "json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["steps"][0]["columns"]["age"]["changed"] == (frame["age"] > 60).sum()
+    coded = frame.with_columns(
+        pl.when(pl.col("age") > 60).then(999 if by == "mean" else 60).otherwise("age").alias("age")
+    )
+    share = coded.unique().height / coded.height  # whoever knows the threshold is right as often as classes are few
+    assert told["intruder_after"]["mean"] == pytest.approx(share) and share > 0.2
+
+
+MOVING = {
+    "noise": lambda: protect.Noise(columns=["age"], percent=1, seed=1),
+    "round": lambda: protect.Round(columns=["age"], base=2, how="random", seed=1),
+    "rank_swap": lambda: protect.RankSwap(columns=["age"], percent=5, seed=1),
+    "microaggregate": lambda: protect.Microaggregate(columns=["age"], least=3),
+}
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_after_values_move_no_safety_is_claimed(name, sav, capsys):
+    plan, out = protect.Plan(keys=["age", "gender"], target=None, steps=[MOVING[name]()]), sav.with_name("safe.sav")
+    found = protect.release(files.Original.read(sav), plan, out)
+    assert found.intruder_before.mean > 0.3 and found.intruder_after is None
+    assert f"after {name}, keys may hold other values" in str(found) and "naysay attack" in str(found)
+    assert ".0000" not in str(found)
+
+
 def test_an_overwritten_release_leaves_no_codebook_of_the_old_one(sav):
     out, original = sav.with_name("safe.sav"), files.Original.read(sav)
     drawn = protect.Plan(keys=["age"], target=None, steps=[protect.Pram(variable="occupation", keep=0.5)])

@@ -28,6 +28,7 @@ class Drop(Method):
     """
 
     name: ClassVar[str] = "drop"
+    foretold: ClassVar[bool] = True
     columns: Sequence[str]
 
     def __post_init__(self) -> None:

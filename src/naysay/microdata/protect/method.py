@@ -36,6 +36,8 @@ class Method(ABC):
     name: ClassVar[str]
     arithmetic: ClassVar[bool] = False
     """Whether it makes numbers that need not be values of the file. Value labels could then become false."""
+    foretold: ClassVar[bool] = False
+    """Whether the true value of a cell tells what it becomes, if it is not emptied. If not, exact matching is blind."""
 
     @property
     @abstractmethod

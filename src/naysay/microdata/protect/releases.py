@@ -17,6 +17,7 @@ import polars as pl
 
 from naysay import files
 from naysay.errors import DataError
+from naysay.microdata.keys.table import texts_of_values
 from naysay.microdata.protect.carried import codebook
 from naysay.microdata.protect.dropping import naming
 from naysay.microdata.protect.guarantees import Guarantee
@@ -42,6 +43,7 @@ class Release(Printed):
         Of the file that came, and of the file as it is written.
     intruder_before, intruder_after : InformedIntruder, optional
         Who knows everybody's keys, and that a person is in the file; None for units of several rows and new records.
+        `intruder_after` is also None where keys may hold other values than the true ones: exact matching is blind then.
     labels : mapping of name to label
         What the file calls its variables.
     naming : sequence of str
@@ -100,6 +102,10 @@ class Release(Printed):
 
     def _intruder(self) -> list[Content]:
         before, after = self.intruder_before, self.intruder_after
+        if self.plan.moved:
+            moved = f"after {', '.join(self.plan.moved)}, keys may hold other values than the true ones"
+            blind = "an intruder who takes the nearest record is not seen by exact matching, which is left out here"
+            return [Note(f"{moved}: {blind}; measure it with naysay attack")]
         if before is None or after is None:
             return [Note("the informed intruder is measured on records of people, one row each, and on no others")]
         heads = ["an informed intruder is right", "before", "after"]
@@ -226,13 +232,16 @@ def _measured(
         raise DataError(f"{told}: values that differed in memory read differently there")
     intruders: tuple[InformedIntruder | None, ...] = (None, None)
     if plan.unit is None and whole and kept is not None:
-        people = {name: original.frame[name] for name in plan.keys}
         coarse = plan.coarsened(original.frame)
-        shown = {name: coarse[name].cast(written.schema[name], strict=False) for name in plan.keys}
+        people, shown, released = (
+            {name: texts_of_values(frame[name]) for name in plan.keys} for frame in (original.frame, coarse, written)
+        )
         least = below or before.least
         first = informed(people, people, plan.keys, below=least)
-        second = informed(shown, written, plan.keys, below=least, rows=kept)
-        intruders = (first, type(second)(second.success, first.at_risk, least))
+        intruders = (first, None)
+        if not plan.moved:
+            second = informed(shown, released, plan.keys, below=least, rows=kept)
+            intruders = (first, type(second)(second.success, first.at_risk, least))
     digest = hashlib.sha256(original.path.read_bytes()).hexdigest()
     source = {
         "original": original.path.name,
