@@ -76,6 +76,8 @@ def test_a_file_of_spss_comes_back_with_all_that_it_says(sav, capsys):
     read = files.scan(out).collect()
     assert protect.guarantee(read, ["age", "gender", "occupation"]).k >= 3
     assert 9.0 not in after["gender"]  # why a key is missing would tell people apart
+    assert new.missing_ranges["gender"] == old.missing_ranges["gender"]  # its label stays, and so does what it means
+    assert f"({before['gender'].count(9.0)} of gender) are plain gaps" in " ".join(said.out.split()).replace("'", "")
     kept = [(a, b) for a, b in zip(before["occupation"], after["occupation"], strict=True) if b is not None]
     assert all(a == b for a, b in kept)
     ages = new.variable_value_labels["age"]  # new codes, new labels, in order
@@ -153,6 +155,18 @@ def test_stata_letters_of_missing_stay_where_nothing_is_protected(tmp_path):
     )
     assert run(path, "--keys", "a", "--target", "k >= 2", "--out", out) == 0
     assert stored(out, pyreadstat.read_dta)[0]["x"] == [1.0, "a", 3.0, "b"]
+
+
+def test_stata_letters_of_a_key_become_plain_gaps_and_that_is_said(tmp_path, capsys):
+    import pandas as pd
+
+    path, out = tmp_path / "in.dta", tmp_path / "out.dta"
+    told = pd.DataFrame({"x": pd.Series([1.0, "a", 1.0, "b", 2.0, 2.0], dtype=object)})
+    letters = {"missing_user_values": {"x": ["a", "b"]}, "variable_value_labels": {"x": {"a": "refused"}}}
+    pyreadstat.write_dta(told, path, **letters)
+    assert run(path, "--keys", "x", "--target", "k >= 2", "--out", out) == 0
+    assert stored(out, pyreadstat.read_dta)[0]["x"] == [1.0, None, 1.0, None, 2.0, 2.0]
+    assert "2 of x" in capsys.readouterr().out
 
 
 def test_a_proposal_is_saved_read_changed_and_run(sav, capsys):

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from naysay import files
+from naysay import _checks, files
 from naysay.errors import DataError
 from naysay.microdata.keys.table import texts_of_values
 from naysay.microdata.protect.carried import codebook
@@ -48,6 +48,8 @@ class Release(Printed):
         What the file calls its variables.
     naming : sequence of str
         Columns of the release that differ for all who have them.
+    reasons : mapping of key to int
+        Cells of the original that said why they are missing; a release only says that they are.
     source : mapping
         Where it comes from: the file, its hash, rows, the date, the version.
     """
@@ -60,6 +62,7 @@ class Release(Printed):
     intruder_after: InformedIntruder | None
     labels: Mapping[str, str]
     naming: Sequence[str]
+    reasons: Mapping[str, int]
     source: Mapping[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,6 +79,7 @@ class Release(Printed):
             **self.log.to_dict(),
             **risk,
             "naming": list(self.naming),
+            "reasons": dict(self.reasons),
             "source": dict(self.source),
         }
 
@@ -92,13 +96,21 @@ class Release(Printed):
         ]  # fmt: skip
         least = self.before.least
         left = f"{', '.join(self.naming)} differ for all who have them: they name people; leave them out (--drop)"
-        named_people = [Note(left)] if self.naming else []
+        notes = [Note(left)] if self.naming else []
+        if self.reasons:
+            told = _checks.shown([f"{cells:,} of {name}" for name, cells in self.reasons.items()])
+            notes.append(
+                Note(
+                    f"cells that say why they are missing ({told}) are plain gaps in the release: "
+                    "with the reason, rows that are counted as the same would read differently"
+                )
+            )
         heads = ["fewest that", "before", "after", f"below {least} before", "after"]
         names = ["read the same (k)", "show as much (c)", "may be the same (m)"]
         risk = grid(
             "Fewest matches of any record", heads, [[name, *row[1:]] for name, row in zip(names, rows, strict=True)]
         )
-        return [Facts(tuple(facts)), *self.log.content(), risk, *self._intruder(), *named_people]
+        return [Facts(tuple(facts)), *self.log.content(), risk, *self._intruder(), *notes]
 
     def _intruder(self) -> list[Content]:
         before, after = self.intruder_before, self.intruder_after
@@ -251,7 +263,9 @@ def _measured(
         "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "naysay": version("naysay"),
     }
-    return Release(plan, log, before, after, intruders[0], intruders[1], original.labels, naming(written), source)
+    reasons = {name: cells for name in plan.keys if (cells := original.reasons(name))}
+    labels, people = original.labels, naming(written)
+    return Release(plan, log, before, after, intruders[0], intruders[1], labels, people, reasons, source)
 
 
 def _log_text(found: Release) -> str:
