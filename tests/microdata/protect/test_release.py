@@ -202,6 +202,23 @@ def test_households_go_through_the_command(tmp_path, capsys):
         both.apply(frame)
 
 
+def test_a_household_column_that_stays_is_said(tmp_path, capsys):
+    rng = np.random.default_rng(2)
+    house = np.repeat(np.arange(120), rng.integers(1, 4, 120))
+    frame = pl.DataFrame(
+        {"group": house, "age": rng.integers(0, 4, len(house)), "pay": rng.integers(0, 90, len(house))}
+    )
+    frame.write_csv(tmp_path / "in.csv")
+    said = []
+    for words in ([], ["--drop", "group"], ["--unit", "group"]):
+        assert run(tmp_path / "in.csv", "--keys", "age", *words) == 0
+        said.append("may say which rows are one household" in capsys.readouterr().out)
+    assert said == [True, False, False]
+    frame.sample(fraction=1, shuffle=True, seed=1).rename({"group": "hh_id"}).write_csv(tmp_path / "in.csv")
+    assert run(tmp_path / "in.csv", "--keys", "age") == 0
+    assert "'hh_id' may say" in capsys.readouterr().out
+
+
 REFUSED = {
     "no keys": ([], "give --keys to have a plan proposed, or --plan"),
     "both": (["--keys", "age", "--plan", "p.toml"], "--keys to have"),

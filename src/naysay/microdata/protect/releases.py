@@ -19,7 +19,7 @@ from naysay import _checks, files
 from naysay.errors import DataError
 from naysay.microdata.keys.table import texts_of_values
 from naysay.microdata.protect.carried import codebook
-from naysay.microdata.protect.dropping import naming
+from naysay.microdata.protect.dropping import grouping, naming
 from naysay.microdata.protect.guarantees import Guarantee
 from naysay.microdata.protect.log import Log
 from naysay.microdata.protect.plan import Plan
@@ -48,6 +48,8 @@ class Release(Printed):
         What the file calls its variables.
     naming : sequence of str
         Columns of the release that differ for all who have them.
+    households : sequence of str
+        Columns of the release that seem to say which rows are one household, where people were protected one by one.
     reasons : mapping of key to int
         Cells of the original that said why they are missing; a release only says that they are.
     source : mapping
@@ -62,6 +64,7 @@ class Release(Printed):
     intruder_after: InformedIntruder | None
     labels: Mapping[str, str]
     naming: Sequence[str]
+    households: Sequence[str]
     reasons: Mapping[str, int]
     source: Mapping[str, Any]
 
@@ -79,6 +82,7 @@ class Release(Printed):
             **self.log.to_dict(),
             **risk,
             "naming": list(self.naming),
+            "households": list(self.households),
             "reasons": dict(self.reasons),
             "source": dict(self.source),
         }
@@ -97,6 +101,15 @@ class Release(Printed):
         least = self.before.least
         left = f"{', '.join(self.naming)} differ for all who have them: they name people; leave them out (--drop)"
         notes = [Note(left)] if self.naming else []
+        if self.households:
+            name = self.households[0]
+            told = f"{_checks.shown(self.households)} may say which rows are one household"
+            notes.append(
+                Note(
+                    f"{told}: rows were protected one by one, and a household is found by the keys of all its "
+                    f"members together; leave it out (--drop {name}), or protect households (--unit {name})"
+                )
+            )
         if self.reasons:
             told = _checks.shown([f"{cells:,} of {name}" for name, cells in self.reasons.items()])
             notes.append(
@@ -264,8 +277,11 @@ def _measured(
         "naysay": version("naysay"),
     }
     reasons = {name: cells for name in plan.keys if (cells := original.reasons(name))}
-    labels, people = original.labels, naming(written)
-    return Release(plan, log, before, after, intruders[0], intruders[1], labels, people, reasons, source)
+    people = naming(written)
+    households = [] if plan.unit is not None else grouping(written, plan.keys)
+    return Release(
+        plan, log, before, after, intruders[0], intruders[1], original.labels, people, households, reasons, source
+    )
 
 
 def _log_text(found: Release) -> str:
