@@ -32,11 +32,14 @@ class Drop(Method):
     """
 
     name: ClassVar[str] = "drop"
-    foretold: ClassVar[bool] = True
     columns: Sequence[str]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", several(self.columns, "leaving out"))
+
+    @property
+    def foretold(self) -> bool:
+        return True
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -36,8 +36,6 @@ class Method(ABC):
     name: ClassVar[str]
     arithmetic: ClassVar[bool] = False
     """Whether it makes numbers that need not be values of the file. Value labels could then become false."""
-    foretold: ClassVar[bool] = False
-    """Whether the true value of a cell tells what it becomes, if it is not emptied. If not, exact matching is blind."""
 
     @property
     @abstractmethod
@@ -52,6 +50,11 @@ class Method(ABC):
     @abstractmethod
     def done(self, frame: pl.DataFrame) -> Done:
         """The table after it, in memory."""
+
+    @property
+    def foretold(self) -> bool:
+        """Whether the true value of a cell tells what it becomes, unless emptied; if not, exact matching fails."""
+        return False
 
     @property
     def needs(self) -> tuple[str, ...]:

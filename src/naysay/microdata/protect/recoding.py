@@ -25,8 +25,11 @@ _COARSER = "values are coarser: whoever read alike still does; how many others d
 class Coarser(Method):
     """A method that puts a coarser value, a text, in place of each value of one variable; gaps stay."""
 
-    foretold: ClassVar[bool] = True
     variable: str
+
+    @property
+    def foretold(self) -> bool:
+        return True
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -99,8 +99,17 @@ class Release(Printed):
             for place, what in enumerate(("k", "c", "m"))
         ]  # fmt: skip
         least = self.before.least
+        heads = ["fewest that", "before", "after", f"below {least} before", "after"]
+        names = ["read the same (k)", "show as much (c)", "may be the same (m)"]
+        risk = grid(
+            "Fewest matches of any record", heads, [[name, *row[1:]] for name, row in zip(names, rows, strict=True)]
+        )
+        return [Facts(tuple(facts)), *self.log.content(), risk, *self._intruder(), *self._notes()]
+
+    def _notes(self) -> list[Content]:
+        """What a curator may overlook."""
         left = f"{', '.join(self.naming)} differ for all who have them: they name people; leave them out (--drop)"
-        notes = [Note(left)] if self.naming else []
+        notes: list[Content] = [Note(left)] if self.naming else []
         if self.households:
             name = self.households[0]
             told = f"{_checks.shown(self.households)} may say which rows are one household"
@@ -118,12 +127,7 @@ class Release(Printed):
                     "with the reason, rows that are counted as the same would read differently"
                 )
             )
-        heads = ["fewest that", "before", "after", f"below {least} before", "after"]
-        names = ["read the same (k)", "show as much (c)", "may be the same (m)"]
-        risk = grid(
-            "Fewest matches of any record", heads, [[name, *row[1:]] for name, row in zip(names, rows, strict=True)]
-        )
-        return [Facts(tuple(facts)), *self.log.content(), risk, *self._intruder(), *notes]
+        return notes
 
     def _intruder(self) -> list[Content]:
         before, after = self.intruder_before, self.intruder_after
@@ -277,10 +281,19 @@ def _measured(
         "naysay": version("naysay"),
     }
     reasons = {name: cells for name in plan.keys if (cells := original.reasons(name))}
-    people = naming(written)
     households = [] if plan.unit is not None else grouping(written, plan.keys)
     return Release(
-        plan, log, before, after, intruders[0], intruders[1], original.labels, people, households, reasons, source
+        plan,
+        log,
+        before,
+        after,
+        intruders[0],
+        intruders[1],
+        original.labels,
+        naming(written),
+        households,
+        reasons,
+        source,
     )
 
 

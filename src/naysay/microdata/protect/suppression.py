@@ -66,7 +66,6 @@ class Suppress(Method):
     """
 
     name: ClassVar[str] = "suppress"
-    foretold: ClassVar[bool] = True
     keys: Sequence[str]
     target: Target | str = "k >= 3"
     importance: Mapping[str, Any] = field(default_factory=dict)
@@ -91,6 +90,10 @@ class Suppress(Method):
             object.__setattr__(self, "sets", tuple(tuple(each) for each in self.sets))
             for each in self.sets:
                 check_names(each, self.keys, what="key")
+
+    @property
+    def foretold(self) -> bool:
+        return True
 
     @property
     def variables(self) -> tuple[str, ...]:

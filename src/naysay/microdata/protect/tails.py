@@ -55,7 +55,6 @@ class Top(Method):
     by: Literal["mean", "median", "threshold"] = "mean"
     weight: str | None = None
 
-    foretold: ClassVar[bool] = True
     _sign: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
@@ -69,6 +68,10 @@ class Top(Method):
     @property
     def _threshold(self) -> float | None:
         return self.above
+
+    @property
+    def foretold(self) -> bool:
+        return True
 
     @property
     def variables(self) -> tuple[str, ...]:
