@@ -60,13 +60,14 @@ def naming(frame: pl.DataFrame) -> list[str]:
 
     Examples
     --------
-    >>> naming(pl.DataFrame({"id": [1, 2, 3], "age": [36, 36, 40], "weight": [0.5, 0.7, 1.1]}))
+    >>> naming(pl.DataFrame({"id": [1, 2, 3], "age": [36, 36, 40], "weight": ["0.5", "0.7", "1.1"]}))
     ['id']
     """
     found = []
     for column in frame:
         known = column.drop_nulls()
-        whole = not column.dtype.is_float() or bool((known == known.round(0)).all())
+        number = known.cast(pl.Float64, strict=False) if known.dtype.is_float() or known.dtype == pl.String else None
+        whole = number is None or bool(number.has_nulls() or (number == number.round(0)).all())
         if whole and not column.dtype.is_nested() and len(known) > 1 and known.n_unique() == len(known):
             found.append(column.name)
     return found
