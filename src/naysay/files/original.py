@@ -96,6 +96,11 @@ class Original:
         """What the file calls the codes of a variable."""
         return {} if self.told is None else dict(self.told.variable_value_labels.get(name, {}))
 
+    def reasons(self, name: str) -> int:
+        """How many cells of a variable say why they are missing: user-missing codes of SPSS, Stata's .a to .z."""
+        known = zip(self.cells.get(name, ()), self.frame[name].is_null(), strict=False)
+        return sum(gap and cell is not None and cell != "" for cell, gap in known)
+
     def write(
         self,
         made: pl.DataFrame,
@@ -171,7 +176,7 @@ class Original:
         columns: dict[str, list[Any]] = {}
         labels = dict(told.variable_value_labels)
         formats, measures = dict(told.original_variable_types), dict(told.variable_measure)
-        ranges = {name: each for name, each in told.missing_ranges.items() if name not in plain}
+        ranges = dict(told.missing_ranges)  # what a code would mean, also where no cell holds it any more
         for name in made.columns:
             if name not in changed and name not in plain and rows is not None:
                 columns[name] = [self.cells[name][row] for row in rows]
@@ -201,6 +206,11 @@ class Original:
         else:
             letters = {name: each for name, each in told.missing_user_values.items() if name in columns}
             given["missing_user_values"] = {name: each for name, each in letters.items() if name not in plain}
+            for name in plain & set(letters):  # no cell holds a letter any more, and its label has none to stand for
+                told_labels = given["variable_value_labels"].get(name, {})
+                given["variable_value_labels"][name] = {
+                    code: label for code, label in told_labels.items() if code not in letters[name]
+                }
         write_it = writer.write_sav if system == "spss" else writer.write_dta
         frame = pl.DataFrame([self._series(name, cells) for name, cells in columns.items()])
         try:

@@ -160,6 +160,9 @@ def test_an_identifier_is_neither_drawn_nor_synthesized():
         protect.Pram(variable="id", keep=0.5).apply(frame)
     with pytest.raises(DataError, match="it is an identifier"):
         protect.Synthesize(columns=["job", "id"]).apply(frame)
+    for people, least in ((1, 1), (9, 1), (39, 20)):
+        with pytest.raises(DataError, match=f"needs .* the file has {people}: of so few"):
+            protect.Synthesize(columns=["a"], least=least).apply({"a": ["x", "y", "z"] * (people // 3) or ["x"]})
 
 
 def test_copies_combine_by_their_rules():

@@ -125,3 +125,19 @@ def test_parameters_that_cannot_be_are_refused(case):
     method, given, told = WRONG[case]
     with pytest.raises(DataError, match=told):
         method(**given).apply({"x": [1.0]})
+
+
+def test_coded_columns_keep_their_type_and_their_guarantee():
+    table = {"age": [17, 18, 18, 35], "x": [0.5, 0.5, 7.25, 7.25]}
+    safe, log = protect.Bottom(variable="age", below=20, by="threshold").apply(table)
+    assert safe["age"] == [20, 20, 20, 35] and type(safe["age"][0]) is int
+    assert log.steps[0].columns[0].changed == 3
+    safe, log = protect.Top(variable="age", above=17, by="mean").apply(table)
+    assert safe["age"][1] == pytest.approx(71 / 3) and log.steps[0].columns[0].changed == 3
+    assert protect.guarantee(safe, ["age"], least=2).k == 1
+    assert protect.guarantee(safe, ["x"], least=2).k == 2  # floats are values like others
+
+
+def test_noise_on_an_infinite_number_names_it():
+    with pytest.raises(DataError, match=r"column 'a', row 2, holds an infinite number"):
+        protect.Noise(columns=["a"], percent=10).apply({"a": [1, float("inf"), 2]})

@@ -17,22 +17,25 @@ from tables_of import classes, skewed
 
 
 def enumerated(frame, hierarchies, least, share, aggregate):
-    """The least loss over all combinations of levels, by plain counting."""
+    """The least loss over all combinations of levels, record by record; None where no levels are coarse enough."""
     names, best = list(hierarchies), None
+    cells = {name: frame[name].cast(pl.String).to_list() for name in names}
+    leaves = {name: list(own.levels) for name, own in hierarchies.items()}
     for levels in itertools.product(*(range(each.height + 1) for each in hierarchies.values())):
-        columns, losses = {}, []
+        columns, part = {}, {}
         for name, level in zip(names, levels, strict=True):
-            own, cells = hierarchies[name], frame[name].cast(pl.String).to_list()
-            columns[name] = [own.at(cell, level) for cell in cells]
-            leaves = list(own.levels)
-            under = [sum(own.at(leaf, level) == label for leaf in leaves) / len(leaves) for label in columns[name]]
-            losses.append((np.mean(under) - 1 / len(leaves)) / (1 - 1 / len(leaves)))
-        few = sum(count < least for count in classes(pl.DataFrame(columns), names))
-        if few <= share * frame.height:
-            whole = [loss * (1 - few / frame.height) + few / frame.height for loss in losses]
-            key = (
-                (np.mean(whole),) if aggregate == "mean" else tuple(sorted((round(x, 9) for x in whole), reverse=True))
-            )
+            group = {leaf: hierarchies[name].at(leaf, level) for leaf in leaves[name]}
+            columns[name] = [None if cell is None else group[cell] for cell in cells[name]]
+            for label in group.values():
+                part[name, label] = list(group.values()).count(label) / len(group)
+        few = [count < least for count in classes(pl.DataFrame(columns), names)]
+        if sum(few) <= share * frame.height:
+            losses = [
+                np.mean([1.0 if gone else part[name, label]
+                         for label, gone in zip(columns[name], few, strict=True) if label is not None])
+                for name in names
+            ]  # fmt: skip
+            key = (np.mean(losses),) if aggregate == "mean" else tuple(sorted(np.round(losses, 9), reverse=True))
             best = key if best is None else min(best, key)
     return best
 
@@ -52,6 +55,40 @@ def test_the_search_finds_what_full_enumeration_finds(share, seed, aggregate):
     plan = protect.Plan(keys=list(hierarchies), target=None, steps=found.steps)
     safe, _ = plan.apply(frame)
     assert sum(count < 3 for count in classes(safe, list(hierarchies))) == found.suppressed
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "rank"])
+def test_with_gaps_and_suppression_it_finds_what_full_enumeration_finds(aggregate):
+    sizes = {"v0": ([6], [2, 4]), "v1": ([4], [2]), "v2": ([5], [3])}
+    hierarchies = {
+        name: protect.hierarchy_of_numbers(range(1, size + 1), widths=widths)
+        for name, ((size,), widths) in sizes.items()
+    }
+    reached = 0
+    for seed in range(30):
+        frame = skewed(40, [6, 4, 5], seed=seed, gaps=0.1)
+        truth = enumerated(frame, hierarchies, 3, 0.15, aggregate)
+        if truth is None:
+            with pytest.raises(DataError, match="not even the coarsest levels"):
+                protect.coarsen(frame, hierarchies, suppress=0.15, aggregate=aggregate)
+            continue
+        found, reached = protect.coarsen(frame, hierarchies, suppress=0.15, aggregate=aggregate), reached + 1
+        ranked = sorted(found.losses.values(), reverse=True)
+        assert found.loss == pytest.approx(truth[0], abs=1e-8) and found.complete
+        assert aggregate == "mean" or ranked == pytest.approx(truth, abs=1e-8)
+    assert reached >= 10
+
+
+def test_an_untouched_key_of_two_values_loses_a_half_and_its_suppressed_records_the_rest():
+    frame = pl.DataFrame({"sex": ["f", "m"] * 50, "age": [*[1, 1] * 49, 2, 3]})
+    hierarchies = {
+        "sex": protect.Hierarchy({"f": ("any",), "m": ("any",)}),
+        "age": protect.hierarchy_of_numbers([1, 2, 3], widths=[]),
+    }
+    found = protect.coarsen(frame, hierarchies, suppress=0.02)
+    assert (found.levels, found.suppressed) == ({"sex": 0, "age": 0}, 2)
+    assert found.losses["sex"] == pytest.approx(0.5 + 0.5 * 0.02)
+    assert found.losses["age"] == pytest.approx(0.98 / 3 + 0.02)
 
 
 def test_out_of_time_the_search_says_how_far_it_may_be():

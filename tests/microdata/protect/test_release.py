@@ -76,6 +76,8 @@ def test_a_file_of_spss_comes_back_with_all_that_it_says(sav, capsys):
     read = files.scan(out).collect()
     assert protect.guarantee(read, ["age", "gender", "occupation"]).k >= 3
     assert 9.0 not in after["gender"]  # why a key is missing would tell people apart
+    assert new.missing_ranges["gender"] == old.missing_ranges["gender"]  # its label stays, and so does what it means
+    assert f"({before['gender'].count(9.0)} of gender) are plain gaps" in " ".join(said.out.split()).replace("'", "")
     kept = [(a, b) for a, b in zip(before["occupation"], after["occupation"], strict=True) if b is not None]
     assert all(a == b for a, b in kept)
     ages = new.variable_value_labels["age"]  # new codes, new labels, in order
@@ -155,6 +157,18 @@ def test_stata_letters_of_missing_stay_where_nothing_is_protected(tmp_path):
     assert stored(out, pyreadstat.read_dta)[0]["x"] == [1.0, "a", 3.0, "b"]
 
 
+def test_stata_letters_of_a_key_become_plain_gaps_and_that_is_said(tmp_path, capsys):
+    import pandas as pd
+
+    path, out = tmp_path / "in.dta", tmp_path / "out.dta"
+    told = pd.DataFrame({"x": pd.Series([1.0, "a", 1.0, "b", 2.0, 2.0], dtype=object)})
+    letters = {"missing_user_values": {"x": ["a", "b"]}, "variable_value_labels": {"x": {"a": "refused"}}}
+    pyreadstat.write_dta(told, path, **letters)
+    assert run(path, "--keys", "x", "--target", "k >= 2", "--out", out) == 0
+    assert stored(out, pyreadstat.read_dta)[0]["x"] == [1.0, None, 1.0, None, 2.0, 2.0]
+    assert "2 of x" in capsys.readouterr().out
+
+
 def test_a_proposal_is_saved_read_changed_and_run(sav, capsys):
     plan = sav.with_name("plan.toml")
     assert run(sav, "--keys", "age,gender", "--save", plan, "--format", "json") == 0
@@ -186,6 +200,23 @@ def test_households_go_through_the_command(tmp_path, capsys):
     )
     with pytest.raises(DataError, match="in two steps"):
         both.apply(frame)
+
+
+def test_a_household_column_that_stays_is_said(tmp_path, capsys):
+    rng = np.random.default_rng(2)
+    house = np.repeat(np.arange(120), rng.integers(1, 4, 120))
+    frame = pl.DataFrame(
+        {"group": house, "age": rng.integers(0, 4, len(house)), "pay": rng.integers(0, 90, len(house))}
+    )
+    frame.write_csv(tmp_path / "in.csv")
+    said = []
+    for words in ([], ["--drop", "group"], ["--unit", "group"]):
+        assert run(tmp_path / "in.csv", "--keys", "age", *words) == 0
+        said.append("may say which rows are one household" in capsys.readouterr().out)
+    assert said == [True, False, False]
+    frame.sample(fraction=1, shuffle=True, seed=1).rename({"group": "hh_id"}).write_csv(tmp_path / "in.csv")
+    assert run(tmp_path / "in.csv", "--keys", "age") == 0
+    assert "'hh_id' may say" in capsys.readouterr().out
 
 
 REFUSED = {
@@ -242,6 +273,42 @@ def test_read_by_codes_the_risk_is_the_same(sav):
     told = [(each.after.k, each.intruder_before.mean, each.intruder_after.mean) for each in found]
     assert told[0] == pytest.approx(told[1]) and told[0][2] > 0.01
     assert stored(sav.with_name("True.sav"))[0] == stored(sav.with_name("False.sav"))[0]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".sav"])
+@pytest.mark.parametrize("by", ["mean", "threshold"])
+def test_a_coded_key_is_counted_by_value_and_hides_few(suffix, by, tmp_path, capsys):
+    path, out = tmp_path / f"in{suffix}", tmp_path / f"out{suffix}"
+    frame = survey(300).select(pl.col("age", "gender").cast(pl.Int32))
+    pyreadstat.write_sav(frame, path) if suffix == ".sav" else files.write(frame, path)
+    top = protect.Top(variable="age", above=60, by=by)
+    plan = protect.Plan(keys=["age", "gender"], target=None, steps=[top])
+    (tmp_path / "plan.toml").write_text(plan.toml(), encoding="utf-8")
+    assert run(path, "--plan", tmp_path / "plan.toml", "--out", out, "--format", "json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["steps"][0]["columns"]["age"]["changed"] == (frame["age"] > 60).sum()
+    coded = frame.with_columns(
+        pl.when(pl.col("age") > 60).then(999 if by == "mean" else 60).otherwise("age").alias("age")
+    )
+    share = coded.unique().height / coded.height  # whoever knows the threshold is right as often as classes are few
+    assert told["intruder_after"]["mean"] == pytest.approx(share) and share > 0.2
+
+
+MOVING = {
+    "noise": lambda: protect.Noise(columns=["age"], percent=1, seed=1),
+    "round": lambda: protect.Round(columns=["age"], base=2, how="random", seed=1),
+    "rank_swap": lambda: protect.RankSwap(columns=["age"], percent=5, seed=1),
+    "microaggregate": lambda: protect.Microaggregate(columns=["age"], least=3),
+}
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_after_values_move_no_safety_is_claimed(name, sav, capsys):
+    plan, out = protect.Plan(keys=["age", "gender"], target=None, steps=[MOVING[name]()]), sav.with_name("safe.sav")
+    found = protect.release(files.Original.read(sav), plan, out)
+    assert found.intruder_before.mean > 0.3 and found.intruder_after is None
+    assert f"after {name}, keys may hold other values" in str(found) and "naysay attack" in str(found)
+    assert ".0000" not in str(found)
 
 
 def test_an_overwritten_release_leaves_no_codebook_of_the_old_one(sav):

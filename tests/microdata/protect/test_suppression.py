@@ -13,7 +13,7 @@ from scipy.optimize import Bounds, LinearConstraint
 from naysay import microdata
 from naysay.errors import DataError
 from naysay.microdata import protect
-from naysay.microdata.protect import units
+from naysay.microdata.protect import units, wildcards
 
 sys.path.insert(0, str(Path(__file__).parent))
 from tables_of import classes, skewed
@@ -249,3 +249,34 @@ def test_any_kind_of_table_comes_back_as_what_it_was():
         protect.Suppress(keys=["a"]).apply({"a": [1], "b": []})
     with pytest.raises(DataError, match="got int"):
         protect.Suppress(keys=["a"]).apply(3)
+
+
+def test_cells_that_are_lists_are_emptied_like_others():
+    table = {"a": [[1, 2], [1, 2], [1], [2]], "b": [1, 1, 1, 2]}
+    safe, log = protect.Suppress(keys=["a", "b"], target="k >= 2").apply(table)
+    assert safe["a"] == [[1, 2], [1, 2], None, None]
+    assert [each.suppressed for each in log.steps[0].columns] == [2, 2]
+    with pytest.raises(DataError, match=r"'a' holds values of several kinds \(list, int\)"):
+        protect.Suppress(keys=["a", "b"]).apply({"a": [[1, 2], 1, 1, 2], "b": [1, 1, 1, 2]})
+
+
+def test_a_gap_that_came_with_the_file_counts_for_m():
+    table = {"a": [1, 2, None, None, None, None, 1, 2], "b": [1, 1, None, None, None, None, 2, 2]}
+    assert protect.guarantee(table, ["a", "b"]).m == 5
+    safe, log = protect.Suppress(keys=["a", "b"], target="m >= 3").apply(table)
+    assert safe == table and log.suppressed == 0
+
+
+def test_m_is_counted_as_by_hand_in_files_with_gaps_emptied_further():
+    for seed in range(20):
+        own = units.Units.of_tuples(microdata.Keys(skewed(25, [4, 3, 3], seed=seed, gaps=0.2), ["v0", "v1", "v2"]))
+        rng = np.random.default_rng(seed)
+        keep = own.known & rng.integers(0, 8, len(own))
+        lost = np.bitwise_count(own.known & ~keep)
+        shown = [[int(column[row]) if keep[row] >> place & 1 else 0
+                  for place, column in enumerate(own.keys.tuples.columns)] for row in range(len(own))]  # fmt: skip
+        fits = [[all(0 in pair or pair[0] == pair[1] for pair in zip(one, other, strict=True))
+                 and (2 * lost[at] <= 3 or at == row) for at, other in enumerate(shown)]
+                for row, one in enumerate(shown)]  # fmt: skip
+        every = np.arange(len(own))
+        assert (wildcards.matches_of(own, keep, every, keep) == np.array(fits) @ own.count).all()

@@ -16,7 +16,7 @@ from naysay.errors import DataError
 from naysay.frames import is_frame
 from naysay.responses import cells_of
 
-__all__ = ["Table", "check_choice", "check_names", "engine_of", "first_row"]
+__all__ = ["Table", "check_choice", "check_names", "engine_of", "first_row", "texts_of_values"]
 
 
 def engine_of(data: Any) -> str | None:
@@ -101,3 +101,13 @@ def _cells(values: Any) -> pl.Series | list[Any]:
     if isinstance(cells, np.ndarray):
         raise DataError(f"a column must hold one cell for each respondent; got an array of shape {cells.shape}")
     return cells
+
+
+def texts_of_values(column: pl.Series) -> pl.Series:
+    """Cells as texts by their value, 53 and 53.0 both as ``53``; empty texts are gaps, and lists stay as they are."""
+    if column.dtype.is_nested():
+        return column
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    found = column.cast(pl.String).str.replace(r"^(-?\d+)\.0+$", "$1")
+    return found.set(found == "", None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +14,10 @@ from naysay.microdata.protect.log import Done
 from naysay.microdata.protect.method import Method
 from naysay.microdata.protect.numbers import several
 
-__all__ = ["Drop", "naming"]
+__all__ = ["Drop", "grouping", "naming"]
+
+_MOST = 8  # members of a household, on average
+_HOUSEHOLD = re.compile(r"(?i)(^|_)(hh|hid|hhid|idhh)(_|\d|$)|house|haus|famil|dwelling|wohnung")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +38,10 @@ class Drop(Method):
         object.__setattr__(self, "columns", several(self.columns, "leaving out"))
 
     @property
+    def foretold(self) -> bool:
+        return True
+
+    @property
     def variables(self) -> tuple[str, ...]:
         return tuple(self.columns)
 
@@ -52,13 +60,36 @@ def naming(frame: pl.DataFrame) -> list[str]:
 
     Examples
     --------
-    >>> naming(pl.DataFrame({"id": [1, 2, 3], "age": [36, 36, 40], "weight": [0.5, 0.7, 1.1]}))
+    >>> naming(pl.DataFrame({"id": [1, 2, 3], "age": [36, 36, 40], "weight": ["0.5", "0.7", "1.1"]}))
     ['id']
     """
     found = []
     for column in frame:
         known = column.drop_nulls()
-        whole = not column.dtype.is_float() or bool((known == known.round(0)).all())
+        number = known.cast(pl.Float64, strict=False) if known.dtype.is_float() or known.dtype == pl.String else None
+        whole = number is None or bool(number.has_nulls() or (number == number.round(0)).all())
         if whole and not column.dtype.is_nested() and len(known) > 1 and known.n_unique() == len(known):
+            found.append(column.name)
+    return found
+
+
+def grouping(frame: pl.DataFrame, keys: Collection[str]) -> list[str]:
+    """The columns, no keys, that seem to say which rows are one household.
+
+    Each value stands in a few rows, and these stand next to one another or the name says so.
+
+    Examples
+    --------
+    >>> grouping(pl.DataFrame({"group": [1, 1, 2, 3, 3, 3], "age": [36, 40, 36, 41, 40, 7]}), ["age"])
+    ['group']
+    """
+    found = []
+    for column in frame:
+        known = column.drop_nulls()
+        if column.name in keys or column.dtype.is_nested() or not len(known):
+            continue
+        values = known.n_unique()
+        few = values > 1 and values < len(known) <= _MOST * values
+        if few and (known.rle_id().max() == values - 1 or _HOUSEHOLD.search(column.name)):
             found.append(column.name)
     return found

@@ -10,7 +10,7 @@ import numpy as np
 
 from naysay.microdata.keys.candidates import Form
 from naysay.microdata.keys.variables import Keys
-from naysay.microdata.protect.tables import opened
+from naysay.microdata.protect.tables import keyed, opened
 from naysay.microdata.protect.units import Ints, Units, totals
 from naysay.microdata.risk.readings import readings
 
@@ -87,7 +87,7 @@ def guarantee(
     (1, 1, 1, (2, 1, 1))
     """
     frame, _ = opened(table)
-    read = Keys(frame, list(keys), cells=cells)
+    read = Keys(keyed(frame, [name for name in keys if name not in (cells or {})]), list(keys), cells=cells)
     return of_units(Units.of(frame, read, unit=unit, order=order), least)
 
 

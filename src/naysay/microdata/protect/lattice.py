@@ -37,9 +37,11 @@ class Coarsening(Printed):
     ----------
     levels : mapping of key to level
     loss : float
-        0 where nothing is lost, 1 where everything is.
+        Of all keys together; 1 where everything is lost.
     losses : mapping of key to float
-        Of each key: the mean share of its values that a published value may stand for; 1 where it is suppressed.
+        Of each key: the mean share of its values that a published value may stand for; 1 where it is suppressed. One
+        of L values that is untouched stands for 1/L, so a key of two values never loses less than a half. Gaps of the
+        file lose nothing and do not count.
     suppressed : int
         Records (or units) below the target at these levels, within the allowed share; they are still to be suppressed.
     bound : float
@@ -173,6 +175,7 @@ class _Lattice:
         self.bounds = self._bounds()
         self.known = np.zeros(self.shape, np.int8)  # -1: too fine, 1: coarse enough
         self.counted: dict[Node, int] = {}
+        self.lost: dict[Node, Floats] = {}  # of nodes that are coarse enough, where some are suppressed
 
     def _read(self, keys: Keys) -> tuple[list[NDArray[np.int64]], list[Floats]]:
         """For each key the group of each of its cells at each level, gaps first, and the share that it stands for."""
@@ -188,13 +191,12 @@ class _Lattice:
         return groups, shares
 
     def _bounds(self) -> list[Floats]:
-        """The loss of each key at each of its levels, with nobody suppressed; untouched values lose nothing."""
+        """The loss of each key at each of its levels, with nobody suppressed."""
         found = []
         for column, share in zip(self.units.keys.tuples.columns, self.shares, strict=True):
             count = np.bincount(column, self.units.keys.tuples.count, share.shape[1])
             count[0] = 0
-            own = share @ count / max(count.sum(), 1)
-            found.append(_scaled(own, own[0]))
+            found.append(share @ count / max(count.sum(), 1))
         return found
 
     def rank(self, losses: Floats) -> tuple[float, ...]:
@@ -216,22 +218,32 @@ class _Lattice:
                 span *= int(own[level].max()) + 1
             if span > 2**63:
                 raise DataError("the values of the keys combine in too many ways; leave out a key, or start coarser")
-            self.counted[node] = self._few(key)
+            units = self.units
+            few = totals(key if units.single else units.together(key), units.count) < self.goal.least
+            self.counted[node] = int(units.count[few].sum())
             enough = self.counted[node] <= self.most
+            if enough and few.any():
+                self.lost[node] = self._lost(node, few)
             part = tuple(slice(level, None) if enough else slice(0, level + 1) for level in node)
             self.known[part] = 1 if enough else -1
         return self.counted[node]
 
-    def _few(self, key: NDArray[np.uint64]) -> int:
-        units = self.units
-        read = key if units.single else units.together(key)
-        return int(units.count[totals(read, units.count) < self.goal.least].sum())
+    def _lost(self, node: Node, few: NDArray[np.bool_]) -> Floats:
+        """The loss of each key where some units lose everything: they are the rare ones, whose values lose less."""
+        units, found = self.units, []
+        members = np.diff(np.append(units.start, len(units.member)))
+        gone, amount = np.repeat(few, members), np.repeat(units.count, members)
+        for share, level, column in zip(self.shares, node, units.keys.tuples.columns, strict=True):
+            own = column[units.member]
+            weight = np.where(own > 0, amount, 0)
+            found.append(weight @ np.where(gone, 1.0, share[level][own]) / max(weight.sum(), 1))
+        return np.array(found)
 
     def losses(self, node: Node) -> Floats:
         """The loss of each key at a node; whoever is below the target has lost everything."""
-        share = self.below(node) / self.units.total
+        self.below(node)
         plain = np.array([own[level] for own, level in zip(self.bounds, node, strict=True)])
-        return plain * (1 - share) + share
+        return self.lost.get(node, plain)
 
     def searched(self, until: float | None) -> Coarsening:
         top = tuple(size - 1 for size in self.shape)
@@ -281,8 +293,3 @@ class _Lattice:
         )  # fmt: skip
         levels = dict(zip(names, node, strict=True))
         return Coarsening(levels, loss[0], each, self.below(node), bound[0], self.nodes, len(self.counted), steps)
-
-
-def _scaled(own: Floats, untouched: float) -> Floats:
-    """Shares from 0 where values are untouched to 1 where all are one."""
-    return np.asarray((own - untouched) / (1 - untouched) if untouched < 1 else np.zeros_like(own))

@@ -52,6 +52,11 @@ class Method(ABC):
         """The table after it, in memory."""
 
     @property
+    def foretold(self) -> bool:
+        """Whether the true value of a cell tells what it becomes, unless emptied; if not, exact matching fails."""
+        return False
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """The columns that it reads."""
         return self.variables

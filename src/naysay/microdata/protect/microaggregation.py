@@ -97,7 +97,7 @@ class Microaggregate(Method):
         if self.how == "jointly" and some.any():
             told = _checks.several(int(some.sum()), "record misses", "records miss")
             notes.append(f"{told} one of the variables and stay as they are, without company")
-        columns = [gapped(name, made[:, place]) for place, name in enumerate(self.columns)]
+        columns = [gapped(frame[name], made[:, place]) for place, name in enumerate(self.columns)]
         return Done(frame.with_columns(columns), None, tuple(notes))
 
 

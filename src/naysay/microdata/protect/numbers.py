@@ -46,7 +46,7 @@ class Round(Random):
     --------
     >>> from naysay.microdata import protect
     >>> protect.Round(columns=["income"], base=10).apply({"income": [12, 25, 38]})[0]["income"]
-    [10.0, 20.0, 40.0]
+    [10, 20, 40]
     """
 
     name: ClassVar[str] = "round"
@@ -70,13 +70,17 @@ class Round(Random):
         mean = "sums are right on average" if self.how == "random" else "sums may be off by half a base a record"
         return f"{mean}; exact multiples of {self.base:g} stay as they are, so nobody is promised company"
 
+    @property
+    def foretold(self) -> bool:
+        return self.how == "nearest"
+
     def done(self, frame: pl.DataFrame) -> Done:
         made = []
         for place, name in enumerate(self.columns):
             number = numbers_of(frame, name, what=self.name) / self.base
             low = np.floor(number)
             up = self.rng(place).random(len(low)) < number - low if self.how == "random" else None
-            made.append(gapped(name, (np.round(number) if up is None else low + up) * self.base))
+            made.append(gapped(frame[name], (np.round(number) if up is None else low + up) * self.base))
         return Done(frame.with_columns(made))
 
 
@@ -132,6 +136,14 @@ class Noise(Random):
 
     def done(self, frame: pl.DataFrame) -> Done:
         x = np.column_stack([numbers_of(frame, name, what=self.name) for name in self.columns])
+        if np.isinf(x).any():
+            row, place = np.argwhere(np.isinf(x))[0]
+            told = f"column {self.columns[place]!r}, row {row + 1}, holds an infinite number"
+            raise DataError(
+                f"{told}, whose deviation has no size; empty the cell, or top-code it first",
+                row=int(row),
+                column=self.columns[place],
+            )
         whole = ~np.isnan(x).any(axis=1)
         if whole.sum() < 2:
             raise DataError(f"noise needs two records or more with all of {list(self.columns)}; got {int(whole.sum())}")
@@ -147,7 +159,7 @@ class Noise(Random):
         made = mean + np.sqrt(1 - delta**2) * (x - mean) + delta * e if self.how == "masked" else x + delta * e
         notes = [f"the standard deviation of the noise in {name!r} is {delta * each:.6g}, r(x, y) is {r:.3f}"
                  for name, each, r in zip(self.columns, sd, _alike(x, made), strict=True)]  # fmt: skip
-        columns = [gapped(name, made[:, place]) for place, name in enumerate(self.columns)]
+        columns = [gapped(frame[name], made[:, place]) for place, name in enumerate(self.columns)]
         return Done(frame.with_columns(columns), None, tuple(notes))
 
 

@@ -13,6 +13,7 @@ import polars as pl
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.table import check_names
+from naysay.microdata.protect.dropping import Drop
 from naysay.microdata.protect.guarantees import Guarantee, guarantee
 from naysay.microdata.protect.log import Done, Log, Step
 from naysay.microdata.protect.method import Method
@@ -20,6 +21,7 @@ from naysay.microdata.protect.methods import method_of
 from naysay.microdata.protect.recoding import Coarser
 from naysay.microdata.protect.suppression import Suppress
 from naysay.microdata.protect.tables import opened
+from naysay.microdata.protect.tails import Top
 from naysay.microdata.protect.target import Target, prices
 
 __all__ = ["Plan"]
@@ -115,9 +117,22 @@ class Plan:
     def coarsened(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The original in the values of the release: only what is recoded, as an intruder can do it themselves."""
         for step in self.steps:
-            if isinstance(step, Coarser):
+            if step.foretold and not isinstance(step, Suppress | Drop):
                 frame = step.done(frame).frame
         return frame
+
+    @property
+    def moved(self) -> list[str]:
+        """The steps after which a key may hold another value than the true one, so that exact matching is blind.
+
+        A threshold that is taken from the file is another one where a step before it emptied or moved cells.
+        """
+        found: list[str] = []
+        for number, step in enumerate(self.steps):
+            changed = any(isinstance(each, Suppress) or not each.foretold for each in self.steps[:number])
+            if set(step.variables) & set(self.keys) and (not step.foretold or (isinstance(step, Top) and changed)):
+                found.append(step.name)
+        return list(dict.fromkeys(found))
 
     def _done(self, method: Method, frame: pl.DataFrame) -> Done:
         """One step; what all rows of a household share is drawn once for the household."""

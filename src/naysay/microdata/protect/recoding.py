@@ -28,6 +28,10 @@ class Coarser(Method):
     variable: str
 
     @property
+    def foretold(self) -> bool:
+        return True
+
+    @property
     def variables(self) -> tuple[str, ...]:
         return (self.variable,)
 

@@ -15,10 +15,11 @@ from typing import Any
 
 import polars as pl
 
-from naysay import files
+from naysay import _checks, files
 from naysay.errors import DataError
+from naysay.microdata.keys.table import texts_of_values
 from naysay.microdata.protect.carried import codebook
-from naysay.microdata.protect.dropping import naming
+from naysay.microdata.protect.dropping import grouping, naming
 from naysay.microdata.protect.guarantees import Guarantee
 from naysay.microdata.protect.log import Log
 from naysay.microdata.protect.plan import Plan
@@ -42,10 +43,15 @@ class Release(Printed):
         Of the file that came, and of the file as it is written.
     intruder_before, intruder_after : InformedIntruder, optional
         Who knows everybody's keys, and that a person is in the file; None for units of several rows and new records.
+        `intruder_after` is also None where keys may hold other values than the true ones: exact matching is blind then.
     labels : mapping of name to label
         What the file calls its variables.
     naming : sequence of str
         Columns of the release that differ for all who have them.
+    households : sequence of str
+        Columns of the release that seem to say which rows are one household, where people were protected one by one.
+    reasons : mapping of key to int
+        Cells of the original that said why they are missing; a release only says that they are.
     source : mapping
         Where it comes from: the file, its hash, rows, the date, the version.
     """
@@ -58,6 +64,8 @@ class Release(Printed):
     intruder_after: InformedIntruder | None
     labels: Mapping[str, str]
     naming: Sequence[str]
+    households: Sequence[str]
+    reasons: Mapping[str, int]
     source: Mapping[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,6 +82,8 @@ class Release(Printed):
             **self.log.to_dict(),
             **risk,
             "naming": list(self.naming),
+            "households": list(self.households),
+            "reasons": dict(self.reasons),
             "source": dict(self.source),
         }
 
@@ -89,17 +99,42 @@ class Release(Printed):
             for place, what in enumerate(("k", "c", "m"))
         ]  # fmt: skip
         least = self.before.least
-        left = f"{', '.join(self.naming)} differ for all who have them: they name people; leave them out (--drop)"
-        named_people = [Note(left)] if self.naming else []
         heads = ["fewest that", "before", "after", f"below {least} before", "after"]
         names = ["read the same (k)", "show as much (c)", "may be the same (m)"]
         risk = grid(
             "Fewest matches of any record", heads, [[name, *row[1:]] for name, row in zip(names, rows, strict=True)]
         )
-        return [Facts(tuple(facts)), *self.log.content(), risk, *self._intruder(), *named_people]
+        return [Facts(tuple(facts)), *self.log.content(), risk, *self._intruder(), *self._notes()]
+
+    def _notes(self) -> list[Content]:
+        """What a curator may overlook."""
+        left = f"{', '.join(self.naming)} differ for all who have them: they name people; leave them out (--drop)"
+        notes: list[Content] = [Note(left)] if self.naming else []
+        if self.households:
+            name = self.households[0]
+            told = f"{_checks.shown(self.households)} may say which rows are one household"
+            notes.append(
+                Note(
+                    f"{told}: rows were protected one by one, and a household is found by the keys of all its "
+                    f"members together; leave it out (--drop {name}), or protect households (--unit {name})"
+                )
+            )
+        if self.reasons:
+            told = _checks.shown([f"{cells:,} of {name}" for name, cells in self.reasons.items()])
+            notes.append(
+                Note(
+                    f"cells that say why they are missing ({told}) are plain gaps in the release: "
+                    "with the reason, rows that are counted as the same would read differently"
+                )
+            )
+        return notes
 
     def _intruder(self) -> list[Content]:
         before, after = self.intruder_before, self.intruder_after
+        if self.plan.moved:
+            moved = f"after {', '.join(self.plan.moved)}, keys may hold other values than the true ones"
+            blind = "an intruder who takes the nearest record is not seen by exact matching, which is left out here"
+            return [Note(f"{moved}: {blind}; measure it with naysay attack")]
         if before is None or after is None:
             return [Note("the informed intruder is measured on records of people, one row each, and on no others")]
         heads = ["an informed intruder is right", "before", "after"]
@@ -226,13 +261,16 @@ def _measured(
         raise DataError(f"{told}: values that differed in memory read differently there")
     intruders: tuple[InformedIntruder | None, ...] = (None, None)
     if plan.unit is None and whole and kept is not None:
-        people = {name: original.frame[name] for name in plan.keys}
         coarse = plan.coarsened(original.frame)
-        shown = {name: coarse[name].cast(written.schema[name], strict=False) for name in plan.keys}
+        people, shown, released = (
+            {name: texts_of_values(frame[name]) for name in plan.keys} for frame in (original.frame, coarse, written)
+        )
         least = below or before.least
         first = informed(people, people, plan.keys, below=least)
-        second = informed(shown, written, plan.keys, below=least, rows=kept)
-        intruders = (first, type(second)(second.success, first.at_risk, least))
+        intruders = (first, None)
+        if not plan.moved:
+            second = informed(shown, released, plan.keys, below=least, rows=kept)
+            intruders = (first, type(second)(second.success, first.at_risk, least))
     digest = hashlib.sha256(original.path.read_bytes()).hexdigest()
     source = {
         "original": original.path.name,
@@ -242,7 +280,21 @@ def _measured(
         "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "naysay": version("naysay"),
     }
-    return Release(plan, log, before, after, intruders[0], intruders[1], original.labels, naming(written), source)
+    reasons = {name: cells for name in plan.keys if (cells := original.reasons(name))}
+    households = [] if plan.unit is not None else grouping(written, plan.keys)
+    return Release(
+        plan,
+        log,
+        before,
+        after,
+        intruders[0],
+        intruders[1],
+        original.labels,
+        naming(written),
+        households,
+        reasons,
+        source,
+    )
 
 
 def _log_text(found: Release) -> str:

@@ -19,6 +19,7 @@ from naysay.microdata.protect import greedy, wildcards
 from naysay.microdata.protect.engines import suppressed
 from naysay.microdata.protect.log import Done, Log
 from naysay.microdata.protect.method import Method
+from naysay.microdata.protect.tables import keyed
 from naysay.microdata.protect.target import READINGS, Target, prices
 from naysay.microdata.protect.units import Ints, Units, totals
 
@@ -91,6 +92,10 @@ class Suppress(Method):
                 check_names(each, self.keys, what="key")
 
     @property
+    def foretold(self) -> bool:
+        return True
+
+    @property
     def variables(self) -> tuple[str, ...]:
         return tuple(self.keys)
 
@@ -118,7 +123,7 @@ class Suppress(Method):
         return [tuple(each) for each in self.sets] or [keys]
 
     def done(self, frame: pl.DataFrame) -> Done:
-        keys = Keys(frame, [*self.keys, *self.strata])
+        keys = Keys(keyed(frame, [*self.keys, *self.strata]), [*self.keys, *self.strata])
         units = Units.of(frame, keys, unit=self.unit, order=self.order)
         keep, left = masks(self, units)
         kept_rows, gone = keep[units.row_unit], left[units.row_unit]

@@ -23,6 +23,7 @@ from naysay.microdata.protect.tables import texts
 __all__ = ["Combined", "Synthesize", "combined"]
 
 Floats = NDArray[np.float64]
+_FEWEST = 10  # records; values of fewer come back in every release
 _MANY = 30  # values up to which a predictor is split category by category
 
 
@@ -119,6 +120,10 @@ class Synthesize(Random):
             raise DataError(f"{told}; get it with: pip install 'naysay[protect]'") from None
 
     def _check(self, frame: pl.DataFrame) -> None:
+        need = max(2 * self.least, _FEWEST)
+        if frame.height < need:
+            told = f"synthesis needs {need} records or more, and the file has {frame.height}"
+            raise DataError(f"{told}: of so few, the new records would be the people themselves")
         for name in self.columns:
             column = frame[name]
             if column.dtype.is_nested():

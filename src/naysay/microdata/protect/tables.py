@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import narwhals as nw
@@ -10,8 +10,9 @@ import polars as pl
 
 from naysay.errors import DataError
 from naysay.frames import is_frame
+from naysay.microdata.keys.table import texts_of_values
 
-__all__ = ["alike", "opened", "texts"]
+__all__ = ["alike", "keyed", "opened", "texts"]
 
 
 def opened(table: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
@@ -31,7 +32,7 @@ def opened(table: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
         if len(set(lengths.values())) > 1:
             shown = ", ".join(f"{name}: {length}" for name, length in lengths.items())
             raise DataError(f"columns must be equally long; got {shown}")
-        frame = pl.DataFrame({str(name): pl.Series(str(name), list(cells)) for name, cells in table.items()})
+        frame = pl.DataFrame([_column(str(name), list(cells)) for name, cells in table.items()])
         back = lambda found: found.to_dict(as_series=False)  # noqa: E731
     elif is_frame(table):
         eager = nw.from_native(table, eager_only=True)
@@ -47,18 +48,36 @@ def opened(table: Any) -> tuple[pl.DataFrame, Callable[[pl.DataFrame], Any]]:
 
 def texts(column: pl.Series) -> pl.Series:
     """A column as texts, 1.0 as ``1``, and empty texts as gaps; lists as they are."""
-    if column.dtype.is_nested():
-        return column
-    if column.dtype.is_float():
-        known = column.fill_nan(None)
-        if bool(((known == known.round(0)) & (known.abs() < 2**53)).all()):
-            return known.cast(pl.Int64).cast(pl.String)
+    if column.dtype.is_nested() or column.dtype.is_float():
+        return texts_of_values(column)
     found = column.cast(pl.String)
     return found.set(found == "", None)
 
 
 def alike(one: pl.Series, other: pl.Series) -> pl.Series:
-    """Where two columns hold the same, gaps included."""
-    if one.dtype == other.dtype and one.dtype.is_nested():
-        return pl.Series(one.to_list(), dtype=pl.Object) == pl.Series(other.to_list(), dtype=pl.Object)
-    return texts(one).eq_missing(texts(other))
+    """Where two columns hold the same values, gaps included: 53 and 53.0 are the same, a list and a text are not."""
+    if one.dtype.is_nested() or other.dtype.is_nested():
+        pairs = zip(one.to_list(), other.to_list(), strict=True)
+        return pl.Series([mine == theirs for mine, theirs in pairs], dtype=pl.Boolean)
+    return texts_of_values(one).eq_missing(texts_of_values(other))
+
+
+def keyed(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
+    """The frame with measures that are not whole as texts: after noise or coding, equal ones still are one value."""
+    measures = [name for name in names if name in frame.columns and frame[name].dtype.is_float()]
+    known = {name: frame[name].fill_nan(None).drop_nulls() for name in measures}
+    return frame.with_columns(
+        texts_of_values(frame[name]).alias(name) for name in measures if (known[name] != known[name].round(0)).any()
+    )
+
+
+def _column(name: str, cells: list[Any]) -> pl.Series:
+    """A column of plain Python values; whole numbers among others are numbers like them."""
+    try:
+        return pl.Series(name, cells)
+    except (TypeError, pl.exceptions.PolarsError):
+        if all(cell is None or isinstance(cell, int | float) for cell in cells):
+            return pl.Series(name, cells, dtype=pl.Float64, strict=False)
+        kinds = ", ".join(dict.fromkeys(type(cell).__name__ for cell in cells if cell is not None))
+        told = f"column {name!r} holds values of several kinds ({kinds}); write all of them as one kind"
+        raise DataError(told, column=name) from None

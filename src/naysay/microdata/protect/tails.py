@@ -43,7 +43,7 @@ class Top(Method):
     >>> from naysay.microdata import protect
     >>> safe, log = protect.Top(variable="income", above=100, least=3).apply({"income": [40, 90, 110, 150, 400]})
     >>> safe["income"]
-    [40.0, 90.0, 220.0, 220.0, 220.0]
+    [40, 90, 220, 220, 220]
     """
 
     name: ClassVar[str] = "top"
@@ -68,6 +68,10 @@ class Top(Method):
     @property
     def _threshold(self) -> float | None:
         return self.above
+
+    @property
+    def foretold(self) -> bool:
+        return True
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -102,7 +106,7 @@ class Top(Method):
             f"{int(beyond.sum()):,} records beyond {self._sign * limit:g} got {self._sign * made[beyond][0]:.6g}",
             f"the variance falls by {100 * lost:.1f} %",
         )
-        return Done(frame.with_columns(gapped(self.variable, self._sign * made)), None, notes)
+        return Done(frame.with_columns(gapped(frame[self.variable], self._sign * made)), None, notes)
 
     def _limit(self, number: Floats) -> float:
         """The threshold: given, or the value that at most the share of the records exceed."""
@@ -123,7 +127,7 @@ class Bottom(Top):
     >>> from naysay.microdata import protect
     >>> safe, log = protect.Bottom(variable="age", below=20, by="threshold").apply({"age": [17, 18, 18, 35]})
     >>> safe["age"]
-    [20.0, 20.0, 20.0, 35.0]
+    [20, 20, 20, 35]
     """
 
     name: ClassVar[str] = "bottom"
@@ -137,6 +141,8 @@ class Bottom(Top):
         return self.below
 
 
-def gapped(name: str, number: Floats) -> pl.Series:
-    """A column of numbers with gaps where they are NaN."""
-    return pl.Series(name, number).fill_nan(None)
+def gapped(column: pl.Series, number: Floats) -> pl.Series:
+    """A column's new numbers with gaps where they are NaN: whole numbers again where the column held no others."""
+    made = pl.Series(column.name, number).fill_nan(None)
+    whole = bool(((made == made.round(0)) & (made.abs() < 2**53)).all())
+    return made.cast(pl.Int64) if whole and not column.dtype.is_float() else made

@@ -14,7 +14,7 @@ from naysay.microdata.matching.question import Pool, answers
 from naysay.microdata.protect.greedy import covered, levels
 from naysay.microdata.protect.units import Ints, Units
 
-__all__ = ["matched"]
+__all__ = ["matched", "matches_of"]
 
 
 def matched(units: Units, least: int, costs: Sequence[float]) -> tuple[Ints, NDArray[np.bool_]]:
@@ -29,20 +29,20 @@ def matched(units: Units, least: int, costs: Sequence[float]) -> tuple[Ints, NDA
             raise DataError(f"{told}; ask for the target 'k >= {least}'", column=variable.name)
     keep, every = units.known.copy(), np.arange(len(units))
     masks = [mask for level in levels(costs) for mask in level if 2 * mask.bit_count() >= len(costs)]
-    while (bad := _matches(units, keep, every, keep) < least).any():
+    while (bad := matches_of(units, keep, every, keep) < least).any():
         before = keep.copy()
         for mask in masks:
             open_ = np.flatnonzero(bad & (keep & mask == mask) & (keep != mask))
             if len(open_):
-                enough = open_[_matches(units, keep, open_, np.full(len(open_), mask)) >= least]
+                enough = open_[matches_of(units, keep, open_, np.full(len(open_), mask)) >= least]
                 keep[enough] = mask
-                bad = _matches(units, keep, every, keep) < least
+                bad = matches_of(units, keep, every, keep) < least
         if (keep == before).all():  # records that would have to lose more than half: the way of c helps them, too
             return covered(units, least, costs)
     return keep, bad
 
 
-def _matches(units: Units, keep: Ints, asked: Ints, masks: Ints) -> Ints:
+def matches_of(units: Units, keep: Ints, asked: Ints, masks: Ints) -> Ints:
     """How many may be the same as some tuples that show these keys, in the file as it is suppressed."""
     tuples = units.keys.tuples
     lost, q = np.bitwise_count(units.known & ~keep), len(tuples.columns)
@@ -53,6 +53,7 @@ def _matches(units: Units, keep: Ints, asked: Ints, masks: Ints) -> Ints:
     symbols = tuple(np.where(masks >> place & 1, column[asked], 0) for place, column in enumerate(tuples.columns))
     both = tuple(np.append(*pair) for pair in zip(columns, symbols, strict=True))  # the pool must hold their gaps
     amounts = np.append(amount, np.zeros(len(asked), np.int64))
-    pool = Pool(Tuples(both, tuples.sizes, amounts), amounts, cells, "first")
-    found: Ints = answers(pool, counter_of(pool, None))[len(columns[0]) :] + own
+    distinct, place = Tuples(both, tuples.sizes, amounts).only(range(q))  # what was emptied may read the same now
+    pool = Pool(distinct, distinct.count, cells, "first")
+    found: Ints = answers(pool, counter_of(pool, None))[place[len(columns[0]) :]] + own
     return found

@@ -14,7 +14,7 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.candidates import Form, Plain
 from naysay.microdata.keys.codes import is_collection
-from naysay.microdata.keys.table import Table, check_names
+from naysay.microdata.keys.table import Table, check_names, texts_of_values
 from naysay.microdata.keys.tuples import Tuples, grouped
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.matching.matches import matches_of_tuples
@@ -129,6 +129,9 @@ def informed(
 
     Notes
     -----
+    Values match if they are equal. After noise, swaps, random rounding or microaggregation the right record is not
+    found by equal values, and a success near 0 says nothing: `naysay.microdata.attack` finds the nearest record.
+
     A record is suppressed in vain if another one, with fewer gaps, does not fit its person: this is why emptying two
     records of a file protects nobody else, although m is at least 3 for everybody then. No strategy beats 1/k, with k
     records that show the same, gaps included; see `readings`.
@@ -208,7 +211,7 @@ def _joined(above: pl.Series | list[Any], below: pl.Series | list[Any]) -> pl.Se
         return [*above, *below]
     kinds = {above.dtype, below.dtype} - {pl.Null}
     if (len(kinds) > 1 and pl.String in kinds) or {type(kind) for kind in kinds} & {pl.Categorical, pl.Enum}:
-        above, below = above.cast(pl.String), below.cast(pl.String)  # a recoded key often is a text where it was none
+        above, below = texts_of_values(above), texts_of_values(below)  # a recoded key often is a text where it was none
     frames = [each.rename("cells").to_frame() for each in (above, below)]
     return pl.concat(frames, how="vertical_relaxed")["cells"]
 
