@@ -3,8 +3,11 @@
 import json
 import re
 import secrets
+import threading
+import time
 
 import pytest
+from sqlalchemy import insert, select
 
 from naysay import DataError
 from naysay.collect import Published, invitations, respond
@@ -14,7 +17,7 @@ from naysay.collect.invitations import voprf
 from naysay.collect.invitations.issuing import data_of
 from naysay.collect.refusals import Refusal
 from naysay.collect.serving import background
-from naysay.collect.storage import Reply, Store, today
+from naysay.collect.storage import Reply, Store, tables, today
 from naysay.collect.survey.submission import Reader
 
 JSON = {"content-type": "application/json"}
@@ -249,6 +252,35 @@ def test_invitations_are_for_surveys_that_are_open_and_not_answered(store, publi
         invitations.invite(store, "kinds", 3)
     assert store.published("kinds").hash == published.hash
     store.delete("kinds")
+
+
+def test_a_reply_that_comes_through_the_open_link_at_the_same_moment_keeps_the_link_open(
+    store, published, answers, client
+):
+    """Else a survey that publishes that all were invited would hold somebody who was not."""
+    store.open(published)
+    key = bytes([3]) + bytes(31)
+    reply = Reply("kinds", published.hash, "0" * 32, json.dumps(answers), today())
+    storing, refused = threading.Event(), []
+
+    def restrict():
+        storing.wait()
+        try:
+            store.restrict("kinds", key, voprf.public(key).hex(), client=client)
+        except DataError as error:
+            refused.append(str(error))
+
+    thread = threading.Thread(target=restrict)
+    thread.start()
+    with store.engine.begin() as connection:  # as `Store.add` does, with time in between
+        connection.execute(select(tables.survey.c.hash).with_for_update(read=True)).all()
+        row = {name: getattr(reply, name) for name in ("survey", "id", "answers", "day")}
+        connection.execute(insert(tables.reply).values(row))
+        storing.set()
+        time.sleep(0.3)
+    thread.join()
+    assert ["has 1 replies from an open link" in told for told in refused] == [True]
+    assert store.published("kinds").key is None
 
 
 def test_a_survey_that_invites_stays_one_when_it_is_served_or_replaced(inviting, published, client):
