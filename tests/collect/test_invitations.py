@@ -11,6 +11,7 @@ from sqlalchemy import insert, select
 
 from naysay import DataError
 from naysay.collect import Published, invitations, respond
+from naysay.collect.admin import backup as backups
 from naysay.collect.app import create_app
 from naysay.collect.device.tokens import Draft
 from naysay.collect.invitations import voprf
@@ -312,6 +313,37 @@ def test_whoever_has_the_key_makes_tokens_and_the_counts_show_it(inviting, answe
     made = drawn.hex() + voprf.output(inviting.store.key("kinds"), data_of("kinds", drawn)).hex()
     assert inviting.running.post(invited_body(inviting.published, answers, made)).status == 201
     assert inviting.counts() == (5, 0, 1, 0)
+
+
+def test_whoever_looks_twice_finds_those_who_were_alone_in_between(inviting, answers):
+    """The limit: two reminders, backups or copies, and one person who began and answered between them."""
+    links = list(inviting.codes)
+
+    def looked():
+        return invitations.untaken(inviting.store, "kinds", links), list(inviting.store.replies("kinds").rows)
+
+    inviting.running.post(invited_body(inviting.published, answers, inviting.token()))
+    (waited, before), token = looked(), inviting.token()
+    assert inviting.running.post(invited_body(inviting.published, {**answers, "age": 31}, token)).status == 201
+    waits, after = looked()
+    assert [was != now for was, now in zip(waited, waits, strict=True)].count(True) == 1
+    assert len(set(after) - set(before)) == 1
+
+
+def test_a_restored_backup_forgets_what_was_taken_and_spent_since(inviting, run, answers, tmp_path):
+    """The limit: with the backup somebody who kept their message has it stored again, and takes a second token."""
+    code = inviting.codes[-1]
+    backups.backup(inviting.store, tmp_path / "backup.db")
+    first = inviting.token()
+    assert inviting.running.post(invited_body(inviting.published, answers, first)).status == 201
+    restored = Store(tmp_path / "restored.db")
+    backups.restore(restored, tmp_path / "backup.db")
+    inviting.store, inviting.running = restored, run([], restored, client=inviting.client)
+    for token in (first, inviting.token(Draft.of(code))):
+        assert inviting.running.post(invited_body(inviting.published, answers, token)).status == 201
+    assert inviting.counts() == (5, 1, 2, 0)  # more have answered than have begun
+    inviting.running.stop()
+    restored.dispose()
 
 
 def test_storing_and_spending_happen_both_or_not_at_all(store, published, answers):
