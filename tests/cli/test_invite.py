@@ -154,3 +154,21 @@ def test_scripted_people_answer_with_their_invitations(naysay, opened):
     fit = naysay("estimate", "--survey", "sample", "--response", "smoking")
     assert fit.code == 0
     assert "any number of times" not in fit.out + fit.err
+
+
+def test_the_log_says_who_was_let_in_by_number_and_never_by_link(naysay, opened):
+    assert naysay("survey", "invite", "sample", "--count", 3, *AT).code == 0
+    [lost, *_] = table(opened / "sample-invitations.csv")["link"]
+    assert naysay("survey", "invite", "sample", "--replace", lost).code == 0
+    assert naysay("survey", "share", "sample").code == 0
+    assert naysay("survey", "share", "sample", "--revoke").code == 0
+    told = naysay("admin", "log", "--format", "json").out
+    done = [(each["what"], each["detail"]) for each in reversed(json.loads(told)["log"])]
+    assert done == [
+        ("opened", None),
+        ("invited", "3 links"),
+        ("replaced an invitation", None),
+        ("shared the results", None),
+        ("ended the link to the results", None),
+    ]
+    assert lost.rpartition("#")[2] not in told

@@ -3,18 +3,22 @@
 import json
 import re
 import secrets
+import threading
+import time
 
 import pytest
+from sqlalchemy import insert, select
 
 from naysay import DataError
 from naysay.collect import Published, invitations, respond
+from naysay.collect.admin import backup as backups
 from naysay.collect.app import create_app
 from naysay.collect.device.tokens import Draft
 from naysay.collect.invitations import voprf
 from naysay.collect.invitations.issuing import data_of
 from naysay.collect.refusals import Refusal
 from naysay.collect.serving import background
-from naysay.collect.storage import Reply, Store, today
+from naysay.collect.storage import Reply, Store, tables, today
 from naysay.collect.survey.submission import Reader
 
 JSON = {"content-type": "application/json"}
@@ -251,6 +255,35 @@ def test_invitations_are_for_surveys_that_are_open_and_not_answered(store, publi
     store.delete("kinds")
 
 
+def test_a_reply_that_comes_through_the_open_link_at_the_same_moment_keeps_the_link_open(
+    store, published, answers, client
+):
+    """Else a survey that publishes that all were invited would hold somebody who was not."""
+    store.open(published)
+    key = bytes([3]) + bytes(31)
+    reply = Reply("kinds", published.hash, "0" * 32, json.dumps(answers), today())
+    storing, refused = threading.Event(), []
+
+    def restrict():
+        storing.wait()
+        try:
+            store.restrict("kinds", key, voprf.public(key).hex(), client=client)
+        except DataError as error:
+            refused.append(str(error))
+
+    thread = threading.Thread(target=restrict)
+    thread.start()
+    with store.engine.begin() as connection:  # as `Store.add` does, with time in between
+        connection.execute(select(tables.survey.c.hash).with_for_update(read=True)).all()
+        row = {name: getattr(reply, name) for name in ("survey", "id", "answers", "day")}
+        connection.execute(insert(tables.reply).values(row))
+        storing.set()
+        time.sleep(0.3)
+    thread.join()
+    assert ["has 1 replies from an open link" in told for told in refused] == [True]
+    assert store.published("kinds").key is None
+
+
 def test_a_survey_that_invites_stays_one_when_it_is_served_or_replaced(inviting, published, client):
     before = inviting.published
     inviting.store.open(published)
@@ -280,6 +313,37 @@ def test_whoever_has_the_key_makes_tokens_and_the_counts_show_it(inviting, answe
     made = drawn.hex() + voprf.output(inviting.store.key("kinds"), data_of("kinds", drawn)).hex()
     assert inviting.running.post(invited_body(inviting.published, answers, made)).status == 201
     assert inviting.counts() == (5, 0, 1, 0)
+
+
+def test_whoever_looks_twice_finds_those_who_were_alone_in_between(inviting, answers):
+    """The limit: two reminders, backups or copies, and one person who began and answered between them."""
+    links = list(inviting.codes)
+
+    def looked():
+        return invitations.untaken(inviting.store, "kinds", links), list(inviting.store.replies("kinds").rows)
+
+    inviting.running.post(invited_body(inviting.published, answers, inviting.token()))
+    (waited, before), token = looked(), inviting.token()
+    assert inviting.running.post(invited_body(inviting.published, {**answers, "age": 31}, token)).status == 201
+    waits, after = looked()
+    assert [was != now for was, now in zip(waited, waits, strict=True)].count(True) == 1
+    assert len(set(after) - set(before)) == 1
+
+
+def test_a_restored_backup_forgets_what_was_taken_and_spent_since(inviting, run, answers, tmp_path):
+    """The limit: with the backup somebody who kept their message has it stored again, and takes a second token."""
+    code = inviting.codes[-1]
+    backups.backup(inviting.store, tmp_path / "backup.db")
+    first = inviting.token()
+    assert inviting.running.post(invited_body(inviting.published, answers, first)).status == 201
+    restored = Store(tmp_path / "restored.db")
+    backups.restore(restored, tmp_path / "backup.db")
+    inviting.store, inviting.running = restored, run([], restored, client=inviting.client)
+    for token in (first, inviting.token(Draft.of(code))):
+        assert inviting.running.post(invited_body(inviting.published, answers, token)).status == 201
+    assert inviting.counts() == (5, 1, 2, 0)  # more have answered than have begun
+    inviting.running.stop()
+    restored.dispose()
 
 
 def test_storing_and_spending_happen_both_or_not_at_all(store, published, answers):

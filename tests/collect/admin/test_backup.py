@@ -159,6 +159,17 @@ HOSTILE = {
         "it holds the trigger 't'",
     ),
     "a view": (spoiled(["DROP TABLE admin_log", "CREATE VIEW admin_log AS SELECT 1"]), "it holds the view 'admin_log'"),
+    "a virtual table": (
+        spoiled(
+            [
+                "DROP TABLE spent",
+                "CREATE VIRTUAL TABLE spent USING fts5(survey, token)",
+                "PRAGMA writable_schema = ON",
+                "DELETE FROM sqlite_schema WHERE name LIKE 'spent_%'",
+            ]
+        ),
+        "is damaged|it holds the virtual table 'spent'",
+    ),
     "another table": (spoiled(["CREATE TABLE sqlite_stat9 (x)"]), "is damaged|it holds the table"),
     "an index on an expression": (spoiled(["CREATE INDEX i ON reply (abs(id))"]), "it holds the index 'i'"),
     "of a newer naysay": (spoiled(["UPDATE alembic_version SET version_num = '9999'"]), "made by a newer one"),

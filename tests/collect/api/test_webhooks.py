@@ -1,8 +1,10 @@
 """Webhooks tell counts in steps, signed, to where they may, and bounded often; they never hold an answer."""
 
+import contextlib
 import json
 import socket
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -118,6 +120,7 @@ def test_a_redirect_is_not_followed(field, receiver):
 OWN = (
     "127.0.0.1", "10.1.2.3", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1", "localhost",
     "[::1]", "[fe80::1]", "[fd00::1]", "[::ffff:127.0.0.1]", "[2002:7f00:1::]",
+    "[64:ff9b::10.0.0.1]", "[64:ff9b:1::1]", "[::127.0.0.1]", "[::ffff:0:10.0.0.1]", "[fec0::1]",
 )  # fmt: skip
 
 
@@ -125,6 +128,34 @@ OWN = (
 def test_a_webhook_leads_into_no_network_of_its_own(host):
     with pytest.raises(DataError, match="leads into a network of its own"):
         Target(f"https://{host}/").address()
+
+
+@pytest.mark.parametrize("host", ["8.8.8.8", "[2606:4700::1]", "[64:ff9b::8.8.8.8]"])
+def test_everybodys_addresses_are_not_refused(host):
+    assert Target(f"https://{host}/").address() == host.strip("[]").replace(
+        "8.8.8.8", "808:808" if ":" in host else "8.8.8.8"
+    )
+
+
+def test_a_receiver_that_sends_one_byte_at_a_time_keeps_nobody_waiting(field, monkeypatch):
+    monkeypatch.setattr(webhooks, "_PATIENCE", 0.2)
+    ended = threading.Event()
+
+    def drip(listening):
+        connection, _ = listening.accept()
+        with connection, contextlib.suppress(OSError):
+            while not ended.wait(0.05):
+                connection.sendall(b"H")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=drip, args=[listening])
+        thread.start()
+        telling = Webhooks(field, [Target(f"http://127.0.0.1:{listening.getsockname()[1]}/", within=True)], SECRET)
+        began = time.monotonic()
+        telling.look()
+        ended.set()
+        thread.join()
+    assert (telling.targets[0].failures, time.monotonic() - began < 3) == (1, True)
 
 
 def test_a_name_that_leads_there_is_refused_when_it_is_used(field, monkeypatch):

@@ -282,6 +282,35 @@ def test_a_server_that_tells_the_browser_to_forget_gets_another_draw(respond, tm
         assert len({json.dumps(each) for each in sent}) > 1, "draws of one person for the same answers"
 
 
+def test_a_server_that_lies_can_mark_a_browser(respond, tmp_path):
+    """A limit, stated in docs/invitations.md: the mark comes with the page and goes with the page, not with answers."""
+    marks, posted = [], []
+
+    def marking(inner):
+        async def app(scope, receive, send):
+            async def marked(message):
+                if message["type"] == "http.response.start" and scope["path"].endswith("/s/private"):
+                    message = {**message, "headers": [*message["headers"], (b"set-cookie", b"mark=1; HttpOnly")]}
+                await send(message)
+
+            seen = dict(scope["headers"]).get(b"cookie")
+            if scope["path"].endswith("/s/private"):
+                marks.append(seen)
+            if scope["method"] == "POST":
+                posted.append(seen)
+            await inner(scope, receive, marked)
+
+        return app
+
+    with lying([privates()], tmp_path) as server:
+        server._app = marking(server._app)
+        respondent = respond("private", on=server).open()
+        respondent.page.reload()
+        respondent.page.locator("main h1").first.wait_for()
+    assert (marks[0], marks[-1]) == (None, b"mark=1")
+    assert set(posted) == {None}
+
+
 def wordy(form):
     """Words in so many languages that their marks fill the storage."""
     form["questionnaire"]["items"][0]["items"][0]["label"] |= {f"x{number}": str(number) for number in range(90_000)}

@@ -23,6 +23,7 @@ __all__ = ["Copied", "backup", "restore"]
 _LEFT_OUT = (admin_tables.session, admin_tables.token)  # else a restored backup would let in what was locked out since
 _SIZE = 1_000  # rows that are held at once
 _MAGIC = b"SQLite format 3\0"
+_SCHEMA = "SELECT iif(type = 'table' AND rootpage = 0, 'virtual table', type), name, tbl_name FROM sqlite_schema"
 
 
 @dataclass(frozen=True)
@@ -168,13 +169,13 @@ def _opened(path: Path) -> Iterator[Store]:
 
 
 def _check_file(name: str, path: Path) -> None:
-    """Refuse a damaged file, and one that holds anything but naysay's tables: a trigger or a view would be run."""
+    """Refuse a damaged file, and one that holds more than naysay's tables: a trigger, view or module would be run."""
     known = {*tables.metadata.tables, "alembic_version"}
     try:
         with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA cell_size_check = ON")
-            schema = connection.execute("SELECT type, name, tbl_name FROM sqlite_schema").fetchall()
+            schema = connection.execute(_SCHEMA).fetchall()
             sound = connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
     except sqlite3.Error:
         raise DataError(f"{name!r} is damaged; take another backup") from None

@@ -36,6 +36,9 @@ _MOST_FAILURES = 30  # in a row, about a day
 _PATIENCE = 5.0
 _SHORTEST = 16  # letters of a secret
 
+_GIVEN_OUT = ipaddress.IPv6Network("2000::/3")  # Python calls others global, too, such as fec0::1 and ::127.0.0.1
+_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")  # addresses of IPv4 behind a translator: NAT64, RFC 6052
+
 
 @dataclass
 class Target:
@@ -101,19 +104,41 @@ class Target:
         connection = http.client.HTTPConnection(self.host, self.port, timeout=_PATIENCE)
         with contextlib.closing(connection):
             plain = socket.create_connection((self.address(), self.port), timeout=_PATIENCE)
-            try:
+            with plain, _ended_after(2 * _PATIENCE, plain):
                 context = ssl.create_default_context()
                 connection.sock = context.wrap_socket(plain, server_hostname=self.host) if self.secure else plain
                 connection.request("POST", self.path, body, headers)
                 return connection.getresponse().status
-            finally:
-                plain.close()
+
+
+@contextlib.contextmanager
+def _ended_after(seconds: float, connection: socket.socket) -> Iterator[None]:
+    """Hang up after so long. A timeout is for one byte: who sends one now and then would keep all others waiting."""
+    with connection.dup() as same:
+
+        def hang_up() -> None:
+            with contextlib.suppress(OSError):
+                same.shutdown(socket.SHUT_RDWR)
+
+        timer = threading.Timer(seconds, hang_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
 
 def _public(address: str) -> bool:
+    """Whether an address is everybody's. One of IPv6 may lead on to one of IPv4, which must be so, too."""
     found = ipaddress.ip_address(address.partition("%")[0])
-    inner = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None)
-    return found.is_global and not found.is_multicast and (inner is None or _public(str(inner)))
+    if found.is_multicast or not found.is_global:
+        return False
+    if isinstance(found, ipaddress.IPv4Address):
+        return True
+    if found in _TRANSLATED:
+        return _public(str(ipaddress.IPv4Address(int(found) & 0xFFFF_FFFF)))
+    return found in _GIVEN_OUT and (found.sixtofour is None or _public(str(found.sixtofour)))
 
 
 def signed(body: bytes, secret: str, *, at: int) -> str:

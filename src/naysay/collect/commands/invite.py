@@ -96,6 +96,7 @@ def command(asked: Options) -> None:
 def _invited(store: Store, asked: Options) -> None:
     """Write the links first, then let them in: a link that somebody holds must not be one that nobody wrote down."""
     from naysay.collect import invitations
+    from naysay.collect.admin.log import COMMAND_LINE, record
 
     place = _free(asked)
     people = pl.DataFrame() if asked.names is None else _read(asked.names, asked)
@@ -110,6 +111,7 @@ def _invited(store: Store, asked: Options) -> None:
     except BaseException:
         place.unlink()
         raise
+    record(store, "invited", who=COMMAND_LINE, about=asked.survey, detail=f"{len(drawn):,} links")
     output.say(f"{place}: {len(drawn):,} links")
     after = store.published(asked.survey).hash
     if after != before.hash:
@@ -121,8 +123,10 @@ def _invited(store: Store, asked: Options) -> None:
 
 def _replaced(store: Store, asked: Options, lost: str) -> None:
     from naysay.collect import invitations
+    from naysay.collect.admin.log import COMMAND_LINE, record
 
     code = invitations.replace(store, asked.survey, invitations.code_of(lost), taken=asked.taken)
+    record(store, "replaced an invitation", who=COMMAND_LINE, about=asked.survey)
     output.say(invitations.link(lost.partition("/s/")[0] if "/s/" in lost else asked.at, asked.survey, code))
     output.note("put it in your file in place of the old link, which opens nothing any more")
 

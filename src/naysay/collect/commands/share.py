@@ -48,6 +48,7 @@ def command(asked: Options) -> None:
       naysay survey share sample --by area --least 30
       naysay survey share sample --revoke
     """
+    from naysay.collect.admin.log import COMMAND_LINE, record
     from naysay.collect.results import sharing
 
     with opened(asked.db, asked.data, "change") as store:
@@ -55,9 +56,11 @@ def command(asked: Options) -> None:
             if asked.by is not None or asked.least is not None:
                 raise DataError("--revoke ends the link; leave --by and --least out")
             sharing.revoke(store, asked.survey)
+            record(store, "ended the link to the results", who=COMMAND_LINE, about=asked.survey)
             output.say(f"the link to the results of {asked.survey} has ended")
             return
         path = sharing.share(store, asked.survey, by=asked.by, least=asked.least)
+        record(store, "shared the results", who=COMMAND_LINE, about=asked.survey)
     output.say(path)
     output.note("put it behind your server's address, such as https://survey.example.org; it is not shown again")
 

@@ -113,7 +113,9 @@ class Store:
             A survey of this name asks something else: what respondents saw must not change.
         """
         with self.engine.begin() as connection:
-            known = connection.execute(select(tables.survey.c.published).filter_by(name=published.name)).scalar()
+            # the lock waits for replies that are being stored, and lets none in before the transaction ends
+            held = select(tables.survey.c.published).filter_by(name=published.name).with_for_update()
+            known = connection.execute(held).scalar()
             if known is not None:
                 asks_the_same = json.loads(bytes(known))["questionnaire"] == published.form["questionnaire"]
                 if bytes(known) == published.bytes or (asks_the_same and not replace):
@@ -173,6 +175,7 @@ class Store:
         before = self.published(name)
         after = Published.of(before.questionnaire, client=client, key=public)
         with self.engine.begin() as connection:
+            connection.execute(select(tables.survey.c.name).filter_by(name=name).with_for_update())  # as in `open`
             replies = select(func.count()).select_from(tables.reply).filter_by(survey=name)
             if answered := connection.execute(replies).scalar_one():
                 raise DataError(
