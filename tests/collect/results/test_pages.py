@@ -2,14 +2,10 @@
 
 import datetime
 import json
-import os
-import shutil
 
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browsing import ARGUMENTS
-from playwright.sync_api import sync_playwright
 
 from naysay.collect import Client, Published, results
 from naysay.collect.app import create_app
@@ -97,21 +93,12 @@ def test_texts_of_a_questionnaire_are_escaped(store):
         assert "&lt;img" in page
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    with sync_playwright() as playwright:
-        found = shutil.which("chromium") or os.environ.get("CHROMIUM")
-        launched = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
-        yield launched
-        launched.close()
-
-
 @pytest.mark.slow
-def test_everybody_can_read_them(filled, chromium):
+def test_everybody_can_read_them(filled, browser):
     """axe, nothing beyond the edge, nothing that the content policy blocks; in light and dark, and on paper."""
     store, _ = filled
     path = sharing.share(store, "sample", by="area")
-    context = chromium.new_context(viewport={"width": 390, "height": 800}, color_scheme="dark")
+    context = browser.new_context(viewport={"width": 390, "height": 800}, color_scheme="dark")
     page, complaints = context.new_page(), []
     page.on("console", lambda message: complaints.append(message.text))
     with background(create_app([], store, client=Client(FILES))) as server:
