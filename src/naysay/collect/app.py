@@ -26,7 +26,7 @@ from naysay.collect.refusals import CLOSED, Refusal
 from naysay.collect.results.counting import folding
 from naysay.collect.server import schemas
 from naysay.collect.server.documents import Catalog, Served, home, threats
-from naysay.collect.server.guard import Guard, refused
+from naysay.collect.server.guard import Guard, failed
 from naysay.collect.server.keys import Keys
 from naysay.collect.server.limits import MINUTE, Rates, body_of
 from naysay.collect.server.results import SharedResults
@@ -350,14 +350,4 @@ async def _body(request: Request, *, most: int) -> bytes:
 
 
 async def _failed(_: Request, error: Exception) -> Response:
-    """The response to a refusal, and to Starlette's own errors (path, method or text unknown), in one form."""
-    if isinstance(error, Refusal):
-        return refused(error)
-    status = getattr(error, "status_code", None)
-    if status == 405:
-        response = refused(Refusal("wrong_method", "this address does not take this method"))
-        response.headers["allow"] = (getattr(error, "headers", None) or {}).get("Allow", "GET, HEAD")
-        return response
-    if status == 404:
-        return refused(Refusal("unknown", "there is nothing at this address"))
-    return refused(Refusal("malformed", "the request cannot be understood"))
+    return failed(error)

@@ -23,7 +23,7 @@ from naysay.collect.admin import log, tokens
 from naysay.collect.api.forms import Aggregates, Standing, Surveys, refusals
 from naysay.collect.export.packed import packed
 from naysay.collect.refusals import Refusal
-from naysay.collect.server.guard import refused
+from naysay.collect.server.guard import failed, refused
 from naysay.collect.server.limits import Rates
 from naysay.collect.storage import Listed, Store
 from naysay.errors import DataError
@@ -203,11 +203,4 @@ async def _failed(_: Request, error: Exception) -> Response:
         return refused(Refusal("malformed", str(error)))
     if isinstance(error, SQLAlchemyError):
         return refused(Refusal("unavailable", "the database cannot be reached", retry_after=_AGAIN))
-    status = getattr(error, "status_code", None)
-    if status == 405:
-        response = refused(Refusal("wrong_method", "this address does not take this method"))
-        response.headers["allow"] = (getattr(error, "headers", None) or {}).get("Allow", "GET, HEAD")
-        return response
-    if status == 404:
-        return refused(Refusal("unknown", "there is nothing at this address"))
-    return refused(Refusal("malformed", "the request cannot be understood"))
+    return failed(error)

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from naysay.collect.refusals import Refusal
 
-__all__ = ["ASSETS", "DATA", "POLICY", "SECURITY", "Guard", "policy_of", "refused"]
+__all__ = ["ASSETS", "DATA", "POLICY", "SECURITY", "Guard", "failed", "policy_of", "refused"]
 
 log = logging.getLogger("naysay.collect")
 
@@ -96,6 +96,20 @@ def refused(refusal: Refusal) -> JSONResponse:
     """The response that says why a request is not taken."""
     headers = {"retry-after": str(refusal.retry_after)} if refusal.retry_after is not None else None
     return JSONResponse(refusal.form(), status_code=refusal.status, headers=headers)
+
+
+def failed(error: Exception) -> JSONResponse:
+    """The response to a refusal, and to Starlette's own errors (path, method or text unknown), in one form."""
+    if isinstance(error, Refusal):
+        return refused(error)
+    status = getattr(error, "status_code", None)
+    if status == 405:
+        response = refused(Refusal("wrong_method", "this address does not take this method"))
+        response.headers["allow"] = (getattr(error, "headers", None) or {}).get("Allow", "GET, HEAD")
+        return response
+    if status == 404:
+        return refused(Refusal("unknown", "there is nothing at this address"))
+    return refused(Refusal("malformed", "the request cannot be understood"))
 
 
 class Guard:

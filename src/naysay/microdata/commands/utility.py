@@ -64,7 +64,7 @@ def command(options: Options) -> None:
 
     Cells changed and suppressed; how far margins and tables of two variables moved, beside what a fresh sample of
     people would show; whether the files can be told apart; and means, shares and the regressions that you name, with
-    the overlap of their intervals. Variables that were released under a design, such as PRAM or a negative question,
+    the overlap of their intervals. Variables that were released under a design, such as PRAM or a negative survey,
     are read as they are and with the design undone; the codebook beside a release of naysay protect holds it. With
     several releases of one original, risk and utility of each stand side by side.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -18,7 +19,7 @@ from naysay.microdata.protect.tables import texts
 
 __all__ = ["Bins", "Coarser", "Dates", "Intervals", "Recode", "ordered"]
 
-_COARSER = "values are coarser: whoever read alike still does; how many others do is counted, not promised"
+_COARSER = "values are coarser: people who read alike still do; how many others do is counted, not promised"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,9 +54,9 @@ class Coarser(Method):
             return Done(frame.with_columns(made))
         return Done(frame.with_columns(self.values(frame.select(self.variable)).alias(self.variable)))
 
+    @abstractmethod
     def values(self, frame: pl.DataFrame) -> pl.Series:
         """The coarser value of each cell, as an Enum whose categories stand in their order."""
-        raise NotImplementedError
 
     def apply_on(self, engine: str, table: Any) -> tuple[Any, Log]:
         return recoded(self, table, self.values)
