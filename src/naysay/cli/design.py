@@ -54,6 +54,14 @@ def show(
     svg: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write the steps as a flowchart to an SVG file.")
     ] = None,
+    shuffled: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Also show (ε, δ) if N reports arrive without sender and order; of each level."),
+    ] = None,
+    delta: Annotated[float, typer.Option(help="δ for --shuffled.")] = 1e-6,
+    colluding: Annotated[
+        float, typer.Option(metavar="SHARE", help="Senders for --shuffled among whose reports nobody hides.")
+    ] = 0.0,
 ) -> None:
     """Show a design: its numbers, instruction, assumptions.
 
@@ -68,14 +76,19 @@ def show(
       naysay design show "negative(discards=2)" --categories "a,b,c,d"
       naysay design show "cheating_detection(p=(1/4, 3/4))" --svg flowchart.svg
       naysay design show "k_ary(epsilon=1)" --categories "a,b,c" --format json
+      naysay design show "k_ary(epsilon=4)" --categories "a,b,c" --shuffled 100000
     """
     asked = design_of(design, categories)
     if format_ == "json":
-        if chart:
-            raise DataError("--format json writes the design's own file, which holds its steps; leave --chart out")
+        if chart or shuffled is not None:
+            raise DataError(
+                "--format json writes the design's own file, which holds its steps; leave --chart and --shuffled out"
+            )
         output.say(asked.to_json(indent=1))
     else:
         _told(asked, chart=chart)
+    if shuffled is not None:
+        _shuffled(asked, shuffled, delta, colluding)
     if svg is not None:
         pages.write(svg, lambda: flowchart(asked))
         output.note(f"the flowchart is in {svg}")
@@ -98,6 +111,14 @@ def _told(asked: Answerable, *, chart: bool) -> None:
     output.say()
     for line in _grounds(asked):
         output.say(line)
+
+
+def _shuffled(asked: Answerable, reports: int, delta: float, colluding: float) -> None:
+    """What n reports of each part promise if they arrive without sender and order."""
+    n = dict.fromkeys(asked.parts, reports) if asked.several else reports
+    found = privacy.shuffled(asked, n=n, delta=delta, colluding=colluding)
+    for name, each in found.items() if asked.several else ((None, found),):
+        output.say(f"\n{'' if name is None else f'{asked.noun} {name}: '}{each}".rstrip())
 
 
 def _cells(asked: Answerable) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -56,6 +57,14 @@ class Chances(ABC):
     @property
     def odds(self) -> tuple[int, int] | None:
         """The largest odds of a response between two categories, as integers; None where they must be searched for."""
+        return None
+
+    @property
+    def chances_named(self) -> tuple[Fraction, Fraction] | None:
+        """(p*, q*): the chances that a response speaks for the true category, and for a given other one.
+
+        None where they depend on the category.
+        """
         return None
 
     @property

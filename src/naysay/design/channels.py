@@ -107,6 +107,13 @@ class Table(Design):
         """The weight of the true category and that of each other, if the columns are one pattern."""
         return even_weights(self.weights) if len(self.space.labels) == len(self.categories) else None
 
+    @property
+    def chances_named(self) -> tuple[Fraction, Fraction] | None:
+        if self._even is None:
+            return None
+        own, other = self._even
+        return Fraction(own, self.denominator), Fraction(other, self.denominator)
+
     def _content(self) -> dict[str, Any]:
         table = {"denominator": self.denominator, "columns": self.weights.T.tolist()}
         return {"responses": list(self.space.labels)} | table | ({"yes_no": True} if self.space.yes_no else {})

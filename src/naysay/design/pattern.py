@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -96,6 +97,10 @@ class Pattern(Design):
     def weights(self) -> NDArray[np.int64]:
         """The table of integers, (t, t)."""
         return self.integers(self.space.listing())
+
+    @property
+    def chances_named(self) -> tuple[Fraction, Fraction]:
+        return Fraction(self.own, self.denominator), Fraction(self.other, self.denominator)
 
     def integers(self, codes: Codes) -> NDArray[np.int64]:
         result = np.full((len(codes), len(self.categories)), self.other, dtype=np.int64)

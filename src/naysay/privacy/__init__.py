@@ -12,7 +12,11 @@ from naysay.privacy.composition import *
 from naysay.privacy.composition import __all__ as _composition
 from naysay.privacy.measures import *
 from naysay.privacy.measures import __all__ as _measures
+from naysay.privacy.shuffled import *
+from naysay.privacy.shuffled import __all__ as _shuffled
+from naysay.privacy.shuffling import *
+from naysay.privacy.shuffling import __all__ as _shuffling
 from naysay.privacy.statement import *
 from naysay.privacy.statement import __all__ as _statement
 
-__all__ = [*_about, *_composition, *_measures, *_statement]
+__all__ = [*_about, *_composition, *_measures, *_shuffled, *_shuffling, *_statement]

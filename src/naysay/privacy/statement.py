@@ -73,11 +73,11 @@ def epsilon(design: Design) -> float:
     if len(design.factors) > 1:
         return float(sum(epsilon(factor) for factor in design.factors))
     if design.odds is not None:
-        return _log_ratio(*design.odds)
+        return log_ratio(*design.odds)
     codes = design.typical_codes
     weights = design.integers(codes)
     if weights is not None:
-        return max(_log_ratio(int(row.max()), int(row.min())) for row in weights if row.any())
+        return max(log_ratio(int(row.max()), int(row.min())) for row in weights if row.any())
     rows = design.rows(codes)
     rows = rows[rows.max(axis=1) > 0]
     if (rows == 0).any():
@@ -86,7 +86,7 @@ def epsilon(design: Design) -> float:
     return largest * (1 + _ROUNDING)
 
 
-def _log_ratio(above: int, below: int) -> float:
+def log_ratio(above: int, below: int) -> float:
     """ln(above / below), never rounded down."""
     if below == 0:
         return math.inf

@@ -1,0 +1,220 @@
+"""What shuffling adds: (ε, δ) of reports that arrive without sender and order, by bounds that are proven.
+
+A shuffler that does not collude strips everything but the reports themselves from n reports of one question. Each
+person then hides among the others. Two bounds stand for this, and both are one formula: δ = E[(L_1 + … + L_n)₊] / n.
+
+- *Clones* (Feldman, McMillan & Talwar 2021), for any design: each other report is, with chance e^{-ε₀}, drawn from the
+  mean of the two distributions that are to be told apart.
+- *Privacy blanket* (Balle, Bell, Gascón & Nissim 2019), for one known design that everybody uses: each report is, with
+  chance γ = Σ_y min_j P(y | j), drawn from a distribution that does not depend on the truth.
+
+In both, L is 0 unless the report is such a one, and otherwise (P(y | x) - e^ε P(y | x')) / m(y), with chance m(y):
+that of drawing y in this way. Theorems 3.1 and 3.2 of Feldman, McMillan & Talwar (2023) promise more, but their
+published erratum confines them to some designs; they are not used.
+
+All bounds hold for the worst pair of categories, and for any truths of the others. Everybody must use the same design:
+a person whose report shows another design, or another level, hides among the reports of that design alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from itertools import permutations
+from typing import Any
+
+from naysay import _checks
+from naysay.design import Answerable, Design
+from naysay.design.base import check_design
+from naysay.design.exact import as_fraction
+from naysay.errors import DataError, DesignError
+from naysay.privacy.positive_part import mean_positive_part, up
+from naysay.privacy.shuffled import Shuffled
+from naysay.privacy.statement import epsilon, log_ratio
+
+__all__ = ["shuffled"]
+
+Pair = Mapping[tuple[Fraction, Fraction], Fraction]
+"""Two categories x and x': {(P(y | x) / m(y), P(y | x') / m(y)): the chance m of such y}."""
+
+_COARSE, _FINE = 256, 2048  # points of the grids: the first to search on, the second for what is reported
+_LARGEST_LOCAL = 40.0  # above it shuffling helps only with more than e^40 reports
+_MOST_PAIRED = 2**17  # ordered pairs of categories × responses of a table from which its blanket is worked out
+_UPWARD, _DOWNWARD = Context(prec=40, rounding=ROUND_CEILING), Context(prec=40, rounding=ROUND_FLOOR)
+
+
+def shuffled(
+    design: Answerable,
+    *,
+    n: int | Mapping[Any, int] | Sequence[int],
+    delta: float,
+    colluding: float = 0.0,
+) -> Any:
+    """The (ε, δ) of one person's report among n shuffled ones, beside the ε₀ that holds without the shuffler.
+
+    The printed ε is an upper bound: the design's integers are taken exactly, discrete sums are rounded up, and so are
+    the tails that are left out. It is the smallest of the bounds that apply, and ε₀ where none of them is better.
+
+    Parameters
+    ----------
+    design : Design, Levels or Samples
+        One that everybody uses, of a finite ε₀.
+    n : int, {group: int}, or sequence of int
+        How many reports of this question arrive, the person's own included. For groups that are published apart: of
+        each of them, since a person hides in their own group alone. Of several levels or samples: {level: n}.
+    delta : float
+        δ, between 0 and 1; well below 1/n.
+    colluding : float
+        The share of senders whose true report is known to the attacker, or who send none: (1 - colluding) n count.
+
+    Returns
+    -------
+    Shuffled, {group: Shuffled}, or list of Shuffled
+
+    Raises
+    ------
+    DesignError
+        A design with ε = ∞: shuffling does not hide what an answer proves. n below 1.
+    DataError
+        δ or a share outside their range, levels without their n.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> found = shuffled(designs.k_ary(16, epsilon=4), n=100_000, delta=1e-6)
+    >>> round(found.local, 3), round(found.epsilon, 3)
+    (4.0, 0.105)
+
+    References
+    ----------
+    Balle, Bell, Gascón & Nissim (2019), lemma 5.3; Feldman, McMillan & Talwar (2021), theorems 3.1 and 3.2.
+    """
+    check_design(design, told="shuffling is about the reports of a design", error=DesignError)
+    if design.several:
+        if not isinstance(n, Mapping) or set(n) != set(design.parts):
+            raise DataError(f"give the reports of each {design.noun}: n={{{design.levels[0]!r}: 1000, …}}; got {n!r}")
+        return {name: _shuffled(part, n[name], delta, colluding) for name, part in design.parts.items()}
+    channel = design.channel()
+    if isinstance(n, Mapping):
+        return {group: _shuffled(channel, each, delta, colluding) for group, each in n.items()}
+    if isinstance(n, Sequence) and not isinstance(n, str):
+        return [_shuffled(channel, each, delta, colluding) for each in n]
+    return _shuffled(channel, n, delta, colluding)
+
+
+def _shuffled(design: Design, n: int, delta: float, colluding: float) -> Shuffled:
+    n = _checks.whole(n, 1, 2**53, what="n")
+    if not 0 < delta < 1:
+        raise DataError(f"delta must lie between 0 and 1; got {delta!r} (a tenth of 1/n, or less)")
+    if not 0 <= colluding < 1:
+        raise DataError(f"colluding is a share of all senders, from 0 to below 1; got {colluding!r}")
+    local = epsilon(design)
+    if math.isinf(local):
+        raise DesignError(
+            f"{design.name or design.kind} has ε = ∞: an answer can prove something, and shuffling does not hide it"
+        )
+    honest = math.floor(n * (1 - as_fraction(colluding)))
+    blanket = clones = closed = None
+    if honest > 1 and 0 < local <= _LARGEST_LOCAL:
+        clones, closed = _least([_clones(local)], honest, delta, local), _closed_form(local, honest, delta)
+        pairs = _blanket(design)
+        blanket = _least(pairs, honest, delta, local) if pairs else None
+    return Shuffled(local=local, n=n, honest=honest, delta=delta, blanket=blanket, clones=clones, closed_form=closed)
+
+
+def _least(pairs: Sequence[Pair], n: int, delta: float, local: float) -> float | None:
+    """The least ε that was found at which no pair of categories exceeds δ; None where it is not below ε₀."""
+    found = 0.0
+    for pair in pairs:
+        if found and _holds(pair, n, delta, found, _COARSE):
+            continue
+        rough = _bisected(pair, n, delta, (0.0, local), cells=_COARSE, steps=20)
+        found = max(found, _bisected(pair, n, delta, (0.95 * rough, rough), cells=_FINE, steps=8))
+    odds = Fraction(math.exp(found))
+    return log_ratio(odds.numerator, odds.denominator) if found < local else None
+
+
+def _bisected(pair: Pair, n: int, delta: float, between: tuple[float, float], *, cells: int, steps: int) -> float:
+    """An ε between two at which the pair does not exceed δ, if it does not at the upper one."""
+    low, high = between
+    for _ in range(steps):
+        middle = (low + high) / 2
+        if _holds(pair, n, delta, middle, cells):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _holds(pair: Pair, n: int, delta: float, value: float, cells: int) -> bool:
+    """Whether the pair is proven to be (ε, δ)-indistinguishable, with e^ε the floating-point number exp(value)."""
+    odds = Fraction(math.exp(value))
+    atoms = [(own - odds * other, chance) for (own, other), chance in pair.items()]
+    return up(mean_positive_part(atoms, n, cells=cells) / n) <= delta
+
+
+def _clones(local: float) -> Pair:
+    """The worst pair of any ε₀: two responses, of which the truth picks one with odds of e^ε₀."""
+    odds = Fraction(Decimal(local).exp(_UPWARD))
+    own, other = 2 * odds * odds / (odds + 1), 2 * odds / (odds + 1)
+    return {(own, other): 1 / (2 * odds), (other, own): 1 / (2 * odds)}
+
+
+def _blanket(design: Design) -> list[Pair]:
+    """The pairs of categories that must be told apart, by their privacy blanket; empty where it is not known."""
+    if design.chances_named is not None:
+        return [_named(design, *design.chances_named)]
+    t = len(design.categories)
+    if not design.tabular or t * t * design.space.size > _MOST_PAIRED:
+        return []
+    return _tabular(design)
+
+
+def _named(design: Design, p: Fraction, q: Fraction) -> Pair:
+    """The blanket of a design whose responses speak for a category with chance p* if it is true, and q* if not.
+
+    P(y | j) = c(y) a where the support of y holds j, and c(y) b elsewhere. The blanket takes c(y) min(a, b). Under it a
+    response speaks for a category with chance h, and for two given ones with chance h₂. Both follow from p* and q*. In
+    `Unary` the set of all categories has a larger least chance; taking less is a blanket, too.
+    """
+    a, b = design.odds or (p.numerator * q.denominator, q.numerator * p.denominator)
+    least = Fraction(min(a, b))
+    h = p * b / (a - p * (a - b))
+    gamma = least / (h * a + (1 - h) * b)
+    both = (q * least / gamma - h * b) / (a - b)
+    inside, outside = a / least, b / least
+    pair = {
+        (inside, outside): gamma * (h - both),
+        (outside, inside): gamma * (h - both),
+        (inside, inside): gamma * both,
+        (outside, outside): gamma * (1 - 2 * h + both),
+    }
+    return {values: chance for values, chance in pair.items() if chance > 0}
+
+
+def _tabular(design: Any) -> list[Pair]:
+    """The blankets of all ordered pairs of categories, each kind of pair once."""
+    rows = [row for row in design.weights.tolist() if any(row)]
+    found = set()
+    for x, other in permutations(range(len(design.categories)), 2):
+        pair: dict[tuple[Fraction, Fraction], Fraction] = {}
+        for row in rows:
+            least = min(row)
+            values = Fraction(row[x], least), Fraction(row[other], least)
+            pair[values] = pair.get(values, Fraction(0)) + Fraction(least, design.denominator)
+        found.add(frozenset(pair.items()))
+    return [dict(each) for each in found]
+
+
+def _closed_form(local: float, n: int, delta: float) -> float | None:
+    """Theorem 3.1 of Feldman, McMillan & Talwar (2021), rounded up; None where its condition on ε₀ fails."""
+    share, reports = Decimal(delta), Decimal(n)
+    bound = (reports / (16 * (2 / share).ln(_UPWARD))).ln(_DOWNWARD) if reports > 16 * (2 / share).ln() else Decimal(0)
+    if Decimal(local) > bound:
+        return None
+    e = Decimal(local).exp(_UPWARD)
+    root = _UPWARD.sqrt(e * (4 / share).ln(_UPWARD) / reports)
+    value = (1 + (e - 1) / (e + 1) * (8 * root + 8 * e / reports)).ln(_UPWARD)
+    return up(float(value))
