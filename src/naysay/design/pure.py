@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.design.base import Design
@@ -28,8 +28,10 @@ from naysay.design.chances import Truth
 from naysay.design.drawing import GeneratorSource, Source
 from naysay.design.exact import LIMIT, integer
 from naysay.design.pattern import MANY
-from naysay.errors import DesignError
+from naysay.errors import DataError, DesignError
 from naysay.responses import WORD, Codes, Subsets
+from naysay.tally import Sums, Tally
+from naysay.tally.counting import whole
 
 __all__ = ["Pure", "SubsetSelection"]
 
@@ -56,6 +58,11 @@ class Pure(Design):
     @abstractmethod
     def chances_named(self) -> tuple[Fraction, Fraction]:
         """(p*, q*): the chances that a response speaks for the true category, and for a given other one."""
+
+    @property
+    def supported(self) -> tuple[int, int]:
+        """The least and the greatest number of categories that a response can speak for."""
+        return 0, len(self.categories)
 
     @property
     def even_mean(self) -> tuple[float, float]:
@@ -89,6 +96,52 @@ class Pure(Design):
     def _places(self) -> NDArray[np.int64]:
         """What the sampler takes for each category, (t,)."""
         return np.arange(len(self.categories))
+
+    def tally_of_sums(self, named: ArrayLike, *, n: int) -> Tally:
+        """The tally of an aggregator that only adds bits: how many reports speak for each category.
+
+        Parameters
+        ----------
+        named : (categories,) int
+            Of each category, how many reports speak for it.
+        n : int
+            How many reports there were.
+
+        Raises
+        ------
+        DataError
+            Counts that no n reports of this design can add up to: above n, or too many or too few in all.
+
+        Examples
+        --------
+        >>> from naysay import designs, estimate
+        >>> survey = designs.unary(("fine", "slow", "crashed"), epsilon=2)
+        >>> tally = survey.tally_of_sums([480, 150, 180], n=1_000)
+        >>> estimate.moments(survey, tally).proportions.round(3)
+        array([0.947, 0.081, 0.16 ])
+        """
+        n = _checks.whole(n, 1, LIMIT, what="n")
+        said = whole(_checks.amounts(named, what="named", length=len(self.categories)))
+        if (said > n).any():
+            place = int((said > n).argmax())
+            raise DataError(
+                f"{said[place]:,} reports speak for {self.categories[place]!r}, and there are only {n:,}; is n the "
+                "number of all reports, and is each one added once?",
+                row=place,
+                value=int(said[place]),
+            )
+        (least, most), sizes = self.supported, np.zeros(len(said) + 1, dtype=np.int64)
+        if not least * n <= said.sum() <= most * n:
+            each = _checks.several(least, "category", "categories")
+            raise DataError(
+                f"each report speaks for {each}, so that {n:,} reports add up to {least * n:,}; these add up to "
+                f"{said.sum():,}: a client lies, or reports of another design are among them",
+                value=int(said.sum()),
+            )
+        if least == most:
+            sizes[least] = n
+        people = np.array([n])
+        return Tally((Sums(self, None, people, people * 1.0, people * 1.0, said, said, sizes),))
 
     def told_bits(self, prior: Floats) -> float | None:
         """The mean of log₂ P(y | x) / P(y) over drawn responses; it needs only the share that each speaks for."""
@@ -198,6 +251,10 @@ class SubsetSelection(ByOdds):
     @property
     def whole(self) -> int:
         return self.inside * self.size + self.outside * (len(self.categories) - self.size)
+
+    @property
+    def supported(self) -> tuple[int, int]:
+        return self.size, self.size
 
     @property
     def chances_named(self) -> tuple[Fraction, Fraction]:
