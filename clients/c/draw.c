@@ -4,9 +4,11 @@
    ./draw pattern          CATEGORIES OWN OTHER            TRUTH
    ./draw subset_selection CATEGORIES SIZE INSIDE OUTSIDE  TRUTH
    ./draw affine           CATEGORIES BASE INSIDE OUTSIDE  TRUTH
+   ./draw window           UNITS STEPS WIDTH INSIDE OUTSIDE  TRUTH
 
-   The numbers are those of the JSON; TRUTH is the number of the true category, from 0. It prints the numbers of the
-   categories that the report names (of an affine design the report itself). Random bytes are the system's; with a last
+   The numbers are those of the JSON; TRUTH is the number of the true category, from 0. For a window UNITS is high - low,
+   and TRUTH is the number, in whole units above low. It prints the numbers of the
+   categories that the report names (of an affine design or a window the report itself). Random bytes are the system's; with a last
    argument "-" they come from standard input, to replay test vectors, and the number of bytes read is printed, too. */
 
 #include <stdint.h>
@@ -49,6 +51,13 @@ static uint64_t affine(uint64_t t, uint64_t g, uint64_t a, uint64_t b, uint64_t 
   return s * g + (u < a ? h : o < h ? o : o + 1);
 }
 
+static uint64_t window(uint64_t units, uint64_t k, uint64_t w, uint64_t a, uint64_t b, uint64_t z) {
+  uint64_t i = z * k / units, rest = z * k % units;
+  i += below(units) < rest; /* by lot the point of the grid below the number, or the one above */
+  uint64_t u = below(a * w + b * k), o = u < a * w ? 0 : (u - a * w) / b;
+  return u < a * w ? i + u / a : o < i ? o : o + w;
+}
+
 static void subset(uint64_t t, uint64_t k, uint64_t a, uint64_t b, uint64_t x, char *in) {
   uint64_t *named = malloc(k * sizeof *named), u = below(a * k + b * (t - k));
   for (uint64_t i = 0, j = t - 1 - k; i < k; i++, j++) { /* Floyd 1987: k of the t - 1 others */
@@ -63,18 +72,21 @@ static void subset(uint64_t t, uint64_t k, uint64_t a, uint64_t b, uint64_t x, c
 }
 
 int main(int count, char **words) {
-  uint64_t n[5];
+  uint64_t n[6];
   int set = count > 1 && !strcmp(words[1], "subset_selection"), line = count > 1 && !strcmp(words[1], "affine");
-  int need = set || line ? 5 : 4, replay = count == need + 3 && !strcmp(words[need + 2], "-");
-  if (count < 2 || (!set && !line && strcmp(words[1], "pattern")) || (count != need + 2 && !replay)) return 2;
+  int number = count > 1 && !strcmp(words[1], "window");
+  int need = number ? 6 : set || line ? 5 : 4, replay = count == need + 3 && !strcmp(words[need + 2], "-");
+  if (count < 2 || (!set && !line && !number && strcmp(words[1], "pattern")) || (count != need + 2 && !replay)) return 2;
   for (int i = 0; i < need; i++) n[i] = strtoull(words[i + 2], NULL, 10);
-  if (n[need - 1] >= n[0] || !(bytes = replay ? stdin : fopen("/dev/urandom", "rb"))) return 2;
+  if (n[need - 1] >= n[0] + number || !(bytes = replay ? stdin : fopen("/dev/urandom", "rb"))) return 2;
   if (set) {
     char *in = calloc(n[0], 1);
     subset(n[0], n[1], n[2], n[3], n[4], in);
     for (uint64_t j = 0, first = 1; j < n[0]; j++)
       if (in[j]) printf(first ? "%llu" : " %llu", (unsigned long long)j), first = 0;
     free(in);
+  } else if (number) {
+    printf("%llu", (unsigned long long)window(n[0], n[1], n[2], n[3], n[4], n[5]));
   } else {
     printf("%llu", (unsigned long long)(line ? affine(n[0], n[1], n[2], n[3], n[4]) : pattern(n[0], n[1], n[2], n[3])));
   }

@@ -11,6 +11,7 @@ import json
 import secrets
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 __all__ = ["draw"]
@@ -51,7 +52,8 @@ def draw(
     design : str or object
         A design's JSON (``design.to_json()``), or what it holds.
     truth : label
-        The true category; of two questions a pair. It does not leave this function.
+        The true category; of two questions a pair; of a design of numbers the number, best as a decimal text. It does
+        not leave this function.
     part : label, optional
         The level that was chosen, or the sample that the respondent is in, where the design has some.
     read : callable
@@ -81,7 +83,8 @@ def draw(
             if part not in known:
                 raise ValueError(f"{part!r} is no {name}; there are {', '.join(map(repr, known))}")
             node = known[part]
-    return said(node, drawn(node, position(node, truth), Bytes(read)))
+    source = Bytes(read)
+    return said(node, drawn(node, position(node, truth, source), source))
 
 
 def categories(design: Node) -> Sequence[Any]:
@@ -94,11 +97,14 @@ def categories(design: Node) -> Sequence[Any]:
     return domain(design)
 
 
-def position(design: Node, truth: Any) -> int:
-    """The number of a true category."""
+def position(design: Node, truth: Any, source: Bytes) -> int:
+    """The number of a true category; of a number, by lot, one of the two points of the grid beside it."""
+    if design["kind"] == "window":
+        return grid_point(design, truth, source)
     if design["kind"] == "product":
         first, second = truth
-        return position(design["first"], first) * size(design["second"]) + position(design["second"], second)
+        place = position(design["first"], first, source) * size(design["second"])
+        return place + position(design["second"], second, source)
     if design.get("named"):
         return int.from_bytes(hashlib.sha256(unicodedata.normalize("NFC", truth).encode()).digest()[:6], "big")
     known = categories(design)
@@ -107,8 +113,23 @@ def position(design: Node, truth: Any) -> int:
     return known.index(truth)
 
 
+def grid_point(design: Node, truth: Any, source: Bytes) -> int:
+    """The first half of the rule "window"."""
+    low: int = design["low"]
+    high: int = design["high"]
+    units = Decimal(str(truth)).scaleb(design["decimals"])
+    if not units.is_finite() or not low <= (z := int(units.to_integral_value(ROUND_HALF_UP))) <= high:
+        if not (design["clip"] and units.is_finite()):
+            raise ValueError(f"{truth!r} does not lie between the bounds of the design")
+        z = low if units < low else high
+    i, r = divmod((z - low) * int(design["steps"]), high - low)
+    return i + (source.integer(high - low) < r)
+
+
 def size(design: Node) -> int:
     """How many categories there are."""
+    if design["kind"] == "window":
+        return int(design["steps"]) + 1
     return size(design["first"]) * size(design["second"]) if design["kind"] == "product" else len(categories(design))
 
 
@@ -209,6 +230,16 @@ def affine(design: Node, truth: int, source: Bytes) -> int:
     return s * g + (h if u < a else o if o < h else o + 1)
 
 
+def window(design: Node, truth: int, source: Bytes) -> int:
+    """The second half of the rule of this name."""
+    w: int = design["width"]
+    a: int = design["inside"]
+    b: int = design["outside"]
+    u = source.integer(a * w + b * design["steps"])
+    o = (u - a * w) // b
+    return truth + u // a if u < a * w else o if o < truth else o + w
+
+
 def unary(design: Node, truth: int, source: Bytes) -> list[int]:
     """The rule of this name."""
     drawn = [source.integer(2**32) for _ in domain(design)]
@@ -256,6 +287,7 @@ RULES: dict[str, Callable[[Node, int, Bytes], Any]] = {
     "subset_selection": subset_selection,
     "affine": affine,
     "unary": unary,
+    "window": window,
 }
 
 
@@ -268,7 +300,7 @@ def said(design: Node, response: Any) -> str:
         return said(design["second"], response)
     if kind in ("product", "both"):
         return f"{said(design['first'], response[0])} × {said(design['second'], response[1])}"
-    if kind == "affine":
+    if kind in ("affine", "window"):
         return str(response)
     if kind in ("table", "two_option"):
         return str(design["responses"][response])

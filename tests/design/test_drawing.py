@@ -5,6 +5,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 import numpy as np
@@ -121,7 +122,7 @@ def test_the_client_in_c_gives_the_same_answers(case, in_c):
     labels = list(range(labels["size"])) if isinstance(labels, dict) else labels
     for vector in case["vectors"]:
         named = node.get("named")
-        truth = client.position(node, vector["truth"]) if named else labels.index(vector["truth"])
+        truth = client.position(node, vector["truth"], None) if named else labels.index(vector["truth"])
         numbers = [2**48 if named else len(labels), *(node[each] for each in C_KINDS[node["kind"]]), truth]
         words = [in_c, node["kind"], *map(str, numbers), "-"]
         said, read = subprocess.run(
@@ -131,6 +132,23 @@ def test_the_client_in_c_gives_the_same_answers(case, in_c):
             said.decode() if node["kind"] == "affine" else ";".join(str(labels[int(each)]) for each in said.split())
         )
         assert (answer, int(read)) == (vector["answer"], vector["read"])
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if case["json"]["design"]["kind"] == "window"],
+    ids=lambda case: case["json"]["design"]["name"],
+)
+def test_the_client_in_c_draws_numbers(case, in_c):
+    node = case["json"]["design"]
+    span = node["high"] - node["low"]
+    for vector in case["vectors"]:
+        scaled = Decimal(str(vector["truth"])).scaleb(node["decimals"])
+        units = int(scaled.to_integral_value(ROUND_HALF_UP)) - node["low"]
+        numbers = [span, *(node[each] for each in ("steps", "width", "inside", "outside")), min(max(units, 0), span)]
+        words = [in_c, "window", *map(str, numbers), "-"]
+        done = subprocess.run(words, input=bytes.fromhex(vector["bytes"]), capture_output=True, check=True)
+        assert done.stdout.split() == [vector["answer"].encode(), str(vector["read"]).encode()]
 
 
 def test_the_client_in_c_draws_by_itself(in_c):

@@ -18,7 +18,7 @@ SEVENTY = tuple(f"c{number:02}" for number in range(1, 71))
 
 
 def offers():
-    """The designs, and how many truths each is tried with."""
+    """The designs, and how many truths each is tried with, or which."""
     sets = designs.negative(ABCDE, discards=2)
     yield designs.warner(p=0.7), 2
     yield designs.negative(("unter 30", "30–60", "über 60", "نعم")), 4
@@ -55,17 +55,27 @@ def offers():
     yield designs.hadamard(ABCDE, epsilon=0.5), 3
     yield designs.unary(ABCDE, epsilon=1), 5
     yield designs.unary(ABC, epsilon=6, p="symmetric"), 3
+    yield designs.number(low=0, high=100, epsilon=1), (0, "12.345", 99.995, 100)
+    yield (
+        designs.number(low=-273.15, high="1e3", epsilon=2, aim="distribution", decimals=3, clip=True),
+        (-300, "0.0005", 7, 2e3),
+    )
+    yield designs.window(low=-1, high=1, epsilon=4, steps=1000, width=135), ("-0.5", "-0.0000004", 0.25, 1)
 
 
 def vectors(design, truths, chance):
     """Draws with plain random bytes, and with bytes of which the first are rejected where rejection happens."""
     for level in design.levels:
         categories = design.channel(level).categories
-        places = [0, *(chance.randrange(len(categories)) for _ in range(truths - 1))]
-        for place in places:
+        if isinstance(truths, int):
+            places = [0, *(chance.randrange(len(categories)) for _ in range(truths - 1))]
+            chosen = [categories[place] for place in places]
+        else:
+            chosen = truths
+        for truth in chosen:
             for opening in (b"", b"\xff" * 9):
                 octets = opening + chance.randbytes(1_000)
-                yield vector(design, categories[place], level, octets)
+                yield vector(design, truth, level, octets)
 
 
 def vector(design, truth, level, octets):

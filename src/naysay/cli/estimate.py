@@ -16,7 +16,7 @@ from naysay.collect.results.answered import Answered, of_database, of_export
 from naysay.console import options, output, pages
 from naysay.console.commands import takes
 from naysay.console.labels import with_labels
-from naysay.console.methods import EstimatorName, IntervalName, estimators
+from naysay.console.methods import EstimatedName, IntervalName, estimators
 from naysay.console.sampling import SamplingOptions, prepared
 from naysay.design import Answerable
 from naysay.errors import DataError
@@ -35,6 +35,7 @@ _MOST_COMPARED = 30  # groups up to which every difference is listed
 
 _CSV = ("category", "proportion", "standard_error", "low", "high", "n", "missing")
 _CSV_NAMED = ("design", "method", "target", "standard_error_kind", "confidence", "interval_method")
+_CSV_MEASURED = ("quantity", "estimate", "standard_error", "low", "high", "n", "missing", "design", "method", "target")
 _CSV_LEVELS = [f"{each}{end}" for each in ("stratified", "pooled", "difference") for end in ("", "_standard_error")]
 
 
@@ -58,7 +59,7 @@ class Estimated:
     sample: Annotated[str | None, options.column("The sample that each respondent was in, for several samples.")] = None
     count: options.Count = None
     by: Annotated[str | None, options.column("Groups, each estimated by itself, with their differences.")] = None
-    estimator: Annotated[EstimatorName | None, typer.Option(metavar="METHOD", help=estimators())] = None
+    estimator: Annotated[EstimatedName | None, typer.Option(metavar="METHOD", help=estimators(quantities=True))] = None
     target: Annotated[
         options.Target, typer.Option(help="file: the records themselves, where `naysay randomize` made the answers.")
     ] = "population"
@@ -219,12 +220,23 @@ def _of_file(asked: Options, file: Path, response: Sequence[str], design: Answer
 
 def _fits(design: Answerable, said: Any, asked: Options) -> Fits:
     """The estimate of each group, or of all."""
-    estimator = estimate.default(design) if asked.estimator is None else estimate.ESTIMATORS[asked.estimator]
+    estimator = _estimator(asked, design)
     fits = {}
     for group, tally in (said if isinstance(said, dict) else {None: said}).items():
         with in_group(group):
             fits[group] = estimator.fit(design, tally, asked.target, standard_errors=asked.standard_errors)
     return fits
+
+
+def _estimator(asked: Options, design: Answerable) -> Any:
+    """The estimator or the quantity that is asked for, or that the design's answers are for."""
+    name = asked.estimator
+    quantity = estimate.default_quantity(design) if name is None else estimate.QUANTITIES.get(name)
+    if quantity is None:
+        return estimate.default(design) if name is None else estimate.ESTIMATORS[name]
+    if asked.interval is not None:
+        raise DataError(f"{quantity.name} has intervals of one kind only; leave --interval out")
+    return quantity
 
 
 def _survey(asked: Options, survey: str) -> Answered:
@@ -305,9 +317,13 @@ def _check_roles(asked: Options, design: Answerable, response: Sequence[str]) ->
     if twice is not None:
         raise DataError(f"column {twice!r} is named twice; each column has one role", column=twice)
     call = design.name or design.kind
-    if design.assigned_by == "respondent" and asked.level is None:
-        raise DataError(f"{call} needs --level COLUMN: the level that each respondent chose")
-    if design.assigned_by != "respondent" and asked.level is not None:
+    levels = {
+        "respondent": "the level that each respondent chose",
+        "lot": "the level that was drawn for each respondent",
+    }
+    if design.assigned_by in levels and asked.level is None:
+        raise DataError(f"{call} needs --level COLUMN: {levels[design.assigned_by]}")
+    if design.assigned_by not in levels and asked.level is not None:
         raise DataError(f"{call} offers no levels; leave --level out, or use a design such as negative_levels()")
     if design.assigned_by == "researcher" and asked.sample is None:
         raise DataError(f"{call} needs --sample COLUMN: the sample that each respondent was in")
@@ -342,18 +358,19 @@ def _text(fits: Fits, asked: Options) -> str:
     for group, fit in fits.items():
         head = f"{asked.by} = {'(missing)' if group is None else group}\n" if asked.by is not None else ""
         texts.append(head + printing.to_text(fit, asked.shown))
-    if len(fits) > 1:
+    if len(fits) > 1 and _estimated(fits):
         texts.append(printing.differences_text(estimate.differences(fits), asked.confidence, most=_MOST_COMPARED))
     return "\n\n".join(texts)
 
 
 def _object(fits: Fits, asked: Options) -> dict[str, Any]:
     """The estimates as a JSON object."""
-    told = {group: printing.to_dict(fit, asked.shown) for group, fit in fits.items()}
+    write: Any = printing.to_dict if _estimated(fits) else estimate.Measured.to_dict
+    told = {group: write(fit, asked.shown) for group, fit in fits.items()}
     if asked.by is None:
-        return told[None]
+        return dict(told[None])
     whole: dict[str, Any] = {"groups": [{"group": group} | each for group, each in told.items()]}
-    if len(fits) > 1:
+    if len(fits) > 1 and _estimated(fits):
         found = estimate.differences(fits)
         whole["differences"] = printing.differences_dict(found, asked.confidence, most=_MOST_COMPARED)
     return whole
@@ -361,6 +378,8 @@ def _object(fits: Fits, asked: Options) -> dict[str, Any]:
 
 def _csv(fits: Fits, asked: Options) -> str:
     """The numbers as CSV; what a reader must know beside them goes to stderr."""
+    if not _estimated(fits):
+        return _measured_csv(fits, asked)
     design = next(iter(fits.values())).design
     compared = _CSV_LEVELS if design.assigned_by == "respondent" else []
     rows = [[*(["group"] if asked.by else []), *_CSV, *compared, *_CSV_NAMED]]
@@ -376,6 +395,18 @@ def _csv(fits: Fits, asked: Options) -> str:
             output.note(f"{asked.by} = {group}: {line}" if asked.by else line)
     if len(fits) > 1:
         output.note(str(estimate.differences(fits)))
+    return csv_text(rows)
+
+
+def _measured_csv(fits: Any, asked: Options) -> str:
+    """Means or quantiles as CSV."""
+    rows: list[list[Any]] = [[*(["group"] if asked.by else []), *_CSV_MEASURED]]
+    for group, fit in fits.items():
+        found = fit.to_dict(asked.shown)
+        beside = [found[name] for name in _CSV_MEASURED[5:]]
+        rows += [[*([group] if asked.by else []), *each.values(), *beside] for each in found["estimates"]]
+        for line in (*privacy.lines(fit.design), *found["warnings"]):
+            output.note(f"{asked.by} = {group}: {line}" if asked.by else line)
     return csv_text(rows)
 
 

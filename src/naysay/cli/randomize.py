@@ -72,7 +72,7 @@ def command(asked: Options) -> None:
     """
     # Any, because each kind of design randomizes with options of its own
     design: Any = options.design_of(asked.design, asked.categories)
-    offered = design.assigned_by == "respondent"
+    offered = design.several and design.noun == "level"
     chances = _check_request(asked, design)
     _check_places(asked)
     with files.readable(asked.file):
@@ -100,7 +100,9 @@ def _check_request(asked: Options, design: Any) -> Any:
     call = design.name or design.kind
     if design.space.answers > 1:
         raise DataError(f"{call} asks several questions; randomize their columns one after the other, or use Python")
-    if design.assigned_by != "respondent" and (asked.level is not None or asked.preferences is not None):
+    if design.assigned_by == "lot" and asked.preferences is not None:
+        raise DataError(f"{call} draws levels by lot with equal chances; leave --preferences out")
+    if design.assigned_by not in ("respondent", "lot") and (asked.level is not None or asked.preferences is not None):
         raise DataError(f"{call} offers no levels; leave --level and --preferences out")
     if asked.level is not None and asked.preferences is not None:
         raise DataError("give --level or --preferences, not both: levels are either chosen or drawn")
@@ -137,9 +139,10 @@ def _said(asked: Options, design: Any, table: pl.DataFrame, chances: Any) -> Res
     texts = files.as_text(table.lazy().select(asked.read), asked.read).collect()
     rng = None if asked.seed is None else np.random.default_rng(asked.seed)
     try:
-        if design.assigned_by == "respondent":
+        if design.several and design.noun == "level":
             level = None if asked.level is None else texts[asked.level].to_list()
-            said = design.randomize(texts[response].to_list(), level=level, preferences=chances, rng=rng)
+            told = {} if chances is None else {"preferences": chances}
+            said = design.randomize(texts[response].to_list(), level=level, rng=rng, **told)
         else:
             said = design.channel().randomize(texts[response].to_list(), rng=rng)
     except AnswerError as error:

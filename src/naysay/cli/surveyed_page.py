@@ -56,6 +56,9 @@ def _sections(told: Mapping[Any, Any], options: Options, by: str | None) -> Iter
         if isinstance(each, Estimate):
             heading = " · ".join(filter(None, [each.tally.question or each.design.name, beside]))
             yield report.estimate_section(each, heading=heading, options=options)
+        elif isinstance(each, estimate.Measured):
+            heading = " · ".join(filter(None, [each.tally.question or each.design.name, beside]))
+            yield report.Section(heading, each.sections(options)[1:])
         else:
             yield report.Section(" · ".join(filter(None, [each.question, beside])), each.content()[1:])
     fits = {group: each for group, each in told.items() if isinstance(each, Estimate)}

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from naysay.estimate import ESTIMATORS, METHODS
+from naysay.estimate import ESTIMATORS, METHODS, QUANTITIES
 
 if TYPE_CHECKING:
     EstimatorName = str
+    EstimatedName = str
     IntervalName = str
     TriedInterval = str
 else:  # typer checks a Literal, and lists it
     EstimatorName = Literal[tuple(ESTIMATORS)]
+    EstimatedName = Literal[(*ESTIMATORS, *QUANTITIES)]
     IntervalName = Literal[tuple(METHODS)]
     TriedInterval = Literal[(*METHODS, "usual")]
 
 
-def estimators(*, published: bool = True) -> str:
-    """All estimators, as the help of ``--estimator`` lists them; those of the literature can be left out.
+def estimators(*, published: bool = True, quantities: bool = False) -> str:
+    """All estimators, as the help of ``--estimator`` lists them: those of the literature, and of numbers, if asked for.
 
     Examples
     --------
@@ -29,4 +31,5 @@ def estimators(*, published: bool = True) -> str:
         own = negative if each.published else single if "nobody" in each.assigned_by else levels
         own.append(each.name + (" (default)" if each.default_for else ""))
     told = f"; for negative surveys with one answer {', '.join(negative)}" if published else ""
-    return f"{', '.join(single)}{told}; for levels {', '.join(levels)}."
+    others = f"; for numbers and hierarchies {', '.join(QUANTITIES)}" if quantities else ""
+    return f"{', '.join(single)}{told}; for levels {', '.join(levels)}{others}."

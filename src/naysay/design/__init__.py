@@ -43,6 +43,8 @@ from naysay.design.subsets import *
 from naysay.design.subsets import __all__ as _subsets
 from naysay.design.unary import *
 from naysay.design.unary import __all__ as _unary
+from naysay.design.window import *
+from naysay.design.window import __all__ as _window
 
 __all__ = [*_affine, *_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_loading, *_pattern, *_protocol]
-__all__ += [*_pure, *_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets, *_unary]
+__all__ += [*_pure, *_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets, *_unary, *_window]

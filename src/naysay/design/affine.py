@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.design.chances import Truth
 from naysay.design.diagnostics import Diagnostic, uniform
-from naysay.design.drawing import Source
+from naysay.design.drawing import Source, system
 from naysay.design.exact import flag, integer
 from naysay.design.pure import ByOdds, bits, pairs
 from naysay.errors import AnswerError, DesignError
@@ -81,9 +81,9 @@ class AffineHash(ByOdds):
         # The candidates change no response, so that equal designs of open domains have equal forms.
         return super().form() | ({"categories": []} if self.named else {})
 
-    def positions(self, truth: Any) -> Truth:
+    def positions(self, truth: Any, source: Source = system) -> Truth:
         if not self.named:
-            return super().positions(truth)
+            return super().positions(truth, source)
         cells = list(truth)
         for row, cell in enumerate(cells):
             if not _checks.is_missing(cell) and not isinstance(cell, str):

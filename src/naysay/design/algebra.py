@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.design.base import Answerable, Design, check_channel
 from naysay.design.chances import Truth
-from naysay.design.drawing import Source
+from naysay.design.drawing import Source, system
 from naysay.design.exact import LIMIT, as_fraction, integer, rounded
 from naysay.errors import DesignError
 from naysay.responses import Codes, Labels, Margins, Pair, columns_of
@@ -240,9 +240,9 @@ class Product(_Two):
     def exchangeable(self) -> bool:
         return self.first.exchangeable and self.second.exchangeable
 
-    def positions(self, truth: Any) -> Truth:
+    def positions(self, truth: Any, source: Source = system) -> Truth:
         one, two = columns_of(truth, len(self.first.factors), len(self.second.factors))
-        first, second = self.first.positions(one), self.second.positions(two)
+        first, second = self.first.positions(one, source), self.second.positions(two, source)
         known = (first >= 0) & (second >= 0)
         return np.where(known, first * len(self.second.categories) + second, -1)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from naysay.design import protocol
 from naysay.design.chances import Chances, Truth
-from naysay.design.drawing import RULES, Source, source_of
+from naysay.design.drawing import RULES, Source, source_of, system
 from naysay.design.exact import labels_of
 from naysay.design.form import KINDS, TOLD, formed, of_text, text_of, unnamed
 from naysay.design.protocol import Protocol
@@ -79,6 +79,9 @@ class Answerable(Tallied):
     assigned_by: ClassVar[str] = "nobody"
     """Who decides which part a respondent answers: the respondent, the researcher, or nobody where there is one
     part."""
+
+    estimates: ClassVar[str] = "proportions"
+    """What its answers are for: "proportions" of categories, the "mean" of a number, or "ranges" of a hierarchy."""
 
     several: ClassVar[bool] = False
     """Whether its channels have names, which results then show. A single design is its own, unnamed channel."""
@@ -204,8 +207,8 @@ class Answerable(Tallied):
         """The design as JSON text, with the rules by which any client draws the same answers."""
         return text_of(self.form(), indent=indent)
 
-    def positions(self, truth: Any) -> Truth:
-        """The place of each true category (n,); -1 where it is missing."""
+    def positions(self, truth: Any, source: Source = system) -> Truth:
+        """The place of each true category (n,); -1 where it is missing. Numbers are rounded by lots of the source."""
         if self._numbered and isinstance(truth, np.ndarray) and truth.ndim == 1 and truth.dtype.kind in "iu":
             wrong = (truth < 0) | (truth >= len(self.categories))
             if not wrong.any():
@@ -305,7 +308,8 @@ class Design(Answerable, Chances):
         >>> np.asarray(income.randomize(["low", "low", "high"], rng=np.random.default_rng(1)))
         array(['middle', 'high', 'middle'], dtype='<U6')
         """
-        return Responses(self.drawn(self.positions(truth), source_of(rng)), self.space)
+        source = source_of(rng)
+        return Responses(self.drawn(self.positions(truth, source), source), self.space)
 
     def drawn(self, places: Truth, source: Source) -> Codes:
         """Codes of one response for each true place. A missing place, -1, gives a missing response."""

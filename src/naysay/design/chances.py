@@ -78,6 +78,10 @@ class Chances(ABC):
         codes = self.space.listing()
         return _checks.read_only(self.space.statistic(codes).T @ self.rows(codes))
 
+    def numbers(self, codes: Codes, power: int = 1) -> NDArray[np.float64] | None:
+        """An unbiased number of each response's truth, or with `power` 2 of its square, (n,); None for categories."""
+        return None
+
     @property
     def responses(self) -> Responses:
         """All responses, in the order of the rows of `matrix`.

@@ -14,7 +14,7 @@ from naysay import _checks
 from naysay.design.algebra import Product, crossed_labels
 from naysay.design.base import Answerable, Design
 from naysay.design.chances import Truth
-from naysay.design.drawing import Source, source_of
+from naysay.design.drawing import Source, source_of, system
 from naysay.design.shares import Share
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Pair, Responses, columns_of
@@ -137,9 +137,9 @@ class Crossed(Answerable):
         whole = tuple(itertools.chain(*found))
         return whole if len(whole) > 1 else whole[0]
 
-    def positions(self, truth: Any) -> Truth:
+    def positions(self, truth: Any, source: Source = system) -> Truth:
         one, two = columns_of(truth, len(self.first.factors), len(self.second.factors))
-        first, second = self.first.positions(one), self.second.positions(two)
+        first, second = self.first.positions(one, source), self.second.positions(two, source)
         return np.where((first >= 0) & (second >= 0), first * len(self.second.cells) + second, -1)
 
     def _levels_of(self, level: Any) -> tuple[Any, Any]:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from naysay import _checks
 from naysay.design.base import Answerable, Design, check_channel, told_of
 from naysay.design.chances import Truth
-from naysay.design.drawing import Source, source_of
+from naysay.design.drawing import Source, source_of, system
 from naysay.design.exact import labels_of, rounded
 from naysay.errors import AnswerError, DataError, DesignError
 from naysay.responses import AtLevels, Codes, Pair, Responses, cells_of, shared_space
@@ -142,8 +142,8 @@ class Several(Answerable):
         """The dtype of an array of names: integer if all names are integers, otherwise object."""
         return np.int64 if all(isinstance(name, int) for name in self.names) else object
 
-    def positions(self, truth: Any) -> Truth:
-        return self.designs[0].positions(truth)
+    def positions(self, truth: Any, source: Source = system) -> Truth:
+        return self.designs[0].positions(truth, source)
 
     def _randomized(
         self, truth: Any, named: Any, chances: ArrayLike | None, rng: np.random.Generator | Source | None, *, what: str
@@ -151,7 +151,8 @@ class Several(Answerable):
         """One response for each respondent under the design named for them; without names, designs are drawn."""
         if named is not None and chances is not None:
             raise DataError(f"give {self.noun}= or {what}=, not both")
-        places, source = self.positions(truth), source_of(rng)
+        source = source_of(rng)
+        places = self.positions(truth, source)
         if named is None:
             chosen = self._drawn_names(len(places), chances, source, what=what)
         else:

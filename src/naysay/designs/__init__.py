@@ -20,6 +20,8 @@ from naysay.designs.negative import *  # noqa: F403
 from naysay.designs.negative import __all__ as _negative
 from naysay.designs.negative_offers import *  # noqa: F403
 from naysay.designs.negative_offers import __all__ as _offers
+from naysay.designs.numbers import *  # noqa: F403
+from naysay.designs.numbers import __all__ as _numbers
 from naysay.designs.randomized import *  # noqa: F403
 from naysay.designs.randomized import __all__ as _randomized
 from naysay.designs.stacked import *  # noqa: F403
@@ -29,4 +31,4 @@ from naysay.designs.variants import __all__ as _variants
 
 __all__ = ["ASSUMPTIONS", "FAMILIES", "SOURCES", "catalog", "mix", "parse"]
 __all__ += [*_general, *_negative, *_offers, *_randomized, *_innocuous, *_variants, *_stacked, *_cheating]  # noqa: PLE0604 (lists of texts)
-__all__ += [*_frequencies]  # noqa: PLE0604 (a list of texts)
+__all__ += [*_frequencies, *_numbers]  # noqa: PLE0604 (lists of texts)

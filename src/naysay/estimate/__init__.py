@@ -2,7 +2,8 @@
 
 `moments` is unbiased; `maximum_likelihood` stays inside [0, 1]. `nstops`, `nstops_i` and `nstops_ii` are the same
 principles under the names of the negative-survey literature. `stratified` and `pooled` are for levels that respondents
-choose. Each returns an `Estimate`. `independence_test` tests whether the chosen level depends on the category.
+choose. Each returns an `Estimate`. `mean` is for numbers. `independence_test` tests whether the chosen level depends
+on the category.
 """
 
 from naysay.estimate.assumptions import noncompliance_band, preference_band, probability_band
@@ -14,14 +15,17 @@ from naysay.estimate.intervals import METHODS, IntervalMethod
 from naysay.estimate.levels import pooled, stratified
 from naysay.estimate.leverage import leverage
 from naysay.estimate.likelihood import maximum_likelihood
+from naysay.estimate.mean import Mean, mean
 from naysay.estimate.moments import moments
 from naysay.estimate.negative import nstops, nstops_i, nstops_ii
 from naysay.estimate.protocol import Intervals, Options
+from naysay.estimate.quantity import QUANTITIES, Measured, Quantity, default_quantity
 from naysay.estimate.result import Comparison, Estimate
 
 __all__ = [
     "ESTIMATORS",
     "METHODS",
+    "QUANTITIES",
     "Comparison",
     "Differences",
     "Estimate",
@@ -30,13 +34,18 @@ __all__ = [
     "IndependenceTest",
     "IntervalMethod",
     "Intervals",
+    "Mean",
+    "Measured",
     "Options",
+    "Quantity",
     "default",
+    "default_quantity",
     "differences",
     "goodness_of_fit",
     "independence_test",
     "leverage",
     "maximum_likelihood",
+    "mean",
     "moments",
     "noncompliance_band",
     "nstops",

@@ -122,6 +122,8 @@ class Estimator:
             return unsuited(design, self.published)
         if self.principle == "likelihood" and design.moments_only:
             return f"{self.name} is not for {design.name or design.kind}: {design.moments_only}; use moments"
+        if design.assigned_by == "lot":
+            return f"{self.name} is not for {design.name or design.kind}, a hierarchy; use ranges"
         if design.assigned_by not in self.assigned_by:
             return (
                 f"{self.name} needs an offer of levels, such as negative_levels(); "

@@ -120,6 +120,8 @@ def test_the_module_is_a_package_that_a_web_app_imports_as_it_is(tmp_path):
             "randomize.js",
             "names.mjs",
             "names.d.mts",
+            "numbers.mjs",
+            "numbers.d.mts",
         }
         package.extractall(tmp_path / "node_modules" / "naysay-draw.packed", filter="data")
     (tmp_path / "node_modules" / "naysay-draw.packed" / "package").rename(tmp_path / "node_modules" / "naysay-draw")

@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 
 const { below, channel, draw, possible, shown, spoken, supported } = await import(pathToFileURL(process.argv[3]));
 const { nameOf } = await import(new URL("names.mjs", pathToFileURL(process.argv[3])));
+const { drawNumber } = await import(new URL("numbers.mjs", pathToFileURL(process.argv[3])));
 
 function recorded(hex) {
   const octets = Uint8Array.from(hex.match(/../g), (pair) => parseInt(pair, 16));
@@ -24,7 +25,10 @@ const TASKS = {
           vectors.map(async (vector) => {
             const stream = recorded(vector.bytes);
             const design = channel(json.design, vector.level);
-            const answer = draw(design, design.named ? await nameOf(vector.truth) : vector.truth, stream);
+            const answer =
+              design.kind === "window"
+                ? drawNumber(design, vector.truth, stream)
+                : draw(design, design.named ? await nameOf(vector.truth) : vector.truth, stream);
             return { answer, read: stream.read };
           }),
         ),

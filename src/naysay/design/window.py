@@ -1,0 +1,278 @@
+"""Window designs: a number, rounded by lot to a grid, is answered by a place that probably lies in its window.
+
+A truth x in [low, high] becomes one of the points 0 … K of an even grid: the one below it or the one above, by lot, so
+that the mean of the point is x exactly. Point i is answered by one of the places 0 … K + w - 1; the w places i … i + w
+- 1 of its window have weight a, the K others weight b, and ε = ln(a / b). The mean of the place is linear in i, and so
+in x: one line turns places into unbiased numbers.
+
+With K = w = 1 it is Warner's design after rounding to the two ends (Duchi, Jordan & Wainwright 2018); with many points
+and w near K e^(-ε/2) it has the variance of the piecewise mechanism (N. Wang et al. 2019); with w = 2βK it is the
+square wave (Li et al. 2020). All of it is whole numbers: no low bits of a float can tell the truth (Mironov 2012).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.design.base import Design
+from naysay.design.chances import Truth
+from naysay.design.drawing import Source, system
+from naysay.design.exact import LIMIT, flag, integer
+from naysay.design.pure import bits
+from naysay.errors import AnswerError, DesignError
+from naysay.responses import Codes, Labels, cells_of
+
+__all__ = ["Window"]
+
+Floats = NDArray[np.float64]
+
+_MOST_PLACES = 100_000  # responses and grid points; more tell nothing that these do not
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Window(Design):
+    """A number between two bounds, rounded by lot to a grid of `steps` steps, in a window of `width` places.
+
+    Its categories are the points of the grid. The truth is a decimal number: the device reads it in whole units of
+    10^-decimals, so that it needs no floating point.
+
+    Parameters
+    ----------
+    low, high : int
+        The bounds, in units of 10^-decimals.
+    decimals : int
+        The digits after the decimal point that are read; a number with more is rounded to the nearest unit.
+    steps, width : int
+        K and w.
+    inside, outside : int
+        a and b, with a w + b K at most 2**53.
+    clip : bool
+        Whether a number outside the bounds is moved to the nearest one; otherwise it is an error on the device.
+
+    Examples
+    --------
+    >>> design = Window.of(low=0, high=100, decimals=1, steps=4, width=2, inside=3, outside=1)
+    >>> design.categories, design.space.size
+    ((0, 2.5, 5, 7.5, 10), 6)
+    >>> design.matrix[:, 1]
+    array([0.1, 0.3, 0.3, 0.1, 0.1, 0.1])
+    """
+
+    low: int
+    high: int
+    decimals: int
+    steps: int
+    width: int
+    inside: int
+    outside: int
+    clip: bool = False
+    space: Labels
+    kind: ClassVar[str] = "window"
+    written: ClassVar[tuple[str, ...]] = ("name", "notes")
+    estimates: ClassVar[str] = "mean"
+    rule: ClassVar[str] = (
+        "The truth is a decimal number. Round it to `decimals` digits after the point, halves away from zero; let z be "
+        "that number times 10^decimals; if z < low or z > high, refuse, or if clip is true take the nearest of the "
+        "two. With K = steps, w = width, a = inside and b = outside: let i be the whole part and r the remainder of "
+        "(z - low)*K / (high - low). Draw v below high - low; if v < r, add 1 to i. Then draw u below a*w + b*K. If "
+        "u < a*w, the response is i + floor(u/a); otherwise let o = floor((u - a*w)/b), and the response is o if o < i "
+        "and o + w otherwise."
+    )
+
+    def __post_init__(self) -> None:
+        numbers = (self.low, self.high, self.decimals, self.steps, self.width, self.inside, self.outside)
+        low, high, decimals, steps, width, a, b = map(integer, numbers)
+        flag(self.clip)
+        if not (low < high and 0 <= decimals <= 30 and (high - low) * steps <= LIMIT and max(-low, high) <= LIMIT):
+            raise DesignError(
+                f"low must lie below high, and (high - low) * steps units at most at 2**53; got {low} to {high} with "
+                f"{steps} steps"
+            )
+        if not (steps >= 1 and width >= 1 and steps + width <= _MOST_PLACES):
+            raise DesignError(
+                f"steps and width must be at least 1, together at most {_MOST_PLACES:,}; got {steps} and {width}"
+            )
+        if not (0 < b < a and self.whole <= LIMIT):
+            raise DesignError(f"odds must be whole numbers a > b > 0, a*width + b*steps at most 2**53; got {a} and {b}")
+
+    @classmethod
+    def of(cls, *, low: int, high: int, decimals: int, steps: int, width: int, **fields: Any) -> Self:
+        known = all(isinstance(each, int) for each in (low, high, decimals, steps, width))
+        if not (
+            known and low < high and 0 < steps <= _MOST_PLACES and 0 < width <= _MOST_PLACES and 0 <= decimals <= 30
+        ):
+            raise DesignError(
+                "a window needs low < high, decimals from 0 to 30, and steps and width from 1; got "
+                f"{low}, {high}, {decimals}, {steps}, {width}"
+            )
+        points = tuple(_plain(low + Fraction(i * (high - low), steps), decimals) for i in range(steps + 1))
+        numbers: dict[str, Any] = {"low": low, "high": high, "decimals": decimals, "steps": steps, "width": width}
+        return cls(categories=points, space=Labels(tuple(range(steps + width))), **numbers, **fields)
+
+    @property
+    def odds(self) -> tuple[int, int]:
+        return self.inside, self.outside
+
+    @property
+    def whole(self) -> int:
+        """D = a w + b K, the denominator of the chances."""
+        return self.inside * self.width + self.outside * self.steps
+
+    def integers(self, codes: Codes) -> NDArray[Any]:
+        ahead = codes - np.arange(self.steps + 1)
+        return np.where((ahead >= 0) & (ahead < self.width), self.inside, self.outside)
+
+    def rows(self, codes: Codes) -> Floats:
+        return np.asarray(self.integers(codes) / self.whole)
+
+    def impossible(self, codes: Codes) -> NDArray[np.bool_]:
+        return np.zeros(len(codes), dtype=bool)
+
+    def positions(self, truth: Any, source: Source = system) -> Truth:
+        """The grid point of each number (n,), by lot the one below it or the one above; -1 where it is missing."""
+        units = self._units(truth)
+        known, span = units != _MISSING, self.high - self.low
+        point, rest = np.divmod(np.where(known, units - self.low, 0) * self.steps, span)
+        point += source.below(span, len(units)) < rest
+        return np.where(known, point, -1)
+
+    def _units(self, truth: Any) -> NDArray[np.int64]:
+        """Each number in units of 10^-decimals (n,), checked against the bounds."""
+        if isinstance(truth, np.ndarray) and truth.ndim == 1 and truth.dtype.kind in "iuf":
+            scaled = truth * 10.0**self.decimals
+            units = np.copysign(np.floor(np.abs(scaled) + 0.5), scaled)
+            units = np.where(np.isnan(units), _MISSING, np.clip(units, -float(2**62), float(2**62))).astype(np.int64)
+            cells: Any = truth
+        else:
+            cells = list(cells_of(truth))
+            units = np.array([self._unit(cell, row, len(cells)) for row, cell in enumerate(cells)], dtype=np.int64)
+        outside = ((units < self.low) | (units > self.high)) & (units != _MISSING)
+        if outside.any() and not self.clip:
+            row = int(outside.argmax())
+            ends = f"from {self.categories[0]} to {self.categories[-1]}"
+            problem = f"is {str(cells[row])[:40]}; it must lie {ends} (clip=True moves it there, which biases the mean)"
+            raise AnswerError(problem, row=row, total=len(cells), value=cells[row])
+        return np.where(outside, np.clip(units, self.low, self.high), units)
+
+    def _unit(self, cell: Any, row: int, total: int) -> int:
+        if _checks.is_missing(cell):
+            return _MISSING
+        try:
+            if isinstance(cell, bool):
+                raise ValueError
+            exact = Decimal(cell.numerator) / cell.denominator if isinstance(cell, Fraction) else Decimal(str(cell))
+            if not exact.is_finite():
+                raise ValueError
+        except (ValueError, InvalidOperation):
+            problem = f"is {str(cell)[:40]!r}; it must be a number, such as 12.5"
+            raise AnswerError(problem, row=row, total=total, value=cell) from None
+        if exact.adjusted() + self.decimals > 18:  # outside any bounds; its digits need not be written out
+            return -(2**62) if exact < 0 else 2**62
+        return int(exact.scaleb(self.decimals).to_integral_value(ROUND_HALF_UP))
+
+    def draw(self, truth: Truth, source: Source) -> Codes:
+        drawn, a, w = source.below(self.whole, len(truth)), self.inside, self.width
+        other = (drawn - a * w) // self.outside
+        other += np.where(other >= truth, w, 0)
+        return np.where(drawn < a * w, truth + drawn // a, other).reshape(-1, 1)
+
+    @cached_property
+    def line(self) -> tuple[float, float]:
+        """(intercept, slope) of the mean place as a function of the grid point, exact before it is rounded."""
+        a, b, k, w, whole = self.inside, self.outside, self.steps, self.width, self.whole
+        intercept = Fraction((a - b) * w * (w - 1) + b * (k + w) * (k + w - 1), 2 * whole)
+        return float(intercept), float(Fraction((a - b) * w, whole))
+
+    @property
+    def step(self) -> float:
+        """The distance of two grid points."""
+        return float(Fraction(self.high - self.low, self.steps * 10**self.decimals))
+
+    def numbers(self, codes: Codes, power: int = 1) -> Floats:
+        """Numbers with the mean x of the truth, or with `power` 2 with the mean of its rounded value's square, (n,)."""
+        intercept, slope = self.line
+        place, low = codes[:, 0].astype(float), float(Fraction(self.low, 10**self.decimals))
+        point = (place - intercept) / slope
+        if power == 1:
+            return np.asarray(low + self.step * point)
+        w, share = self.width, (self.inside - self.outside) / self.whole
+        every = self.outside / self.whole * float((np.arange(self.steps + w, dtype=float) ** 2).sum())
+        own = share * float((np.arange(w, dtype=float) ** 2).sum())
+        # E[place² | i] = every + own + share (w i² + w (w - 1) i), solved for i² with the unbiased i put in
+        square = (place**2 - every - own) / (share * w) - (w - 1) * point
+        return np.asarray(low**2 + 2 * low * self.step * point + self.step**2 * square)
+
+    def variance(self, truth: Any) -> Floats:
+        """The variance of one response's unbiased number for each of these truths, (n,), rounding included.
+
+        Examples
+        --------
+        >>> duchi = Window.of(low=-1, high=1, decimals=0, steps=1, width=1, inside=3, outside=1)
+        >>> duchi.variance([-1, 0, 1])
+        array([3., 4., 3.])
+        """
+        low = float(Fraction(self.low, 10**self.decimals))
+        place = np.clip((np.asarray(truth, dtype=float) - low) / self.step, 0, self.steps)
+        return self.step**2 * grid_variance(self.steps, self.width, self.inside / self.outside, place)
+
+    def told_bits(self, prior: Floats) -> float:
+        """The information: each place speaks for the points whose window holds it."""
+        return bits(self._spoken(prior), np.full(self.space.size, 1 / self.whole), self.inside, self.outside)
+
+    def _spoken(self, prior: Floats) -> Floats:
+        """The share of people in whose window each place lies, (places,)."""
+        sums = np.concatenate([[0.0], np.cumsum(prior)])
+        place = np.arange(self.space.size)
+        top, bottom = np.minimum(place, self.steps) + 1, np.maximum(place - self.width + 1, 0)
+        return np.asarray(np.maximum(sums[top] - sums[bottom], 0.0))
+
+    def guessed(self, prior: Floats) -> float:
+        """Σ_o max(a max of the points that o speaks for, b max of all): a sliding maximum."""
+        padded = np.concatenate([prior, np.zeros(self.width - 1)])
+        most = scipy.ndimage.maximum_filter1d(
+            padded, self.width, mode="constant", cval=0.0, origin=(self.width - 1) // 2
+        )
+        return float(np.maximum(self.inside * most, self.outside * prior.max()).sum() / self.whole)
+
+
+_MISSING = -(2**63)
+
+
+def grid_variance(steps: int, width: int, odds: float, place: Floats) -> Floats:
+    """The variance of the unbiased number, in steps, at these places 0 ≤ y ≤ K of the grid, rounding included."""
+    k, w, a = float(steps), float(width), odds
+    whole, lower = a * w + k, np.minimum(np.floor(place), k - 1)
+    last = k + w - 1
+    first, second = last * (last + 1) / 2, last * (last + 1) * (2 * last + 1) / 6
+
+    def square(i: Floats) -> Floats:
+        own = w * i**2 + i * w * (w - 1) + (w - 1) * w * (2 * w - 1) / 6
+        return np.asarray(((a - 1) * own + second) / whole)
+
+    rest = place - lower
+    mean = ((a - 1) * (w * place + w * (w - 1) / 2) + first) / whole
+    return np.asarray(((1 - rest) * square(lower) + rest * square(lower + 1) - mean**2) * (whole / ((a - 1) * w)) ** 2)
+
+
+def _plain(value: Fraction, decimals: int) -> int | float:
+    """Units of 10^-decimals as a whole number, or else as a float."""
+    exact = value / 10**decimals
+    return exact.numerator if exact.denominator == 1 else float(exact)
+
+
+def units_of(bounds: Sequence[Fraction], decimals: int) -> tuple[int, ...]:
+    """The bounds in units of 10^-decimals; raise if they are no whole ones."""
+    scaled = [bound * 10**decimals for bound in bounds]
+    if any(each.denominator != 1 for each in scaled):
+        raise DesignError(f"low and high must have at most {decimals} decimals, as many as the numbers; give decimals=")
+    return tuple(int(each) for each in scaled)
