@@ -7,7 +7,7 @@ import pytest
 import naysay
 from naysay import design, estimate, privacy, report, simulate
 
-MODULES = ("crosstab", "design", "designs", "estimate", "planning", "privacy", "simulate")
+MODULES = ("batches", "crosstab", "design", "designs", "estimate", "planning", "privacy", "simulate")
 
 PLANNING = {
     "Comparison",

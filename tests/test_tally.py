@@ -130,10 +130,10 @@ def test_a_saved_tally_holds_no_rows(tmp_path):
 
 def test_a_tally_of_a_later_version_asks_for_an_update(tmp_path):
     path = tmp_path / "said.npz"
-    head = {"naysay": "tally", "version": 4, "question": None}
+    head = {"naysay": "tally", "version": 5, "question": None}
     with path.open("wb") as file:
         np.savez(file, head=np.array(json.dumps(head)))
-    with pytest.raises(DataError, match=r"saved by a later naysay \(tally format 4\); please update"):
+    with pytest.raises(DataError, match=r"saved by a later naysay \(tally format 5\); please update"):
         Tally.load(path)
 
 

@@ -1,3 +1,4 @@
+from naysay import batches as batches
 from naysay import crosstab as crosstab
 from naysay import design as design
 from naysay import designs as designs

@@ -16,7 +16,7 @@ from naysay.design import protocol
 from naysay.design.chances import Chances, Truth
 from naysay.design.drawing import RULES, Source, source_of, system
 from naysay.design.exact import labels_of
-from naysay.design.form import KINDS, TOLD, formed, of_text, text_of, unnamed
+from naysay.design.form import KINDS, TOLD, formed, hash_of, of_text, text_of, unnamed
 from naysay.design.protocol import Protocol
 from naysay.design.shares import Share
 from naysay.design.tallying import Tallied
@@ -161,6 +161,21 @@ class Answerable(Tallied):
         """The fields that the class adds to those of every design."""
         shared = {each.name for each in dataclasses.fields(Answerable)}
         return [each.name for each in dataclasses.fields(cls) if each.name not in shared]
+
+    @cached_property
+    def hash(self) -> str:
+        """64 hexadecimal digits that name the design: equal designs have the same, whatever they are called.
+
+        It is the SHA-256 of the object under "design" in the JSON, without "name", "notes", "protocol" and
+        "alternatives", written in UTF-8 with sorted keys and without spaces.
+
+        Examples
+        --------
+        >>> from naysay import designs
+        >>> designs.warner(p=0.7).hash[:12], designs.warner(p="7/10").hash == designs.warner(p=0.7).hash
+        ('308cbe39ef09', True)
+        """
+        return hash_of(self.form())
 
     @abstractmethod
     def level_named(self, name: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -31,6 +32,15 @@ def text_of(node: dict[str, Any], *, indent: int | None = None) -> str:
         return json.dumps(whole, ensure_ascii=False, indent=indent)
     except TypeError as error:
         raise DesignError(f"labels must be texts or numbers to be written as JSON; {error}") from None
+
+
+def hash_of(node: dict[str, Any]) -> str:
+    """The SHA-256 of what decides about answers: the design's form without `TOLD`, as JSON with sorted keys."""
+    try:
+        text = json.dumps(unnamed(node), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    except TypeError as error:
+        raise DesignError(f"labels must be texts or numbers to be written as JSON; {error}") from None
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def formed(value: Any) -> Any:

@@ -256,6 +256,16 @@ class Affine(Space):
             grid = new.reshape(g, -1)
         return grid
 
+    @property
+    def numbered(self) -> bool:
+        return True
+
+    def places(self, codes: Codes) -> NDArray[np.int64]:
+        return codes[:, 0]
+
+    def at(self, places: NDArray[np.int64]) -> Codes:
+        return places.reshape(-1, 1)
+
     def _all_codes(self) -> Codes:
         return np.arange(self.size, dtype=np.int64).reshape(-1, 1)
 

@@ -77,6 +77,17 @@ class Numbers(Space):
         gone = self.missing(codes).tolist()
         return [None if no else JOINER.join(map(str, row)) for row, no in zip(codes.tolist(), gone, strict=True)]
 
+    @property
+    def numbered(self) -> bool:
+        return self.size <= _LARGEST
+
+    def places(self, codes: Codes) -> NDArray[np.int64]:
+        gone = self.missing(codes)
+        return np.where(gone, MISSING, np.ravel_multi_index(tuple(np.where(gone[:, None], 0, codes).T), self.limits))
+
+    def at(self, places: NDArray[np.int64]) -> Codes:
+        return np.column_stack(np.unravel_index(places, self.limits)).astype(np.int64)
+
     def _all_codes(self) -> Codes:
         return np.indices(self.limits, dtype=np.int64).reshape(self.width, -1).T
 

@@ -220,6 +220,11 @@ class Bits(Subsets):
         object.__setattr__(self, "most", len(tuple(self.labels)))
         super().__post_init__()
 
+    @property
+    def numbered(self) -> bool:
+        """False: a bit for each label is the number, for every client alike."""
+        return False
+
     def form(self) -> dict[str, Any]:
         return {"space": "bits", "labels": list(self.labels)}
 

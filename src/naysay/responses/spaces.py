@@ -94,6 +94,27 @@ class Space(ABC):
         parts = [self.statistic(codes[start : start + step]).sum(axis=1) for start in range(0, len(codes), step)]
         return np.concatenate([np.zeros(0), *parts]).astype(np.int64)
 
+    @property
+    def numbered(self) -> bool:
+        """Whether each response is one whole number: its place in the order of a design's matrix rows."""
+        return self.listable
+
+    def places(self, codes: Codes) -> NDArray[np.int64]:
+        """The number of each of these responses, (n,), where they are `numbered`; -1 for what is no response."""
+        listing = self._listed
+        distinct, inverse = np.unique(np.vstack([listing, codes]), axis=0, return_inverse=True)
+        found = np.full(len(distinct), MISSING, dtype=np.int64)
+        found[inverse.ravel()[: len(listing)]] = np.arange(len(listing))
+        return np.asarray(found[inverse.ravel()[len(listing) :]])
+
+    def at(self, places: NDArray[np.int64]) -> Codes:
+        """The codes (n, width) of the responses with these numbers, each from 0 to `size` - 1."""
+        return np.asarray(self._listed[places])
+
+    @cached_property
+    def _listed(self) -> Codes:
+        return self.listing()
+
     @abstractmethod
     def _all_codes(self) -> Codes: ...
 
@@ -256,6 +277,16 @@ class Labels(Space):
         result[np.arange(len(codes)), codes[:, 0]] = 1.0
         result[self.missing(codes)] = np.nan
         return result
+
+    @property
+    def numbered(self) -> bool:
+        return True
+
+    def places(self, codes: Codes) -> NDArray[np.int64]:
+        return codes[:, 0]
+
+    def at(self, places: NDArray[np.int64]) -> Codes:
+        return places.reshape(-1, 1)
 
     def _all_codes(self) -> Codes:
         return np.arange(len(self.labels), dtype=np.int64).reshape(-1, 1)

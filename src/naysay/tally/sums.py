@@ -142,6 +142,11 @@ class Sums:
             missing_weight=float(unanswered if weights is None else weights[0][gone].sum()),
         )
 
+    @classmethod
+    def counted(cls, design: Channel, codes: Codes, *, level: Any = None) -> Sums:
+        """The sums of answers that come without counts and weights, one row a person."""
+        return cls.of(design, codes, level=level)
+
     def total(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Σ w T and Σ w² T, (d,) each."""
         return self.said, self.squared

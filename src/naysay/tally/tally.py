@@ -23,7 +23,9 @@ from naysay.tally.sums import Sums
 
 __all__ = ["Asked", "Tally", "register_reader"]
 
-_FORMAT = 3  # files without sums are of format 2; without strata, clusters or replicate weights too, of format 1
+_FORMAT = (
+    4  # of files with a wave; others are of format 3 with sums, 2 with strata, clusters or replicate weights, or 1
+)
 _HEAD = ("level", "missing", "missing_weight")
 _design_of_form: Callable[[Any], Any]
 """Reads a design's JSON for `Tally.load`. The layer of designs, which imports this one, registers it."""
@@ -59,8 +61,8 @@ class Tally:
         One part for each design or level.
     weighted : bool
         Whether survey weights were given. If so, estimates are weighted and their covariance is linearized.
-    question : str, optional
-        Name of the question, for tables.
+    question, wave : str, optional
+        Name of the question, and of the wave in which it was asked. Tallies of two questions or waves do not add.
     complex : Sampled, optional
         How the people were sampled. Its items are the distinct answers of all parts, one part after the other. None if
         people were drawn independently of each other.
@@ -80,6 +82,7 @@ class Tally:
     weighted: bool = False
     question: str | None = field(default=None)
     complex: Sampled | None = field(default=None, repr=False)
+    wave: str | None = field(default=None)
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -115,7 +118,7 @@ class Tally:
         for level in asked.levels:
             chosen, codes = asked.codes_at(level, responses)
             own, channel = (weights[0][chosen], weights[1][chosen]), asked.channel(level)
-            kind: Any = Sums if cls._sums(channel, sums, rows) else Part
+            kind = cls.kind(channel, sums, rows)
             parts.append(kind.of(channel, codes, level=level, count=count[chosen], weights=own))
         tally = cls(tuple(parts), weighted=weighted, question=question)
         tally._check_answered(len(count))
@@ -135,24 +138,20 @@ class Tally:
     def counted(cls, asked: Asked, responses: Responses, *, sums: bool | None = None) -> Tally:
         """The tally of encoded responses to one design, one row a person, without weights."""
         channel, (_, codes) = asked.channel(), asked.codes_at(None, responses)
-        if cls._sums(channel, sums, None):
-            part: Any = Sums.of(channel, codes)
-        else:
-            part = Part.counted(channel, codes)
-        tally = cls((part,))
+        tally = cls((cls.kind(channel, sums).counted(channel, codes),))
         tally._check_answered(len(codes))
         return tally
 
     @staticmethod
-    def _sums(channel: Channel, asked: Any, rows: object) -> bool:
-        """Whether the part of a channel keeps sums."""
+    def kind(channel: Channel, asked: Any = None, rows: object = None) -> Any:
+        """The class of the part of a channel: `Sums` where they are asked for, or where the design says so."""
         if asked and not channel.pure:
             raise DataError(
                 "only pure designs, such as subset_selection or affine, have sums that tell all; leave sums out"
             )
         if asked and rows is not None:
             raise DataError("strata, clusters and replicate weights need the answers, not their sums; leave sums out")
-        return channel.keeps_sums and rows is None if asked is None else asked
+        return Sums if (channel.keeps_sums and rows is None if asked is None else asked) else Part
 
     def _check_answered(self, rows: int) -> None:
         """Raise if nobody answered."""
@@ -271,14 +270,24 @@ class Tally:
                 parts.append(part)
             else:
                 parts[place] = parts[place].plus(part)
-        question = self.question if self.question == other.question else self.question or other.question
-        both = Tally(tuple(parts), weighted=self.weighted or other.weighted, question=question)
+        both = Tally(tuple(parts), weighted=self.weighted or other.weighted, **self._named_as(other))
         if self.complex is None and other.complex is None:
             return both
         if self.complex is None or other.complex is None:
             raise DataError("only one of the two tallies has strata, clusters or replicate weights; tally both alike")
         places = both._items_of(self), both._items_of(other)
         return replace(both, complex=joined(self.complex, other.complex, places, sum(len(p.codes) for p in parts)))
+
+    def _named_as(self, other: Tally) -> dict[str, str | None]:
+        """The question and wave of both; raises where they differ."""
+        for what in ("question", "wave"):
+            mine, theirs = getattr(self, what), getattr(other, what)
+            if mine is not None and theirs is not None and mine != theirs:
+                raise DataError(
+                    f"tallies of two {what}s do not add; got {mine!r} and {theirs!r} (if they are one, give them one "
+                    f"name first: dataclasses.replace(tally, {what}=...))"
+                )
+        return {what: getattr(self, what) or getattr(other, what) for what in ("question", "wave")}
 
     def _items_of(self, other: Tally) -> NDArray[np.intp]:
         """The places of another tally's items among the items of this one, which holds them all."""
@@ -295,6 +304,7 @@ class Tally:
 
     def __repr__(self) -> str:
         about = f" to {self.question!r}" if self.question else ""
+        about += f" of wave {self.wave!r}" if self.wave else ""
         missing = f", {self.missing} missing" if self.missing else ""
         kept = "sums" if self.summed else f"{sum(part.distinct for part in self.parts)} distinct"
         return f"<Tally: {self.n} answers{about}{missing}, {kept}>"
@@ -310,10 +320,12 @@ class Tally:
             for part in self.parts
         ]
         told: dict[str, Any] = {"weighted": self.weighted, "question": self.question, "parts": parts}
+        if self.wave is not None:
+            told["wave"] = self.wave
         if self.complex is not None:
             told["complex"], sampled = stored(self.complex)
             arrays |= {f"complex_{name}": array for name, array in sampled.items()}
-        version = _FORMAT if self.summed else 2 if self.complex is not None else 1
+        version = _FORMAT if self.wave is not None else 3 if self.summed else 2 if self.complex is not None else 1
         head = json.dumps({"naysay": "tally", "version": version} | told)
         # Write another file and rename it, so that a crash leaves no half-written tally.
         unfinished = path.with_name(f"{path.name}.part")
@@ -347,7 +359,7 @@ class Tally:
             raise DataError(
                 f"{str(path)!r} was saved by a later naysay (tally format {head['version']}); please update"
             )
-        return cls(parts, weighted=head["weighted"], question=head["question"], complex=sampled)
+        return cls(parts, weighted=head["weighted"], question=head["question"], complex=sampled, wave=head.get("wave"))
 
 
 def _part(stored: Mapping[str, NDArray[Any]], number: int, head: dict[str, Any]) -> Any:

@@ -1,0 +1,162 @@
+"""Batches from a stream: binary or JSON lines, one after the other, with the memory of one batch."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from struct import Struct
+from typing import Any, BinaryIO
+
+from naysay.batches.batch import Bad, Batch, Heading, Named, Reader, by_hash
+from naysay.errors import DataError
+
+__all__ = ["CHECK", "HEAD", "LARGEST", "MAGIC", "VERSION", "read"]
+
+MAGIC = b"NSRB"
+VERSION = 1
+HEAD = Struct("<4sHH32sQHHH")
+"""Magic, version, bytes of a report, hash, number of reports, bytes of question, wave and level."""
+CHECK = Struct("<I")
+"""The CRC-32 of all bytes of the batch before it."""
+LARGEST = 2**26
+"""Bytes of the body of a batch, and of a line of JSON, at most: so much memory a reader needs."""
+
+_KEYS = {"naysay", "version", "design", "question", "wave", "level", "reports"}
+_SPACE = b" \t\r\n"
+
+Source = str | Path | bytes | BinaryIO
+
+
+def read(source: Source, designs: Named | Iterable[Named], *, bad: Bad = "refuse") -> Iterator[Batch]:
+    """The batches of a file, one after the other; only one is in memory.
+
+    Parameters
+    ----------
+    source : path, bytes or binary file
+        Any number of batches, binary or JSON lines, one after the other.
+    designs : design or iterable of designs
+        The designs that reports may be drawn under.
+    bad : "refuse" or "keep"
+        What becomes of a batch with a report that the design cannot make: it is an error, or the others are kept.
+
+    Yields
+    ------
+    Batch
+
+    Raises
+    ------
+    DataError
+        Another design or version, a file cut short or damaged, a report out of range; it names the batch.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from naysay import batches, designs
+    >>> crashed = designs.k_ary(("list", "map", "search"), epsilon=1)
+    >>> file = BytesIO()
+    >>> batches.write(file, crashed, ["map", "list", "map"], question="crash")
+    >>> [batch.responses.texts() for batch in batches.read(file.getvalue(), crashed)]
+    [['list', 'map', 'map']]
+    """
+    reader, number, name = Reader(by_hash(designs), bad), 0, repr(str(source)) if isinstance(source, str | Path) else ""
+    with _opened(source) as file:
+        while first := file.read(1):
+            if first in _SPACE:
+                continue
+            number += 1
+            try:
+                batch = _json(reader, first, file) if first == b"{" else _binary(reader, first, file)
+            except DataError as error:
+                place = f"batch {number}" + (f" of {name}" if name else "")
+                raise DataError(f"{place}: {error}", row=error.row, value=error.value) from None
+            yield batch
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[BinaryIO]:
+    if isinstance(source, bytes | bytearray):
+        yield BytesIO(source)
+    elif isinstance(source, str | Path):
+        try:
+            with Path(source).open("rb") as file:
+                yield file
+        except OSError as error:
+            raise DataError(f"cannot read {str(source)!r}: {error.strerror or error}") from None
+    else:
+        yield source
+
+
+def _binary(reader: Reader, first: bytes, file: BinaryIO) -> Batch:
+    head = first + file.read(HEAD.size - 1)
+    if head[:4] != MAGIC[: len(head)]:
+        raise DataError("it is no batch: it begins neither with NSRB nor with {")
+    _check_whole(head, HEAD.size)
+    _, version, width, design, count, *lengths = HEAD.unpack(head)
+    if version != VERSION:
+        raise DataError(f"it is of version {version}; this naysay reads version {VERSION}: please update")
+    if count * width > LARGEST:
+        raise DataError(f"its body would have {count * width:,} bytes; a batch has at most {LARGEST:,}: write several")
+    names, body, check = (_exactly(file, size) for size in (sum(lengths), count * width, CHECK.size))
+    if zlib.crc32(body, zlib.crc32(names, zlib.crc32(head))) != CHECK.unpack(check)[0]:
+        raise DataError("its checksum does not fit: the file is damaged; get it again")
+    ends = [sum(lengths[: place + 1]) for place in range(3)]
+    try:
+        texts = [names[end - length : end].decode() for length, end in zip(lengths, ends, strict=True)]
+    except UnicodeDecodeError:
+        raise DataError("its question, wave and level must be UTF-8") from None
+    heading = Heading(design.hex(), *texts)
+    needed = reader.layout(heading).width
+    if width != needed:
+        raise DataError(f"its reports have {width} bytes; under this design they have {needed}")
+    return reader.of_bytes(heading, body)
+
+
+def _exactly(file: BinaryIO, size: int) -> bytes:
+    found = file.read(size)
+    _check_whole(found, size)
+    return found
+
+
+def _check_whole(found: bytes, size: int) -> None:
+    if len(found) < size:
+        raise DataError(f"it is cut short: {size - len(found):,} bytes are missing; get the file again")
+
+
+def _json(reader: Reader, first: bytes, file: BinaryIO) -> Batch:
+    line = first + file.readline(LARGEST)
+    if len(line) > LARGEST:
+        raise DataError(f"its line has more than {LARGEST:,} bytes: write several batches")
+    try:
+        told = json.loads(line)
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict):
+        raise DataError("it is not one line of JSON; is it cut short?")
+    if told.get("naysay") != "reports" or set(told) - _KEYS:
+        wrong = ", ".join(map(repr, sorted(set(told) - _KEYS))) or f'"naysay": {told.get("naysay")!r}'
+        raise DataError(
+            f'it must hold "naysay": "reports", and of its keys only {", ".join(sorted(_KEYS))}; got {wrong}'
+        )
+    if told.get("version") != VERSION:
+        raise DataError(f"it is of version {told.get('version')!r}; this naysay reads version {VERSION}: please update")
+    return reader.of_json(Heading(*(_text(told, name) for name in Heading._fields)), _reports(told))
+
+
+def _text(told: dict[str, Any], name: str) -> str:
+    found = told.get(name)
+    if found is None:
+        found = ""
+    if not isinstance(found, str):
+        raise DataError(f"its {name} must be a text; got {found!r}")
+    return found
+
+
+def _reports(told: dict[str, Any]) -> list[Any]:
+    found = told.get("reports")
+    if not isinstance(found, list):
+        raise DataError("its reports must be a list")
+    return found
