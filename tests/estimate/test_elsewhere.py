@@ -8,6 +8,7 @@ import pytest
 
 from naysay import Design, designs, estimate
 from naysay.errors import DataError
+from naysay.tally import counts_of_points
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "tests" / "reference"
@@ -90,3 +91,30 @@ def test_sums_that_no_reports_add_up_to(named, n, told):
     design = designs.subset_selection(tuple("abcd"), epsilon=0.5)
     with pytest.raises((DataError, ValueError), match=told):
         design.tally_of_sums(named, n=n)
+
+
+ABOUT = {"question": "crash", "design": "4f1c"}
+GOOD = ({**ABOUT, "y": "7"}, 3)
+
+
+def test_points_about_other_questions_and_waves_are_passed_over():
+    points = [GOOD, ({**ABOUT, "question": "site", "y": "7"}, 5), ({**ABOUT, "wave": 2, "y": "7"}, 9), GOOD]
+    assert counts_of_points(points, **ABOUT, n=6) == {"7": 6}
+    assert counts_of_points(points, **ABOUT, wave=2, n=9) == {"7": 9}
+
+
+@pytest.mark.parametrize(
+    ("point", "told"),
+    [
+        (({"otel.metric.overflow": True}, 1_234), "point 2 holds 1,234 reports under otel.metric.overflow"),
+        (({**ABOUT, "y": "7", "host.id": "a"}, 1), "point 2 has the attribute 'host.id', which can link"),
+        (({**ABOUT, "y": "7", "design": "older"}, 1), "point 2 is of design 'older', not '4f1c'"),
+        ((ABOUT, 1), "point 2 must have a response, y"),
+        (({**ABOUT, "y": "7"}, 1.5), "point 2 must have a response, y, and count reports of it; got .* and 1.5"),
+        (({**ABOUT, "y": "7"}, -1), "and -1"),
+        (GOOD, "hold 6 reports about 'crash', and 3 were recorded: .* delta temporality"),
+    ],
+)
+def test_points_that_are_no_counts_are_refused(point, told):
+    with pytest.raises(DataError, match=told):
+        counts_of_points([GOOD, point], **ABOUT, n=3)
