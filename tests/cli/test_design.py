@@ -208,15 +208,13 @@ def test_a_flowchart_that_cannot_be_written_says_so(naysay):
 
 
 def test_shuffling_is_told_below_what_holds_without_it(naysay, refused):
-    out = naysay("design", "show", "k_ary(epsilon=4)", "--categories", "a,b", "--shuffled", "100000")
+    out = naysay("design", "show", "k_ary(epsilon=4)", "--categories", "a,b", "--shuffled", "100000").out
     last = out.partition("source:")[2]
     assert last.index("ε = 4 for each report, whoever sees it") < last.index("(ε, δ) = (0.1183, 1e-06) if the shuffler")
     two = naysay(
         "design", "show", "budgets(epsilon=(1, 2))", "--categories", "a,b", "--shuffled", "9", "--delta", "0.2"
-    )
+    ).out
     assert "level 1: ε = 1" in two
     assert "level 2: ε = 2" in two
     assert "δ is 1/n or more" in two
-    assert "leave --chart and --shuffled out" in refused(
-        "design", "show", "warner(p=0.7)", "--format", "json", "--shuffled", "9"
-    )
+    assert "leave --shuffled out" in refused("design", "show", "warner(p=0.7)", "--format", "json", "--shuffled", "9")

@@ -81,9 +81,8 @@ def show(
     asked = design_of(design, categories)
     if format_ == "json":
         if chart or shuffled is not None:
-            raise DataError(
-                "--format json writes the design's own file, which holds its steps; leave --chart and --shuffled out"
-            )
+            wrong = "--chart" if chart else "--shuffled"
+            raise DataError(f"--format json writes the design's own file, which holds its steps; leave {wrong} out")
         output.say(asked.to_json(indent=1))
     else:
         _told(asked, chart=chart)
