@@ -92,7 +92,7 @@ def categories(design: Node) -> Sequence[Any]:
     kind = design["kind"]
     if kind == "mixture":
         return categories(design["components"][0])
-    if kind in ("then", "both"):
+    if kind in ("then", "both", "remembered"):
         return categories(design["first"])
     return domain(design)
 
@@ -105,6 +105,9 @@ def position(design: Node, truth: Any, source: Bytes) -> int:
         first, second = truth
         place = position(design["first"], first, source) * size(design["second"])
         return place + position(design["second"], second, source)
+        return position(design["first"], first) * size(design["second"]) + position(design["second"], second)
+    if design["kind"] == "remembered":
+        return position(design["first"], truth)
     if design.get("named"):
         return int.from_bytes(hashlib.sha256(unicodedata.normalize("NFC", truth).encode()).digest()[:6], "big")
     known = categories(design)
@@ -263,6 +266,29 @@ def then(design: Node, truth: int, source: Bytes) -> Any:
     return drawn(design["second"], drawn(design["first"], truth, source), source)
 
 
+def remembered(design: Node, truth: int, source: Bytes) -> Any:
+    """The rule of this name."""
+    return redrawn(design, drawn(design["first"], truth, source), source)
+
+
+def redrawn(design: Node, memo: Any, source: Bytes) -> Any:
+    """The second half of the rule "remembered": one more report of the same memo."""
+    first, keep, whole = design["first"], design["second"]["keep"], design["second"]["whole"]
+    if first["kind"] == "unary":
+        bits = [(source.integer(whole), source.integer(2)) for _ in domain(first)]
+        return [place for place, (u, v) in enumerate(bits) if (place in memo if u < keep else v == 1)]
+    stays = source.integer(whole) < keep
+    if first["kind"] == "subset_selection":
+        t, candidates = len(domain(first)), []
+        for j in range(t - first["size"], t):
+            v = source.integer(j + 1)
+            candidates.append(j if v in candidates else v)
+        return memo if stays else sorted(candidates)
+    g: int = first.get("base") or len(categories(first))
+    v = source.integer(g)
+    return memo if stays else memo // g * g + v  # a label is below g
+
+
 def product(design: Node, truth: int, source: Bytes) -> list[Any]:
     """The rule of this name."""
     first, second = divmod(truth, size(design["second"]))
@@ -288,6 +314,7 @@ RULES: dict[str, Callable[[Node, int, Bytes], Any]] = {
     "affine": affine,
     "unary": unary,
     "window": window,
+    "remembered": remembered,
 }
 
 
@@ -298,6 +325,8 @@ def said(design: Node, response: Any) -> str:
         return said(design["components"][0], response)
     if kind == "then":
         return said(design["second"], response)
+    if kind == "remembered":
+        return said(design["first"], response)
     if kind in ("product", "both"):
         return f"{said(design['first'], response[0])} × {said(design['second'], response[1])}"
     if kind in ("affine", "window"):

@@ -19,7 +19,11 @@ from naysay.design import RULES, ByteSource
 from naysay.errors import DataError
 
 REFERENCE = Path(__file__).parents[1] / "reference"
-CASES = json.loads((REFERENCE / "drawing_vectors.json").read_text(encoding="utf-8"))["designs"]
+DRAWING, MEMORY = (
+    json.loads((REFERENCE / f"{name}_vectors.json").read_text(encoding="utf-8"))["designs"]
+    for name in ("drawing", "memory")  # the page draws the first only
+)
+CASES = DRAWING + MEMORY
 NAMES = [case["json"]["design"]["name"] for case in CASES]
 
 vectors_of = pytest.mark.parametrize("case", CASES, ids=NAMES)
@@ -161,8 +165,9 @@ def test_the_client_in_c_draws_by_itself(in_c):
 
 
 def test_the_recorded_vectors_are_what_the_script_writes():
-    made = runpy.run_path(str(REFERENCE / "make_drawing_vectors.py"))["main"]()
-    assert json.loads(json.dumps(made["designs"])) == CASES
+    for name, recorded in (("drawing", DRAWING), ("memory", MEMORY)):
+        made = runpy.run_path(str(REFERENCE / f"make_{name}_vectors.py"))["main"]()
+        assert json.loads(json.dumps(made["designs"])) == recorded
 
 
 def test_the_vectors_cover_every_rule_and_rejection():

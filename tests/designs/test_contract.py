@@ -103,6 +103,13 @@ BATTERY: dict[str, Case] = {
     "window": Case(designs.window(low=0, high=6, epsilon=1.5, steps=3, width=2), 1.5),
     "window, one step": Case(designs.window(low=-1, high=1, epsilon=math.log(3), steps=1, width=1), math.log(3)),
     "number": Case(designs.number(low=0, high=1, epsilon=2), 2.0),
+    "remembered": Case(designs.remembered(ABCDE, epsilon=1, lifetime=2, design="k_ary"), 1.0),
+    "remembered, affine": Case(designs.remembered(ABCDE, epsilon=1, lifetime=3, design="affine"), 1.0),
+    "remembered, sets": Case(designs.remembered(ABCDE, epsilon=1, lifetime=2, design="subset_selection"), 1.0),
+    "remembered, unary": Case(
+        designs.remembered(ABCD, epsilon=1, lifetime=2, design="unary"),
+        math.log(2**32 / math.ceil(2**32 / (math.e + 1)) - 1),
+    ),
     "christofides": Case(designs.christofides(p=(0.2, 0.3, 0.5)), math.log(2.5)),
     "singh_joarder": Case(designs.singh_joarder(p=0.7), math.log(0.7 / 0.09)),
     "mangat_singh_singh": Case(designs.mangat_singh_singh(p=0.6, prevalence=0.25), NO_BOUND),

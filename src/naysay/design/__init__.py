@@ -23,6 +23,8 @@ from naysay.design.drawing import *
 from naysay.design.drawing import __all__ as _drawing
 from naysay.design.loading import *
 from naysay.design.loading import __all__ as _loading
+from naysay.design.memory import *
+from naysay.design.memory import __all__ as _memory
 from naysay.design.pattern import *
 from naysay.design.pattern import __all__ as _pattern
 from naysay.design.protocol import *
@@ -48,3 +50,4 @@ from naysay.design.window import __all__ as _window
 
 __all__ = [*_affine, *_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_loading, *_pattern, *_protocol]
 __all__ += [*_pure, *_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets, *_unary, *_window]
+__all__ += [*_memory, *_pure, *_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets, *_unary]

@@ -92,8 +92,18 @@ class AffineHash(ByOdds):
         return np.array([-1 if _checks.is_missing(cell) else name_of(cell) for cell in cells], dtype=np.int64)
 
     @property
-    def whole(self) -> int:
-        return self.inside + (self.base - 1) * self.outside
+    def copies(self) -> tuple[int, int]:
+        return 1, self.base - 1
+
+    @property
+    def pieces(self) -> tuple[tuple[Fraction, Fraction, int], ...]:
+        """The value of the hash; the hash itself says nothing of the truth, and stays."""
+        return ((Fraction(self.inside, self.whole), Fraction(self.outside, self.whole), self.base),)
+
+    def redrawn(self, codes: Codes, keep: int, whole: int, source: Source) -> Codes:
+        stays = source.below(whole, len(codes)) < keep
+        value = source.below(self.base, len(codes))
+        return np.where(stays, codes[:, 0], codes[:, 0] // self.base * self.base + value).reshape(-1, 1)
 
     @property
     def chances_named(self) -> tuple[Fraction, Fraction]:

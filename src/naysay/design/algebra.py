@@ -20,6 +20,8 @@ from naysay.design.exact import LIMIT, as_fraction, integer, rounded
 from naysay.errors import DesignError
 from naysay.responses import Codes, Labels, Margins, Pair, columns_of
 
+_MOST = 10_000  # entries of a table up to which chances are multiplied exactly
+
 __all__ = ["Both", "Mixture", "Product", "Then", "mix"]
 
 
@@ -185,6 +187,15 @@ class Then(_Two):
 
     def rows(self, codes: Codes) -> NDArray[np.float64]:
         return self.second.rows(codes) @ self.first.matrix
+
+    def integers(self, codes: Codes) -> NDArray[Any] | None:
+        """Products of the integers of both, where both store them."""
+        if self.first.space.size * len(self.categories) > _MOST:
+            return None
+        first, last = self.first.integers(self.first.space.listing()), self.second.integers(codes)
+        if first is None or last is None:
+            return None
+        return np.asarray(last.astype(object) @ first.astype(object))
 
     def draw(self, truth: Truth, source: Source) -> Codes:
         return self.second.draw(self.first.draw(truth, source)[:, 0], source)

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from naysay.design.shares import Share
 from naysay.design.tallying import Tallied
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Labels, Responses, Space
+
+if TYPE_CHECKING:
+    from naysay.design.memory import Redraw
 
 __all__ = ["Answerable", "Design", "read"]
 
@@ -195,10 +198,12 @@ class Answerable(Tallied):
     def __repr__(self) -> str:
         return f"<{self.name or self.kind}: {len(self.categories)} categories>"
 
-    def then(self, after: Answerable) -> Design:
+    def then(self, after: Answerable | Redraw) -> Design:
         """The design in which the response is randomized once more, by `after`.
 
-        P of the whole is P(after) P(this); privacy can only grow.
+        P of the whole is P(after) P(this); privacy can only grow. A design that reports a label is followed by a design
+        of these labels. A pure one (k-ary, subset selection, affine, unary) may also be followed by a `Redraw`, for
+        any number of categories: noise on a report that is remembered.
 
         Examples
         --------
@@ -207,14 +212,14 @@ class Answerable(Tallied):
         >>> float(twice.matrix[0, 0].round(4))
         0.82
         """
-        return self._made_into("then", after)
+        return self._made_into(getattr(after, "follows", "then"), after)
 
     def __mul__(self, other: object) -> Design:
         if not isinstance(other, Answerable):
             return NotImplemented
         return self._made_into("crossed" if self.several or other.several else "product", other)
 
-    def _made_into(self, kind: str, other: Answerable) -> Design:
+    def _made_into(self, kind: str, other: Answerable | Redraw) -> Design:
         """A design of this one and another; its class is found by kind, since the algebra imports this module."""
         return cast("Design", KINDS[kind].of_form({"first": self, "second": other}))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from naysay import _checks
 from naysay.design.diagnostics import Diagnostic
 from naysay.design.drawing import ByteSource, Source
+from naysay.errors import DesignError
 from naysay.responses import Codes, Responses, Space
+
+if TYPE_CHECKING:
+    from naysay.design.base import Design
 
 Truth = NDArray[np.int64]
 
@@ -44,12 +48,18 @@ class Chances(ABC):
         """Whether one response stands for all: its probability depends only on whether the truth allows it."""
         return False
 
-    one_pattern: ClassVar[bool] = False
-    """Whether P is αI + β11ᵀ and stored as α and β (see `even_mean`), so that no array of t × t is needed."""
+    @property
+    def one_pattern(self) -> bool:
+        """Whether P is αI + β11ᵀ and stored as α and β (see `even_mean`), so that no array of t × t is needed."""
+        return False
 
-    pure: ClassVar[bool] = False
-    """Whether a response speaks for a set of categories, and its chance depends only on whether the truth is among
-    them. Then `even_mean` alone gives the estimate, and a tally may keep sums in place of answers."""
+    @property
+    def pure(self) -> bool:
+        """Whether a response speaks for a set of categories, and its chance depends only on whether the truth is there.
+
+        Then `even_mean` alone gives the estimate, and a tally may keep sums in place of answers.
+        """
+        return False
 
     tabular: ClassVar[bool] = False
     """Whether every response is a label and all chances are stored as integers."""
@@ -175,6 +185,30 @@ class Chances(ABC):
             row = self.rows(self.typical_codes[:1])
             return float(row.max() / row.sum())
         return float((self.rows(self.space.listing()) * prior).max(axis=1).sum())
+
+    @property
+    def pieces(self) -> tuple[tuple[Fraction, Fraction, int], ...]:
+        """(p, q, n) of each piece of a response that noise redraws by itself.
+
+        Its chance where the response speaks for the category, and where not; and among how many it is redrawn.
+
+        Raises
+        ------
+        DesignError
+            Where the design is not pure.
+        """
+        raise DesignError(
+            f"only pure designs can be remembered: k-ary, subset selection, affine or unary; this one is of kind "
+            f"{getattr(self, 'kind', '')!r}"
+        )
+
+    def faded(self, keep: int, whole: int) -> Design:
+        """The design of the same family in which each piece of a response stays only with chance keep/whole."""
+        raise DesignError(f"noise on a report needs a pure design, of which this is none: {len(self.pieces)} pieces")
+
+    def redrawn(self, codes: Codes, keep: int, whole: int, source: Source) -> Codes:
+        """Responses in which each piece stays with chance keep/whole, and is drawn evenly otherwise."""
+        raise DesignError(f"noise on a report needs a pure design, of which this is none: {len(self.pieces)} pieces")
 
     def impossible(self, codes: Codes) -> NDArray[np.bool_]:
         """Whether each of these responses is one that no category can give, (n,)."""

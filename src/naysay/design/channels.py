@@ -113,6 +113,29 @@ class Table(Design):
             return None
         own, other = self._even
         return Fraction(own, self.denominator), Fraction(other, self.denominator)
+    def _pattern(self) -> Pattern:
+        """The same chances as two integers.
+
+        Raises
+        ------
+        DesignError
+            Where there are more than two.
+        """
+        if self._even is None or self.space.labels != self.categories:
+            raise DesignError(
+                "only a design with one chance for the truth and one for all else can be remembered, such as k_ary"
+            )
+        return Pattern.of(self.categories, own=self._even[0], other=self._even[1])
+
+    @property
+    def pieces(self) -> tuple[tuple[Fraction, Fraction, int], ...]:
+        return self._pattern.pieces
+
+    def faded(self, keep: int, whole: int) -> Pattern:
+        return self._pattern.faded(keep, whole)
+
+    def redrawn(self, codes: Codes, keep: int, whole: int, source: Source) -> Codes:
+        return self._pattern.redrawn(codes, keep, whole, source)
 
     def _content(self) -> dict[str, Any]:
         table = {"denominator": self.denominator, "columns": self.weights.T.tolist()}

@@ -148,6 +148,46 @@ def rounded(shares: Sequence[Fraction | int]) -> list[int]:
     return whole
 
 
+def blended(a: int, b: int, copies: tuple[int, int], keep: int, whole: int) -> tuple[int, int]:
+    """The odds (a', b') of a piece that is kept with chance keep/whole and is otherwise any of the n alike.
+
+    Its chances are a/D and b/D, with D = own a + others b and n = own + others; they become k a/D + (1 - k)/n.
+
+    Examples
+    --------
+    >>> blended(7, 3, (1, 1), 1, 2)
+    (3, 2)
+    """
+    own, others = copies
+    even = (whole - keep) * (own * a + others * b)
+    first, second = (keep * each * (own + others) + even for each in (a, b))
+    shared = math.gcd(first, second)
+    if own * first + others * second > LIMIT * shared:
+        raise DesignError(
+            "the chances of both steps together need a denominator above 2**53; designs.remembered() finds steps for "
+            "any two values of ε"
+        )
+    return first // shared, second // shared
+
+
+def steepened(a: int, b: int, copies: tuple[int, int], epsilon: Any) -> tuple[int, int]:
+    """The largest odds below e^ε over the same denominator own a + others b, from which the odds (a, b) are blended.
+
+    Examples
+    --------
+    >>> steepened(30, 20, (1, 1), 2)
+    (44, 6)
+    """
+    own, others = copies
+    shared = math.gcd(own, others)
+    up, down = others // shared, own // shared
+    high, low = odds_within(epsilon, others=1)
+    steps = min((high * b - low * a) // (low * up + high * down), (b - 1) // down)
+    if steps < 1:
+        raise DesignError(f"the ε of a lifetime must be larger than that of one report; got {epsilon!r}")
+    return a + steps * up, b - steps * down
+
+
 def odds_within(epsilon: Any, others: int, own: int = 1) -> tuple[int, int]:
     """Integers (a, b) with own·a + others·b ≤ `LIMIT` and a/b close to e^ε, but never above it.
 

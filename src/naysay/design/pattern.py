@@ -16,7 +16,7 @@ from naysay import _checks
 from naysay.design.base import Design
 from naysay.design.chances import Truth
 from naysay.design.drawing import Source
-from naysay.design.exact import LIMIT, integer
+from naysay.design.exact import LIMIT, blended, integer
 from naysay.errors import DesignError
 from naysay.responses import Codes, Labels
 
@@ -68,8 +68,8 @@ class Pattern(Design):
         "response is category floor(u / other); otherwise, if u < x * other + own, it is x; otherwise it is category "
         "floor((u - own) / other) + 1."
     )
-    one_pattern: ClassVar[bool] = True
-    pure: ClassVar[bool] = True
+    one_pattern = True
+    pure = True
     tabular: ClassVar[bool] = True
     exchangeable = True  # renaming the categories changes nothing, so one response stands for all
 
@@ -129,6 +129,22 @@ class Pattern(Design):
     @property
     def typical_codes(self) -> Codes:
         return np.zeros((1, 1), dtype=np.int64)
+
+    @property
+    def pieces(self) -> tuple[tuple[Fraction, Fraction, int], ...]:
+        return ((Fraction(self.own, self.denominator), Fraction(self.other, self.denominator), len(self.categories)),)
+
+    def faded(self, keep: int, whole: int) -> Pattern:
+        if not self.own > self.other:
+            raise DesignError("only a design in which the truth is the likeliest answer can be remembered")
+        t = len(self.categories)
+        own, other = blended(self.own, self.other, (1, t - 1), keep, whole)
+        return Pattern.of(self.categories, own=own, other=other)
+
+    def redrawn(self, codes: Codes, keep: int, whole: int, source: Source) -> Codes:
+        stays = source.below(whole, len(codes)) < keep
+        other = source.below(len(self.categories), len(codes))
+        return np.where(stays, codes[:, 0], other).reshape(-1, 1)
 
     def guessed(self, prior: NDArray[np.float64]) -> float:
         """Σ_y max(own π_y, other max_{j ≠ y} π_j) / D."""

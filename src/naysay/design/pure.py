@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from importlib.util import find_spec
@@ -26,7 +26,7 @@ from naysay import _checks
 from naysay.design.base import Design
 from naysay.design.chances import Truth
 from naysay.design.drawing import GeneratorSource, Source
-from naysay.design.exact import LIMIT, integer
+from naysay.design.exact import LIMIT, blended, integer
 from naysay.design.pattern import MANY
 from naysay.errors import DataError, DesignError
 from naysay.responses import WORD, Codes, Subsets
@@ -188,8 +188,18 @@ class ByOdds(Pure):
 
     @property
     @abstractmethod
+    def copies(self) -> tuple[int, int]:
+        """(own, others): the denominator of the chances is own a + others b."""
+
+    @property
     def whole(self) -> int:
         """The denominator of the chances."""
+        own, others = self.copies
+        return self.inside * own + self.outside * others
+
+    def faded(self, keep: int, whole: int) -> Self:
+        a, b = blended(self.inside, self.outside, self.copies, keep, whole)
+        return replace(self, inside=a, outside=b, name="", notes=())
 
 
 def _domain_form(categories: tuple[Any, ...]) -> Any:
@@ -249,8 +259,23 @@ class SubsetSelection(ByOdds):
         return cls(categories=labels, space=Subsets(labels, k, k), size=k, inside=inside, outside=outside, **fields)
 
     @property
-    def whole(self) -> int:
-        return self.inside * self.size + self.outside * (len(self.categories) - self.size)
+    def copies(self) -> tuple[int, int]:
+        return self.size, len(self.categories) - self.size
+
+    @property
+    def pieces(self) -> tuple[tuple[Fraction, Fraction, int], ...]:
+        """The whole set: there is one piece."""
+        each = Fraction(len(self.categories), self.whole * self.space.size)
+        return ((self.inside * each, self.outside * each, self.space.size),)
+
+    def redrawn(self, codes: Codes, keep: int, whole: int, source: Source) -> Codes:
+        t, n = len(self.categories), len(codes)
+        stays = source.below(whole, n) < keep
+        members = np.zeros((n, t), dtype=bool)
+        for last in range(t - self.size, t):  # Floyd's rule, as in `_draw`
+            candidate = source.below(last + 1, n)
+            members[np.arange(n), np.where(members[np.arange(n), candidate], last, candidate)] = True
+        return np.where(stays[:, None], codes, self.space.pack(members))
 
     @property
     def supported(self) -> tuple[int, int]:

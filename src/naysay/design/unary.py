@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -66,6 +66,29 @@ class Unary(Pure):
     def odds(self) -> tuple[int, int]:
         ratio = Fraction(self.own * (_WHOLE - self.other), self.other * (_WHOLE - self.own))
         return ratio.numerator, ratio.denominator
+
+    @property
+    def pieces(self) -> tuple[tuple[Fraction, Fraction, int], ...]:
+        """The bit of the true category, and that of another."""
+        p, q = self.chances_named
+        return (p, q, 2), (1 - q, 1 - p, 2)
+
+    def faded(self, keep: int, whole: int) -> Unary:
+        half = _WHOLE // 2
+        own, other = (half + Fraction(keep * (each - half), whole) for each in (self.own, self.other))
+        if own.denominator > 1 or other.denominator > 1:
+            raise DesignError(
+                "the chances of both steps together must be multiples of 2**-32; designs.remembered() finds steps for "
+                "any two values of ε"
+            )
+        return replace(self, own=int(own), other=int(other), name="", notes=())
+
+    def redrawn(self, codes: Codes, keep: int, whole: int, source: Source) -> Codes:
+        named = self.space.statistic(codes) == 1
+        for place in range(len(self.categories)):
+            stays = source.below(whole, len(codes)) < keep
+            named[:, place] = np.where(stays, named[:, place], source.below(2, len(codes)) == 1)
+        return self.space.pack(named)
 
     @property
     def chances_named(self) -> tuple[Fraction, Fraction]:

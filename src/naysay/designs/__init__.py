@@ -24,6 +24,8 @@ from naysay.designs.numbers import *  # noqa: F403
 from naysay.designs.numbers import __all__ as _numbers
 from naysay.designs.randomized import *  # noqa: F403
 from naysay.designs.randomized import __all__ as _randomized
+from naysay.designs.remembered import *  # noqa: F403
+from naysay.designs.remembered import __all__ as _remembered
 from naysay.designs.stacked import *  # noqa: F403
 from naysay.designs.stacked import __all__ as _stacked
 from naysay.designs.variants import *  # noqa: F403
@@ -32,3 +34,4 @@ from naysay.designs.variants import __all__ as _variants
 __all__ = ["ASSUMPTIONS", "FAMILIES", "SOURCES", "catalog", "mix", "parse"]
 __all__ += [*_general, *_negative, *_offers, *_randomized, *_innocuous, *_variants, *_stacked, *_cheating]  # noqa: PLE0604 (lists of texts)
 __all__ += [*_frequencies, *_numbers]  # noqa: PLE0604 (lists of texts)
+__all__ += [*_frequencies, *_remembered]  # noqa: PLE0604 (a list of texts)
