@@ -4,9 +4,9 @@ A batch is what devices send and servers keep until they have counted it. `write
 of a stream, `count` and `tally` count them. docs/batches.md has both forms byte by byte.
 """
 
-from naysay.batches.batch import Batch, Heading
+from naysay.batches.batch import Batch, BatchError, Heading
 from naysay.batches.counting import Counted, Topic, count, tally
 from naysay.batches.reading import read
 from naysay.batches.writing import write
 
-__all__ = ["Batch", "Counted", "Heading", "Topic", "count", "read", "tally", "write"]
+__all__ = ["Batch", "BatchError", "Counted", "Heading", "Topic", "count", "read", "tally", "write"]

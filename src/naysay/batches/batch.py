@@ -13,12 +13,40 @@ from naysay.errors import DataError
 from naysay.responses import Codes, Responses
 from naysay.tally import Asked
 
-__all__ = ["Bad", "Batch", "Heading", "Named", "Reader", "by_hash"]
+__all__ = ["Bad", "Batch", "BatchError", "Heading", "Named", "Reader", "by_hash"]
 
 Bad = Literal["refuse", "keep"]
 """What becomes of a batch with a report that the design cannot make: all of it is refused, or the others are kept."""
 
 _LONGEST = 140  # characters of a question or wave
+
+
+class BatchError(DataError):
+    """A batch that cannot be counted.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, for programs: "form", "version", "short", "damaged", "large", "heading", "design", "level",
+        "width", "order" or "report".
+    message : str
+    row : int, optional
+        The place of the first bad report, counted from 0.
+
+    Examples
+    --------
+    >>> error = BatchError("report", "report 3 of 5 is 7", row=2)
+    >>> error.problem, str(error.within("batch 2"))
+    ('report', 'batch 2: report 3 of 5 is 7')
+    """
+
+    def __init__(self, problem: str, message: str, *, row: int | None = None) -> None:
+        super().__init__(message, row=row)
+        self.problem = problem
+
+    def within(self, place: str) -> BatchError:
+        """The same error; its message begins with the place of the batch."""
+        return BatchError(self.problem, f"{place}: {self}", row=self.row)
 
 
 class Named(Asked, Protocol):
@@ -52,7 +80,7 @@ class Heading(NamedTuple):
         for what, name in zip(("question", "wave", "level"), self[1:], strict=True):
             if len(name) > _LONGEST or not (name.isprintable() or not name):
                 told = f"the {what} of a batch must have at most {_LONGEST} characters in one line"
-                raise DataError(f"{told}; got {name[:80]!r}", value=name)
+                raise BatchError("heading", f"{told}; got {name[:80]!r}")
         return self
 
 
@@ -101,13 +129,17 @@ class Batch:
 
 def level_of(design: Named, heading: Heading) -> Any:
     """The level that a heading names; raises unless the design offers it."""
+    told = design.name or "this design"
     if design.levels == (None,):
         if heading.level:
-            raise DataError(f"{design.name or 'this design'} offers no levels; the batch names level {heading.level!r}")
+            raise BatchError("level", f"{told} offers no levels; the batch names level {heading.level!r}")
         return None
     if not heading.level:
-        raise DataError(f"{design.name or 'this design'} offers levels; the batch names none")
-    return design.level_named(heading.level)
+        raise BatchError("level", f"{told} offers levels; the batch names none")
+    try:
+        return design.level_named(heading.level)
+    except DataError as error:
+        raise BatchError("level", str(error)) from None
 
 
 def by_hash(designs: Named | Iterable[Named]) -> dict[str, Named]:
@@ -138,7 +170,8 @@ class Reader:
             design = self._known.get(heading.design)
             if design is None:
                 known = ", ".join(each[:12] for each in self._known)
-                raise DataError(f"its design has the hash {heading.design[:12]}…; expected {known}…: another design")
+                told = f"its design has the hash {heading.design[:12]}…; expected {known or 'none'}…: another design"
+                raise BatchError("design", told)
             found = layout_of(design.channel(level_of(design, heading)).space)
             self._layouts[heading.design, heading.level] = found
         return found
@@ -154,9 +187,11 @@ class Reader:
         layout = self.layout(heading.checked())
         reports = layout.of_bytes(body)
         if (wrong := layout.unordered(reports)).any():
-            raise DataError(
+            raise BatchError(
+                "order",
                 f"report {wrong.argmax() + 2} of {len(reports):,} is less than the one before; reports must stand in "
-                "ascending order, so that a batch does not tell in which order they came"
+                "ascending order, so that a batch does not tell in which order they came",
+                row=int(wrong.argmax()) + 1,
             )
         out = layout.outside(reports)
         places = np.flatnonzero(out).tolist()
@@ -170,7 +205,7 @@ class Reader:
         if wrong:
             why = f"report {wrong[0] + 1} of {total:,} is {shown(wrong[0])}; it must be {layout.told}"
             if self._bad == "refuse":
-                raise DataError(why, row=wrong[0])
+                raise BatchError("report", why, row=wrong[0])
         return Batch(self._known[heading.design], heading, layout, reports, len(wrong), why)
 
 

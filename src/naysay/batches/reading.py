@@ -11,7 +11,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Any, BinaryIO
 
-from naysay.batches.batch import Bad, Batch, Heading, Named, Reader, by_hash
+from naysay.batches.batch import Bad, Batch, BatchError, Heading, Named, Reader, by_hash
 from naysay.errors import DataError
 
 __all__ = ["CHECK", "HEAD", "LARGEST", "MAGIC", "VERSION", "read"]
@@ -70,9 +70,8 @@ def read(source: Source, designs: Named | Iterable[Named], *, bad: Bad = "refuse
             number += 1
             try:
                 batch = _json(reader, first, file) if first == b"{" else _binary(reader, first, file)
-            except DataError as error:
-                place = f"batch {number}" + (f" of {name}" if name else "")
-                raise DataError(f"{place}: {error}", row=error.row, value=error.value) from None
+            except BatchError as error:
+                raise error.within(f"batch {number}" + (f" of {name}" if name else "")) from None
             yield batch
 
 
@@ -93,25 +92,27 @@ def _opened(source: Source) -> Iterator[BinaryIO]:
 def _binary(reader: Reader, first: bytes, file: BinaryIO) -> Batch:
     head = first + file.read(HEAD.size - 1)
     if head[:4] != MAGIC[: len(head)]:
-        raise DataError("it is no batch: it begins neither with NSRB nor with {")
+        raise BatchError("form", "it is no batch: it begins neither with NSRB nor with {")
     _check_whole(head, HEAD.size)
     _, version, width, design, count, *lengths = HEAD.unpack(head)
     if version != VERSION:
-        raise DataError(f"it is of version {version}; this naysay reads version {VERSION}: please update")
+        raise BatchError("version", f"it is of version {version}; this naysay reads version {VERSION}: please update")
     if count * width > LARGEST:
-        raise DataError(f"its body would have {count * width:,} bytes; a batch has at most {LARGEST:,}: write several")
+        raise BatchError(
+            "large", f"its body would have {count * width:,} bytes; a batch has at most {LARGEST:,}: write several"
+        )
     names, body, check = (_exactly(file, size) for size in (sum(lengths), count * width, CHECK.size))
     if zlib.crc32(body, zlib.crc32(names, zlib.crc32(head))) != CHECK.unpack(check)[0]:
-        raise DataError("its checksum does not fit: the file is damaged; get it again")
+        raise BatchError("damaged", "its checksum does not fit: the file is damaged; get it again")
     ends = [sum(lengths[: place + 1]) for place in range(3)]
     try:
         texts = [names[end - length : end].decode() for length, end in zip(lengths, ends, strict=True)]
     except UnicodeDecodeError:
-        raise DataError("its question, wave and level must be UTF-8") from None
+        raise BatchError("heading", "its question, wave and level must be UTF-8") from None
     heading = Heading(design.hex(), *texts)
     needed = reader.layout(heading).width
     if width != needed:
-        raise DataError(f"its reports have {width} bytes; under this design they have {needed}")
+        raise BatchError("width", f"its reports have {width} bytes; under this design they have {needed}")
     return reader.of_bytes(heading, body)
 
 
@@ -123,26 +124,28 @@ def _exactly(file: BinaryIO, size: int) -> bytes:
 
 def _check_whole(found: bytes, size: int) -> None:
     if len(found) < size:
-        raise DataError(f"it is cut short: {size - len(found):,} bytes are missing; get the file again")
+        raise BatchError("short", f"it is cut short: {size - len(found):,} bytes are missing; get the file again")
 
 
 def _json(reader: Reader, first: bytes, file: BinaryIO) -> Batch:
     line = first + file.readline(LARGEST)
     if len(line) > LARGEST:
-        raise DataError(f"its line has more than {LARGEST:,} bytes: write several batches")
+        raise BatchError("large", f"its line has more than {LARGEST:,} bytes: write several batches")
     try:
         told = json.loads(line)
     except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict):
-        raise DataError("it is not one line of JSON; is it cut short?")
+        raise BatchError("form", "it is not one line of JSON; is it cut short?")
     if told.get("naysay") != "reports" or set(told) - _KEYS:
         wrong = ", ".join(map(repr, sorted(set(told) - _KEYS))) or f'"naysay": {told.get("naysay")!r}'
-        raise DataError(
-            f'it must hold "naysay": "reports", and of its keys only {", ".join(sorted(_KEYS))}; got {wrong}'
+        raise BatchError(
+            "form", f'it must hold "naysay": "reports", and of its keys only {", ".join(sorted(_KEYS))}; got {wrong}'
         )
     if told.get("version") != VERSION:
-        raise DataError(f"it is of version {told.get('version')!r}; this naysay reads version {VERSION}: please update")
+        raise BatchError(
+            "version", f"it is of version {told.get('version')!r}; this naysay reads version {VERSION}: please update"
+        )
     return reader.of_json(Heading(*(_text(told, name) for name in Heading._fields)), _reports(told))
 
 
@@ -151,12 +154,12 @@ def _text(told: dict[str, Any], name: str) -> str:
     if found is None:
         found = ""
     if not isinstance(found, str):
-        raise DataError(f"its {name} must be a text; got {found!r}")
+        raise BatchError("heading", f"its {name} must be a text; got {found!r}")
     return found
 
 
 def _reports(told: dict[str, Any]) -> list[Any]:
     found = told.get("reports")
     if not isinstance(found, list):
-        raise DataError("its reports must be a list")
+        raise BatchError("form", "its reports must be a list")
     return found

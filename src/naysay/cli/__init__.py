@@ -39,6 +39,7 @@ COMMANDS = {
     "panel": Place("microdata.commands.panel", "group"),
     "design": Place("cli.design", "group"),
     "questionnaire": Place("collect.commands.questionnaire", "group"),
+    "reports": Place("collect.commands.reports", "group"),
     "survey": Place("collect.commands.survey", "group"),
     "admin": Place("collect.commands.admin", "group"),
 }

@@ -23,6 +23,7 @@ from naysay.collect.api import api
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.invitations.issuing import ASKED, DRAWN, Asking
 from naysay.collect.refusals import CLOSED, Refusal
+from naysay.collect.reports.endpoint import Desk, Topics
 from naysay.collect.results.counting import folding
 from naysay.collect.server import schemas
 from naysay.collect.server.documents import Catalog, Served, home, threats
@@ -121,11 +122,12 @@ def create_app(
             store.open(survey)
     catalog = Catalog(published, store=store, client=files)
     keys = keys or Keys()
-    line: Line = (
-        Unstored()
-        if store is None
-        else Writer(store, look=_looks(store, catalog, files), fold=folding(store), every=settle_every)
-    )
+    line: Line = Unstored()
+    counted: Desk | None = None
+    if store is not None:
+        topics = Topics(store)
+        line = Writer(store, look=_looks(store, catalog, topics, files), fold=folding(store), every=settle_every)
+        counted = Desk(topics, line, each=each)
     service = Service(catalog, line, client=files, keys=keys, each=each, everybody=everybody)
     app = FastAPI(
         title="naysay",
@@ -157,6 +159,9 @@ def create_app(
     ]
     for method, path, endpoint, schema in routes:
         method(path, response_model=None, **schema)(endpoint)
+    if counted is not None:
+        app.post("/reports", response_model=None, **schemas.REPORTS)(counted.reports)
+        app.options("/reports", **_UNLISTED)(counted.preflight)
     if store is not None:
         app.mount("/api", api(store))
     if admin and store is not None:
@@ -171,13 +176,14 @@ def create_app(
     return app
 
 
-def _looks(store: Store, catalog: Catalog, client: Client) -> Callable[[], None]:
+def _looks(store: Store, catalog: Catalog, topics: Topics, client: Client) -> Callable[[], None]:
     """What the writer does about once a second: carry out what is due, and notice what has changed."""
     due = Clock(store, client)
 
     def look() -> None:
         due()
         catalog.refresh()
+        topics.refresh()
 
     return look
 

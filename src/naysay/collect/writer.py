@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
 from naysay.collect.refusals import Refusal
-from naysay.collect.storage import Outcome, Reply, Store, Taking, today
+from naysay.collect.storage import Outcome, Reply, Reports, Store, Taking, today
 
 __all__ = ["Line", "Unstored", "Writer"]
 
@@ -25,7 +25,7 @@ LOOK = 1.0  # seconds between two looks at the database: a survey may be new, or
 TALLIED = 500  # replies that are counted at once: for a part of a second nothing else is stored
 _RETRY = 5  # seconds
 
-_Waiting = tuple[Reply | Taking, "Future[Outcome]"]
+_Waiting = tuple[Reply | Taking | Reports, "Future[Outcome]"]
 
 
 class Unstored:
@@ -36,7 +36,7 @@ class Unstored:
     def start(self) -> None:
         """Nothing."""
 
-    def submit(self, reply: Reply | Taking) -> Future[Outcome]:
+    def submit(self, reply: Reply | Taking | Reports) -> Future[Outcome]:
         """An outcome at once: ``unstored``."""
         future: Future[Outcome] = Future()
         future.set_result(Outcome("unstored", today()))
@@ -83,7 +83,7 @@ class Writer:
         """Begin to write."""
         self._thread.start()
 
-    def submit(self, reply: Reply | Taking) -> Future[Outcome]:
+    def submit(self, reply: Reply | Taking | Reports) -> Future[Outcome]:
         """What will become of a reply, or of an invitation that is taken, once it is known.
 
         Raises
@@ -149,14 +149,14 @@ class Writer:
             for (_, future), outcome in zip(group, outcomes, strict=True):
                 future.set_result(outcome)
 
-    def _added(self, replies: Sequence[Reply | Taking]) -> list[Outcome]:
+    def _added(self, replies: Sequence[Reply | Taking | Reports]) -> list[Outcome]:
         try:
             outcomes = self._store.add(replies)
         except IntegrityError:  # another server stored one of them in the meantime: look again
             outcomes = self._store.add(replies)
         fresh = sum(outcome.what == "stored" for outcome in outcomes)
         self.stored += fresh
-        self._dirty = self._dirty or any(outcome.what in ("stored", "taken") for outcome in outcomes)
+        self._dirty = self._dirty or any(outcome.what in ("stored", "taken", "counted") for outcome in outcomes)
         self._untallied += fresh
         return outcomes
 

@@ -112,6 +112,7 @@ def command(asked: Options) -> None:
     from naysay.collect import serving
     from naysay.collect.app import create_app
     from naysay.collect.commands import phone
+    from naysay.collect.reports import topics
     from naysay.collect.server.keys import Keys
     from naysay.questionnaire import load
 
@@ -131,15 +132,18 @@ def command(asked: Options) -> None:
         closed = sorted(set(served) - set(names))
         if closed:
             output.note(f"closed, and not opened by serving: {', '.join(closed)}; see naysay survey open --help")
-        if not names and not asked.admin:
+        counting = any(each.closed is None for each in topics.listed(store))
+        if not (names or counting or asked.admin):
             raise DataError("there is no open survey to serve; name a questionnaire, as in naysay serve survey.json")
         begin = serving.url_of(listening, secure=certificate is not None, host=phone.host_of(asked))
         for name in names:
             output.say(f"{begin}/s/{name}")
             if asked.phone:
                 phone.show(f"{begin}/s/{name}")
+        if counting:
+            output.say(f"{begin}/reports")
         if asked.admin:
-            (output.note if names else output.say)(_of_admin(store, begin))
+            (output.note if names or counting else output.say)(_of_admin(store, begin))
         over = _of_host(listening) if certificate is None else phone.told(asked, certificate, listening)
         where = [*over, *_of_proxy(asked.rate), *_of_database(store)]
         for line in [*(each for name in names for each in _of_survey(served[name].published)), *where]:

@@ -17,6 +17,7 @@ __all__ = ["MINUTE", "Rates", "body_of"]
 
 MINUTE = 60.0
 SLOTS = 1 << 16
+_TOO_LARGE = "a body of this survey has exactly {:,} bytes"
 _PATIENCE = 30.0  # seconds for a body to arrive
 
 
@@ -59,13 +60,13 @@ class Rates:
         """Seconds until an answer from this address may come; 0 where it may come now."""
         return self._over(self._slot(address))
 
-    def wait(self, address: str) -> int:
-        """Count a valid answer. If `full` gives seconds to wait, return them and do not count it."""
+    def wait(self, address: str, answers: int = 1) -> int:
+        """Count valid answers. If they would be too many, return the seconds to wait and do not count them."""
         slot = self._slot(address)
-        seconds = self._over(slot)
+        seconds = self._over(slot, answers)
         if not seconds:
-            self._taken[slot] += 1
-            self._total += 1
+            self._taken[slot] += answers
+            self._total += answers
         return seconds
 
     def refuse(self, address: str) -> int:
@@ -74,8 +75,8 @@ class Rates:
         self._refused[slot] += 1
         return self._left() if 0 < self._each < self._refused[slot] else 0
 
-    def _over(self, slot: int) -> int:
-        over = (0 < self._each <= self._taken[slot]) or (0 < self._all <= self._total)
+    def _over(self, slot: int, answers: int = 1) -> int:
+        over = (0 < self._each < self._taken[slot] + answers) or (0 < self._all < self._total + answers)
         return self._left() if over else 0
 
     def _left(self) -> int:
@@ -99,7 +100,9 @@ def _network(address: str) -> str:
     return str(found)
 
 
-async def body_of(stream: AsyncIterable[bytes], *, announced: str | None, most: int) -> bytes:
+async def body_of(
+    stream: AsyncIterable[bytes], *, announced: str | None, most: int, too_large: str = _TOO_LARGE
+) -> bytes:
     """A body of at most `most` bytes. Reading stops as soon as a body is known to be longer.
 
     Raises
@@ -107,16 +110,16 @@ async def body_of(stream: AsyncIterable[bytes], *, announced: str | None, most: 
     Refusal
         ``too_large``, or ``too_slow``.
     """
-    too_large = Refusal("too_large", f"a body of this survey has exactly {most:,} bytes")
+    refusal = Refusal("too_large", too_large.format(most))
     if announced is not None and announced.isascii() and announced.isdigit() and int(announced[:20]) > most:
-        raise too_large
+        raise refusal
     body = bytearray()
     try:
         async with asyncio.timeout(_PATIENCE):
             async for part in stream:
                 body += part
                 if len(body) > most:
-                    raise too_large
+                    raise refusal
     except TimeoutError:
         raise Refusal("too_slow", f"the body must arrive within {_PATIENCE:.0f} seconds") from None
     return bytes(body)

@@ -8,7 +8,20 @@ from starlette.responses import HTMLResponse
 
 from naysay.collect.refusals import STATUS
 
-__all__ = ["ANSWERS", "FILE", "HEALTH", "HOME", "KEY", "PAGE", "SHARED", "STYLE", "SURVEY", "THREATS", "TOKEN"]
+__all__ = [
+    "ANSWERS",
+    "FILE",
+    "HEALTH",
+    "HOME",
+    "KEY",
+    "PAGE",
+    "REPORTS",
+    "SHARED",
+    "STYLE",
+    "SURVEY",
+    "THREATS",
+    "TOKEN",
+]
 
 
 def _refusals(*codes: str) -> dict[int | str, dict[str, Any]]:
@@ -137,4 +150,44 @@ ANSWERS: dict[str, Any] = {
         ),
     },
 }  # fmt: skip
+_BATCH = {
+    "type": "object",
+    "required": ["naysay", "version", "design", "reports"],
+    "additionalProperties": False,
+    "properties": {
+        "naysay": {"const": "reports"},
+        "version": {"const": 1},
+        "design": {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "the hash of the design"},
+        **{name: {"type": ["string", "null"], "maxLength": 140} for name in ("question", "wave", "level")},
+        "reports": {
+            "type": "array",
+            "items": {"type": ["integer", "string"]},
+            "description": "numbers of responses, or the texts that clients draw",
+        },
+    },
+}
+_KINDS = {
+    "application/json": {"schema": _BATCH},
+    "application/x-ndjson": {"schema": {"type": "string", "description": "a batch on each line"}},
+    "application/vnd.naysay.reports": {"schema": {"type": "string", "format": "binary"}},
+}
+REPORTS: dict[str, Any] = {
+    "openapi_extra": {
+        "requestBody": {"required": True, "content": _KINDS},
+        "parameters": [
+            {
+                "name": "bad",
+                "in": "query",
+                "description": "what becomes of the others if a report is none of its design",
+                "schema": {"enum": ["refuse", "keep"], "default": "refuse"},
+            }
+        ],
+    },
+    "responses": {
+        200: _content("application/json", "counted", _object(counted={"type": "integer"}, refused={"type": "integer"})),
+        **_refusals(
+            "malformed", "unknown", "closed", "too_slow", "too_large", "wrong_type", "busy", "internal", "unavailable"
+        ),
+    },
+}
 """The OpenAPI description of each endpoint."""

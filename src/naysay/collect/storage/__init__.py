@@ -4,6 +4,7 @@ from naysay.collect.storage.accepting import Outcome, Reply
 from naysay.collect.storage.invited import Taking
 from naysay.collect.storage.receipts import Receipt
 from naysay.collect.storage.replies import Replies
+from naysay.collect.storage.reported import Reports
 from naysay.collect.storage.store import Listed, Store, today
 
-__all__ = ["Listed", "Outcome", "Receipt", "Replies", "Reply", "Store", "Taking", "today"]
+__all__ = ["Listed", "Outcome", "Receipt", "Replies", "Reply", "Reports", "Store", "Taking", "today"]

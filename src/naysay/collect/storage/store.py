@@ -15,12 +15,13 @@ import numpy as np
 from sqlalchemy import Connection, Select, delete, func, insert, select, text, update
 
 from naysay.collect.client import FOLDER, Client
-from naysay.collect.storage import admin_tables, invited, migrations, tables, tallies
+from naysay.collect.storage import admin_tables, invited, migrations, reported, tables, tallies
 from naysay.collect.storage.accepting import Outcome, Reply, judged
 from naysay.collect.storage.address import BACKENDS, address_of
 from naysay.collect.storage.invited import Taking
 from naysay.collect.storage.receipts import Receipt, kept, mark_overwritten
 from naysay.collect.storage.replies import Replies
+from naysay.collect.storage.reported import Reports
 from naysay.collect.survey.published import Published
 from naysay.errors import DataError
 
@@ -318,14 +319,17 @@ class Store:
                     raise DataError(f"survey {published.name!r} was closed or deleted meanwhile; export it again")
                 yield Replies(published, [found[id] for id in some])
 
-    def add(self, group: Sequence[Reply | Taking]) -> list[Outcome]:
-        """Store replies with the tokens that they spend, and mark invitations as taken, in one transaction.
+    def add(self, group: Sequence[Reply | Taking | Reports]) -> list[Outcome]:
+        """Store replies with the tokens that they spend, mark invitations as taken, count reports: one transaction.
 
         It says what became of each; all are durable when this returns.
         """
         replies = [each for each in group if isinstance(each, Reply)]
         with self.engine.begin() as connection:
-            names, ids = {each.survey for each in group}, {reply.id for reply in replies}
+            names, ids = (
+                {each.survey for each in group if not isinstance(each, Reports)},
+                {reply.id for reply in replies},
+            )
             asked = _STANDING.where(tables.survey.c.name.in_(names))
             # the lock keeps surveys open, or closed, until the transaction ends
             open_now = _standing(connection, asked.with_for_update(read=True))
@@ -335,7 +339,7 @@ class Store:
             kept = {(survey, id): (answers, day) for survey, id, answers, day in rows}
             fresh: dict[tuple[str, str], Reply] = {}
             spent = invited.spent(connection, {reply.token for reply in replies if reply.token is not None})
-            outcomes = iter([judged(reply, open_now.get(reply.survey), kept, fresh, spent) for reply in replies])
+            outcomes = [judged(reply, open_now.get(reply.survey), kept, fresh, spent) for reply in replies]
             if fresh:  # inserted in the order of random ids, not of arrival
                 values = [{each.name: getattr(fresh[key], each.name) for each in columns} for key in sorted(fresh)]
                 connection.execute(insert(tables.reply), values)
@@ -343,12 +347,14 @@ class Store:
                 invited.spend(
                     connection, ((each.survey, each.token) for each in fresh.values() if each.token is not None)
                 )
-            return [
-                next(outcomes)
-                if isinstance(each, Reply)
-                else Outcome(invited.take(connection, each, open_now.get(each.survey)), today())
+            taken = [
+                Outcome(invited.take(connection, each, open_now.get(each.survey)), today())
                 for each in group
+                if isinstance(each, Taking)
             ]
+            counted = reported.add(connection, [each for each in group if isinstance(each, Reports)])  # locks go last
+            of = {Reply: iter(outcomes), Taking: iter(taken), Reports: iter(counted)}
+            return [next(of[type(each)]) for each in group]
 
     def settle(self) -> None:
         """Rewrite what is stored in the order of random ids, so that nothing tells in which order it came."""

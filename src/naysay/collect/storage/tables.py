@@ -11,6 +11,8 @@ __all__ = [
     "issuer",
     "metadata",
     "reply",
+    "report_count",
+    "report_topic",
     "shared",
     "spent",
     "survey",
@@ -117,6 +119,34 @@ shared = Table(
     Column("shown", LargeBinary, nullable=False),
 )
 """What others may see of a survey: the SHA-256 of the link, null once it is revoked, and tallies as last shown."""
+
+report_topic = Table(
+    "report_topic",
+    metadata,
+    Column("design", String(64), primary_key=True),
+    Column("question", String(140), primary_key=True),
+    Column("wave", String(140), primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+    Column("opened", Date, nullable=False),
+    Column("closed", Date),
+)
+"""What reports are counted for: a design by its hash and as JSON, a question and a wave; `closed` is null while they
+are."""
+
+report_count = Table(
+    "report_count",
+    metadata,
+    Column("design", String(64), primary_key=True),
+    Column("question", String(140), primary_key=True),
+    Column("wave", String(140), primary_key=True),
+    Column("level", String(140), primary_key=True),
+    Column("what", String(8), primary_key=True),
+    Column("place", BigInteger, primary_key=True),
+    Column("people", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""How often each report came. `what` is "report", or where sums are kept "named" (how often a category was named) and
+"size" (how often a set had this size). No batch, no time and no sender is kept."""
 
 OF_SURVEY = (reply, untallied, tally, shared)
 """The tables of what respondents sent, and of what is told of it."""

@@ -1,0 +1,142 @@
+"""``naysay reports``: what a server counts reports for, and their tallies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from naysay.collect.commands.database import DATA, Data, Database, opened
+from naysay.console import options, output
+from naysay.errors import DataError
+
+__all__ = ["app", "close", "group", "open_topic", "reports_list", "tally"]
+
+Question = Annotated[str | None, typer.Option(metavar="NAME", help="What is asked, as batches name it.")]
+Wave = Annotated[str | None, typer.Option(metavar="NAME", help="When it is asked, as batches name it.")]
+Hash = Annotated[
+    str | None,
+    typer.Option("--design-hash", metavar="HASH", help="The beginning of the design's hash, if there are several."),
+]
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.callback(invoke_without_command=True)
+def group(context: typer.Context) -> None:
+    """Let devices send reports without a survey: the server counts them and forgets them.
+
+    \b
+    Example:
+      naysay reports list
+    """
+    if context.invoked_subcommand is None:
+        output.say(context.get_help())
+
+
+@app.command("open")
+def open_topic(
+    design: Annotated[str, typer.Argument(metavar="DESIGN", help="A call, or a design's JSON file.")],
+    question: Question = None,
+    wave: Wave = None,
+    categories: options.Categories = None,
+    db: Database = None,
+    data: Data = DATA,
+) -> None:
+    """Count reports drawn under a design, and print its hash, which every batch must name.
+
+    A server that runs on the database takes them at POST /reports within a second. Question and wave are names that
+    you choose; batches must name the same. Reports to a topic that was closed are counted again.
+
+    \b
+    Examples:
+      naysay reports open crash.json --question crash
+      naysay reports open "k_ary(epsilon=1)" --categories "list,map,search" --question crash --wave 2026-11
+    """
+    from naysay.collect.admin.log import COMMAND_LINE, record
+    from naysay.collect.reports import topics
+
+    found = options.design_of(design, categories)
+    with opened(db, data, "make") as store:
+        topic = topics.open_topic(store, found, question=question or "", wave=wave or "")
+        record(store, "opened reports", who=COMMAND_LINE, detail=_told(topic))
+    output.say(topic.design)
+
+
+@app.command("close")
+def close(
+    question: Question = None,
+    wave: Wave = None,
+    design_hash: Hash = None,
+    db: Database = None,
+    data: Data = DATA,
+) -> None:
+    """Count no more reports to a question and wave. What was counted stays.
+
+    \b
+    Example:
+      naysay reports close --question crash --wave 2026-11
+    """
+    from naysay.collect.admin.log import COMMAND_LINE, record
+    from naysay.collect.reports import topics
+
+    with opened(db, data, "change") as store:
+        found = topics.topic_of(store, question=question, wave=wave, design=design_hash)
+        topics.close(store, found.topic)
+        record(store, "closed reports", who=COMMAND_LINE, detail=_told(found.topic))
+    output.say(f"{found.reports:,} reports were counted; no more are")
+
+
+@app.command("list")
+def reports_list(db: Database = None, data: Data = DATA) -> None:
+    """List what reports are counted for, and how many have come.
+
+    \b
+    Example:
+      naysay reports list
+    """
+    from naysay.collect.reports import topics
+
+    with opened(db, data, "read") as store:
+        found = topics.listed(store)
+    if not found:
+        output.say("reports are counted for nothing yet; see naysay reports open --help")
+        return
+    table = Table("question", "wave", "design", "hash", "reports", "opened", "closed", box=None)
+    for each in found:
+        name, days = topics.design_of(each.content).name, (each.opened, each.closed or "")
+        table.add_row(*each.topic[1:], name, each.topic.design[:12], f"{each.reports:,}", *map(str, days))
+    output.show(table)
+
+
+@app.command("tally")
+def tally(
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="The tally file to write, which naysay estimate reads.")],
+    question: Question = None,
+    wave: Wave = None,
+    design_hash: Hash = None,
+    force: options.Force = False,
+    db: Database = None,
+    data: Data = DATA,
+) -> None:
+    """Write the tally of all reports to a question and wave.
+
+    \b
+    Example:
+      naysay reports tally crash.tally --question crash --wave 2026-11
+    """
+    from naysay.collect.reports import topics
+
+    if out.exists() and not force:
+        raise DataError(f"{str(out)!r} exists; give another name, or --force")
+    with opened(db, data, "read") as store:
+        found = topics.tally(store, topics.topic_of(store, question=question, wave=wave, design=design_hash))
+    found.save(out)
+    output.note(f"{found.n:,} reports are in {out}")
+
+
+def _told(topic: tuple[str, str, str]) -> str:
+    digest, question, wave = topic
+    return f"question {question!r}, wave {wave!r}, design {digest[:12]}"

@@ -1,0 +1,82 @@
+"""What reports are counted for: opened, closed, listed, and their tallies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from naysay.batches import Heading, Topic
+from naysay.collect.reports.cells import check_countable, tally_of
+from naysay.collect.storage import Store, reported, today
+from naysay.collect.storage.reported import Known
+from naysay.design import Answerable, Design
+from naysay.errors import DataError
+from naysay.tally import Tally
+
+__all__ = ["close", "design_of", "listed", "open_topic", "tally", "topic_of"]
+
+
+def open_topic(store: Store, design: Answerable, *, question: str = "", wave: str = "") -> Topic:
+    """Count reports for a design, a question and a wave, from now on or again.
+
+    Raises
+    ------
+    DataError
+        A name of more than 140 characters, or a design whose counters would be too many.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> store = Store("sqlite://")
+    >>> topic = open_topic(store, designs.k_ary(("list", "map", "search"), epsilon=1), question="crash")
+    >>> [(each.topic.question, each.reports) for each in listed(store)]
+    [('crash', 0)]
+    >>> store.dispose()
+    """
+    check_countable(design)
+    topic = Topic(*Heading(design.hash, question, wave).checked()[:3])
+    with store.engine.begin() as connection:
+        reported.open_(connection, topic, design.to_json().encode(), today())
+    return topic
+
+
+def close(store: Store, topic: Topic) -> None:
+    """Count no more reports for a topic; what was counted stays."""
+    with store.engine.begin() as connection:
+        reported.close(connection, topic, today())
+
+
+def listed(store: Store) -> tuple[Known, ...]:
+    """Everything that reports are or were counted for, with how many have come."""
+    with store.reading() as connection:
+        return reported.known(connection)
+
+
+def topic_of(store: Store, *, question: str | None, wave: str | None, design: str | None = None) -> Known:
+    """The one topic of this question and wave; with several designs, of the one whose hash begins so.
+
+    Raises
+    ------
+    DataError
+        None or several are meant; the message lists all.
+    """
+    return reported.only(listed(store), question, wave, design)
+
+
+def design_of(content: bytes) -> Answerable:
+    """The design that a topic was opened with."""
+    return Design.from_json(content.decode())
+
+
+def tally(store: Store, known: Known) -> Tally:
+    """The tally of all reports to a topic.
+
+    Raises
+    ------
+    DataError
+        None has come yet.
+    """
+    with store.reading() as connection:
+        counts: Mapping[reported.Cell, int] = reported.counts(connection, known.topic)
+    if not counts:
+        raise DataError(f"no report to {known.topic.question!r} has come yet")
+    return tally_of(design_of(known.content), known.topic, counts)

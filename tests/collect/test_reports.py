@@ -1,0 +1,219 @@
+"""``POST /reports``: batches are checked, counted and forgotten, on both databases."""
+
+import json
+import logging
+import re
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+from naysay import batches, designs
+from naysay.collect.reports import topics
+from naysay.collect.reports.endpoint import BINARY, MOST
+from naysay.collect.storage import Store
+from naysay.errors import DataError
+
+CRASH = designs.k_ary(("list", "map", "search"), epsilon=1)
+SETS = designs.subset_selection(70, epsilon=1)
+KINDS = {"binary": BINARY, "json": "application/json"}
+
+
+def written(design, said, **named):
+    file = BytesIO()
+    batches.write(file, design, said, **named)
+    return file.getvalue()
+
+
+def line(**changes):
+    told = {"naysay": "reports", "version": 1, "design": CRASH.hash, "question": "crash", "reports": ["map"]}
+    return json.dumps(told | changes).encode()
+
+
+@pytest.fixture
+def served(store, run):
+    """A server on an empty database of each kind that counts crashes."""
+    topics.open_topic(store, CRASH, question="crash")
+    return run([], store, each=0, everybody=0)
+
+
+def send(served, content, kind=BINARY, query="", **how):
+    return served.ask("POST", f"/reports{query}", content, headers={"content-type": kind} | how)
+
+
+def tally(store, **named):
+    return topics.tally(store, topics.topic_of(store, **({"question": None, "wave": None} | named)))
+
+
+@pytest.mark.parametrize("form", KINDS)
+def test_what_is_sent_is_counted(served, store, until, form):
+    rng = np.random.default_rng(3)
+    levels = designs.negative_levels(("a", "b", "c", "d"))
+    of = {
+        "numbers": (designs.affine(40, epsilon=1), None),
+        "sets": (SETS, None),
+        "bits": (designs.unary(10, epsilon=1), None),
+        "levels": (levels, rng.choice(levels.levels, 300).tolist()),
+    }
+    for question, (design, _) in of.items():
+        topics.open_topic(store, design, question=question, wave="1")
+    for question, (design, level) in of.items():
+        truth = [design.categories[place] for place in rng.integers(0, 3, 300)]
+        said = design.randomize(truth, rng=rng, **({} if level is None else {"level": level}))
+        content = written(design, said, question=question, wave=1, form=form)
+        until(lambda content=content: send(served, content, KINDS[form]).status == 200)
+        found, expected = tally(store, question=question), design.tally(said)
+        for mine, theirs in zip(found.parts, expected.parts, strict=True):
+            for name in mine.arrays:
+                np.testing.assert_array_equal(getattr(mine, name), getattr(theirs, name))
+        assert (found.question, found.wave) == (question, "1")
+
+
+def test_many_senders_at_once_are_all_counted(served, store):
+    content = written(CRASH, ["map", "list", "map"], question="crash")
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: send(served, content), range(60)))
+    assert {each.status for each in answers} == {200}
+    assert answers[0].json == {"counted": 3, "refused": 0}
+    assert tally(store).counts.tolist() == [60, 120, 0]
+
+
+def test_a_server_keeps_counters_and_nothing_else(served, store):
+    """No batch, id, address or time: the rows after many batches are those after one."""
+    for said in (["map", "list"], ["map"], ["search"]):
+        send(served, written(CRASH, said, question="crash"), user_agent="secret", referer="http://secret/")
+    served.stop()
+    with store.reading() as connection:
+        rows = connection.execute(text("SELECT * FROM report_count ORDER BY place")).all()
+        others = [connection.execute(text(f"SELECT count(*) FROM {t}")).scalar() for t in ("reply", "tally", "spent")]
+    digest = CRASH.hash
+    assert [tuple(row) for row in rows] == [
+        (digest, "crash", "", "", "report", place, people) for place, people in enumerate((1, 2, 1))
+    ]
+    assert others == [0, 0, 0]
+
+
+def test_a_batch_sent_twice_is_counted_twice(served, store):
+    """There is no id by which a server could know a batch again; docs/batches.md says when to send again."""
+    for _ in range(2):
+        assert send(served, line(), "application/json").json == {"counted": 1, "refused": 0}
+    assert tally(store).n == 2
+
+
+REFUSED = {
+    "no batch": (b"", BINARY, 422, "malformed", "the body holds no batch"),
+    "not ours": (b"hello", BINARY, 422, "malformed", "binary or as lines of JSON"),
+    "another design": (line(design="0" * 64), "application/json", 404, "unknown", "a design that this server does not"),
+    "another question": (line(question="other"), "application/json", 404, "unknown", "under this question and wave"),
+    "another wave": (line(wave="2"), "application/json", 404, "unknown", "under this question and wave"),
+    "a level": (line(level="1"), "application/json", 422, "malformed", "a batch must name a level if"),
+    "out of range": (line(reports=[0, 77]), "application/json", 422, "malformed", "batch 1: report 2: "),
+    "a later version": (line(version=2), "application/json", 422, "malformed", "of version 1"),
+    "cut short": (written(CRASH, ["map"], question="crash")[:-1], BINARY, 422, "malformed", "cut short"),
+    "damaged": (written(CRASH, ["map"], question="crash")[:-1] + b"\0", BINARY, 422, "malformed", "checksum"),
+    "text": (line(), "text/plain", 415, "wrong_type", "reports are application/json or"),
+    "too large": (b" " * (MOST + 1), BINARY, 413, "too_large", "send several"),
+    "one good, one bad": (
+        line() + b"\n" + line(reports=[3]),
+        "application/json",
+        422,
+        "malformed",
+        "batch 2: report 1",
+    ),
+}
+
+
+@pytest.fixture
+def refusing(tmp_path, run):
+    """A server on SQLite, which is enough for what never reaches a database."""
+    store = Store(tmp_path / "answers.db")
+    topics.open_topic(store, CRASH, question="crash")
+    yield run([], store, each=0), store
+    store.dispose()
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_counts_nothing_and_is_not_repeated(refusing, name):
+    served, store = refusing
+    content, kind, status, code, told = REFUSED[name]
+    found = send(served, content, kind)
+    assert (found.status, found.code) == (status, code)
+    assert told in found.json["error"]["message"]
+    assert not re.search(r"77|other\b|0000", found.json["error"]["message"])
+    assert found.headers["access-control-allow-origin"] == "*"
+    assert topics.listed(store)[0].reports == 0
+
+
+def test_the_others_of_a_bad_batch_are_counted_if_asked(served, store):
+    found = send(served, line(reports=["map", 3, "list", "no"]), "application/json", "?bad=keep")
+    assert found.json == {"counted": 2, "refused": 2}
+    assert tally(store).counts.tolist() == [1, 1, 0]
+    assert send(served, line(), "application/json", "?bad=maybe").status == 422
+
+
+def test_a_closed_question_takes_nothing_and_can_open_again(served, store, until):
+    send(served, line(), "application/json")
+    topics.close(store, topics.listed(store)[0].topic)
+    assert send(served, line(), "application/json").code == "closed"
+    until(lambda: send(served, line(), "application/json").status == 410)
+    topics.open_topic(store, CRASH, question="crash")
+    until(lambda: send(served, line(), "application/json").status == 200)
+    assert tally(store).n == 2
+
+
+def test_reports_of_one_address_are_limited(store, run):
+    topics.open_topic(store, CRASH, question="crash")
+    served = run([], store, each=10)
+    assert send(served, line(reports=[0] * 11), "application/json").status == 413
+    assert send(served, line(reports=[0] * 8), "application/json").status == 200
+    found = send(served, line(reports=[0] * 3), "application/json")
+    assert (found.status, found.code) == (429, "busy")
+    assert int(found.headers["retry-after"]) <= 60
+    assert send(served, line(reports=[0] * 2), "application/json").status == 200
+
+
+def test_pages_of_other_origins_may_send_and_read_nothing_else(refusing):
+    served, _ = refusing
+    asked = {"origin": "https://app.example", "access-control-request-method": "POST"}
+    found = served.ask("OPTIONS", "/reports", headers=asked | {"access-control-request-headers": "content-type"})
+    assert found.status == 204
+    assert found.headers["access-control-allow-methods"] == "POST"
+    assert found.headers["access-control-allow-headers"] == "content-type"
+    for path in ("/health", "/", "/api/v1/surveys", "/api/v1/reports"):
+        for method in ("GET", "OPTIONS"):
+            assert "access-control-allow-origin" not in served.ask(method, path, headers=asked).headers
+    for headers in (found.headers, send(served, b"").headers):
+        assert "access-control-allow-credentials" not in headers
+        assert "set-cookie" not in headers
+
+
+def test_no_log_line_tells_of_a_batch(served, caplog):
+    caplog.set_level(logging.DEBUG)
+    send(served, line(), "application/json")
+    send(served, line(reports=[77]), "application/json")
+    served.stop()
+    assert not re.search(r"77|192\.0\.2|map|crash", caplog.text)
+
+
+def test_designs_whose_counters_would_grow_are_not_opened(store):
+    names = designs.affine(("a.example", "b.example"), epsilon=2, names=True)
+    for design in (names, designs.negative(range(70), discards=30)):
+        with pytest.raises(DataError, match="a server counts designs of at most 4,194,304 responses"):
+            topics.open_topic(store, design)
+    with pytest.raises(DataError, match="at most 140 characters"):
+        topics.open_topic(store, CRASH, question="q" * 141)
+
+
+def test_the_topic_that_is_meant_must_be_one(store):
+    with pytest.raises(DataError, match="nothing is counted under this name"):
+        tally(store)
+    topics.open_topic(store, CRASH, question="crash", wave="1")
+    with pytest.raises(DataError, match="no report to 'crash' has come yet"):
+        tally(store)
+    topics.open_topic(store, CRASH, question="crash", wave="2")
+    with pytest.raises(DataError, match="2 are meant by this; name one"):
+        tally(store, question="crash")
+    with pytest.raises(DataError, match="'crash', wave '1'"):
+        tally(store, question="krash")
