@@ -139,4 +139,4 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 def several(number: int, one: str, many: str) -> str:
     """A number with its noun: ``1 cell``, ``2 cells``."""
-    return f"{number} {one if number == 1 else many}"
+    return f"{number:,} {one if number == 1 else many}"

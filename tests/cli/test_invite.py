@@ -93,7 +93,7 @@ def test_a_lost_link_is_replaced_and_a_used_one_only_on_purpose(naysay, refused,
     told = naysay("survey", "invite", "sample")
     assert "made tokens" not in told.err
     assert told.out == "sample: 2 invited, 0 have begun, 0 have answered\n"
-    assert "1 invitations were replaced after they had been used, so at most 1 replies are second ones" in told.err
+    assert "1 invitation was replaced after use, so at most 1 reply is a second one" in told.err
 
 
 @pytest.mark.parametrize(

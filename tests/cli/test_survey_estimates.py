@@ -8,7 +8,7 @@ import polars as pl
 import pyreadstat
 import pytest
 
-from naysay import collect, estimate
+from naysay import collect, estimate, files
 from naysay.collect import respond
 from naysay.collect.app import create_app
 from naysay.collect.serving import background
@@ -206,6 +206,14 @@ def test_a_researcher_adds_weights_to_an_export(naysay, refused, data):
     np.testing.assert_allclose(weighted["proportions"], bare["proportions"])
     assert weighted["categories"] == bare["labels"]
     assert "--design DESIGN is missing" in refused("estimate", "data.sav", "--response", "age", "--weight", "w")
+
+
+def test_an_export_is_regressed_with_the_designs_that_it_carries(naysay, refused, data):
+    assert naysay("survey", "export", "sample", "--data", data, "--to", "data.csv").code == 0
+    words = ("regress", "smoking ~ C(area)", "data.csv", "--format", "json", "--missing", "drop")
+    design = files.designs_of(Path("data.csv"))["smoking"].design.to_json()
+    assert naysay(*words).out == naysay(*words, "--design", design).out != ""
+    assert "--design DESIGN is missing: how the answers in 'area' were" in refused("regress", "area ~ 1", "data.csv")
 
 
 def test_an_export_is_not_written_over(naysay, refused, data):

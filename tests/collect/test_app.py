@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect
 from naysay.collect import Client, Published
 from naysay.collect.app import create_app
 from naysay.collect.refusals import STATUS
+from naysay.collect.results import sharing
 from naysay.collect.server import limits
 from naysay.collect.server.guard import ASSETS, DATA, SECURITY, Guard
 from naysay.collect.server.limits import Rates
@@ -284,6 +285,14 @@ def test_rates_are_limited_by_address_and_in_all(run, questionnaire, client, pub
     assert (found.code, 0 < int(found.headers["retry-after"]) <= 60) == ("busy", True)
     assert [running.post(content, address=f"198.51.100.{host}").status for host in range(3)] == [201, 201, 429]
     assert running.get("/s/kinds").status == 200
+
+
+def test_pages_of_results_are_limited_too_for_right_links_and_wrong_ones(run, published, store, client):
+    store.open(published)
+    link = sharing.share(store, "kinds")
+    running = run([], store, client=client, each=3)
+    assert [running.get(path).status for path in (link, "/results/wrong", link, link)] == [200, 404, 200, 429]
+    assert running.get(link).code == "busy"
 
 
 def test_a_proxy_that_is_not_trusted_is_told_of_once(preview, published, answers, write_body, caplog):

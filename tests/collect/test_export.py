@@ -146,9 +146,8 @@ SEQUENCES = {
     "titlStmt": "titl subTitl altTitl parTitl IDNo",
     "stdyInfo": "studyBudget subject abstract sumDscr qualityStatement notes exPostEvaluation",
     "fileDscr": "fileTxt locMap notes",
-    "fileTxt": "fileName fileCitation dataFingerprint fileCont fileStrc dimensns fileType format filePlac dataChck "
+    "fileTxt": "fileName fileCitation fileCont fileStrc dimensns fileType format filePlac dataChck "
     "ProcStat dataMsng software verStmt",
-    "dataFingerprint": "digitalFingerprintValue algorithmSpecification algorithmVersion",
     "dimensns": "caseQnty varQnty logRecL recPrCas recNumTot",
     "dataDscr": "varGrp nCubeGrp var nCube notes",
     "var": "location labl imputation security embargo respUnit anlysUnit qstn valrng invalrng undocCod universe "
@@ -161,7 +160,7 @@ ALLOWED = {
     "intrvl": {"contin", "discrete"},
     "nature": {"nominal", "ordinal", "interval", "ratio", "percent", "other"},
     "representationType": {"text", "numeric", "code", "datetime", "other"},
-    "type": {"character", "numeric", "dataFile", "data", "design"},
+    "type": {"character", "numeric", "fingerprint", "design"},
     "category": {"date", "time", "currency", "other"},
 }
 
@@ -183,7 +182,7 @@ def test_the_codebook_for_archives_has_the_structure_of_its_schema(exported, kin
     assert len(set(marks)) == len(marks)
     names = [element.get("name") for element in root.iter(f"{{{NAMESPACE}}}var")]
     assert names == [entry.column for entry in files.codebook_of(exported[kind]).entries]
-    digest = root.find(f".//{{{NAMESPACE}}}digitalFingerprintValue").text
+    digest = root.find(f".//{{{NAMESPACE}}}fileDscr/{{{NAMESPACE}}}notes").text
     import hashlib
 
     assert digest == hashlib.sha256(exported[kind].read_bytes()).hexdigest()

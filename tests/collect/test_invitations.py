@@ -249,7 +249,7 @@ def test_invitations_are_for_surveys_that_are_open_and_not_answered(store, publi
         invitations.invite(store, "kinds", 3)
     store.reopen("kinds")
     store.add([Reply("kinds", published.hash, "a" * 32, json.dumps(answers), today())])
-    with pytest.raises(DataError, match="has 1 replies from an open link"):
+    with pytest.raises(DataError, match="has 1 reply from an open link"):
         invitations.invite(store, "kinds", 3)
     assert store.published("kinds").hash == published.hash
     store.delete("kinds")
@@ -280,7 +280,7 @@ def test_a_reply_that_comes_through_the_open_link_at_the_same_moment_keeps_the_l
         storing.set()
         time.sleep(0.3)
     thread.join()
-    assert ["has 1 replies from an open link" in told for told in refused] == [True]
+    assert ["has 1 reply from an open link" in told for told in refused] == [True]
     assert store.published("kinds").key is None
 
 
@@ -289,8 +289,8 @@ def test_a_survey_that_invites_stays_one_when_it_is_served_or_replaced(inviting,
     inviting.store.open(published)
     assert inviting.published.hash == before.hash
     other = Published.of(published.questionnaire.model_copy(update={"title": {"en": "Other"}}), client=client)
-    inviting.store.open(other, replace=True)
-    assert inviting.published.key == before.key
+    inviting.store.open(other, replace=True, client=client)
+    assert inviting.published.key == before.key and inviting.published.has(client)
     assert inviting.counts() == (5, 0, 0, 0)
     inviting.store.delete("kinds")
     inviting.store.open(published)

@@ -102,7 +102,7 @@ def test_a_survey_is_replaced_only_while_nobody_has_answered(store, published, c
     store.open(other, replace=True)
     assert store.published("kinds").hash == other.hash
     assert store.add([reply(other, "a" * 32, answers)])[0].what == "stored"
-    with pytest.raises(DataError, match="has 1 replies"):
+    with pytest.raises(DataError, match="has 1 reply"):
         store.open(published, replace=True)
 
 

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from naysay import _checks, crosstab, files
-from naysay.collect.commands.database import DATA, Data, Database, opened
+from naysay.collect.commands.database import Surveyed
 from naysay.console import options, output, pages
 from naysay.console.commands import takes
 from naysay.console.sampling import SamplingOptions, prepared
@@ -78,11 +78,6 @@ class Crossed:
     separator: options.Separator = ","
     encoding: options.Encoding = None
     codes: options.Codes = False
-    survey: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Instead of FILE: a survey in the database of `naysay serve`.")
-    ] = None
-    db: Database = None
-    data: Data = DATA
 
     def variables(self) -> Iterator[Variable]:
         """Rows, columns, and layers where they are asked for."""
@@ -96,8 +91,8 @@ class Crossed:
 
 
 @dataclass(frozen=True)
-class Options(SamplingOptions, Crossed):
-    """All options: of the crosstab, then of the sample that it comes from."""
+class Options(SamplingOptions, Surveyed, Crossed):
+    """All options: of the crosstab, then of the survey or the sample that it comes from."""
 
 
 @takes(Options)
@@ -130,7 +125,7 @@ def command(asked: Options) -> None:
     pages.check(asked.html)
     if (asked.file is None) == (asked.survey is None):
         raise DataError("give FILE or --survey NAME, one of both; see naysay crosstab --help")
-    found = _of_survey(asked, asked.survey) if asked.file is None else _of_file(asked, asked.file)
+    found = _of_survey(asked) if asked.file is None else _of_file(asked, asked.file)
     test = found.independence(
         replicates=_surveys(found) if asked.bootstrap is None else asked.bootstrap,
         rng=None if asked.seed is None else np.random.default_rng(asked.seed),
@@ -166,7 +161,7 @@ def _of_file(asked: Options, file: Path) -> Crosstab:
         )
 
 
-def _of_survey(asked: Options, survey: str | None) -> Crosstab:
+def _of_survey(asked: Options) -> Crosstab:
     """The crosstab of a survey's answers, with the designs that its questions were published with."""
     from naysay.collect.survey.repeated import cautioned
 
@@ -174,8 +169,7 @@ def _of_survey(asked: Options, survey: str | None) -> Crosstab:
     for name in [*own, *(each.name for each in fields(SamplingOptions)), "count"]:
         if getattr(asked, name) not in (None, False, "error"):
             raise DataError(f"leave --{name.replace('_', '-')} out: the published questionnaire says it")
-    with opened(asked.db, asked.data, "read") as store:
-        replies = store.replies(str(survey))
+    replies = asked.replies()
     frame = replies.frame
     variables: dict[str, Any] = {}
     for role in _ROLES:

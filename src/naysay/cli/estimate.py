@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,7 +11,7 @@ import typer
 
 from naysay import _checks, estimate, files, privacy
 from naysay.cli.surveyed_page import page_of, plain_csv, plain_object, plain_text
-from naysay.collect.commands.database import DATA, Data, Database, opened
+from naysay.collect.commands.database import Surveyed
 from naysay.collect.results.answered import Answered, of_database, of_export
 from naysay.console import options, output, pages
 from naysay.console.commands import takes
@@ -82,11 +82,6 @@ class Estimated:
     separator: options.Separator = ","
     encoding: options.Encoding = None
     codes: options.Codes = False
-    survey: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Instead of FILE: a survey in the database of `naysay serve`.")
-    ] = None
-    db: Database = None
-    data: Data = DATA
     language: Annotated[
         str | None,
         typer.Option(
@@ -122,8 +117,8 @@ class Estimated:
 
 
 @dataclass(frozen=True)
-class Options(SamplingOptions, Estimated):
-    """All options: of the estimate, then of the sample that it comes from."""
+class Options(SamplingOptions, Surveyed, Estimated):
+    """All options: of the estimate, then of the survey or the sample that it comes from."""
 
 
 @takes(Options)
@@ -161,7 +156,7 @@ def command(asked: Options) -> None:
     _checks.confidence(asked.confidence)
     pages.check(asked.html)
     if asked.survey is not None:
-        _say_survey(asked, _survey(asked, asked.survey))
+        _say_survey(asked, _survey(asked))
         return
     if asked.file is None:
         raise DataError("give FILE, or --survey NAME; see naysay estimate --help")
@@ -174,21 +169,11 @@ def command(asked: Options) -> None:
     if not asked.response:
         raise DataError("--response COLUMN is missing: the column of FILE with the answers")
     file, response = asked.file, asked.response
-    asked, design = _designed(asked, file, response)
+    asked, design = options.designed(asked, file, response[0])
     fits = _of_file(asked, file, response, design)
     question = response[0]
     pages.write(asked.html, lambda: page_of(None, {question: fits}, asked.shown, by=asked.by))
     _say(fits, asked)
-
-
-def _designed(asked: Options, file: Path, response: Sequence[str]) -> tuple[Options, Answerable]:
-    """The design that is asked for, or that an export has beside it; then the options name its levels, too."""
-    if asked.design is not None:
-        return asked, options.design_of(asked.design, asked.categories)
-    known = files.designs_of(file, codes=asked.codes).get(response[0])
-    if known is None:
-        raise DataError("--design DESIGN is missing: how the answers were randomized")
-    return replace(asked, level=asked.level or known.level), known.design
 
 
 def _exported(asked: Options, file: Path) -> Answered | None:
@@ -240,12 +225,11 @@ def _estimator(asked: Options, design: Answerable) -> Any:
 
 
 def _survey(asked: Options, survey: str) -> Answered:
+def _survey(asked: Options) -> Answered:
     """The answers in a survey's database, after checking that nothing is asked of them that the survey says."""
     if asked.file is not None:
         raise DataError(f"answers come from a FILE or from a --survey; got both, {str(asked.file)!r} and a survey")
-    with opened(asked.db, asked.data, "read") as store:
-        replies = store.replies(survey)
-    return of_database(replies, names=asked.plain_names, language=asked.language)
+    return of_database(asked.replies(), names=asked.plain_names, language=asked.language)
 
 
 def _say_survey(asked: Options, answered: Answered) -> None:

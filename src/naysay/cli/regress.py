@@ -32,7 +32,7 @@ class Regressed:
         typer.Argument(metavar="FORMULA", help="Such as 'cheated ~ age + gender', the column of answers on the left."),
     ]
     file: options.File
-    design: options.DesignText
+    design: Annotated[str | None, options.design_option] = None
     categories: options.Categories = None
     level: Annotated[str | None, options.column("The level that each respondent chose.")] = None
     sample: Annotated[str | None, options.column("The sample that each respondent was in, for several samples.")] = None
@@ -98,8 +98,8 @@ def command(asked: Options) -> None:
 
     _checks.confidence(asked.confidence)
     pages.check(asked.html)
-    design = options.design_of(asked.design, asked.categories)
     formula = parse(asked.formula)
+    asked, design = options.designed(asked, asked.file, formula.response[0])
     frame = _prepared(asked, list(formula.response), list(formula.variables))
     sampling = asked.sampling(frame)
     with (

@@ -141,7 +141,7 @@ def create_app(
         exception_handlers={Refusal: _failed, HTTPException: _failed, RequestValidationError: _failed},
     )
     app.state.service = service
-    told = SharedResults(store, catalog)
+    told = SharedResults(store, catalog, Rates(each=each, all=everybody))
     app.add_middleware(Straight, answers=service.answers)
     app.add_middleware(Guard)  # around all of it
     routes: list[tuple[Callable[..., Any], str, Callable[..., Any], dict[str, Any]]] = [

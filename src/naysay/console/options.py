@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
-from naysay import _checks, designs
+from naysay import _checks, designs, files
 from naysay.design import Answerable, load, read
-from naysay.errors import DesignError
+from naysay.errors import DataError, DesignError
 from naysay.printing.numbers import csv_text
 
 DATA_FILE = typer.Argument(metavar="FILE", help="CSV, Parquet, JSON lines, SPSS or Stata, by suffix.")
@@ -20,6 +21,7 @@ design_option = typer.Option(
     "--design", metavar="DESIGN", help="A call, such as 'warner(p=0.7)', or a design's JSON file."
 )
 DesignText = Annotated[str, design_option]
+Asked = TypeVar("Asked", bound=Any)
 
 
 def column(told: str) -> Any:
@@ -78,6 +80,16 @@ def design_of(text: str, categories: str | None) -> Answerable:
             "leave --categories out"
         )
     return found
+
+
+def designed(asked: Asked, file: Path, response: str) -> tuple[Asked, Answerable]:
+    """The design that is asked for, or that the export of a survey has beside it; then options name its levels, too."""
+    if asked.design is not None:
+        return asked, design_of(asked.design, asked.categories)
+    known = files.designs_of(file, codes=asked.codes).get(response)
+    if known is None:
+        raise DataError(f"--design DESIGN is missing: how the answers in {response!r} were randomized")
+    return replace(asked, level=asked.level or known.level), known.design  # type: ignore[type-var]
 
 
 def record(text: str) -> tuple[str, ...]:

@@ -175,7 +175,7 @@ def test_a_wrong_tally_is_found_and_mended(filled, naysay):
     url = filled.engine.url.render_as_string(hide_password=False)
     code, out, err = naysay("survey", "recount", "sample", "--db", url)
     assert (code, "smoking" in err) == (0, True)
-    assert f"{len(wrong)} tallies of sample were wrong; all 400 replies are counted anew" in out
+    assert f"{len(wrong)} tallies of sample differed; 400 replies are counted anew" in out
     assert counting.differing(filled, "sample") == {}
     assert "hold its 400 replies" in naysay("survey", "recount", "sample", "--db", url)[1]
 

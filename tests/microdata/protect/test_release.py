@@ -16,7 +16,9 @@ import pytest
 from naysay import files
 from naysay.cli import main
 from naysay.errors import DataError
-from naysay.microdata import protect
+from naysay.microdata import attack, protect
+from naysay.microdata.protect.releases import log_of
+from naysay.microdata.report.protection import protection
 
 LABELS = {
     "gender": {1: "male", 2: "female", 9: "refused"},
@@ -308,7 +310,13 @@ def test_after_values_move_no_safety_is_claimed(name, sav, capsys):
     found = protect.release(files.Original.read(sav), plan, out)
     assert found.intruder_before.mean > 0.3 and found.intruder_after is None
     assert f"after {name}, keys may hold other values" in str(found) and "naysay attack" in str(found)
-    assert ".0000" not in str(found)
+    names = ["age", "gender"]
+    beside = attack.link(files.Original.read(out).frame, files.Original.read(sav).frame, names, attacks=["nearest"])
+    assert found.intruder_nearest.value == pytest.approx(beside.attacks[0].of_all.value, abs=0.02)
+    assert str(found.intruder_nearest) in str(found)
+    log = tomllib.loads(log_of(out).read_text(encoding="utf-8"))
+    [told] = [each.text for each in protection(log) if "other values now" in getattr(each, "text", "")]
+    assert "the nearest record was right for" in told and "naysay attack" in told
 
 
 def test_an_overwritten_release_leaves_no_codebook_of_the_old_one(sav):

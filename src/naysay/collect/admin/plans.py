@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sqlalchemy import delete, insert, select, update
 
+from naysay._checks import several
 from naysay.collect.admin import drafts
 from naysay.collect.admin.log import SCHEDULE, record
 from naysay.collect.client import FOLDER, Client
@@ -172,9 +173,8 @@ def _open(store: Store, name: str, client: Client | Path) -> str:
 def _delete(store: Store, name: str) -> str:
     if name in store.standing():
         receipt = store.delete(name)
-        record(
-            store, "deleted", who=SCHEDULE, about=name, detail=f"{receipt.replies:,} replies; kept as long as promised"
-        )
+        replies = several(receipt.replies, "reply", "replies")
+        record(store, "deleted", who=SCHEDULE, about=name, detail=f"{replies}; kept as long as promised")
     else:
         drafts.discard(store, name)
         record(store, "discarded", who=SCHEDULE, about=name)

@@ -11,6 +11,7 @@ from pathlib import Path
 import segno
 from starlette.responses import Response
 
+from naysay._checks import several
 from naysay.collect import invitations
 from naysay.collect.admin import drafts, plans
 from naysay.collect.admin.checking import checked, excerpts
@@ -164,7 +165,7 @@ def invite(visit: Visit) -> Response:
         raise DataError(f"links are made 1 to {_MOST_LINKS:,} at once; got {count[:20]!r}")
     codes = invitations.codes(int(count))
     invitations.enlist(visit.store, visit.name, codes)
-    visit.desk.record("invited", visit.name, f"{len(codes):,} links")
+    visit.desk.record("invited", visit.name, several(len(codes), "link", "links"))
     visit.desk.refresh()
     links = [invitations.link(visit.origin, visit.name, code) for code in codes]
     headers = {"content-disposition": f'attachment; filename="{visit.name}-invitations.csv"'}
@@ -210,7 +211,7 @@ def delete(visit: Visit) -> Response:
     if visit["confirmed"] != visit.name:
         raise DataError(f"nothing was deleted: to delete the survey, type its name, {visit.name}")
     receipt = visit.store.delete(visit.name)
-    visit.desk.record("deleted", visit.name, f"{receipt.replies:,} replies")
+    visit.desk.record("deleted", visit.name, several(receipt.replies, "reply", "replies"))
     visit.desk.refresh()
     return visit.to("/admin/deleted", "deleted")
 
@@ -233,7 +234,7 @@ def export(visit: Visit) -> Response:
     except BaseException:
         folder.cleanup()
         raise
-    visit.desk.record("exported", visit.name, f"{suffix}, {done.replies:,} replies")
+    visit.desk.record("exported", visit.name, f"{suffix}, {several(done.replies, 'reply', 'replies')}")
     return download(folder, packed)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,10 +14,10 @@ import typer
 from naysay.errors import DataError
 
 if TYPE_CHECKING:  # the extra `collect` is imported where it is used
-    from naysay.collect.storage import Store
+    from naysay.collect.storage import Replies, Store
     from naysay.collect.storage.store import Mode
 
-__all__ = ["DATA", "FILE", "Data", "Database", "opened"]
+__all__ = ["DATA", "FILE", "Data", "Database", "Surveyed", "opened"]
 
 DATA = Path("naysay-data")
 FILE = "naysay.db"
@@ -32,6 +33,22 @@ Database = Annotated[
     ),
 ]
 Data = Annotated[Path, typer.Option("--data", metavar="FOLDER", help="Where the SQLite file is, without --db.")]
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """A survey whose answers are read from its database instead of a file."""
+
+    survey: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Instead of FILE: a survey in the database of `naysay serve`.")
+    ] = None
+    db: Database = None
+    data: Data = DATA
+
+    def replies(self) -> Replies:
+        """All replies to the survey."""
+        with opened(self.db, self.data, "read") as store:
+            return store.replies(str(self.survey))
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from naysay._checks import several
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
 from naysay.console.commands import takes
@@ -58,7 +59,7 @@ def command(asked: Options) -> None:
     with opened(asked.db, asked.data, "read") as store:
         found = export.export(store, asked.survey, asked.to, language=asked.language, separator=asked.separator)
     data, *beside = found.files
-    output.say(f"{data}: {found.replies:,} replies in {found.columns} columns, in random order")
+    output.say(f"{data}: {several(found.replies, 'reply', 'replies')} in {found.columns} columns, in random order")
     for place in beside:
         output.say(f"{place}: written")
     output.say(f"hash: {found.hash}")

@@ -10,6 +10,7 @@ import polars as pl
 import typer
 
 from naysay import files
+from naysay._checks import several
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
 from naysay.console.commands import takes
@@ -111,8 +112,9 @@ def _invited(store: Store, asked: Options) -> None:
     except BaseException:
         place.unlink()
         raise
-    record(store, "invited", who=COMMAND_LINE, about=asked.survey, detail=f"{len(drawn):,} links")
-    output.say(f"{place}: {len(drawn):,} links")
+    told = several(len(drawn), "link", "links")
+    record(store, "invited", who=COMMAND_LINE, about=asked.survey, detail=told)
+    output.say(f"{place}: {told}")
     after = store.published(asked.survey).hash
     if after != before.hash:
         output.say(f"{asked.survey} now asks for invitations\nhash before: {before.hash}\nhash now:    {after}")
@@ -159,8 +161,8 @@ def _told(store: Store, asked: Options) -> None:
         output.note("more have answered than have begun: somebody with the survey's key has made tokens")
     if found.again:
         output.note(
-            f"{found.again:,} invitations were replaced after they had been used, so at most {found.again:,} replies "
-            "are second ones"
+            f"{several(found.again, 'invitation was', 'invitations were')} replaced after use, so at most "
+            f"{several(found.again, 'reply is a second one', 'replies are second ones')}"
         )
 
 

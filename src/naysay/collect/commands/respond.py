@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from naysay import files
+from naysay._checks import several
 from naysay.collect import respond
 from naysay.collect.respond import People, Sent, Survey
 from naysay.console import output
@@ -159,7 +160,8 @@ def _send(survey: Survey, people: People, asked: Options, state: Path | None, li
                     f"{counts.stored:,} of {counts.people:,} answers are acknowledged, {rest:,} are not; {again}"
                 )
             raise
-    output.say(f"{counts.acknowledged:,} answers stored in {survey.published.name!r}, hash {survey.hash}")
+    stored = several(counts.acknowledged, "answer", "answers")
+    output.say(f"{stored} stored in {survey.published.name!r}, hash {survey.hash}")
     if counts.before:
         output.note(f"{counts.before:,} more were stored in an earlier run; {str(state)!r} remembers them")
     if counts.unasked and state is not None:

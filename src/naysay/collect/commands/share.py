@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from naysay._checks import several
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
 from naysay.console.commands import takes
@@ -84,10 +85,11 @@ def recount(
         wrong = counting.differing(store, survey)
         if not wrong:
             replies = sum(each.replies for each in store.surveys() if each.name == survey)
-            output.say(f"the tallies of {survey} hold its {replies:,} replies")
+            output.say(f"the tallies of {survey} hold its {several(replies, 'reply', 'replies')}")
             return
         for key, (kept, right) in sorted(wrong.items())[:_SHOWN]:
             told = f"{key.question or 'replies'} {key.cell}" + (f" by {key.beside}" if key.beside else "")
             output.note(f"{told}: {kept:,} kept, {right:,} right")
         replies = counting.recount(store, survey)
-    output.say(f"{len(wrong):,} tallies of {survey} were wrong; all {replies:,} replies are counted anew")
+    told = several(replies, "reply is", "replies are")
+    output.say(f"{several(len(wrong), 'tally', 'tallies')} of {survey} differed; {told} counted anew")

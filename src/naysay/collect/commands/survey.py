@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
+from naysay._checks import several
 from naysay.collect.commands import ethics, export, invite, keeping, share
 from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.console import output
@@ -190,10 +191,10 @@ def delete(
         raise DataError(f"{str(receipt)!r} exists; give another name with --receipt")
     with opened(db, data, "change") as store:
         replies = {each.name: each.replies for each in store.surveys()}.get(survey, 0)
-        if not yes and not _confirmed(f"Delete {survey} with {replies:,} replies? "):
+        if not yes and not _confirmed(f"Delete {survey} with {several(replies, 'reply', 'replies')}? "):
             raise DataError(f"{survey!r} was not deleted; confirm with y, or give --yes")
         found = store.delete(survey)
-        record(store, "deleted", who=COMMAND_LINE, about=survey, detail=f"{found.replies:,} replies")
+        record(store, "deleted", who=COMMAND_LINE, about=survey, detail=several(found.replies, "reply", "replies"))
     output.say(f"{survey} is deleted\n{found}")
     if receipt is not None:
         receipt.write_text(found.to_json() + "\n", encoding="utf-8")

@@ -49,15 +49,14 @@ def ddi(book: Codebook, *, file: str, digest: str, replies: int, software: str) 
     _add(title, "IDNo", book.hash, agency="SHA-256")
     if book.about:
         _add(_add(study, "stdyInfo"), "abstract", book.about)
-    about = _add(_add(root, "fileDscr", ID="F1"), "fileTxt")
+    described = _add(root, "fileDscr", ID="F1")
+    about = _add(described, "fileTxt")
     _add(about, "fileName", file)
-    print_ = _add(about, "dataFingerprint", type="dataFile")
-    _add(print_, "digitalFingerprintValue", digest)
-    _add(print_, "algorithmSpecification", "SHA-256")
     sizes = _add(about, "dimensns")
     _add(sizes, "caseQnty", str(replies))
     _add(sizes, "varQnty", str(len(book.entries)))
     _add(about, "software", software)
+    _add(described, "notes", digest, type="fingerprint", subject="SHA-256")  # 2.5 as first published has no element
     data = _add(root, "dataDscr")
     for place, entry in enumerate(book.entries, start=1):
         _variable(data, entry, place, coded=book.coded)

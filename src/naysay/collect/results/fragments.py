@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from naysay import printing
+from naysay._checks import several
 from naysay.collect.results import gathered
 from naysay.collect.results.answered import COUNT, Answered
 from naysay.collect.results.gathered import Result
@@ -269,7 +270,7 @@ def _groups(result: Result, by: str, least: int, options: Options, *, hidden: in
             yield _numbers(found.content(), f"{result.title}, {by} = {name}", mean_alone=bool(hidden))
         else:
             yield _shares_picture(found, f"{result.title}, {by} = {name}")
-        yield _p(f"{found.n:,} answers", small=True)
+        yield _p(several(found.n, "answer", "answers"), small=True)
     fits = {group: each for group, each in result.groups.items() if isinstance(each, Estimate)}
     if len(fits) > 1:
         told = estimates.differences_content(differences(fits), options.confidence, most=_COMPARED)

@@ -19,7 +19,11 @@ def page(store: Store, name: str, *, language: str | None = None, by: str | None
     answered = of_store(store, name, by=by, language=language)
     repeated = store.published(name).key is None
     counts = gathered.days(answered)
-    facts = [(f"{answered.cells.replies:,}", "replies"), (f"{len(counts):,}", "days with replies")]
+    replies = answered.cells.replies
+    facts = [
+        (f"{replies:,}", "reply" if replies == 1 else "replies"),
+        (f"{len(counts):,}", "day with replies" if len(counts) == 1 else "days with replies"),
+    ]
     choices = [(column, column) for column in groupable(answered.book)]
     when = days_section(counts) if counts else None
     return fragment(answered, by=by, least=gathered.CELL, facts=facts, choices=choices, when=when, repeated=repeated)

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -13,6 +14,7 @@ from naysay.collect import results
 from naysay.collect.refusals import Refusal
 from naysay.collect.results import sharing
 from naysay.collect.server.documents import FRESH, Catalog, Document
+from naysay.collect.server.limits import Rates
 from naysay.collect.storage import Store
 
 __all__ = ["SharedResults"]
@@ -30,13 +32,18 @@ class SharedResults:
         A preview has none, and shares nothing.
     catalog : Catalog
         The surveys, for their languages.
+    rates : Rates
+        How many requests are answered within a minute, with a right link or a wrong one.
     clock : callable
         Seconds that only grow.
     """
 
-    def __init__(self, store: Store | None, catalog: Catalog, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, store: Store | None, catalog: Catalog, rates: Rates, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._store = store
         self._catalog = catalog
+        self._rates = rates
         self._clock = clock
         self._made: dict[tuple[str, str | None], tuple[float, str]] = {}
         self._making = threading.Lock()
@@ -46,8 +53,13 @@ class SharedResults:
         """The style sheet of pages of results."""
         return self._style.response(request)
 
-    def page(self, secret: str, lang: str | None = None) -> Response:
+    async def page(self, request: Request, secret: str, lang: str | None = None) -> Response:
         """Results that were shared: nothing about fewer than a floor of answers, and only in steps of as many."""
+        if seconds := self._rates.wait(request.client.host if request.client else ""):
+            raise Refusal("busy", "too many requests come at once; load the page again later", retry_after=seconds)
+        return HTMLResponse(await run_in_threadpool(self._page, secret, lang))
+
+    def _page(self, secret: str, lang: str | None) -> str:
         store = self._store
         name = None if store is None else sharing.survey_of(store, secret)
         if store is None or name is None:
@@ -62,4 +74,4 @@ class SharedResults:
                 if len(self._made) >= _MOST:
                     self._made.clear()
                 self._made[secret, lang] = (self._clock(), text)
-        return HTMLResponse(text)
+        return text

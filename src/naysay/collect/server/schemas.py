@@ -105,7 +105,7 @@ STYLE: dict[str, Any] = {
 }
 SHARED: dict[str, Any] = {
     "response_class": HTMLResponse,
-    "responses": {200: _HTML, **_refusals("unknown", "malformed")},
+    "responses": {200: _HTML, **_refusals("unknown", "malformed", "busy")},
 }
 HEALTH: dict[str, Any] = {
     "responses": {

@@ -52,10 +52,11 @@ class Receipt:
 
     def __str__(self) -> str:
         closed = f"closed on {self.closed}" if self.closed else "never closed"
+        held = "its only reply" if self.replies == 1 else f"all {self.replies:,} replies"
         wiped = "overwrote" if self.overwritten else "has not yet overwritten"
         return "\n".join(
             (
-                f"Survey {self.survey} was deleted on {self.deleted} (UTC), with all {self.replies:,} replies.",
+                f"Survey {self.survey} was deleted on {self.deleted} (UTC), with {held}.",
                 f"Its hash: {self.hash}",
                 f"It was opened on {self.opened} and {closed}.",
                 f"The database ({self.database}) {wiped} the place of the replies in its files.",

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from sqlalchemy import Connection, Select, delete, func, insert, select, text, update
 
+from naysay._checks import several
 from naysay.collect.client import FOLDER, Client
 from naysay.collect.storage import admin_tables, invited, migrations, reported, tables, tallies
 from naysay.collect.storage.accepting import Outcome, Reply, judged
@@ -97,7 +98,7 @@ class Store:
             self.engine.dispose()
             raise
 
-    def open(self, published: Published, *, replace: bool = False) -> None:
+    def open(self, published: Published, *, replace: bool = False, client: Client | Path = FOLDER) -> None:
         """Publish a survey and take answers to it. A survey that asks the same stays as it is, open or closed.
 
         A survey also keeps the client that it was published with: an upgrade of naysay does not change it.
@@ -107,6 +108,9 @@ class Store:
         published : Published
         replace : bool
             Replace another survey of the same name that has no replies.
+        client : Client or Path
+            The whole client, for a survey that invites when it is replaced: its page needs files that `published` of an
+            open link does not have.
 
         Raises
         ------
@@ -124,7 +128,7 @@ class Store:
                 self._check_replaceable(connection, published.name, replace=replace)
                 key = invited.public(bytes(known))
                 if key is not None:  # invitations that are out stay good
-                    published = Published.of(published.questionnaire, key=key)
+                    published = Published.of(published.questionnaire, client=client, key=key)
                 connection.execute(delete(tables.survey).filter_by(name=published.name))
             self._keep_client(connection, published.client)
             connection.execute(insert(tables.survey).values(**_row(published)))
@@ -140,8 +144,8 @@ class Store:
         answered = int(connection.execute(answers).scalar_one())
         if answered:
             raise DataError(
-                f"survey {name!r} has {answered:,} replies, so it cannot be replaced; give the questionnaire another "
-                "name, or delete the survey with its replies"
+                f"survey {name!r} has {several(answered, 'reply', 'replies')}, so it cannot be replaced; give the "
+                "questionnaire another name, or delete the survey with its replies"
             )
 
     def _keep_client(self, connection: Connection, client: Client) -> None:
@@ -180,8 +184,8 @@ class Store:
             replies = select(func.count()).select_from(tables.reply).filter_by(survey=name)
             if answered := connection.execute(replies).scalar_one():
                 raise DataError(
-                    f"survey {name!r} has {answered:,} replies from an open link, so it cannot ask for invitations any "
-                    "more; open it under another name and invite to that"
+                    f"survey {name!r} has {several(answered, 'reply', 'replies')} from an open link, so it cannot ask "
+                    "for invitations any more; open it under another name and invite to that"
                 )
             connection.execute(insert(tables.issuer).values(survey=name, key=key, again=0))
             self._keep_client(connection, after.client)

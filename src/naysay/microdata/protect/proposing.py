@@ -12,7 +12,6 @@ from naysay.errors import DataError
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.protect.hierarchy import Generalize, Hierarchy, hierarchy_of_numbers, nesting
 from naysay.microdata.protect.lattice import coarsen
-from naysay.microdata.protect.log import Log
 from naysay.microdata.protect.method import Method
 from naysay.microdata.protect.plan import Plan
 from naysay.microdata.protect.recoding import Bins, Coarser
@@ -42,8 +41,8 @@ def propose(
 ) -> Plan:
     """The plan that loses least of those tried: suppression alone, and after recodings that a search finds.
 
-    Recodings come from hierarchies, and for keys of many whole numbers from bins. The loss of a cell is the share of
-    its key's values that it may stand for; a suppressed cell has lost all, times the importance of its key.
+    Recodings come from hierarchies, and for keys of many whole numbers from bins. The loss of a cell is that of
+    `coarsen`: the share of its key's values that it may stand for; 1 where it is suppressed. Keys weigh by importance.
 
     Parameters
     ----------
@@ -87,11 +86,9 @@ def propose(
         steps = [*first, *way, last]
         plan = Plan(keys=tuple(keys), target=goal, steps=steps, importance=importance or {}, missing=missing, **shared)
         try:
-            log = plan.run(frame)[1]
+            found.append((_loss(plan, frame, price, hierarchies or {}), len(found), plan))
         except DataError as error:
             problem = problem or error
-            continue
-        found.append((_loss(log, frame, keys, price), len(found), plan))
     if not found:
         raise problem or DataError("no plan was found")
     return min(found)[2]
@@ -147,22 +144,24 @@ def _unchanged(column: pl.Series) -> Hierarchy:
     )
 
 
-def _loss(log: Log, frame: pl.DataFrame, keys: Sequence[str], price: Mapping[str, float]) -> float:
-    """What all steps lost: of each cell the share of values that it may stand for, and its price where it is gone."""
+def _loss(plan: Plan, frame: pl.DataFrame, price: Mapping[str, float], hierarchies: Mapping[str, Hierarchy]) -> float:
+    """The mean loss of the cells that were known, summed over the keys by their weight."""
+    made, _, rows = plan.run(frame)
     total = 0.0
-    for step in log:
-        total += step.deleted * sum(price[name] for name in keys if np.isfinite(price[name]))
-        for each in step.columns:
-            weight = price.get(each.variable, 1.0)
-            total += each.suppressed * (weight if np.isfinite(weight) else 0.0)
-            if isinstance(step.method, Coarser):
-                total += min(weight, 100.0) * _coarser(frame[each.variable], step.method)
+    for name, weight in price.items():
+        own = hierarchies.get(name)
+        values = (
+            frame.select(pl.col(name).unique().drop_nulls()) if own is None else pl.DataFrame({name: [*own.levels]})
+        )
+        parents = values
+        for step in plan.steps:
+            if isinstance(step, Coarser) and step.variable == name:
+                parents = step.values(parents).alias(name).to_frame()
+        groups = pl.DataFrame({"value": texts(values[name]), "parent": texts(parents[name])})
+        share = dict(groups.select("value", pl.len().over("parent") / groups.height).iter_rows())
+        loss = texts(frame[name]).replace_strict(share, default=None, return_dtype=pl.Float64).to_numpy().copy()
+        shown = np.zeros(frame.height, bool)
+        shown[rows.to_numpy()[made[name].is_not_null().to_numpy()]] = True
+        loss[~shown & ~np.isnan(loss)] = 1.0
+        total += min(weight, 100.0) * (float(np.nanmean(loss)) if (~np.isnan(loss)).any() else 0.0)
     return total
-
-
-def _coarser(column: pl.Series, method: Coarser) -> float:
-    """Over all cells, the share of the file's values that their coarser value may stand for."""
-    counted = texts(column).drop_nulls().value_counts(name="naysay_count")
-    new = method.values(counted.select(column.name)).cast(pl.String)
-    under = counted.group_by(new.alias("naysay_new")).agg(pl.len().alias("naysay_under"), pl.col("naysay_count").sum())
-    return float(((under["naysay_under"] - 1) * under["naysay_count"]).sum()) / max(counted.height, 1)

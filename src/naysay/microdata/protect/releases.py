@@ -13,10 +13,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from naysay import _checks, files
 from naysay.errors import DataError
+from naysay.microdata.attack.aligned import frame_of
+from naysay.microdata.attack.nearest import nearest
+from naysay.microdata.attack.register import Register
+from naysay.microdata.attack.success import Share, share_of
 from naysay.microdata.keys.table import texts_of_values
 from naysay.microdata.protect.carried import codebook
 from naysay.microdata.protect.dropping import grouping, naming
@@ -28,6 +33,9 @@ from naysay.microdata.risk.written import DASH, Printed, grid, share
 from naysay.printing import Content, Facts, Note, Sentence
 
 __all__ = ["Release", "log_of", "planned", "release"]
+
+_FEWEST_TRIED, _MOST_TRIED = 50, 1_000
+_DISTANCES = 200_000_000  # between people and records, key by key: a few seconds
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,8 @@ class Release(Printed):
     intruder_before, intruder_after : InformedIntruder, optional
         Who knows everybody's keys, and that a person is in the file; None for units of several rows and new records.
         `intruder_after` is also None where keys may hold other values than the true ones: exact matching is blind then.
+    intruder_nearest : Share, optional
+        Where exact matching is blind: of a sample of people, how many are found by the nearest record.
     labels : mapping of name to label
         What the file calls its variables.
     naming : sequence of str
@@ -62,6 +72,7 @@ class Release(Printed):
     after: Guarantee | None
     intruder_before: InformedIntruder | None
     intruder_after: InformedIntruder | None
+    intruder_nearest: Share | None
     labels: Mapping[str, str]
     naming: Sequence[str]
     households: Sequence[str]
@@ -77,6 +88,7 @@ class Release(Printed):
             "intruder_after": self.intruder_after,
         }
         risk = {name: None if each is None else each.to_dict() for name, each in pairs.items()}
+        risk["intruder_nearest"] = None if self.intruder_nearest is None else self.intruder_nearest.fields()
         return {
             "plan": self.plan.form(),
             **self.log.to_dict(),
@@ -130,11 +142,14 @@ class Release(Printed):
         return notes
 
     def _intruder(self) -> list[Content]:
-        before, after = self.intruder_before, self.intruder_after
+        before, after, nearest = self.intruder_before, self.intruder_after, self.intruder_nearest
         if self.plan.moved:
             moved = f"after {', '.join(self.plan.moved)}, keys may hold other values than the true ones"
-            blind = "an intruder who takes the nearest record is not seen by exact matching, which is left out here"
-            return [Note(f"{moved}: {blind}; measure it with naysay attack")]
+            note = Note(f"{moved}, and exact matching sees too little; naysay attack measures more attacks")
+            if before is None or nearest is None:
+                return [note]
+            title = f"How often an intruder finds the right record, who takes the nearest ({nearest.n:,} people tried)"
+            return [grid(title, ["", "before", "after"], [["right", share(before.mean), str(nearest)]]), note]
         if before is None or after is None:
             return [Note("the informed intruder is measured on records of people, one row each, and on no others")]
         heads = ["an informed intruder is right", "before", "after"]
@@ -259,7 +274,7 @@ def _measured(
     if goal is not None and after is not None and (after.of(goal.reading) or 0) < goal.least:
         told = f"the file as written has {goal.reading} >= {after.of(goal.reading)}, not {goal}, and was not kept"
         raise DataError(f"{told}: values that differed in memory read differently there")
-    intruders: tuple[InformedIntruder | None, ...] = (None, None)
+    first = second = by_distance = None
     if plan.unit is None and whole and kept is not None:
         coarse = plan.coarsened(original.frame)
         people, shown, released = (
@@ -267,10 +282,11 @@ def _measured(
         )
         least = below or before.least
         first = informed(people, people, plan.keys, below=least)
-        intruders = (first, None)
-        if not plan.moved:
+        if plan.moved:
+            by_distance = _nearest(plan.keys, coarse, written, kept)
+        else:
             second = informed(shown, released, plan.keys, below=least, rows=kept)
-            intruders = (first, type(second)(second.success, first.at_risk, least))
+            second = type(second)(second.success, first.at_risk, least)
     digest = hashlib.sha256(original.path.read_bytes()).hexdigest()
     source = {
         "original": original.path.name,
@@ -287,14 +303,30 @@ def _measured(
         log,
         before,
         after,
-        intruders[0],
-        intruders[1],
+        first,
+        second,
+        by_distance,
         original.labels,
         naming(written),
         households,
         reasons,
         source,
     )
+
+
+def _nearest(keys: Sequence[str], people: pl.DataFrame, written: pl.DataFrame, kept: Sequence[int]) -> Share | None:
+    """How often the nearest record is the person's own, for some people of the release; None for sets of candidates."""
+    if any(frame.schema[name].is_nested() for frame in (people, written) for name in keys):
+        return None
+    # a CSV file holds numbers as texts, and between texts there is no distance
+    people, written = (
+        frame_of(files.as_measured(frame.lazy(), keys).collect(), what="a file") for frame in (people, written)
+    )
+    own = np.full(people.height, -1, dtype=np.int64)
+    own[kept] = np.arange(len(kept))
+    most = max(_FEWEST_TRIED, min(_MOST_TRIED, _DISTANCES // (len(keys) * max(written.height, 1))))
+    tried = Register(tuple(keys), people, written, own).take(np.sort(kept)).sampled(most, seed=1)
+    return share_of(nearest(tried)["nearest"].right)
 
 
 def _log_text(found: Release) -> str:

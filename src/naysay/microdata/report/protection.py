@@ -100,7 +100,24 @@ def _left(told: Mapping[str, Any]) -> list[Content]:
                 True,
             ),
         ]
-    before, after = (told.get(f"intruder_{when}") or {} for when in ("before", "after"))
+    before, after, nearest = (told.get(f"intruder_{when}") or {} for when in ("before", "after", "nearest"))
+    if before and not after:
+        found = f" Of {_whole(nearest['n'])} people, the nearest record was right for {_share(nearest['share'])}"
+        parts.append(
+            Sentence(
+                "Keys may hold other values now than the true ones. So it is not told how often somebody who knows all"
+                " true keys picks the right record by comparing values: they would take the nearest record instead."
+                + (f"{found}; in the original it was {_share(before.get('mean'))}." if nearest else "")
+                + " naysay attack measures such attacks."
+            )
+        )
+    if (told.get("guarantee_before") or told.get("guarantee_after")) and not before:
+        parts.append(
+            Sentence(
+                "How often an intruder picks the right record is not told: it is measured where each row is a person,"
+                " and where the release has all keys and only rows of the original."
+            )
+        )
     if before and after:
         rows = [(text, *(_share(each.get(name)) for each in (before, after))) for name, text in _INTRUDER.items()]
         parts += [
