@@ -105,9 +105,8 @@ def position(design: Node, truth: Any, source: Bytes) -> int:
         first, second = truth
         place = position(design["first"], first, source) * size(design["second"])
         return place + position(design["second"], second, source)
-        return position(design["first"], first) * size(design["second"]) + position(design["second"], second)
     if design["kind"] == "remembered":
-        return position(design["first"], truth)
+        return position(design["first"], truth, source)
     if design.get("named"):
         return int.from_bytes(hashlib.sha256(unicodedata.normalize("NFC", truth).encode()).digest()[:6], "big")
     known = categories(design)

@@ -224,7 +224,6 @@ def _estimator(asked: Options, design: Answerable) -> Any:
     return quantity
 
 
-def _survey(asked: Options, survey: str) -> Answered:
 def _survey(asked: Options) -> Answered:
     """The answers in a survey's database, after checking that nothing is asked of them that the survey says."""
     if asked.file is not None:

@@ -49,5 +49,4 @@ from naysay.design.window import *
 from naysay.design.window import __all__ as _window
 
 __all__ = [*_affine, *_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_loading, *_pattern, *_protocol]
-__all__ += [*_pure, *_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets, *_unary, *_window]
-__all__ += [*_memory, *_pure, *_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets, *_unary]
+__all__ += [*_memory, *_pure, *_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets, *_unary, *_window]

@@ -113,6 +113,8 @@ class Table(Design):
             return None
         own, other = self._even
         return Fraction(own, self.denominator), Fraction(other, self.denominator)
+
+    @property
     def _pattern(self) -> Pattern:
         """The same chances as two integers.
 

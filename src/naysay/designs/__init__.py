@@ -33,5 +33,4 @@ from naysay.designs.variants import __all__ as _variants
 
 __all__ = ["ASSUMPTIONS", "FAMILIES", "SOURCES", "catalog", "mix", "parse"]
 __all__ += [*_general, *_negative, *_offers, *_randomized, *_innocuous, *_variants, *_stacked, *_cheating]  # noqa: PLE0604 (lists of texts)
-__all__ += [*_frequencies, *_numbers]  # noqa: PLE0604 (lists of texts)
-__all__ += [*_frequencies, *_remembered]  # noqa: PLE0604 (a list of texts)
+__all__ += [*_frequencies, *_numbers, *_remembered]  # noqa: PLE0604 (lists of texts)
