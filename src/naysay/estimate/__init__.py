@@ -6,6 +6,7 @@ choose. Each returns an `Estimate`. `independence_test` tests whether the chosen
 """
 
 from naysay.estimate.assumptions import noncompliance_band, preference_band, probability_band
+from naysay.estimate.change import RULES, Change, change
 from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit
 from naysay.estimate.groups import Differences, differences
@@ -22,6 +23,8 @@ from naysay.estimate.result import Comparison, Estimate
 __all__ = [
     "ESTIMATORS",
     "METHODS",
+    "RULES",
+    "Change",
     "Comparison",
     "Differences",
     "Estimate",
@@ -31,6 +34,7 @@ __all__ = [
     "IntervalMethod",
     "Intervals",
     "Options",
+    "change",
     "default",
     "differences",
     "goodness_of_fit",
