@@ -14,5 +14,7 @@ from naysay.privacy.measures import *
 from naysay.privacy.measures import __all__ as _measures
 from naysay.privacy.statement import *
 from naysay.privacy.statement import __all__ as _statement
+from naysay.privacy.waves import *
+from naysay.privacy.waves import __all__ as _waves
 
-__all__ = [*_about, *_composition, *_measures, *_statement]
+__all__ = [*_about, *_composition, *_measures, *_statement, *_waves]
