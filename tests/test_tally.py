@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -266,3 +267,54 @@ def test_labels_that_are_tuples_survive_saving(tmp_path):
 def test_a_tally_that_cannot_be_written_says_where(tmp_path):
     with pytest.raises(DataError, match="cannot write"):
         designs.two_coins().tally(["yes"]).save(tmp_path / "nowhere" / "said.tally")
+
+
+@given(answers_of_one, answers_of_one)
+def test_what_is_taken_off_was_never_counted(kept, deleted):
+    assert same(ONE.tally(kept + deleted) - ONE.tally(deleted), ONE.tally(kept))
+
+
+def test_sums_and_levels_are_taken_off_exactly():
+    many, rng = designs.subset_selection(40, epsilon=1), np.random.default_rng(1)
+    one, two = (many.randomize(rng.integers(0, 40, 50), rng=rng) for _ in range(2))
+    whole = many.tally(one) + many.tally(two)
+    for name in (left := (whole - many.tally(two)).parts[0]).arrays:
+        np.testing.assert_array_equal(getattr(left, name), getattr(many.tally(one).parts[0], name))
+    with pytest.raises(DataError, match="a sum would fall below zero"):
+        many.tally(one) - many.tally(two)
+    both = CHOICE.tally(["a", "a;b", "b"], level=[1, 2, 1])
+    assert same(both - CHOICE.tally(["b"], level=[1]), CHOICE.tally(["a", "a;b"], level=[1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        (ONE.tally(["a"]), ONE.tally(["a", "a"]), "answer 'a' was given 1 times; 2 cannot be taken off"),
+        (ONE.tally(["a"]), ONE.tally(["b"]), "answer 'b' was given 0 times; 1 cannot be taken off"),
+        (ONE.tally(["a"]), ONE.tally(["a", None]), "0 answers are missing; 1 cannot be taken off"),
+        (ONE.tally(["a"]), designs.direct(ABC).tally(["a"]), "of a design or level that this tally does not hold"),
+        (ONE.tally(["a"], weights=[1]), ONE.tally(["a", "b"], weights=[2, 1]), "answer 'b' was given 0 times"),
+        (ONE.tally(["a", "a"], weights=[1, 1]), ONE.tally(["a"], weights=[3]), "weigh more than those that are held"),
+    ],
+)
+def test_nothing_is_taken_off_that_is_not_held(one, other, told):
+    with pytest.raises(DataError, match=told):
+        one - other
+
+
+def test_questions_and_waves_do_not_mix():
+    for what in ("question", "wave"):
+        first, second = (replace(ONE.tally(["a"]), **{what: name}) for name in ("x", "y"))
+        for mixed in (lambda a, b: a + b, lambda a, b: a - b):
+            with pytest.raises(DataError, match=f"tallies of two {what}s do not add; got 'x' and 'y'"):
+                mixed(first, second)
+        assert getattr(first + ONE.tally(["b"]), what) == "x"
+
+
+@pytest.mark.parametrize("count", [[2**62, 2**62, 2**62], [2**53, 0, 1], [-1, 2, 3]])
+def test_counters_that_overflow_or_lie_are_refused(count):
+    with pytest.raises(DataError, match=r"at most 2\*\*53|must not be negative"):
+        replace(ONE.tally(["a", "b", "c"]).parts[0], count=np.array(count))
+    largest = replace(ONE.tally(["a"]).parts[0], count=np.array([2**53]))
+    with pytest.raises(DataError, match=r"at most 2\*\*53 answers"):
+        Tally((largest,)) + ONE.tally(["a"])

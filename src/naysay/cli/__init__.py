@@ -23,6 +23,7 @@ __all__ = ["app", "main"]
 COMMANDS = {
     "estimate": Place("cli.estimate"),
     "change": Place("cli.change"),
+    "tally": Place("cli.tally"),
     "regress": Place("cli.regress"),
     "crosstab": Place("cli.crosstab"),
     "simulate": Place("cli.simulate"),

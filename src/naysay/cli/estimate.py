@@ -12,6 +12,8 @@ import typer
 from naysay import _checks, estimate, files, privacy
 from naysay.cli.surveyed_page import page_of, plain_csv, plain_object, plain_text
 from naysay.collect.commands.database import Surveyed
+from naysay.cli.tally import SUFFIX
+from naysay.collect.commands.database import DATA, Data, Database, opened
 from naysay.collect.results.answered import Answered, of_database, of_export
 from naysay.console import options, output, pages
 from naysay.console.commands import takes
@@ -22,6 +24,7 @@ from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.estimate import Estimate, printing
 from naysay.printing.numbers import csv_text
+from naysay.tally import Tally
 from naysay.tally.counting import in_group
 
 if TYPE_CHECKING:
@@ -130,6 +133,8 @@ def command(asked: Options) -> None:
     file with a header, row 1 is line 2. In a file of SPSS or Stata answers and groups are value labels, counts and
     weights are the numbers themselves, and user-missing values are missing.
 
+    A file of naysay tally (.tally) holds counts and their design, and needs no further option.
+
     With --survey the answers come from the survey's database, and the designs from the questionnaire as it was
     published; --by is then a direct question. Direct questions are told, too: shares, or where numbers lie. The export
     of a survey is read the same way, as long as its codebook lies beside it.
@@ -150,6 +155,7 @@ def command(asked: Options) -> None:
           --weight weight --strata region --cluster school --fpc schools
       naysay estimate sets.parquet --design design.json \\
           --response low --response middle --response high --response none
+      naysay estimate crash.tally
       naysay estimate --survey sample --response income --by area
       naysay estimate --survey sample --html estimates.html
     """
@@ -160,6 +166,11 @@ def command(asked: Options) -> None:
         return
     if asked.file is None:
         raise DataError("give FILE, or --survey NAME; see naysay estimate --help")
+    if asked.file.suffix == SUFFIX:
+        asked_of, fits = _of_tally(asked, asked.file)
+        pages.write(asked.html, lambda: page_of(None, {asked_of: fits}, asked.shown, by=None))
+        _say(fits, asked)
+        return
     # with weights or a complex sample, which a researcher adds to an export, one question is estimated as of any file
     weighed = asked.response is not None and asked.named("count", "weight", "strata", "cluster", "fpc")
     exported = None if asked.design is not None or weighed else _exported(asked, asked.file)
@@ -201,6 +212,18 @@ def _of_file(asked: Options, file: Path, response: Sequence[str], design: Answer
             by=asked.by,
         )
     return _fits(design, said, asked)
+
+
+def _of_tally(asked: Options, file: Path) -> tuple[str, Fits]:
+    """The name of the question that a tally file is about, and the estimate from it."""
+    columns = asked.named("level", "sample", "count", "by", "weight", "strata", "cluster", "fpc")
+    for option in [*(["response"] if asked.response else []), *columns]:
+        raise DataError(f"leave --{option} out: a tally has no columns")
+    tally = Tally.load(file)
+    if asked.design is None and not (len(tally.parts) == 1 and tally.categories):
+        raise DataError("name the --design of this tally: levels, and the texts of an open domain, are not in the file")
+    design = tally.parts[0].design if asked.design is None else options.design_of(asked.design, asked.categories)
+    return tally.question or file.stem, _fits(design, tally, asked)
 
 
 def _fits(design: Answerable, said: Any, asked: Options) -> Fits:

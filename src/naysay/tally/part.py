@@ -91,7 +91,7 @@ class Part:
     def __post_init__(self) -> None:
         for name in ARRAYS:
             object.__setattr__(self, name, _checks.read_only(np.asarray(getattr(self, name))))
-        check_size(float(self.count.sum(dtype=float)))
+        check_size(self.count)
 
     @property
     def n(self) -> int:
@@ -128,6 +128,7 @@ class Part:
         Each row stands for `count` people. `weights` holds the sums of their weights and of the squared weights;
         without survey weights, both are the counts.
         """
+        check_size(count)
         each = count.astype(np.float64)
         weight, weight_squared = (each, each) if weights is None else weights
         gone = design.space.missing(codes)
@@ -189,10 +190,39 @@ class Part:
         missing = self.missing + other.missing, self.missing_weight + other.missing_weight
         return replace(merged, missing=missing[0], missing_weight=missing[1])
 
+    def minus(self, other: Part) -> Part:
+        """The part without the answers of another, all of which it must hold."""
+        if other.summed:
+            raise DataError("one of the two tallies keeps sums and the other one answers; tally both alike")
+        left = {name: getattr(self, name).copy() for name in ARRAYS[1:]}
+        places = self.places(other.codes)
+        held = np.where(places < 0, 0, self.count[places])
+        if (held < other.count).any():
+            worst = int((held < other.count).argmax())
+            answer = self.design.space.texts(other.codes[worst : worst + 1])[0]
+            raise DataError(
+                f"answer {answer!r} was given {held[worst]:,} times; {other.count[worst]:,} cannot be taken off",
+                value=answer,
+            )
+        if self.missing < other.missing:
+            raise DataError(f"{self.missing:,} answers are missing; {other.missing:,} cannot be taken off")
+        for name, amounts in left.items():
+            amounts[places] -= getattr(other, name)
+        keep = left["count"] > 0
+        kept = {name: amounts[keep] for name, amounts in left.items()}
+        if any((kept[name] <= 0).any() for name in ("weight", "weight_squared")):
+            raise DataError("the answers to be taken off weigh more than those that are held")
+        missing = self.missing - other.missing
+        weight = self.missing_weight - other.missing_weight if missing else 0.0
+        return replace(self, codes=self.codes[keep], **kept, missing=missing, missing_weight=weight)
 
-def check_size(people: float) -> None:
-    """Raise if a tally would hold more people than can be counted exactly."""
-    if people > _MOST:
+
+def check_size(count: NDArray[np.int64]) -> None:
+    """Raise unless counts are at least zero, and together people who can be counted exactly."""
+    people = float(count.sum(dtype=float))  # integers would overflow without a sound; floats skip 2**53 + 1
+    if len(count) and count.min() < 0:
+        raise DataError(f"counts must not be negative; got {count.min():,}", value=int(count.min()))
+    if people > _MOST or int(count.sum()) > _MOST:
         raise DataError(f"a tally holds at most 2**53 answers; these would be {people:,.0f}", value=people)
 
 

@@ -66,7 +66,10 @@ class Sums:
             object.__setattr__(self, name, _checks.read_only(np.array(getattr(self, name))))
         if len(self.said) != self.design.space.dimension:
             raise DataError(f"sums must have {self.design.space.dimension} entries; got {len(self.said)}")
-        check_size(self.n)
+        check_size(self.count)
+        for name in ("said", "squared", "sizes"):
+            if (getattr(self, name) < 0).any():
+                raise DataError(f"sums must not be negative; {name} holds {getattr(self, name).min():,}")
 
     @property
     def n(self) -> int:
@@ -153,10 +156,22 @@ class Sums:
 
     def plus(self, other: Any) -> Sums:
         """Both parts' sums together."""
+        self._check_alike(other)
+        both: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in self._amounts}
+        return replace(self, **both)
+
+    def minus(self, other: Any) -> Sums:
+        """The part's sums without those of another; none may fall below zero."""
+        self._check_alike(other)
+        left: dict[str, Any] = {name: getattr(self, name) - getattr(other, name) for name in self._amounts}
+        if any(np.any(np.asarray(each) < 0) for each in left.values()):
+            raise DataError("the answers to be taken off are not all held: a sum would fall below zero")
+        return replace(self, **left)
+
+    _amounts: ClassVar[tuple[str, ...]] = (*arrays, "missing", "missing_weight")
+
+    def _check_alike(self, other: Any) -> None:
         if not isinstance(other, Sums):
             raise DataError("one of the two tallies keeps sums and the other one answers; tally both alike")
         if self.design.categories != other.design.categories:
             raise DataError("sums of an open domain add only if their candidates are the same, in the same order")
-        added = (*self.arrays, "missing", "missing_weight")
-        both: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in added}
-        return replace(self, **both)

@@ -278,6 +278,31 @@ class Tally:
         places = both._items_of(self), both._items_of(other)
         return replace(both, complex=joined(self.complex, other.complex, places, sum(len(p.codes) for p in parts)))
 
+    def __sub__(self, other: Tally) -> Tally:
+        """The tally without the answers of another, such as those of people who want theirs deleted.
+
+        It is exact where there are no survey weights.
+
+        Raises
+        ------
+        DataError
+            The other tally holds an answer more often than this one, or of another design, question or wave; or people
+            were sampled in strata or clusters, which a tally does not name.
+        """
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if self.complex is not None or other.complex is not None:
+            raise DataError("answers of a complex sample cannot be taken off; tally the others again")
+        named, parts = self._named_as(other), list(self.parts)
+        for part in other.parts:
+            alike = (str(mine.level) == str(part.level) and mine.design == part.design for mine in parts)
+            place = next((i for i, same in enumerate(alike) if same), None)
+            if place is not None:
+                parts[place] = parts[place].minus(part)
+            elif part.n or part.missing:
+                raise DataError("the answers to be taken off are of a design or level that this tally does not hold")
+        return Tally(tuple(parts), weighted=self.weighted, **named)
+
     def _named_as(self, other: Tally) -> dict[str, str | None]:
         """The question and wave of both; raises where they differ."""
         for what in ("question", "wave"):
