@@ -11,9 +11,8 @@ import typer
 
 from naysay import _checks, estimate, files, privacy
 from naysay.cli.surveyed_page import page_of, plain_csv, plain_object, plain_text
-from naysay.collect.commands.database import Surveyed
 from naysay.cli.tally import SUFFIX
-from naysay.collect.commands.database import DATA, Data, Database, opened
+from naysay.collect.commands.database import Surveyed
 from naysay.collect.results.answered import Answered, of_database, of_export
 from naysay.console import options, output, pages
 from naysay.console.commands import takes
@@ -100,11 +99,6 @@ class Estimated:
         return self.format_ != "table"
 
     @property
-    def tells_all(self) -> bool:
-        """Whether labels and direct questions are told; programs that read JSON get them if they name a language."""
-        return self.format_ != "json" or self.language is not None or self.survey is None
-
-    @property
     def shown(self) -> estimate.Options:
         """How each estimate is told."""
         return estimate.Options(self.confidence, self.interval, self.noncompliance, self.noncompliers)
@@ -122,6 +116,11 @@ class Estimated:
 @dataclass(frozen=True)
 class Options(SamplingOptions, Surveyed, Estimated):
     """All options: of the estimate, then of the survey or the sample that it comes from."""
+
+    @property
+    def tells_all(self) -> bool:
+        """Whether labels and direct questions are told; programs that read JSON get them if they name a language."""
+        return self.format_ != "json" or self.language is not None or self.survey is None
 
 
 @takes(Options)

@@ -103,9 +103,8 @@ def _counted(asked: Options, names: list[str]) -> list[Tally]:
     sources: list[Any] = [sys.stdin.buffer if name == "-" else name for name in names]
     found = batches.count(sources, designs, bad=asked.bad)
     if found.refused:
-        output.note(
-            f"left out, since no device can draw them: {_checks.several(found.refused, 'report', 'reports')}; {found.why}"
-        )
+        left = _checks.several(found.refused, "report", "reports")
+        output.note(f"left out, since no device can draw them: {left}; {found.why}")
     named = {"question": asked.question, "wave": asked.wave}
     tallies = [
         tally
