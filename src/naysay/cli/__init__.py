@@ -22,6 +22,7 @@ __all__ = ["app", "main"]
 
 COMMANDS = {
     "estimate": Place("cli.estimate"),
+    "change": Place("cli.change"),
     "regress": Place("cli.regress"),
     "crosstab": Place("cli.crosstab"),
     "simulate": Place("cli.simulate"),

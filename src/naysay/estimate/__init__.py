@@ -7,6 +7,7 @@ on the category.
 """
 
 from naysay.estimate.assumptions import noncompliance_band, preference_band, probability_band
+from naysay.estimate.change import RULES, Change, change
 from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit
 from naysay.estimate.groups import Differences, differences
@@ -26,6 +27,8 @@ __all__ = [
     "ESTIMATORS",
     "METHODS",
     "QUANTITIES",
+    "RULES",
+    "Change",
     "Comparison",
     "Differences",
     "Estimate",
@@ -38,6 +41,7 @@ __all__ = [
     "Measured",
     "Options",
     "Quantity",
+    "change",
     "default",
     "default_quantity",
     "differences",
