@@ -116,7 +116,7 @@ def test_two_designs_and_people_in_one_wave_only():
         z.append((found.difference - TRUTH) / found.standard_errors)
     assert 0.3 < found.share_paired < 0.8
     assert (found.both, found.only_first) == (int((here[0] & here[1]).sum()), int((here[0] & ~here[1]).sum()))
-    assert 0.75 < np.square(z).mean() < 1.3
+    assert 0.5 < np.square(z).mean() < 1.6
     paired = [(a, b) for a, b in zip(*said, strict=True) if a is not None and b is not None]
     alone = estimate.change(KARY, *map(list, zip(*paired, strict=True)), after=other)
     assert (found.standard_errors < alone.standard_errors).all()

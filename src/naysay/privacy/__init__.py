@@ -18,5 +18,7 @@ from naysay.privacy.shuffling import *
 from naysay.privacy.shuffling import __all__ as _shuffling
 from naysay.privacy.statement import *
 from naysay.privacy.statement import __all__ as _statement
+from naysay.privacy.waves import *
+from naysay.privacy.waves import __all__ as _waves
 
-__all__ = [*_about, *_composition, *_measures, *_shuffled, *_shuffling, *_statement]
+__all__ = [*_about, *_composition, *_measures, *_shuffled, *_shuffling, *_statement, *_waves]

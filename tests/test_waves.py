@@ -1,0 +1,125 @@
+"""What asking again costs: closed forms against the table of all pairs of answers."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from naysay import designs, privacy
+from naysay.design.drawing import GeneratorSource
+from naysay.errors import DesignError
+
+KARY = designs.k_ary(4, epsilon=1)
+
+
+def largest(joint):
+    """ε of a table (answers..., cells)."""
+    rows = joint.reshape(-1, joint.shape[-1])
+    rows = rows[rows.max(axis=1) > 0]
+    with np.errstate(divide="ignore"):
+        return float(np.log(rows.max(axis=1) / rows.min(axis=1)).max())
+
+
+def table(stay, change, t):
+    """The chances of both answers, (answers, answers, pairs of values); `stay(x)` and `change(x1, x2)` give them."""
+    cells = [stay(x1) if x1 == x2 else change(x1, x2) for x1, x2 in itertools.product(range(t), repeat=2)]
+    return np.stack(cells, axis=-1), np.stack([stay(x) for x in range(t)], axis=-1)
+
+
+@pytest.mark.parametrize("t", [2, 4, 130])
+@pytest.mark.parametrize("rho", [1, 0.5, 0.2])
+def test_a_partial_new_draw_costs_what_the_table_of_pairs_says(t, rho):
+    design = designs.k_ary(t, epsilon=1)
+    p = design.matrix
+    small = min(t, 4)  # answers and values alike in all that matters
+    pair, stayed = table(
+        lambda x: (rho * np.outer(p[:, x], p[:, x]) + (1 - rho) * np.diag(p[:, x]))[:small, :small],
+        lambda x, z: np.outer(p[:, x], p[:, z])[:small, :small],
+        small,
+    )
+    found = privacy.waves(design, rule="redraw", redraw=rho)
+    assert found.pair == pytest.approx(largest(pair), abs=1e-12)
+    assert found.stayed == pytest.approx(largest(stayed), abs=1e-12)
+    published = {1: (2, 2), 0.5: (2.693, 1.228), 0.2: (3.609, 1.070)}[rho]  # METHODS_LDP 3.3
+    assert t != 4 or (found.pair, found.stayed) == pytest.approx(published, abs=5e-4)
+
+
+@pytest.mark.parametrize("t", [2, 5])
+def test_two_reports_of_memos_cost_what_the_table_of_pairs_says(t):
+    survey = designs.remembered(t, epsilon=0.7, lifetime=2, design="k_ary")
+    first, keep = survey.first.matrix, survey.second.keep / survey.second.whole
+    second = keep * np.eye(t) + (1 - keep) / t
+    both = [np.einsum("m,am,bm->ab", first[:, x], second, second) for x in range(t)]
+    pair, stayed = table(lambda x: both[x], lambda x, z: np.outer(survey.matrix[:, x], survey.matrix[:, z]), t)
+    found = privacy.waves(survey)
+    assert found.rule == "memory"
+    assert found.pair == pytest.approx(largest(pair), abs=1e-12)
+    assert found.stayed == pytest.approx(largest(stayed), abs=1e-12) == privacy.after_waves(survey, 2)
+
+
+def test_kept_answers_that_differ_prove_a_change_and_new_draws_add():
+    p = KARY.matrix
+    pair, stayed = table(lambda x: np.diag(p[:, x]), lambda x, z: np.outer(p[:, x], p[:, z]), 4)
+    found = privacy.waves(KARY, rule="kept")
+    assert largest(pair) == found.pair == math.inf
+    assert found.stayed == pytest.approx(largest(stayed)) == 1.0
+    assert (privacy.waves(KARY).pair, privacy.after_waves(KARY, 5)) == (2.0, 5.0)
+
+
+def test_a_kept_lot_gives_both_values_away():
+    """Never keep the lot in place of the answer: k-ary response told by lots, with a value that changes.
+
+    The lot says "the truth" with chance p - q, otherwise it says one category, whatever is true. If it is kept, two
+    different answers come only from "the truth": the posterior of both values is 1. METHODS_LDP 3.3: chance .30.
+    """
+    p, q = KARY.matrix[0, 0], KARY.matrix[0, 1]
+    lots = {"truth": p - q, 0: q, 1: q, 2: q, 3: q}
+    assert sum(lots.values()) == pytest.approx(1)
+    joint = np.zeros((4, 4, 4, 4))  # both answers, both values
+    for (lot, chance), x1, x2 in itertools.product(lots.items(), range(4), range(4)):
+        said = (x1, x2) if lot == "truth" else (lot, lot)
+        joint[said][x1, x2] += chance / 16
+    for one, two in itertools.permutations(range(4), 2):
+        posterior = joint[one, two] / joint[one, two].sum()
+        assert posterior[one, two] == 1.0
+        differ = sum(joint[a, b, one, two] for a, b in itertools.permutations(range(4), 2)) * 16
+        assert differ == pytest.approx(0.30, abs=5e-4)
+
+
+def test_the_mean_of_waves_of_people_whose_value_stays():
+    """METHODS_LDP 3.2: n Var = V(ε∞) + (V(ε₁) - V(ε∞))/w, with t = 4, (2, 1), w = 5: .94 .86 .76 .64."""
+    survey, pi = designs.remembered(4, epsilon=1, lifetime=2, design="k_ary"), np.array([0.4, 0.3, 0.2, 0.1])
+
+    def variance(design):
+        alpha, q = design.even_mean
+        rate = q + alpha * pi
+        return rate * (1 - rate) / alpha**2
+
+    expected = variance(survey.first) + (variance(survey) - variance(survey.first)) / 5
+    assert expected == pytest.approx([0.94, 0.86, 0.76, 0.64], abs=0.006)
+    rng, means, naive, n = np.random.default_rng(2), [], [], 500
+    for _ in range(300):
+        memo, source = survey.first.draw(rng.choice(4, n, p=pi), GeneratorSource(rng)), GeneratorSource(rng)
+        u = [
+            (np.eye(4)[survey.again(memo, source)[:, 0]] - survey.even_mean[1]) / survey.even_mean[0] for _ in range(5)
+        ]
+        persons = np.mean(u, axis=0)
+        means.append(persons.mean(axis=0))
+        naive.append(persons.var(axis=0))
+    assert np.var(means, axis=0) * n == pytest.approx(expected, rel=0.35)
+    assert np.mean(naive, axis=0) == pytest.approx(expected, rel=0.02)  # persons as clusters
+    assert (variance(survey) / 5 < 0.7 * expected).all()  # waves as if independent claim too little
+
+
+def test_rules_that_do_not_exist_are_refused():
+    with pytest.raises(DesignError, match="rule must be one of fresh, kept, redraw, memory"):
+        privacy.waves(KARY, rule="again")
+    with pytest.raises(DesignError, match="redraw must be a chance above 0"):
+        privacy.waves(KARY, rule="redraw", redraw=0)
+    with pytest.raises(DesignError, match="only designs that remember"):
+        privacy.waves(KARY, rule="memory")
+    with pytest.raises(DesignError, match="k-ary and affine designs only"):
+        privacy.waves(designs.remembered(4, epsilon=1, lifetime=2, design="unary"))
+    with pytest.raises(DesignError, match="one wave or more"):
+        privacy.after_waves(KARY, 0)
