@@ -26,7 +26,7 @@ import numpy as np
 
 from naysay.design.base import Answerable, Design, check_channel, told_of
 from naysay.design.chances import Truth
-from naysay.design.drawing import Source
+from naysay.design.drawing import Source, system
 from naysay.design.exact import LIMIT, integer
 from naysay.errors import DesignError
 from naysay.responses import Codes
@@ -139,8 +139,8 @@ class Remembered(Design):
         """The design of one report by itself: the same family, with the odds of both steps together."""
         return self.first.faded(self.second.keep, self.second.whole)
 
-    def positions(self, truth: Any) -> Truth:
-        return self.first.positions(truth)
+    def positions(self, truth: Any, source: Source = system) -> Truth:
+        return self.first.positions(truth, source)
 
     def draw(self, truth: Truth, source: Source) -> Codes:
         codes = np.empty((len(truth), self.space.width), dtype=np.int64)
