@@ -230,7 +230,7 @@ def test_two_processes_take_turns_or_are_refused(path, monkeypatch):
 
 
 def test_the_file_tells_nothing_of_values_or_changes(path):
-    """Two people, one of whom changed all the time: their files differ in the key alone, and only the owner reads it."""
+    """Two people, one of whom changed all the time: their files are alike (here they share a key)."""
     files = []
     for truths in ("aaaa", "abca"):
         path.unlink(missing_ok=True)

@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 try:
     from naysay import client, prices
 except ImportError:  # on a device without naysay, beside client.py and prices.py
-    import client  # type: ignore[no-redef]
-    import prices  # type: ignore[no-redef]
+    import client  # type: ignore[no-redef, import-not-found]
+    import prices  # type: ignore[no-redef, import-not-found]
 
 __all__ = ["Ledger", "LedgerError", "Spent"]
 
@@ -110,7 +110,7 @@ class Ledger:
         if (cap is not None and not 0 < cap < math.inf) or days < 1 or of not in Spent._fields:
             raise LedgerError(f"a cap must be positive, over one day or more; got {cap!r}, {days!r} and {of!r}")
         self.path, self._clock, self._read = Path(path), clock, read
-        self._cap = None if cap is None else {"epsilon": cap, "days": days, "of": of}
+        self._cap: dict[str, Any] | None = None if cap is None else {"epsilon": cap, "days": days, "of": of}
 
     def answer(
         self, design: str | Node, truth: Any, *, question: str, wave: Any, rule: str | None = None, part: Any = None

@@ -6,14 +6,14 @@ It belongs to `naysay.ledger`, and needs the standard library and `naysay.client
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 try:
     from naysay import client
 except ImportError:  # on a device without naysay, beside client.py
-    import client  # type: ignore[no-redef]
+    import client  # type: ignore[no-redef, import-not-found]
 
 __all__ = ["after", "cost", "epsilon", "further", "most"]
 
@@ -88,10 +88,14 @@ def epsilon(node: Node) -> float:
     if kind == "mixture":
         return _mixed(node["components"], node["weights"])
     if kind == "pattern":
-        rows = [[node["own"], node["other"]]]
-    else:
-        rows = [row for row in zip(*node["columns"], strict=True) if max(row) > 0]
-    return max(_ln(Fraction(max(row), min(row))) if min(row) > 0 else math.inf for row in rows)
+        return _largest([[node["own"], node["other"]]])
+    return _largest(zip(*node["columns"], strict=True))
+
+
+def _largest(rows: Iterable[Sequence[Any]]) -> float:
+    """The largest ln of the ratio of two chances in one row."""
+    told = [(Fraction(max(row)), Fraction(min(row))) for row in rows if max(row) > 0]
+    return max(_ln(above / below) if below > 0 else math.inf for above, below in told)
 
 
 def _mixed(components: Sequence[Node], weights: Sequence[int]) -> float:
@@ -102,15 +106,13 @@ def _mixed(components: Sequence[Node], weights: Sequence[int]) -> float:
         told = Fraction(sum(weights) - noise, math.comb(t - 1, k)) + Fraction(noise, math.comb(t, k))
         return _ln(told * math.comb(t, k) / noise) if noise else math.inf
     if all("columns" in each for each in components):
-        parts = zip(weights, components, strict=True)
-        shares = [[[Fraction(w * n, each["denominator"]) for n in col] for col in each["columns"]] for w, each in parts]
-        rows = [[sum(cells) for cells in zip(*row, strict=True)] for row in zip(*map(_rows, shares), strict=True)]
-        return max(_ln(Fraction(max(row)) / min(row)) if min(row) else math.inf for row in rows if max(row))
+        parts = list(zip(weights, components, strict=True))
+        size, t = len(components[0]["responses"]), len(components[0]["columns"])
+        return _largest(
+            [sum(Fraction(w * each["columns"][j][y], each["denominator"]) for w, each in parts) for j in range(t)]
+            for y in range(size)
+        )
     return max(map(epsilon, components))
-
-
-def _rows(columns: list[list[Fraction]]) -> list[tuple[Fraction, ...]]:
-    return list(zip(*columns, strict=True))
 
 
 def pieces(node: Node) -> list[tuple[Fraction, Fraction, int]]:

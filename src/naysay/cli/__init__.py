@@ -23,6 +23,7 @@ __all__ = ["app", "main"]
 COMMANDS = {
     "estimate": Place("cli.estimate"),
     "change": Place("cli.change"),
+    "ledger": Place("cli.ledger"),
     "regress": Place("cli.regress"),
     "crosstab": Place("cli.crosstab"),
     "simulate": Place("cli.simulate"),
