@@ -2,7 +2,7 @@
 
 It needs the standard library, `naysay.client` and `naysay.prices`; the three files may be copied onto a device. One
 file holds a key, and for each question the hash of its design, the rule of asking again and the waves in which it was
-answered. It never holds a value, an answer, or whether a value changed: whoever takes the device learns none of them.
+answered. It never holds a value, an answer, or whether a value changed: whoever reads the file learns none of them.
 Kept answers are drawn from bytes that the key, the question, the design and the value give, so that nothing is stored.
 
 Because changes are not written down, the ledger charges the worst that they can cost, and tells three lines: what the

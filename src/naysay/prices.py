@@ -63,7 +63,7 @@ def most(entry: Mapping[str, Any], n: int) -> float:
     """The most that n answers can have cost, whatever the value did."""
     if entry["rule"] == "fresh" or not n:
         return after(entry, n)
-    each = min(n, entry["values"]) * further(entry)
+    each: float = min(n, entry["values"]) * further(entry)
     if entry["rule"] == "kept":
         return each
     return min(each, n * max(after(entry, k) / k for k in range(1, n + 1)))
