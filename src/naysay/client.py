@@ -73,18 +73,23 @@ def draw(
     >>> draw(text, "yes", read=lambda size: bytes([3] * size))
     'no'
     """
+    node, source = channel(design, part), Bytes(read)
+    return said(node, drawn(node, position(node, truth, source), source))
+
+
+def channel(design: str | Node, part: Any = None) -> Node:
+    """The node that draws: the design itself, or that of the chosen level or sample."""
     whole = json.loads(design) if isinstance(design, str) else design
     if whole.get("naysay") != "design" or whole.get("version") != 1:
         raise ValueError("this is no design of version 1; make one with design.to_json()")
-    node = whole["design"]
+    node: Node = whole["design"]
     for parts, name in (("levels", "level"), ("samples", "sample")):
         if node["kind"] == parts:
             known = {each[name]: each["design"] for each in node[parts]}
             if part not in known:
                 raise ValueError(f"{part!r} is no {name}; there are {', '.join(map(repr, known))}")
             node = known[part]
-    source = Bytes(read)
-    return said(node, drawn(node, position(node, truth, source), source))
+    return node
 
 
 def categories(design: Node) -> Sequence[Any]:
@@ -218,16 +223,33 @@ def subset_selection(design: Node, truth: int, source: Bytes) -> list[int]:
 
 def affine(design: Node, truth: int, source: Bytes) -> int:
     """The rule of this name."""
+    s = source.integer(sum(powers(design)))
+    return told(design, s, hashed(design, s, truth), source)
+
+
+def powers(design: Node) -> list[int]:
+    """1, g, ..., g^(m-1) of an affine design; their sum is the number of hashes."""
+    found = [1]
+    while found[-1] * design["base"] < (2**48 if design["named"] else len(domain(design))):
+        found.append(found[-1] * design["base"])
+    return found
+
+
+def hashed(design: Node, s: int, truth: int) -> int:
+    """The value h of hash number s."""
+    g: int = design["base"]
+    every = powers(design)
+    lead = max(power for power in every if (power - 1) // (g - 1) <= s)
+    alpha = lead + s - (lead - 1) // (g - 1)
+    return sum((alpha // power) * (truth // power % g) for power in every) % g
+
+
+def told(design: Node, s: int, h: int, source: Bytes) -> int:
+    """The response of hash number s, with its true value h."""
     g: int = design["base"]
     a: int = design["inside"]
     b: int = design["outside"]
-    powers = [1]
-    while powers[-1] * g < (2**48 if design["named"] else len(domain(design))):
-        powers.append(powers[-1] * g)
-    s, u = source.integer(sum(powers)), source.integer(a + (g - 1) * b)
-    lead = max(power for power in powers if (power - 1) // (g - 1) <= s)
-    alpha = lead + s - (lead - 1) // (g - 1)
-    h = sum((alpha // power) * (truth // power % g) for power in powers) % g
+    u = source.integer(a + (g - 1) * b)
     o = (u - a) // b
     return s * g + (h if u < a else o if o < h else o + 1)
 

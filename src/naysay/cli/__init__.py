@@ -24,6 +24,7 @@ COMMANDS = {
     "estimate": Place("cli.estimate"),
     "change": Place("cli.change"),
     "tally": Place("cli.tally"),
+    "ledger": Place("cli.ledger"),
     "regress": Place("cli.regress"),
     "crosstab": Place("cli.crosstab"),
     "simulate": Place("cli.simulate"),

@@ -1,0 +1,338 @@
+"""A ledger for one device: what its answers have cost, what it may still say, and the answers that it keeps.
+
+It needs the standard library, `naysay.client` and `naysay.prices`; the three files may be copied onto a device. One
+file holds a key, and for each question the hash of its design, the rule of asking again and the waves in which it was
+answered. It never holds a value, an answer, or whether a value changed: whoever reads the file learns none of them.
+Kept answers are drawn from bytes that the key, the question, the design and the value give, so that nothing is stored.
+
+Because changes are not written down, the ledger charges the worst that they can cost, and tells three lines: what the
+answers have cost if the value never changed, what each change adds, and the most that they can have cost.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import json
+import math
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+try:
+    from naysay import client, prices
+except ImportError:  # on a device without naysay, beside client.py and prices.py
+    import client  # type: ignore[no-redef, import-not-found]
+    import prices  # type: ignore[no-redef, import-not-found]
+
+__all__ = ["Ledger", "LedgerError", "Spent"]
+
+Node = Mapping[str, Any]
+
+_DAY = 86_400
+_WAIT = 5.0  # seconds that another process may hold the file
+_ROUNDING = 1e-9
+RULES = ("fresh", "kept", "memory")
+
+
+class LedgerError(ValueError):
+    """The ledger refuses: nothing was drawn, nothing was charged, and the file is as it was."""
+
+
+class Spent(NamedTuple):
+    """ε of all answers in the period, in nats."""
+
+    unchanged: float
+    """If no value ever changed."""
+    per_change: float
+    """What each change of a value adds at most."""
+    at_most: float
+    """Whatever the values did."""
+
+    def __str__(self) -> str:
+        names = ("if your answer never changed", "per change", "at most")
+        return "\n".join(f"{name}: ε = {value:.4g}" for name, value in zip(names, self, strict=True))
+
+
+class Ledger:
+    r"""The ledger in a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        It is made with the first answer, readable by its owner only.
+    cap : float, optional
+        The most ε that may be spent within `days`; an answer that would cost more is refused.
+    days : int
+        The length of the period.
+    of : {"at_most", "unchanged"}
+        Which line the cap holds: whatever the values did, or if they never changed.
+    clock : callable
+        Seconds since 1970.
+    read : callable
+        Takes a number and gives that many random bytes.
+
+    Raises
+    ------
+    LedgerError
+        A cap that is not positive, or another than the file's.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from naysay import designs
+    >>> survey = designs.k_ary(("a", "b", "c"), epsilon=1).to_json()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = Ledger(Path(folder, "ledger"), cap=4)
+    ...     same = {ledger.answer(survey, "a", question="crash", wave=week, rule="kept") for week in range(9)}
+    ...     print(len(same), ledger.spent(), sep="\n")
+    1
+    if your answer never changed: ε = 1
+    per change: ε = 1
+    at most: ε = 3
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        cap: float | None = None,
+        days: int = 365,
+        of: str = "at_most",
+        clock: Callable[[], float] = time.time,
+        read: Callable[[int], bytes] = secrets.token_bytes,
+    ) -> None:
+        if (cap is not None and not 0 < cap < math.inf) or days < 1 or of not in Spent._fields:
+            raise LedgerError(f"a cap must be positive, over one day or more; got {cap!r}, {days!r} and {of!r}")
+        self.path, self._clock, self._read = Path(path), clock, read
+        self._cap: dict[str, Any] | None = None if cap is None else {"epsilon": cap, "days": days, "of": of}
+
+    def answer(
+        self, design: str | Node, truth: Any, *, question: str, wave: Any, rule: str | None = None, part: Any = None
+    ) -> str:
+        """The answer for a wave, as text, after it was charged and the file was written.
+
+        Parameters
+        ----------
+        design : str or object
+            A design's JSON.
+        truth : label
+            The true category. It does not leave this function.
+        question : str
+            The question's name.
+        wave : str or int
+            The wave's name. A wave is answered once: if a message is lost, send the same answer again.
+        rule : {"fresh", "kept", "memory"}, optional
+            A new draw; an answer that is kept for each value; a kept report with new noise. By default "memory" for
+            designs that remember, otherwise "fresh".
+        part : label, optional
+            The level or sample.
+
+        Raises
+        ------
+        LedgerError
+            The cap is reached, the wave was answered, the file is damaged or in use, or the clock goes back.
+        ValueError
+            JSON that is no design, or a truth that is outside its categories.
+        """
+        node = client.channel(design, part)
+        client.position(node, truth, client.Bytes(self._read))  # refuses a truth that the design does not know
+        asked = rule or ("memory" if node["kind"] == "remembered" else "fresh")
+        if asked not in RULES or (asked == "memory") != (node["kind"] == "remembered"):
+            raise LedgerError(f"rule {rule!r} does not fit a design of kind {node['kind']!r}; known are {RULES}")
+        key = self._charge(question, digest(node), asked, prices.cost(node, asked), wave)
+        fresh = client.Bytes(self._read)
+        if asked == "fresh":
+            return client.said(node, client.drawn(node, client.position(node, truth, fresh), fresh))
+        memo = kept(node, truth, lambda label: stream(key, question, digest(node), label))
+        return client.said(node, client.redrawn(node, memo, fresh) if asked == "memory" else memo)
+
+    def one_of(self, asked: Mapping[str, tuple[str | Node, Any]], *, wave: Any) -> tuple[str, str]:
+        """One question by lot, and its answer, drawn anew: {question: (design, truth)}. It costs the largest ε.
+
+        The lot is drawn here, and depends on no answer.
+        """
+        if not asked:
+            raise LedgerError("one question or more is needed to draw one by lot")
+        nodes = {name: client.channel(design) for name, (design, _) in asked.items()}
+        source = client.Bytes(self._read)
+        places = {name: client.position(nodes[name], truth, source) for name, (_, truth) in asked.items()}
+        most = max(prices.cost(node, "fresh")["epsilon"] for node in nodes.values())
+        price = {"epsilon": most, "values": 0, "memo": None}
+        together = hashlib.sha256("".join(digest(node) for node in nodes.values()).encode()).hexdigest()
+        self._charge(" | ".join(nodes), together, "fresh", price, wave)
+        name = list(nodes)[source.integer(len(nodes))]
+        return name, client.said(nodes[name], client.drawn(nodes[name], places[name], source))
+
+    def spent(self) -> Spent:
+        """What the answers of the period have cost."""
+        with self._locked():
+            return self._sum(self._load())
+
+    def _charge(self, question: str, design: str, rule: str, price: dict[str, Any], wave: Any) -> bytes:
+        """Write the answer down, unless it is refused; the ledger's key."""
+        with self._locked():
+            body = self._load()
+            mine = [each for each in body["questions"] if each["question"] == question]
+            if any(str(wave) == used for each in mine for used, _ in each["waves"]):
+                raise LedgerError(f"wave {wave!r} of {question!r} was answered; send that answer again")
+            entry = next((each for each in mine if (each["design"], each["rule"]) == (design, rule)), None)
+            if entry is None:
+                priced = price | {"epsilon": None if math.isinf(price["epsilon"]) else price["epsilon"]}
+                entry = {"question": question, "design": design, "rule": rule, **priced, "waves": []}
+                body["questions"].append(entry)
+            entry["waves"].append([str(wave), body["day"]])
+            after = self._sum(body)
+            if self._cap is not None and getattr(after, self._cap["of"]) > self._cap["epsilon"] + _ROUNDING:
+                raise LedgerError(
+                    f"{question!r} is refused: ε would be {getattr(after, self._cap['of']):.4g} within "
+                    f"{self._cap['days']} days, and at most {self._cap['epsilon']:g} is allowed"
+                )
+            self._save(body)
+            return bytes.fromhex(body["key"])
+
+    def _sum(self, body: dict[str, Any]) -> Spent:
+        """The three lines, of the waves that lie within the period."""
+        since = -math.inf if self._cap is None else body["day"] - self._cap["days"]
+        found = []
+        for each in body["questions"]:
+            n = sum(day > since for _, day in each["waves"])
+            found.append((prices.after(each, n), prices.further(each) if n else 0.0, prices.most(each, n)))
+        columns = list(zip(*found, strict=True)) or [(), (), ()]
+        return Spent(math.fsum(columns[0]), max(columns[1], default=0.0), math.fsum(columns[2]))
+
+    def _load(self) -> dict[str, Any]:
+        """What the file holds, with today's date."""
+        today = int(self._clock() // _DAY)
+        try:
+            octets = self.path.read_bytes()
+        except FileNotFoundError:
+            key = self._read(32).hex()
+            return {"naysay": "ledger", "version": 1, "key": key, "cap": self._cap, "day": today, "questions": []}
+        body = opened(octets, str(self.path))
+        if body["cap"] != self._cap:
+            raise LedgerError(f"{str(self.path)!r} was made with the cap {body['cap']}, not {self._cap}")
+        if today < body["day"]:
+            raise LedgerError(
+                f"the clock goes back: it says {_date(today)}, and the ledger was used on {_date(body['day'])}; set "
+                "the clock right (nothing was drawn, nothing is lost)"
+            )
+        return body | {"day": today}
+
+    def _save(self, body: dict[str, Any]) -> None:
+        """Write the whole file beside the old one, then put it in its place."""
+        beside = self.path.with_name(self.path.name + ".new")
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(sealed(body))
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(self.path)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Alone with the file; another process is waited for, but not for long."""
+        until = time.monotonic() + _WAIT
+        with self.path.with_name(self.path.name + ".lock").open("ab") as lock:
+            while not _held(lock.fileno()):
+                if time.monotonic() > until:
+                    raise LedgerError(f"another process uses {str(self.path)!r}; try again")
+                time.sleep(0.01)
+            yield  # closing the file gives the lock back
+
+
+def _held(descriptor: int) -> bool:
+    """Whether the lock was taken."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            return False
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def sealed(body: Mapping[str, Any]) -> bytes:
+    """A line of JSON, and a line that shows whether it was cut short or changed: HMAC-SHA256 of it under the key."""
+    line = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    return line + b"\n" + hmac.new(bytes.fromhex(body["key"]), line, hashlib.sha256).hexdigest().encode() + b"\n"
+
+
+def opened(octets: bytes, name: str) -> dict[str, Any]:
+    """What `sealed` wrote."""
+    try:
+        line, check, rest = octets.split(b"\n")
+        body: dict[str, Any] = json.loads(line)
+        right = hmac.new(bytes.fromhex(body["key"]), line, hashlib.sha256).hexdigest().encode()
+        if rest or not hmac.compare_digest(check, right):
+            raise ValueError
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise LedgerError(
+            f"the ledger {name!r} is damaged: cut short or changed. It was left as it is: put a copy back, or move it "
+            "away (answers are then drawn anew, and charged from zero)"
+        ) from None
+    if (body.get("naysay"), body.get("version")) != ("ledger", 1):
+        raise LedgerError(f"{name!r} is no ledger of version 1")
+    return body
+
+
+def _date(day: int) -> str:
+    return (date(1970, 1, 1) + timedelta(days=day)).isoformat()
+
+
+def digest(node: Node) -> str:
+    """SHA-256 of what draws: the design's JSON without names and notes, keys in order, no spaces."""
+    text = json.dumps(_bare(node), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _bare(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {k: _bare(v) for k, v in node.items() if k not in ("name", "notes", "protocol", "alternatives")}
+    if isinstance(node, list):
+        return [_bare(each) for each in node]
+    return int(node) if isinstance(node, float) and node.is_integer() else node
+
+
+def stream(key: bytes, question: str, design: str, label: str) -> Callable[[int], bytes]:
+    """Bytes that only this key gives: block i is HMAC-SHA256(key, JSON of [question, design, label, i])."""
+    buffer, block = b"", 0
+
+    def read(size: int) -> bytes:
+        nonlocal buffer, block
+        while len(buffer) < size:
+            text = json.dumps([question, design, label, block], ensure_ascii=False, separators=(",", ":"))
+            buffer += hmac.new(key, text.encode(), hashlib.sha256).digest()
+            block += 1
+        given, buffer = buffer[:size], buffer[size:]
+        return given
+
+    return read
+
+
+def kept(design: Node, truth: Any, of: Callable[[str], Callable[[int], bytes]]) -> Any:
+    """The response that is kept for a value; of a design that remembers, its memo.
+
+    Of an affine design the hash is kept for all values, so that only g values of it can ever be told apart.
+    """
+    node = design["first"] if design["kind"] == "remembered" else design
+    spot = client.Bytes(of("truth " + json.dumps(truth, ensure_ascii=False)))  # a number lies between two points
+    place = client.position(node, truth, spot)
+    if node["kind"] != "affine":
+        return client.drawn(node, place, client.Bytes(of(f"value {place}")))
+    s = client.Bytes(of("hash")).integer(sum(client.powers(node)))
+    h = client.hashed(node, s, place)
+    return client.told(node, s, h, client.Bytes(of(f"value {h}")))
