@@ -20,6 +20,10 @@ Node = Mapping[str, Any]
 """A node of the tree that a design's JSON holds."""
 
 
+SEVERAL = (("levels", "levels", "level"), ("samples", "samples", "sample"), ("hierarchy", "levels", "level"))
+"""The kinds that hold several designs, where they hold them, and by what these are called."""
+
+
 class Bytes:
     """Random bytes, and how many were read."""
 
@@ -55,7 +59,7 @@ def draw(
         The true category; of two questions a pair; of a design of numbers the number, best as a decimal text. It does
         not leave this function.
     part : label, optional
-        The level that was chosen, or the sample that the respondent is in, where the design has some.
+        The level that was chosen, or drawn by lot for a hierarchy; or the sample that the respondent is in.
     read : callable
         Takes a number and gives that many random bytes; by default those of the operating system.
 
@@ -85,6 +89,9 @@ def channel(design: str | Node, part: Any = None) -> Node:
     node: Node = whole["design"]
     for parts, name in (("levels", "level"), ("samples", "sample")):
         if node["kind"] == parts:
+    node = whole["design"]
+    for kind, parts, name in SEVERAL:
+        if node["kind"] == kind:
             known = {each[name]: each["design"] for each in node[parts]}
             if part not in known:
                 raise ValueError(f"{part!r} is no {name}; there are {', '.join(map(repr, known))}")
@@ -254,6 +261,11 @@ def told(design: Node, s: int, h: int, source: Bytes) -> int:
     return s * g + (h if u < a else o if o < h else o + 1)
 
 
+def grouped(design: Node, truth: int, source: Bytes) -> Any:
+    """The rule of this name."""
+    return drawn(design["design"], truth // int(design["width"]), source)
+
+
 def window(design: Node, truth: int, source: Bytes) -> int:
     """The second half of the rule of this name."""
     w: int = design["width"]
@@ -334,6 +346,7 @@ RULES: dict[str, Callable[[Node, int, Bytes], Any]] = {
     "subset_selection": subset_selection,
     "affine": affine,
     "unary": unary,
+    "grouped": grouped,
     "window": window,
     "remembered": remembered,
 }
@@ -348,6 +361,8 @@ def said(design: Node, response: Any) -> str:
         return said(design["second"], response)
     if kind == "remembered":
         return said(design["first"], response)
+    if kind == "grouped":
+        return said(design["design"], response)
     if kind in ("product", "both"):
         return f"{said(design['first'], response[0])} × {said(design['second'], response[1])}"
     if kind in ("affine", "window"):

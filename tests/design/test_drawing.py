@@ -57,7 +57,7 @@ def test_recorded_bytes_give_the_recorded_answers(case):
 @vectors_of
 def test_an_offer_draws_as_its_levels_do_and_samples_as_each_of_them(case):
     design = Design.from_json(case["json"])
-    name = {"levels": "level", "samples": "sample"}.get(design.kind)
+    name = {"levels": "level", "samples": "sample", "hierarchy": "level"}.get(design.kind)
     if name is None or design.levels == (None,):
         assert design.levels == (None,)
         return

@@ -110,6 +110,10 @@ BATTERY: dict[str, Case] = {
         designs.remembered(ABCD, epsilon=1, lifetime=2, design="unary"),
         math.log(2**32 / math.ceil(2**32 / (math.e + 1)) - 1),
     ),
+    **{
+        f"hierarchy at {level}": Case(part, 1.0, estimable=part.width == 1)
+        for level, part in designs.hierarchy(11, epsilon=1, fanout=3).parts.items()
+    },
     "christofides": Case(designs.christofides(p=(0.2, 0.3, 0.5)), math.log(2.5)),
     "singh_joarder": Case(designs.singh_joarder(p=0.7), math.log(0.7 / 0.09)),
     "mangat_singh_singh": Case(designs.mangat_singh_singh(p=0.6, prevalence=0.25), NO_BOUND),

@@ -61,6 +61,7 @@ def offers():
         (-300, "0.0005", 7, 2e3),
     )
     yield designs.window(low=-1, high=1, epsilon=4, steps=1000, width=135), ("-0.5", "-0.0000004", 0.25, 1)
+    yield designs.hierarchy(200, epsilon=1, fanout=5), 3
 
 
 def vectors(design, truths, chance):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from naysay import _checks, estimate, files, privacy
+from naysay.cli.measured import measured_csv
 from naysay.cli.surveyed_page import page_of, plain_csv, plain_object, plain_text
 from naysay.cli.tally import SUFFIX
 from naysay.collect.commands.database import Surveyed
@@ -37,7 +38,6 @@ _MOST_COMPARED = 30  # groups up to which every difference is listed
 
 _CSV = ("category", "proportion", "standard_error", "low", "high", "n", "missing")
 _CSV_NAMED = ("design", "method", "target", "standard_error_kind", "confidence", "interval_method")
-_CSV_MEASURED = ("quantity", "estimate", "standard_error", "low", "high", "n", "missing", "design", "method", "target")
 _CSV_LEVELS = [f"{each}{end}" for each in ("stratified", "pooled", "difference") for end in ("", "_standard_error")]
 
 
@@ -384,7 +384,7 @@ def _object(fits: Fits, asked: Options) -> dict[str, Any]:
 def _csv(fits: Fits, asked: Options) -> str:
     """The numbers as CSV; what a reader must know beside them goes to stderr."""
     if not _estimated(fits):
-        return _measured_csv(fits, asked)
+        return measured_csv(fits, asked.shown, by=asked.by)
     design = next(iter(fits.values())).design
     compared = _CSV_LEVELS if design.assigned_by == "respondent" else []
     rows = [[*(["group"] if asked.by else []), *_CSV, *compared, *_CSV_NAMED]]
@@ -400,18 +400,6 @@ def _csv(fits: Fits, asked: Options) -> str:
             output.note(f"{asked.by} = {group}: {line}" if asked.by else line)
     if len(fits) > 1:
         output.note(str(estimate.differences(fits)))
-    return csv_text(rows)
-
-
-def _measured_csv(fits: Any, asked: Options) -> str:
-    """Means or quantiles as CSV."""
-    rows: list[list[Any]] = [[*(["group"] if asked.by else []), *_CSV_MEASURED]]
-    for group, fit in fits.items():
-        found = fit.to_dict(asked.shown)
-        beside = [found[name] for name in _CSV_MEASURED[5:]]
-        rows += [[*([group] if asked.by else []), *each.values(), *beside] for each in found["estimates"]]
-        for line in (*privacy.lines(fit.design), *found["warnings"]):
-            output.note(f"{asked.by} = {group}: {line}" if asked.by else line)
     return csv_text(rows)
 
 

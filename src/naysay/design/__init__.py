@@ -21,6 +21,8 @@ from naysay.design.devices import *
 from naysay.design.devices import __all__ as _devices
 from naysay.design.drawing import *
 from naysay.design.drawing import __all__ as _drawing
+from naysay.design.hierarchy import *
+from naysay.design.hierarchy import __all__ as _hierarchy
 from naysay.design.loading import *
 from naysay.design.loading import __all__ as _loading
 from naysay.design.memory import *
@@ -48,5 +50,6 @@ from naysay.design.unary import __all__ as _unary
 from naysay.design.window import *
 from naysay.design.window import __all__ as _window
 
-__all__ = [*_affine, *_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_loading, *_pattern, *_protocol]
-__all__ += [*_memory, *_pure, *_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets, *_unary, *_window]
+__all__ = [*_affine, *_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_hierarchy, *_loading, *_memory]
+__all__ += [*_pattern, *_protocol, *_pure, *_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets, *_unary]
+__all__ += [*_window]

@@ -80,8 +80,8 @@ class Answerable(Tallied):
         return ""
 
     assigned_by: ClassVar[str] = "nobody"
-    """Who decides which part a respondent answers: the respondent, the researcher, or nobody where there is one
-    part."""
+    """Who decides which part a respondent answers: the respondent, the researcher, or lot on their device; nobody
+    where there is one part."""
 
     estimates: ClassVar[str] = "proportions"
     """What its answers are for: "proportions" of categories, the "mean" of a number, or "ranges" of a hierarchy."""

@@ -157,11 +157,11 @@ class Pure(Design):
         return float(np.concatenate(found).mean())
 
     def form(self) -> dict[str, Any]:
-        return super().form() | {"categories": _domain_form(self.categories)}
+        return super().form() | {"categories": domain_form(self.categories)}
 
     @classmethod
     def of_form(cls, node: dict[str, Any]) -> Design:
-        return super().of_form({**node, "categories": _domain_of(node["categories"])})
+        return super().of_form({**node, "categories": domain_of(node["categories"])})
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -202,13 +202,13 @@ class ByOdds(Pure):
         return replace(self, inside=a, outside=b, name="", notes=())
 
 
-def _domain_form(categories: tuple[Any, ...]) -> Any:
+def domain_form(categories: tuple[Any, ...]) -> Any:
     """The categories as JSON: by their number where they are 0, 1, …, and many."""
     numbered = len(categories) > MANY and categories == tuple(range(len(categories)))
     return {"size": len(categories)} if numbered else list(categories)
 
 
-def _domain_of(node: Any) -> Any:
+def domain_of(node: Any) -> Any:
     return tuple(range(integer(node["size"]))) if isinstance(node, Mapping) else node
 
 

@@ -8,6 +8,7 @@ on the category.
 
 from naysay.estimate.assumptions import noncompliance_band, preference_band, probability_band
 from naysay.estimate.change import RULES, Change, change
+from naysay.estimate.distribution import Distribution, distribution
 from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit
 from naysay.estimate.groups import Differences, differences
@@ -19,8 +20,10 @@ from naysay.estimate.likelihood import maximum_likelihood
 from naysay.estimate.mean import Mean, mean
 from naysay.estimate.moments import moments
 from naysay.estimate.negative import nstops, nstops_i, nstops_ii
+from naysay.estimate.projection import Projected, projected
 from naysay.estimate.protocol import Intervals, Options
 from naysay.estimate.quantity import QUANTITIES, Measured, Quantity, default_quantity
+from naysay.estimate.ranges import Band, Ranges, ranges
 from naysay.estimate.result import Comparison, Estimate
 
 __all__ = [
@@ -28,9 +31,11 @@ __all__ = [
     "METHODS",
     "QUANTITIES",
     "RULES",
+    "Band",
     "Change",
     "Comparison",
     "Differences",
+    "Distribution",
     "Estimate",
     "Estimator",
     "GoodnessOfFit",
@@ -40,11 +45,14 @@ __all__ = [
     "Mean",
     "Measured",
     "Options",
+    "Projected",
     "Quantity",
+    "Ranges",
     "change",
     "default",
     "default_quantity",
     "differences",
+    "distribution",
     "goodness_of_fit",
     "independence_test",
     "leverage",
@@ -58,6 +66,8 @@ __all__ = [
     "pooled",
     "preference_band",
     "probability_band",
+    "projected",
+    "ranges",
     "stratified",
     "suitable",
 ]

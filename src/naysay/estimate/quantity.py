@@ -21,13 +21,13 @@ __all__ = ["QUANTITIES", "Measured", "Quantity", "Row", "default_quantity"]
 
 
 class Row(NamedTuple):
-    """A named number with its standard error and interval; NaN where there is none."""
+    """A named number, or a category, with its standard error (NaN where there is none) and interval."""
 
     name: str
-    estimate: float
+    estimate: Any
     standard_error: float
-    low: float
-    high: float
+    low: Any
+    high: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class Measured(ABC):
         confidence = (options or Options()).confidence
         rows = self.rows(_checks.confidence(confidence))
         places = decimals([row.standard_error for row in rows]) or 3
-        cells = tuple((row.name, *(shown(float(each), places) for each in row[1:])) for row in rows)
+        cells = tuple((row.name, *(_told(each, places) for each in row[1:])) for row in rows)
         missing = f"{self.missing:,} missing" if self.missing else "none missing"
         weighted = f", weighted (sum of weights {self.tally.weight:,.6g})" if self.tally.weighted else ""
         return [
@@ -125,7 +125,11 @@ class Measured(ABC):
 
     def __repr__(self) -> str:
         first = self.rows()[0]
-        return f"<{self.quantity}: {first.name} {first.estimate:.5g} (n = {self.n})>"
+        return f"<{self.quantity}: {first.name} {first.estimate} (n = {self.n})>"
+
+
+def _told(value: Any, places: int) -> str:
+    return shown(value, places) if isinstance(value, float) else _checks.label(value)
 
 
 @dataclass(frozen=True)

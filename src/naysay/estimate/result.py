@@ -19,6 +19,7 @@ from naysay.estimate.independence import IndependenceTest
 from naysay.estimate.information import Maximum, alike
 from naysay.estimate.linear import Floats, Indicators
 from naysay.estimate.named import Named
+from naysay.estimate.projection import Projected
 from naysay.estimate.protocol import MAKERS, Finding, Intervals, Maker, Options
 from naysay.printing import text
 from naysay.printing.content import Content
@@ -197,6 +198,10 @@ class Estimate:
         """Estimated respondents in each category, (t,): proportions times n."""
         return self.proportions * self.n
 
+    def projected(self) -> Projected:
+        """The nearest possible shares beside these, labeled as a display; see `estimate.projected`."""
+        return Projected(self)
+
     @cached_property
     def standard_errors(self) -> Floats:
         """Square roots of the variances, (t,); NaN where undefined."""
@@ -243,18 +248,15 @@ class Estimate:
             The confidence of each interval by itself.
         method : {"score", "agresti_coull", "wald", "profile", "bootstrap"}, optional
             By default the method whose measured coverage holds for such an estimate (see the page on coverage).
-        replicates : int
-            Resamples of the bootstrap.
-        rng : numpy Generator, optional
-            For the bootstrap; by default a generator with a fixed seed, so that a printed number can be reproduced.
+        replicates, rng : int, numpy Generator
+            Resamples of the bootstrap, and their generator; by default one with a fixed seed.
 
         Raises
         ------
         DataError
             If the method does not exist or does not suit this estimate; the message names methods that do.
         """
-        found = self.intervals(confidence, method=method, replicates=replicates, rng=rng)
-        return np.asarray(found.bounds)
+        return np.asarray(self.intervals(confidence, method=method, replicates=replicates, rng=rng).bounds)
 
     def intervals(self, confidence: float = 0.95, *, method: str | None = None, **options: Any) -> Intervals:
         """The intervals, with the name of their method and the flagged categories."""

@@ -74,6 +74,8 @@ def _within(design: Answerable, given: Mapping[Any, float]) -> NDArray[np.float6
     for name, value in given.items():
         if name not in {share.name for share in design.nuisance} or not 0 <= value <= 1:
             raise DesignError(f"nuisance shares of this design, within [0, 1], are needed; got {name!r}: {value!r}")
+    if not any(len(share.of) > 1 for share in design.shares):
+        return None
     columns = []
     for category in design.shares:
         own, ruled = set(category.of), False
@@ -86,7 +88,7 @@ def _within(design: Answerable, given: Mapping[Any, float]) -> NDArray[np.float6
         if category.among or (len(own) > 1 and not ruled) or abs(column.sum() - 1) > 1e-9:
             return None
         columns.append(np.where(column < _NOTHING, 0.0, column))
-    return np.column_stack(columns) if any(len(share.of) > 1 for share in design.shares) else None
+    return np.column_stack(columns)
 
 
 def _value(share: Share, given: Mapping[Any, float]) -> float:

@@ -375,6 +375,9 @@ together tell 1.58 of 1.58 bits at most
     check_design(design, told=_OF_DESIGNS, error=DesignError)
     if not design.several:
         return [f"privacy: {statement(design)}"]
+    if design.assigned_by == "lot":
+        most = max(statement(design).values(), key=lambda each: (round(each.epsilon, 9), each.bits))
+        return [f"privacy, at any level: {'; '.join((str(most), *design.notes))}"]
     if design.assigned_by != "respondent":
         each_sample = (about_categories(design, nuisance) or statement(design)).items()
         return [f"privacy{'' if name is None else f', sample {name}'}: {each}" for name, each in each_sample]

@@ -29,6 +29,7 @@ NAMED = 2**48
 
 _EXACT = 2**53  # largest code: integers up to here are exact in every language's floating point
 _TABLE = 2**22  # a table of all hashes of all categories has at most this many entries
+_DENSE, _MANY = 2**24, 64  # up to so many reports × categories, for so many sums, a matrix product is the quickest
 _BLOCK = 2**21  # entries of one block of hashes, so that it stays in the cache
 
 
@@ -220,6 +221,15 @@ class Affine(Space):
         grid = np.zeros((self.base, self.base**self.digits), dtype=amounts.dtype)
         grid[:, self.coefficients(np.arange(self.hashes))] = counts.T
         return self._swept(grid, 1, np.add)[0, : len(self.labels)]
+
+    def added(self, codes: Codes, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        dense = len(codes) * len(self.labels) <= _DENSE and values.shape[1] >= _MANY
+        if dense or not self._sweeping:
+            return super().added(codes, values)
+        result = np.empty((len(codes), values.shape[1]))
+        for place, column in enumerate(values.T):
+            result[:, place] = self.over_supports(column, np.add, 0.0)[codes[:, 0]]
+        return result
 
     def over_supports(self, values: NDArray[Any], join: Callable[[Any, Any], Any], nothing: float) -> NDArray[Any]:
         """For each possible report, the values of the categories that it speaks for, joined: (size,).

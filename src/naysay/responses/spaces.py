@@ -84,6 +84,12 @@ class Space(ABC):
             result += amounts[rows] @ self.statistic(codes[rows]).astype(amounts.dtype)
         return result
 
+    def added(self, codes: Codes, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each report the sums of the values (d, q) of the labels that it speaks for: T @ values, (n, q)."""
+        step = max(1, _ENTRIES // self.dimension)
+        parts = [self.statistic(codes[start : start + step]) @ values for start in range(0, len(codes), step)]
+        return np.concatenate([np.zeros((0, values.shape[1])), *parts])
+
     def frequencies(self, codes: Codes) -> NDArray[np.int64]:
         """How many of these reports speak for each label: Σ T, (d,)."""
         return self.total(codes, np.ones(len(codes), dtype=np.int64))

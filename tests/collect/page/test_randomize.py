@@ -58,6 +58,19 @@ def fits(counts, design, column):
     return stats.chisquare(observed[possible], column[possible] * observed.sum()).pvalue > 1e-6
 
 
+def test_lot_gives_each_report_of_a_hierarchy_its_level(node):
+    survey = designs.hierarchy(200, epsilon=1, fanout=5)
+    form = json.loads(survey.to_json())["design"]
+    said = node("vectors.mjs", "levels", "randomize.js", {"design": form, "truth": 77, "size": 2_000})
+    tally = survey.tally([each["response"] for each in said], level=[each["level"] for each in said])
+    assert stats.chisquare([part.n for part in tally.parts]).pvalue > 1e-6
+    for part in tally.parts:
+        column = part.design.matrix[:, 77]
+        assert fits(
+            dict(zip(part.design.space.texts(part.codes), part.count.tolist(), strict=True)), part.design, column
+        )
+
+
 def test_integers_below_a_bound_are_uniform(node):
     drawn = node("vectors.mjs", "below", "randomize.js", {"bound": 300, "size": 60_000})
     assert stats.chisquare(np.bincount(drawn, minlength=300)).pvalue > 1e-6

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 
 const { below, channel, draw, possible, shown, spoken, supported } = await import(pathToFileURL(process.argv[3]));
 const { nameOf } = await import(new URL("names.mjs", pathToFileURL(process.argv[3])));
-const { drawNumber } = await import(new URL("numbers.mjs", pathToFileURL(process.argv[3])));
+const { drawGroup, drawLevel, drawNumber } = await import(new URL("numbers.mjs", pathToFileURL(process.argv[3])));
 
 function recorded(hex) {
   const octets = Uint8Array.from(hex.match(/../g), (pair) => parseInt(pair, 16));
@@ -25,10 +25,8 @@ const TASKS = {
           vectors.map(async (vector) => {
             const stream = recorded(vector.bytes);
             const design = channel(json.design, vector.level);
-            const answer =
-              design.kind === "window"
-                ? drawNumber(design, vector.truth, stream)
-                : draw(design, design.named ? await nameOf(vector.truth) : vector.truth, stream);
+            const by = { window: drawNumber, grouped: drawGroup }[design.kind] ?? draw;
+            const answer = by(design, design.named ? await nameOf(vector.truth) : vector.truth, stream);
             return { answer, read: stream.read };
           }),
         ),
@@ -42,6 +40,7 @@ const TASKS = {
     }
     return counts;
   },
+  levels: ({ design, truth, size }) => Array.from({ length: size }, () => drawLevel(design, truth)),
   shown: ({ design, size }) => Array.from({ length: size }, () => shown(design)),
   possible: (cases) => cases.map(({ design, response }) => possible(design, response)),
   supported: (cases) => cases.map(({ design, response }) => ({ names: supported(design, response), chance: spoken(design).map(Number) })),

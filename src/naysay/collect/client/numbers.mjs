@@ -1,5 +1,5 @@
-// Numbers between two bounds, for apps that report them; the respondent's page does not load this module.
-import { below, system } from "./randomize.js";
+// Numbers between two bounds, and hierarchies, for apps that report them; the respondent's page does not load this module.
+import { below, categories, draw, system } from "./randomize.js";
 
 /** The report on a number, such as "12.5", under a design of the kind "window". */
 export function drawNumber(design, truth, source = system) {
@@ -15,4 +15,17 @@ export function drawNumber(design, truth, source = system) {
   const u = below(a * w + b * k, source);
   const other = (u - a * w) / b;
   return String(u < a * w ? i + u / a : other < i ? other : other + w);
+}
+
+/** The report on a category under a hierarchy, at a level that lot gives: the level, and the response at it. */
+export function drawLevel(design, truth, source = system) {
+  const { level, design: own } = design.levels[Number(below(BigInt(design.levels.length), source))];
+  return { level, response: drawGroup(own, truth, source) };
+}
+
+/** The response on a category at one level of a hierarchy. */
+export function drawGroup(design, truth, source = system) {
+  const place = categories(design).indexOf(truth);
+  if (place < 0) throw new RangeError(`${truth} is not a category`);
+  return draw(design.design, Math.floor(place / design.width), source);
 }

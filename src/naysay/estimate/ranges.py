@@ -1,0 +1,297 @@
+"""Shares of ranges, the distribution and quantiles of ordered categories, from the answers of a hierarchy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from naysay import _checks
+from naysay.design import Answerable
+from naysay.errors import DataError
+from naysay.estimate.findings import shown
+from naysay.estimate.information import answered_under, checked_target
+from naysay.estimate.linear import Floats
+from naysay.estimate.quantity import QUANTITIES, Measured, Quantity, Row
+from naysay.estimate.tree import Tree
+from naysay.printing import Column, Content, Table
+from naysay.tally import Tally
+
+__all__ = ["Band", "Ranges", "ranges"]
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+"""The quantiles that are printed."""
+
+_CUTS, _FEWEST, _MOST = 2**20, 32, 128  # cuts × categories: so many take seconds; cuts of a band; more widen it
+_DRAWS, _SEED = 5_000, 2019  # normal vectors for the quantile of a band's largest deviation
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """A confidence band of the distribution function: it holds at all cuts at once.
+
+    Parameters
+    ----------
+    cuts : (cuts,) int
+        The number of categories below each cut, increasing.
+    share, low, high : (cuts,) float
+        The share of people below each cut, and the ends of the band, which never decrease.
+    critical : float
+        By how many standard errors the band is wide to each side.
+    """
+
+    cuts: NDArray[np.int64]
+    share: Floats
+    low: Floats
+    high: Floats
+    critical: float
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges(Measured):
+    """Consistent shares of all categories of a hierarchy, with the covariance of any sums of them.
+
+    Parameters
+    ----------
+    design : Hierarchy
+    tally : Tally
+    target : {"population", "file"}
+    proportions : (t,) float
+        Shares of the categories that fit all levels; they sum to one and may be negative.
+    tree : Tree
+    """
+
+    proportions: Floats
+    tree: Tree
+
+    quantity: ClassVar[str] = "ranges"
+    method: ClassVar[str] = "weighted least squares over the levels"
+    errors: ClassVar[str] = "of quantiles, the inverse of a simultaneous band; of ranges, Wald"
+
+    @cached_property
+    def _parts(self) -> list[Any]:
+        return [self.tally.by_level[level] for level in self.design.levels]
+
+    def covariance(self, sums: Floats) -> Floats:
+        """The covariance (q, q) of sums of the shares, from the answers themselves.
+
+        The estimate of a sum is a mean over the people of each level, of numbers that are linear in the level's answer;
+        so its variance is theirs.
+
+        Parameters
+        ----------
+        sums : (t, q) float
+            0 or 1: which categories each sum adds.
+        """
+        found, scores = np.zeros((sums.shape[1],) * 2), []
+        for part, weights in zip(self._parts, self.tree.weights(sums), strict=True):
+            alpha, _ = part.design.design.even_mean
+            number = part.design.space.added(part.codes, weights) / alpha
+            score = (number - part.weight @ number / part.weight.sum()) / part.weight.sum()
+            if self.tally.complex is not None:
+                scores.append(score)
+            elif part.n > 1:
+                found += part.n / (part.n - 1) * ((score * part.weight_squared[:, None]).T @ score)
+            else:
+                found += math.nan
+        if self.tally.complex is not None:
+            found = self.tally.complex.covariance(np.vstack(scores))
+        if self.target == "file":  # lot and randomization are left: what people themselves vary is taken off
+            mean = sums.T @ self.proportions
+            people = sums.T @ (self.proportions[:, None] * sums) - np.outer(mean, mean)
+            found = found - people / self.tally.effective
+        return found
+
+    def range(self, low: Any, high: Any, confidence: float = 0.95) -> Row:
+        """The share of people whose category lies from `low` to `high`, both included.
+
+        Parameters
+        ----------
+        low, high : label
+        confidence : float
+
+        Returns
+        -------
+        Row
+            Estimate, standard error, and the ends of a Wald interval cut to [0, 1].
+        """
+        first, last = (self._place(each) for each in (low, high))
+        if first > last:
+            raise DataError(f"a range goes from a category to a later one; got {low!r} to {high!r}", value=low)
+        return self._row(first, last + 1, confidence)
+
+    def _row(self, first: int, end: int, confidence: float) -> Row:
+        labels = self.design.categories
+        inside = np.zeros((len(labels), 1))
+        inside[first:end] = 1
+        error = math.sqrt(max(float(self.covariance(inside)[0, 0]), 0.0))
+        value = float(self.proportions[first:end].sum())
+        half = scipy.stats.norm.ppf(0.5 + _checks.confidence(confidence) / 2) * error
+        ends = np.clip([value - half, value + half], 0, 1)
+        names = [_checks.label(labels[place]) for place in (first, end - 1)]
+        return Row(" to ".join(dict.fromkeys(names)), value, error, *ends.tolist())
+
+    def _place(self, label: Any) -> int:
+        place = int(self.design.positions([label])[0])
+        if place < 0:
+            raise DataError("a range needs two categories", value=label)
+        return place
+
+    @cached_property
+    def _cuts(self) -> NDArray[np.int64]:
+        """The cuts of the band: all, or where there are many, those that the estimate spreads evenly, and even ones."""
+        t = len(self.proportions)
+        most = min(max(_FEWEST, _CUTS // t), _MOST)
+        if t - 1 <= most:
+            return np.arange(1, t)
+        rising = scipy.optimize.isotonic_regression(np.cumsum(self.proportions)).x
+        spread = np.searchsorted(rising, np.linspace(0, 1, most - most // 4 + 2)[1:-1]) + 1
+        even = np.linspace(0, t, most // 4 + 2)[1:-1].round().astype(np.int64)
+        return np.unique(np.clip(np.concatenate([spread, even]), 1, t - 1))
+
+    @cached_property
+    def _cumulative(self) -> tuple[Floats, Floats, Floats]:
+        """The share below each cut, its standard error, and normal draws of the largest deviation, (draws,)."""
+        below = (np.arange(len(self.proportions))[:, None] < self._cuts).astype(float)
+        covariance = self.covariance(below)
+        errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+        scale = np.where(errors > 0, errors, 1.0)
+        values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        normal = np.random.default_rng(_SEED).standard_normal((_DRAWS, len(values)))
+        return np.cumsum(self.proportions)[self._cuts - 1], errors, np.abs(normal @ root.T).max(axis=1)
+
+    def band(self, confidence: float = 0.95) -> Band:
+        """The confidence band of the distribution function, which holds at all cuts at once.
+
+        Parameters
+        ----------
+        confidence : float
+
+        Returns
+        -------
+        Band
+            With few categories every cut; otherwise chosen ones, between which the function cannot decrease.
+        """
+        share, errors, largest = self._cumulative
+        critical = float(np.quantile(largest, _checks.confidence(confidence)))
+        low = np.maximum.accumulate(np.clip(share - critical * errors, 0, 1))
+        high = np.minimum.accumulate(np.clip(share + critical * errors, 0, 1)[::-1])[::-1]
+        return Band(self._cuts, share, low, high, critical)
+
+    def quantile(self, p: Any, confidence: float = 0.95) -> Row:
+        """The first category at or below which a share `p` of people lie, with the interval that the band gives.
+
+        All quantiles that you read from one estimate hold at once, since the band does.
+
+        Parameters
+        ----------
+        p : float
+            Strictly between 0 and 1.
+        confidence : float
+
+        Returns
+        -------
+        Row
+            The estimate, from the nearest rising function to the estimated one; there is no standard error.
+        """
+        if not isinstance(p, int | float) or not 0 < p < 1:
+            raise DataError(f"p must lie strictly between 0 and 1; got {p!r}", value=p)
+        band, labels = self.band(confidence), self.design.categories
+        rising = scipy.optimize.isotonic_regression(np.cumsum(self.proportions)).x
+        cuts = np.concatenate([[0], band.cuts, [len(labels)]])
+        first = cuts[np.searchsorted(band.high, p)]  # below the cut before the first one that may reach p
+        last = cuts[np.searchsorted(band.low, p) + 1] - 1
+        best = min(int(np.searchsorted(rising, p)), len(labels) - 1)
+        best = min(max(best, int(first)), int(last))
+        return Row(f"p{100 * p:g}", labels[best], math.nan, labels[int(first)], labels[int(last)])
+
+    def rows(self, confidence: float = 0.95) -> list[Row]:
+        return [self.quantile(p, confidence) for p in QUANTILES]
+
+    def beside(self, confidence: float) -> list[Content]:
+        rows = self._widest(confidence)
+        cells = tuple((row.name, *(shown(each, 4) for each in row[1:])) for row in rows)
+        return [Table(tuple(map(Column, ("range", "share", "s.e.", "low", "high"))), cells)]
+
+    def _widest(self, confidence: float) -> list[Row]:
+        """The ranges that the groups of the first level are."""
+        t, width = len(self.proportions), self._parts[0].design.width
+        return [self._row(first, min(first + width, t), confidence) for first in range(0, t, width)]
+
+    def to_dict(self, options: Any = None) -> dict[str, Any]:
+        told = super().to_dict(options)
+        return told | {"ranges": [row._asdict() for row in self._widest(told["confidence"])]}
+
+
+def ranges(design: Answerable, tally: Tally, *, target: str = "population") -> Ranges:
+    """Shares of ranges, the distribution and quantiles, from the answers of a hierarchy.
+
+    Each level gives unbiased shares of its groups. Weighted least squares makes them agree: each group is the sum of
+    its groups below, and all sum to one. The weights come from the designs and the numbers of answers alone, so that
+    every range stays unbiased.
+
+    Parameters
+    ----------
+    design : Hierarchy
+        See `designs.hierarchy`.
+    tally : Tally
+        With answers at every level.
+    target : {"population", "file"}
+        With "file" the people are fixed; the lot of levels and the randomization are random.
+
+    Returns
+    -------
+    Ranges
+        Its `range`, `quantile` and `band` have intervals.
+
+    Raises
+    ------
+    DataError
+        If the design is no hierarchy, or nobody answered at some level.
+
+    References
+    ----------
+    Hay, Rastogi, Miklau & Suciu (2010); Cormode, Kulkarni & Srivastava (2019).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from naysay import designs
+    >>> survey, rng = designs.hierarchy(64, epsilon=2), np.random.default_rng(1)
+    >>> said = survey.randomize(rng.binomial(63, 0.3, 20_000), rng=rng)
+    >>> fit = ranges(survey, survey.tally(said, level=said.level))
+    >>> fit.quantile(0.5)[1:]
+    (19, nan, 18, 19)
+    """
+    answered_under(design, tally)
+    checked_target(target)
+    fanout = getattr(design, "fanout", None)
+    if design.estimates != "ranges" or fanout is None:
+        raise DataError(f"ranges need a hierarchy, such as hierarchy(epsilon=1); got {design.name or design.kind}")
+    parts = [tally.by_level.get(level) for level in design.levels]
+    empty = [level for level, part in zip(design.levels, parts, strict=True) if part is None or not part.weight.sum()]
+    if empty:
+        raise DataError(f"every level of a hierarchy needs answers; level {_checks.shown(empty)} has none", value=empty)
+    measured, variances = zip(*map(_measured, parts), strict=True)
+    tree = Tree(fanout, tuple(map(len, measured)), variances)
+    shares = _checks.read_only(tree.consistent(measured))
+    if not np.isfinite(shares).all():
+        raise DataError("the shares of a hierarchy must be finite numbers")
+    return Ranges(design, tally, target, shares, tree)
+
+
+def _measured(part: Any) -> tuple[Floats, float]:
+    """The unbiased shares of a level's groups, and the variance that each has where few people are in it."""
+    alpha, beta = part.design.design.even_mean
+    said, _ = part.total()
+    shares = (said / part.weight.sum() - beta) / alpha
+    return shares, beta * (1 - beta) / (alpha**2 * part.effective)
+
+
+QUANTITIES["ranges"] = Quantity("ranges", ranges, "quantiles and shares of ranges, from a hierarchy", ("ranges",))
