@@ -10,7 +10,9 @@ from naysay.estimate.assumptions import noncompliance_band, preference_band, pro
 from naysay.estimate.change import RULES, Change, change
 from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit
+from naysay.estimate.found import HeavyHitters
 from naysay.estimate.groups import Differences, differences
+from naysay.estimate.heavy import heavy_hitters
 from naysay.estimate.independence import IndependenceTest, independence_test
 from naysay.estimate.intervals import METHODS, IntervalMethod
 from naysay.estimate.levels import pooled, stratified
@@ -34,6 +36,7 @@ __all__ = [
     "Estimate",
     "Estimator",
     "GoodnessOfFit",
+    "HeavyHitters",
     "IndependenceTest",
     "IntervalMethod",
     "Intervals",
@@ -46,6 +49,7 @@ __all__ = [
     "default_quantity",
     "differences",
     "goodness_of_fit",
+    "heavy_hitters",
     "independence_test",
     "leverage",
     "maximum_likelihood",

@@ -375,6 +375,8 @@ together tell 1.58 of 1.58 bits at most
     check_design(design, told=_OF_DESIGNS, error=DesignError)
     if not design.several:
         return [f"privacy: {statement(design)}"]
+    if design.assigned_by == "device":  # an even lot, which tells nothing; all groups report alike
+        return [f"privacy: {statement(design.channel(design.levels[0]))}"]
     if design.assigned_by != "respondent":
         each_sample = (about_categories(design, nuisance) or statement(design)).items()
         return [f"privacy{'' if name is None else f', sample {name}'}: {each}" for name, each in each_sample]
