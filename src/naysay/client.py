@@ -119,6 +119,8 @@ def position(design: Node, truth: Any, source: Bytes) -> int:
         return place + position(design["second"], second, source)
     if design["kind"] == "remembered":
         return position(design["first"], truth, source)
+    if design["kind"] == "prefixes":
+        return int(bits(design, truth), 2)
     if design.get("named"):
         return int.from_bytes(hashlib.sha256(unicodedata.normalize("NFC", truth).encode()).digest()[:6], "big")
     known = categories(design)
@@ -138,6 +140,20 @@ def grid_point(design: Node, truth: Any, source: Bytes) -> int:
         z = low if units < low else high
     i, r = divmod((z - low) * int(design["steps"]), high - low)
     return i + (source.integer(high - low) < r)
+
+
+def bits(design: Node, truth: Any) -> str:
+    """The bits of a value of which devices report the beginning."""
+    last: int = design["prefixes"][-1]
+    if not design["length"]:
+        places, width, most = [int(truth)], last, 1
+    else:
+        text, alphabet = unicodedata.normalize("NFC", truth), design["alphabet"]
+        places = [alphabet.find(each) + 1 for each in text] if alphabet else list(text.encode())
+        width, most = len(alphabet).bit_length() if alphabet else 8, design["length"]
+    if len(places) > most or not all((design["length"] > 0) <= place < 2**width for place in places):
+        raise ValueError(f"{truth!r} is no value of this design")
+    return "".join(f"{place:0{width}b}" for place in places).ljust(last, "0")
 
 
 def size(design: Node) -> int:
@@ -276,6 +292,13 @@ def window(design: Node, truth: int, source: Bytes) -> int:
     return truth + u // a if u < a * w else o if o < truth else o + w
 
 
+def prefixes(design: Node, truth: int, source: Bytes) -> list[int]:
+    """The rule of this name."""
+    i = source.integer(len(design["prefixes"]))
+    begun = f"{truth:0{design['prefixes'][-1]}b}"[: design["prefixes"][i]]
+    return [i + 1, affine(design["design"], position(design["design"], begun, source), source)]
+
+
 def unary(design: Node, truth: int, source: Bytes) -> list[int]:
     """The rule of this name."""
     drawn = [source.integer(2**32) for _ in domain(design)]
@@ -345,6 +368,7 @@ RULES: dict[str, Callable[[Node, int, Bytes], Any]] = {
     "both": both,
     "subset_selection": subset_selection,
     "affine": affine,
+    "prefixes": prefixes,
     "unary": unary,
     "grouped": grouped,
     "window": window,
@@ -367,6 +391,8 @@ def said(design: Node, response: Any) -> str:
         return f"{said(design['first'], response[0])} × {said(design['second'], response[1])}"
     if kind in ("affine", "window"):
         return str(response)
+    if kind == "prefixes":
+        return f"{response[0]};{response[1]}"
     if kind in ("table", "two_option"):
         return str(design["responses"][response])
     if kind == "pattern":

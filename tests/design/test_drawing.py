@@ -24,6 +24,7 @@ DRAWING, MEMORY = (
     for name in ("drawing", "memory")  # the page draws the first only
 )
 CASES = DRAWING + MEMORY
+PREFIXES = json.loads((REFERENCE / "drawing_vectors.json").read_text(encoding="utf-8"))["prefixes"]
 NAMES = [case["json"]["design"]["name"] for case in CASES]
 
 vectors_of = pytest.mark.parametrize("case", CASES, ids=NAMES)
@@ -73,6 +74,18 @@ def test_a_client_written_from_the_rules_alone_gives_the_same_answers(case):
         stream = Stream(bytes.fromhex(vector["bytes"]))
         assert draw(case["json"], vector["truth"], part=vector.get("level"), read=stream) == vector["answer"]
         assert stream.position == vector["read"]
+
+
+@pytest.mark.parametrize("case", PREFIXES, ids=lambda case: case["json"]["design"]["name"])
+def test_devices_draw_their_group_and_report_the_beginning_of_a_value(case):
+    design = Design.from_json(case["json"])
+    for vector in case["vectors"]:
+        octets = bytes.fromhex(vector["bytes"])
+        own, other = Stream(octets), Stream(octets)
+        said = design.randomize([vector["truth"]], rng=ByteSource(own))
+        assert f"{said.level[0]};{said.texts()[0]}" == vector["answer"]
+        assert draw(case["json"], vector["truth"], read=other) == vector["answer"]
+        assert own.position == other.position == vector["read"]
 
 
 def test_the_client_of_one_file_needs_neither_numpy_nor_naysay(tmp_path):
@@ -168,10 +181,14 @@ def test_the_recorded_vectors_are_what_the_script_writes():
     for name, recorded in (("drawing", DRAWING), ("memory", MEMORY)):
         made = runpy.run_path(str(REFERENCE / f"make_{name}_vectors.py"))["main"]()
         assert json.loads(json.dumps(made["designs"])) == recorded
+    assert (
+        json.loads(json.dumps(runpy.run_path(str(REFERENCE / "make_drawing_vectors.py"))["main"]()["prefixes"]))
+        == PREFIXES
+    )
 
 
 def test_the_vectors_cover_every_rule_and_rejection():
-    assert set().union(*(case["json"]["drawing"] for case in CASES)) == RULES.keys()
+    assert set().union(*(case["json"]["drawing"] for case in [*CASES, *PREFIXES])) == RULES.keys()
     rejected = [vector for case in CASES for vector in case["vectors"] if vector["bytes"].startswith("ff" * 9)]
     usual = {case["json"]["design"]["name"]: min(vector["read"] for vector in case["vectors"]) for case in CASES}
     assert len(rejected) > 50

@@ -316,7 +316,8 @@ def test_a_design_and_its_answers_cannot_be_changed(case):
 
 
 def test_every_family_is_in_the_battery():
-    assert {re.match(r"\w+", name)[0] for name in BATTERY} >= designs.FAMILIES.keys()
+    # The groups of heavy hitters all draw by `affine`, for texts that nobody lists: tests/test_heavy_hitters.py.
+    assert {re.match(r"\w+", name)[0] for name in BATTERY} >= designs.FAMILIES.keys() - {"heavy_hitters"}
 
 
 def test_the_public_families_are_in_the_catalog():

@@ -64,6 +64,33 @@ def offers():
     yield designs.hierarchy(200, epsilon=1, fanout=5), 3
 
 
+def beginnings():
+    """Designs whose devices report the beginning of a value, and the values."""
+    yield designs.heavy_hitters(length=4, alphabet="abcdefghijklmnopqrstuvwxyz", epsilon=4), ("cat", "a", "zzzz")
+    yield designs.heavy_hitters(length=6, epsilon=2), ("né", "ne\u0301", "😀", "aaaaaa")
+    yield designs.heavy_hitters(length=3, alphabet="äb😀", epsilon=1), ("ä😀b", "b")
+    yield designs.heavy_hitters(bits=64, epsilon=1), (0, 2**53 - 1)
+
+
+def begun(design, value, octets):
+    """A vector of such a design, whose devices draw their group themselves."""
+    source = Reader(octets)
+    said = design.randomize([value], rng=ByteSource(source))
+    answer = f"{said.level[0]};{said.texts()[0]}"
+    return {"truth": value, "bytes": octets[: source.read + 8].hex(), "answer": answer, "read": source.read}
+
+
+class Reader:
+    """Bytes in order, and how many were read."""
+
+    def __init__(self, octets):
+        self.octets, self.read = octets, 0
+
+    def __call__(self, n):
+        self.read += n
+        return self.octets[self.read - n : self.read]
+
+
 def vectors(design, truths, chance):
     """Draws with plain random bytes, and with bytes of which the first are rejected where rejection happens."""
     for level in design.levels:
@@ -80,18 +107,12 @@ def vectors(design, truths, chance):
 
 
 def vector(design, truth, level, octets):
-    read = 0
-
-    def give(n):
-        nonlocal read
-        read += n
-        return octets[read - n : read]
-
+    source = Reader(octets)
     asked = ([truth[0]], [truth[1]]) if isinstance(truth, tuple) else [truth]
-    said = design.channel(level).randomize(asked, rng=ByteSource(give))
+    said = design.channel(level).randomize(asked, rng=ByteSource(source))
     entry = {"truth": list(truth) if isinstance(truth, tuple) else truth}
     entry |= {} if level is None else {"level": level}
-    return entry | {"bytes": octets[: read + 8].hex(), "answer": said.texts()[0], "read": read}
+    return entry | {"bytes": octets[: source.read + 8].hex(), "answer": said.texts()[0], "read": source.read}
 
 
 def main():
@@ -100,7 +121,14 @@ def main():
         {"json": json.loads(design.to_json()), "vectors": list(vectors(design, truths, chance))}
         for design, truths in offers()
     ]
-    return {"about": (__doc__ or "").strip(), "designs": cases}
+    prefixes = [
+        {
+            "json": json.loads(design.to_json()),
+            "vectors": [begun(design, value, chance.randbytes(1_000)) for value in values for _ in range(3)],
+        }
+        for design, values in beginnings()
+    ]
+    return {"about": (__doc__ or "").strip(), "designs": cases, "prefixes": prefixes}
 
 
 if __name__ == "__main__":

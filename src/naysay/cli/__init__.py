@@ -30,6 +30,7 @@ COMMANDS = {
     "simulate": Place("cli.simulate"),
     "plan": Place("cli.plan"),
     "randomize": Place("cli.randomize"),
+    "heavy-hitters": Place("cli.heavy_hitters"),
     "audit": Place("cli.audit"),
     "risk": Place("microdata.commands.risk"),
     "protect": Place("microdata.commands.protect"),

@@ -96,7 +96,8 @@ def show(
 def _told(asked: Answerable, *, chart: bool) -> None:
     """The design as text: its probabilities and privacy, or its flowchart; then the instruction and assumptions."""
     output.say(asked.name or asked.kind)
-    output.say(f"{len(asked.categories)} categories: {', '.join(map(_checks.label, asked.categories))}")
+    known = f"{len(asked.categories)} categories: {', '.join(map(_checks.label, asked.categories))}"
+    output.say(known if asked.categories else "the values need no list")
     _cells(asked)
     if not chart:
         _channels(asked)
@@ -135,6 +136,11 @@ def _cells(asked: Answerable) -> None:
 
 def _channels(asked: Answerable) -> None:
     """Probabilities and privacy of the design, or of each of its parts."""
+    if asked.assigned_by == "device":
+        output.say(f"{len(asked.parts)} groups, of which each device draws one; all report in the same way")
+        output.say(f"a response is the group, and a number of the design {next(iter(asked.parts.values())).name}")
+        output.say("\n".join(privacy.lines(asked)))
+        return
     offered = asked.assigned_by == "respondent"
     if offered:
         output.say(f"{len(asked.parts)} levels, most private first; a response is read given its level")

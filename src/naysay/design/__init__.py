@@ -29,6 +29,8 @@ from naysay.design.memory import *
 from naysay.design.memory import __all__ as _memory
 from naysay.design.pattern import *
 from naysay.design.pattern import __all__ as _pattern
+from naysay.design.prefixes import *
+from naysay.design.prefixes import __all__ as _prefixes
 from naysay.design.protocol import *
 from naysay.design.protocol import __all__ as _protocol
 from naysay.design.pure import *
@@ -52,4 +54,6 @@ from naysay.design.window import __all__ as _window
 
 __all__ = [*_affine, *_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_hierarchy, *_loading, *_memory]
 __all__ += [*_pattern, *_protocol, *_pure, *_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets, *_unary]
+__all__ = [*_affine, *_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_loading, *_pattern, *_protocol]
+__all__ += [*_memory, *_prefixes, *_pure, *_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets, *_unary]
 __all__ += [*_window]

@@ -60,6 +60,8 @@ def protocols(design: Answerable) -> tuple[tuple[str, Protocol], ...]:
     └─ well: say “well”
     """
     check_design(design)
+    if design.assigned_by == "device":  # all groups are told the same
+        return protocols(design.channel(design.levels[0]))
     if design.protocol is None and isinstance(design, Several):
         named = zip(design.names, design.designs, strict=True)
         each = [("" if name is None else f"{design.noun} {_checks.label(name)}", part) for name, part in named]

@@ -11,7 +11,9 @@ from naysay.estimate.change import RULES, Change, change
 from naysay.estimate.distribution import Distribution, distribution
 from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit
+from naysay.estimate.found import HeavyHitters
 from naysay.estimate.groups import Differences, differences
+from naysay.estimate.heavy import heavy_hitters
 from naysay.estimate.independence import IndependenceTest, independence_test
 from naysay.estimate.intervals import METHODS, IntervalMethod
 from naysay.estimate.levels import pooled, stratified
@@ -39,6 +41,7 @@ __all__ = [
     "Estimate",
     "Estimator",
     "GoodnessOfFit",
+    "HeavyHitters",
     "IndependenceTest",
     "IntervalMethod",
     "Intervals",
@@ -54,6 +57,7 @@ __all__ = [
     "differences",
     "distribution",
     "goodness_of_fit",
+    "heavy_hitters",
     "independence_test",
     "leverage",
     "maximum_likelihood",

@@ -116,6 +116,8 @@ class Estimator:
 
     def refusal(self, design: Answerable, target: str = "population") -> str | None:
         """The reason why it is not for a design or a target; None where it is for both."""
+        if design.assigned_by == "device":
+            return f"{design.name or design.kind} has no list of categories; use estimate.heavy_hitters"
         if self.published:
             if target == "file":
                 return f"{self.name} is for a population; for a file use moments or maximum_likelihood"

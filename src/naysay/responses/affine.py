@@ -30,6 +30,7 @@ NAMED = 2**48
 _EXACT = 2**53  # largest code: integers up to here are exact in every language's floating point
 _TABLE = 2**22  # a table of all hashes of all categories has at most this many entries
 _DENSE, _MANY = 2**24, 64  # up to so many reports × categories, for so many sums, a matrix product is the quickest
+_TILE = (4_096, 32)  # reports × names that are compared at once, so that they stay in the cache
 _BLOCK = 2**21  # entries of one block of hashes, so that it stays in the cache
 
 
@@ -203,17 +204,12 @@ class Affine(Space):
     def total(self, codes: Codes, amounts: NDArray[Any]) -> NDArray[Any]:
         """Σ amount · T over these reports, (t,), exact for integers: C_v = Σ_α N[α, α·v]."""
         hashes, values = np.divmod(codes[:, 0], self.base)
-        result: NDArray[Any]
         if self.named:
-            result = np.zeros(len(self.labels), dtype=amounts.dtype)
-            for rows in _blocks(len(codes), len(self.labels)):
-                speaks = self.values(hashes[rows, None], self.numbers) == values[rows, None]
-                result += amounts[rows] @ speaks.astype(amounts.dtype)
-            return result
+            return self._total_of_names(hashes, values, amounts)
         counts = np.zeros((self.hashes, self.base), dtype=amounts.dtype)
         np.add.at(counts, (hashes, values), amounts)
         if not self._sweeping:
-            result = np.zeros(len(self.labels), dtype=amounts.dtype)
+            result: NDArray[Any] = np.zeros(len(self.labels), dtype=amounts.dtype)
             for some in _blocks(self.hashes, len(self.labels)):
                 places = np.arange(some.start, some.stop)[:, None]
                 result += np.take_along_axis(counts[some], self.values(places, self.numbers), axis=1).sum(axis=0)
@@ -230,6 +226,36 @@ class Affine(Space):
         for place, column in enumerate(values.T):
             result[:, place] = self.over_supports(column, np.add, 0.0)[codes[:, 0]]
         return result
+
+    def _total_of_names(
+        self, hashes: NDArray[np.int64], values: NDArray[np.int64], amounts: NDArray[Any]
+    ) -> NDArray[Any]:
+        """Σ amount over the reports whose hash of a category has the reported value: (h - y) / g is whole, (t,).
+
+        The sum over digits is a product of matrices, in single precision. It is below m g² / g, so that its error stays
+        far below the 1/g by which other fractions differ from whole numbers.
+        """
+        kind = np.float32 if self.digits * self.base**2 < 2**18 else np.float64
+        ones = np.ones(len(self.labels), dtype=np.int64)
+        known: NDArray[Any] = np.column_stack([self._in_digits(self.numbers), ones]).astype(kind)
+        result, (rows, columns) = np.zeros(len(self.labels), dtype=amounts.dtype), _TILE
+        for start in range(0, len(hashes), rows):
+            some = slice(start, start + rows)
+            drawn = np.vstack([self._in_digits(self.coefficients(hashes[some])).T, -values[some]])
+            scaled: NDArray[Any] = (drawn / self.base).astype(kind)
+            people = amounts[some]
+            alike = (people == 1).all()
+            for first in range(0, len(known), columns):
+                ratio: NDArray[np.float64] = known[first : first + columns] @ scaled
+                hit = np.abs(ratio - np.rint(ratio)) < 0.25 / self.base
+                own = [np.count_nonzero(row) for row in hit] if alike else hit.astype(amounts.dtype) @ people
+                result[first : first + columns] += own
+        return result
+
+    def _in_digits(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The digits of numbers in the base, the lowest first, (n, m)."""
+        powers = self.base ** np.arange(self.digits, dtype=np.int64)
+        return np.asarray(numbers[:, None] // powers % self.base)
 
     def over_supports(self, values: NDArray[Any], join: Callable[[Any, Any], Any], nothing: float) -> NDArray[Any]:
         """For each possible report, the values of the categories that it speaks for, joined: (size,).

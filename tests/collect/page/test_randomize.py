@@ -38,6 +38,13 @@ def test_recorded_bytes_give_the_recorded_responses(node):
         assert answers == expected, case["json"]["design"]["name"]
 
 
+def test_recorded_bytes_give_the_recorded_beginnings_of_values(node):
+    answers = node("vectors.mjs", "beginnings", "prefixes.mjs", CASES["prefixes"])
+    assert answers == [
+        [{key: vector[key] for key in ("answer", "read")} for vector in case["vectors"]] for case in CASES["prefixes"]
+    ]
+
+
 @pytest.mark.parametrize("kind", DRAWN)
 def test_draws_of_the_browsers_source_fit_the_matrix(node, kind):
     design, size = DRAWN[kind], 20_000
@@ -137,6 +144,8 @@ def test_the_module_is_a_package_that_a_web_app_imports_as_it_is(tmp_path):
             "numbers.d.mts",
             "README.md",
             "LICENSE",
+            "prefixes.mjs",
+            "prefixes.d.mts",
         }
         package.extractall(tmp_path / "node_modules" / "naysay-draw.packed", filter="data")
     (tmp_path / "node_modules" / "naysay-draw.packed" / "package").rename(tmp_path / "node_modules" / "naysay-draw")

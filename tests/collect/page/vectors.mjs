@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const { below, channel, draw, possible, shown, spoken, supported } = await import(pathToFileURL(process.argv[3]));
+const { below, channel, draw, possible, report, shown, spoken, supported } = await import(pathToFileURL(process.argv[3]));
 const { nameOf } = await import(new URL("names.mjs", pathToFileURL(process.argv[3])));
 const { drawGroup, drawLevel, drawNumber } = await import(new URL("numbers.mjs", pathToFileURL(process.argv[3])));
 
@@ -18,6 +18,18 @@ function recorded(hex) {
 }
 
 const TASKS = {
+  beginnings: (cases) =>
+    Promise.all(
+      cases.map(({ json, vectors }) =>
+        Promise.all(
+          vectors.map(async ({ truth, bytes }) => {
+            const stream = recorded(bytes);
+            const answer = await report(json.design, truth, stream);
+            return { answer, read: stream.read };
+          }),
+        ),
+      ),
+    ),
   replay: ({ designs }) =>
     Promise.all(
       designs.map(({ json, vectors }) =>

@@ -1,0 +1,5 @@
+/** The bits of a value, as a text of 0s and 1s; numbers above 2^53 are given as bigint. */
+export function bitsOf(design: object, value: string | number | bigint): string;
+
+/** A report as text: the group that the device draws, and a number, joined by ";". */
+export function report(design: object, value: string | number | bigint, source?: (size: number) => Uint8Array): Promise<string>;

@@ -1,0 +1,166 @@
+"""Values that many people have, found without a list of them: prefix by prefix, group by group."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from naysay import _checks
+from naysay.design import Answerable
+from naysay.design.base import check_design
+from naysay.design.diagnostics import uniform
+from naysay.errors import DataError
+from naysay.estimate.found import HeavyHitters, Stage
+from naysay.estimate.moments import moments
+from naysay.tally import Tally
+
+__all__ = ["heavy_hitters"]
+
+_MOST = 2**20  # candidates of one group
+
+
+def heavy_hitters(
+    design: Answerable,
+    tally: Tally,
+    *,
+    keep: int = 32,
+    confidence: float = 0.95,
+    target: str = "population",
+    console: Console | None = None,
+) -> HeavyHitters:
+    """The values that stand out, with their shares, standard errors and intervals.
+
+    The first group tells which beginnings are common. The `keep` most common ones are kept; the next group tells how
+    they go on, and so forth. The last group has chosen none of the candidates that it is asked about, so that its
+    estimates are unbiased. A value is accepted if more of its reports speak for the value than chance allows: if nobody
+    had any of the candidates, one would be accepted with a chance of at most 1 - confidence (Bonferroni, from the exact
+    binomial distribution). The intervals hold for all candidates at once, and so for those that were accepted.
+
+    Parameters
+    ----------
+    design : Prefixes
+        From `designs.heavy_hitters`.
+    tally : Tally
+        Of counts; tallies of parts of the reports add.
+    keep : int
+        How many beginnings are kept from group to group.
+    confidence : float
+        For all candidates of the last group together.
+    target : {"population", "file"}
+    console : rich Console, optional
+        Where to show progress.
+
+    Returns
+    -------
+    HeavyHitters
+
+    Raises
+    ------
+    DataError
+        Another design; a group without reports; survey weights; more than 2^20 candidates.
+
+    References
+    ----------
+    T. Wang, Li & Jha (2021).
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> survey = designs.heavy_hitters(length=4, alphabet="abcdefghijklmnopqrstuvwxyz", epsilon=4)
+    >>> rng = np.random.default_rng(20)
+    >>> words = rng.choice(["cat", "dog", "bird", "newt"], 40_000, p=[0.5, 0.3, 0.199, 0.001])
+    >>> found = heavy_hitters(survey, survey.tally(survey.randomize(words, rng=rng)), keep=8)
+    >>> found.values[:4], found.shares[:3].round(2)
+    (('cat', 'dog', 'bird'), array([0.51, 0.3 , 0.2 ]))
+    """
+    _check(design, tally)
+    keep, level = _checks.whole(keep, 1, 2**16, what="keep"), _checks.confidence(confidence)
+    kept, stages, forged = [""], [], 0.0
+    columns = (TextColumn("groups"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=console is None or not console.is_terminal
+    ) as progress:
+        for part, bits in progress.track(list(zip(tally.parts, _prefixes(design), strict=True))):
+            if len(kept) * 2 ** (bits - len(kept[0])) > _MOST:
+                raise DataError(f"{len(kept)} beginnings go on in too many ways; take a smaller step, or keep fewer")
+            candidates = design.candidates(kept, bits)  # type: ignore[attr-defined]
+            if part is tally.parts[-1]:
+                break
+            about = part.design.about(candidates)
+            said = replace(part, design=about).total()[0]
+            best = np.argsort(-said, kind="stable")[:keep]
+            least = (said[best[-1]] / part.n - about.even_mean[1]) / about.even_mean[0]
+            if len(candidates) > keep:
+                forged += max(0.0, least) * part.n * about.even_mean[0] / (1 - 1 / about.base)
+            kept = [candidates[place] for place in best]
+            stages.append(Stage(part.level, bits, part.n, len(candidates), len(kept), float(least)))
+    return _judged(design, tally, candidates, stages, forged, level, target)
+
+
+def _judged(
+    design: Any, tally: Tally, candidates: list[str], stages: list[Stage], forged: float, level: float, target: str
+) -> HeavyHitters:
+    """What the last group says about its candidates."""
+    part = tally.parts[-1]
+    about = part.design.about(candidates)
+    own = Tally((replace(part, design=about, level=None),))
+    fit = moments(about, own, target=target)
+    alpha, q = about.even_mean
+    said, each = own.parts[0].total()[0], (1 - level) / len(candidates)
+    critical = int(scipy.stats.binom.isf(each, part.n, q)) + 1
+    order = np.argsort(-said, kind="stable")
+    within = fit.interval(confidence=1 - each)
+    forged += max(0.0, critical - part.n * q) / (1 - q)
+    stages.append(Stage(part.level, design.prefixes[-1], part.n, len(candidates), int((said >= critical).sum()), None))
+    return HeavyHitters(
+        design=design,
+        candidates=tuple(design.value_of(candidates[place]) for place in order),
+        estimates=fit.proportions[order],
+        standard_errors=fit.standard_errors[order],
+        intervals=np.asarray(within)[order],
+        accepted=said[order] >= critical,
+        threshold=(critical / part.n - q) / alpha,
+        confidence=level,
+        target=target,
+        stages=tuple(stages),
+        forged=int(np.ceil(forged)),
+        n=tally.n,
+        warnings=_warnings(tally),
+    )
+
+
+def _warnings(tally: Tally) -> tuple[str, ...]:
+    """Groups are drawn by an even lot, so that they are about equally large."""
+    sizes: NDArray[np.int64] = np.array([part.n for part in tally.parts])
+    found = uniform(sizes, len(sizes), "all groups are equally common")
+    if found is None or not found.suspicious:
+        return ()
+    return (f"a client is broken or lies; it should hold that {found}",)
+
+
+def _prefixes(design: Any) -> tuple[int, ...]:
+    prefixes: tuple[int, ...] = design.prefixes
+    return prefixes
+
+
+def _check(design: Answerable, tally: Tally) -> None:
+    check_design(design)
+    if design.assigned_by != "device":
+        raise DataError(
+            f"heavy hitters are found under designs.heavy_hitters; {design.name or design.kind} has its list of values"
+        )
+    if tally.weighted or tally.complex is not None:
+        raise DataError("heavy hitters are counted without survey weights; leave weights and sampling out")
+    if tuple(part.level for part in tally.parts) != design.levels or any(
+        part.design != design.channel(part.level) for part in tally.parts
+    ):
+        raise DataError("this tally is of another design; tally the reports with design.tally(reports, level=groups)")
+    for part in tally.parts:
+        if part.n == 0:
+            raise DataError(f"group {part.level} has no reports; each device draws one of {len(tally.parts)} groups")
