@@ -20,6 +20,7 @@ import random
 import sys
 import warnings
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,9 @@ def main() -> None:
     parser.add_argument("--record", type=Path, help="write the counts and their estimates as JSON")
     parser.add_argument("--out", type=Path, help="write the page")
     given = parser.parse_args()
+    missing = [name for name in ("pure_ldp", "multi_freq_ldpy") if not find_spec(name)]
+    if missing:
+        parser.error(f"{' and '.join(missing)} cannot be imported; the first lines of this file say how to add them")
     warnings.simplefilter("ignore")
     found = list(reports())
     if given.record:

@@ -101,6 +101,8 @@ def test_points_about_other_questions_and_waves_are_passed_over():
     points = [GOOD, ({**ABOUT, "question": "site", "y": "7"}, 5), ({**ABOUT, "wave": 2, "y": "7"}, 9), GOOD]
     assert counts_of_points(points, **ABOUT, n=6) == {"7": 6}
     assert counts_of_points(points, **ABOUT, wave=2, n=9) == {"7": 9}
+    with pytest.raises(DataError, match=r"about 'crash' in wave '2'; there are points about .*'crash' in wave 2"):
+        counts_of_points(points, **ABOUT, wave="2")
 
 
 @pytest.mark.parametrize(
