@@ -1,14 +1,15 @@
-"""The same reports estimated by pure-ldp, multi-freq-ldpy and naysay, and what goes wrong in the two.
+"""The same reports estimated by pure-ldp, multi-freq-ldpy, OpenDP and naysay, and what goes wrong in the first two.
 
     python benchmarks/peers.py [--out benchmarks/peers.md] [--record tests/reference/peers.json]
 
-The two packages are no dependencies. Add them beside the script with
+The packages are no dependencies. Add them beside the script with
 
     pip install --target peers --no-deps pure-ldp multi-freq-ldpy "xxhash<4" bitarray bitstring tibs \\
-        scikit-learn joblib threadpoolctl cloudpickle
+        scikit-learn joblib threadpoolctl cloudpickle opendp deprecated
     PYTHONPATH=peers python benchmarks/peers.py
 
-Their clients draw from a fixed seed. What they reported is counted, and given to their estimators and to naysay's.
+Their clients draw from a fixed seed, but OpenDP's takes none. What they reported is counted, and given to their
+estimators and to naysay's.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import json
+import math
 import random
 import sys
 import warnings
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -65,15 +68,31 @@ def reports() -> Iterator[dict[str, Any]]:
     yield told("multi-freq-ldpy", "GRR_Client", "k_ary", "counts", np.bincount(said, minlength=T), found)
     said = [SS_Client(x, T, 1) for x in truth]
     found = SS_Aggregator_MI(said, T, 1).tolist()
-    yield told(
-        "multi-freq-ldpy", "SS_Client", "subset_selection", "named", np.bincount(np.ravel(said), minlength=T), found
-    )
+    named = np.bincount(np.ravel(said), minlength=T)
+    yield told("multi-freq-ldpy", "SS_Client", "subset_selection", "named", named, found)
+    yield of_opendp(truth)
 
 
-def told(package: str, client: str, design: str, form: str, counts: Any, found: list[float]) -> dict[str, Any]:
+def of_opendp(truth: list[int]) -> dict[str, Any]:
+    """A bit vector of one byte from each device, in which a bit is flipped with chance f/2 = 3/8."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    client = dp.m.make_randomized_response_bitvec(dp.bitvector_domain(max_weight=1), dp.discrete_distance(), f=0.75)
+    said = [client(bytes([1 << x])) for x in truth]
+    found = [bit / N for bit in dp.m.debias_randomized_response_bitvec(said, 0.75)]
+    bits = np.unpackbits(np.frombuffer(b"".join(said), np.uint8)[:, None], axis=1, bitorder="little")
+    options = {"epsilon": 2 * math.log(5 / 3), "p": "5/8"}
+    name = "make_randomized_response_bitvec, f=0.75"
+    return told("opendp", name, "unary", "named", bits.sum(axis=0), found, options)
+
+
+def told(
+    package: str, client: str, design: str, form: str, counts: Any, found: list[float], options: Any = None
+) -> dict[str, Any]:
     """One row of what is recorded."""
-    version = importlib.metadata.version(package)
-    head = {"package": package, "version": version, "client": client, "design": design, "epsilon": 1, "n": N}
+    version, options = importlib.metadata.version(package), options or {"epsilon": 1}
+    head = {"package": package, "version": version, "client": client, "design": design, "options": options, "n": N}
     return head | {form: counts.tolist(), "estimate": found}
 
 
@@ -81,7 +100,7 @@ def ours(each: dict[str, Any]) -> Any:
     """naysay's estimate of the same reports."""
     from naysay import designs, estimate
 
-    design = getattr(designs, each["design"])(T, epsilon=each["epsilon"])
+    design = getattr(designs, each["design"])(T, **each["options"])
     counted = "counts" in each
     tally = design.tally(count=each["counts"]) if counted else design.tally_of_sums(each["named"], n=each["n"])
     return estimate.moments(design, tally)
@@ -146,6 +165,9 @@ def main() -> None:
     parser.add_argument("--record", type=Path, help="write the counts and their estimates as JSON")
     parser.add_argument("--out", type=Path, help="write the page")
     given = parser.parse_args()
+    missing = [name for name in ("pure_ldp", "multi_freq_ldpy", "opendp") if not find_spec(name)]
+    if missing:
+        parser.error(f"{', '.join(missing)} cannot be imported; the first lines of this file say how to add them")
     warnings.simplefilter("ignore")
     found = list(reports())
     if given.record:
@@ -159,7 +181,8 @@ def main() -> None:
             rows.append([name, str(place), *(f"{value:.4f}" for value in values)])
     page = (
         "# The same reports, estimated by others and by naysay\n\n"
-        f"{N:,} reports of each client at ε = 1, seed {SEED}. Written by `python benchmarks/peers.py`.\n\n"
+        f"{N:,} reports of each client at ε = 1 (OpenDP: 1.02), seed {SEED} (OpenDP: none). Written by "
+        "`python benchmarks/peers.py`.\n\n"
         + table(["package and client", "category", "truth", "theirs", "ours", "s.e."], rows)
         + "\n# What goes wrong\n\n"
         + table(["what was tried", "should be", "is"], [list(row) for row in defects()])

@@ -10,8 +10,7 @@ const STATES = {
   refused: "The server did not take it. Nothing else will be sent.",
 };
 
-const survey = await (await fetch("survey.json")).json();
-const report = new Report(survey, { address: survey.address, told: show });
+let survey, report;
 
 /** The report and what became of it; the form, as long as there is none. */
 function show(kept) {
@@ -26,21 +25,30 @@ function show(kept) {
   at(".status").textContent = STATES[kept.state];
 }
 
-at(".features").replaceChildren(
-  ...categories(survey.design).map((feature) => {
-    const label = made("label", feature);
-    label.prepend(made("input", "", { type: "radio", name: "feature", value: feature, required: true, autocomplete: "off" }));
-    return label;
-  }),
-);
-at("form").addEventListener("submit", async (event) => {
+function choice(feature) {
+  const label = made("label", feature);
+  label.prepend(made("input", "", { type: "radio", name: "feature", value: feature, required: true, autocomplete: "off" }));
+  return label;
+}
+
+function failed(error) {
+  at(".problem").textContent = `Nothing was sent: ${error.message}`;
+  at(".problem").hidden = false;
+}
+
+async function start() {
+  if (!navigator.locks) throw new Error("this page must be served over HTTPS, or from this computer");
+  survey = await (await fetch("survey.json")).json();
+  report = new Report(survey, { address: survey.address, told: show });
+  at(".features").replaceChildren(...categories(survey.design).map(choice));
+  show(report.kept);
+  return report.send();
+}
+
+at("form").addEventListener("submit", (event) => {
   event.preventDefault();
   const truth = new FormData(event.target).get("feature");
   event.target.reset(); // so that no restored form shows the truth
-  await report.answer(truth).catch((error) => {
-    at(".problem").textContent = `Nothing was sent: ${error.message}`;
-    at(".problem").hidden = false;
-  });
+  report.answer(truth).catch(failed);
 });
-show(report.kept);
-report.send();
+start().catch(failed);

@@ -24,15 +24,15 @@ def tallied(design, each):
 
 @pytest.mark.parametrize("each", PEERS, ids=lambda each: each["client"])
 def test_reports_of_other_packages_give_their_estimates(each):
-    """pure-ldp does not clip; multi-freq-ldpy clips at zero and divides by the sum. See benchmarks/peers.py."""
-    design = getattr(designs, each["design"])(8, epsilon=each["epsilon"])
+    """Only multi-freq-ldpy clips at zero, and divides by the sum. See benchmarks/peers.py."""
+    design = getattr(designs, each["design"])(8, **each["options"])
     found = estimate.moments(design, tallied(design, each)).proportions
     if each["package"] == "multi-freq-ldpy":
         assert (found < 0).any()
         found = found.clip(0) / found.clip(0).sum()
     np.testing.assert_allclose(found, each["estimate"], atol=1e-6)
     shown = (str(each.get("counts", each.get("named"))) in PAGES["migration.md"]) == (each in (PEERS[0], PEERS[3]))
-    assert shown, "the page shows the first and the last"
+    assert shown, "the page shows the first and the fourth"
 
 
 @pytest.mark.parametrize("each", PRIO3, ids=lambda each: f"{each['vdaf']} {each['design']['design']['kind']}")
@@ -101,6 +101,8 @@ def test_points_about_other_questions_and_waves_are_passed_over():
     points = [GOOD, ({**ABOUT, "question": "site", "y": "7"}, 5), ({**ABOUT, "wave": 2, "y": "7"}, 9), GOOD]
     assert counts_of_points(points, **ABOUT, n=6) == {"7": 6}
     assert counts_of_points(points, **ABOUT, wave=2, n=9) == {"7": 9}
+    with pytest.raises(DataError, match=r"about 'crash' in wave '2'; there are points about .*'crash' in wave 2"):
+        counts_of_points(points, **ABOUT, wave="2")
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def counts_of_points(
     ------
     DataError
         An overflow of the counter; reports of another design; attributes that could link a report to its sender;
-        a value that is no count; counts that do not add up to n.
+        a value that is no count; no point about this question; counts that do not add up to n.
 
     Examples
     --------
@@ -53,6 +53,7 @@ def counts_of_points(
     {'7': 5, '12': 1}
     """
     counts: dict[Any, int] = {}
+    others: set[Any] = set()
     for number, (attributes, value) in enumerate(points, start=1):
         if _OVERFLOW in attributes:
             raise DataError(
@@ -63,9 +64,13 @@ def counts_of_points(
                 value=value,
             )
         if attributes.get("question") != question or attributes.get("wave") != wave:
+            others.add((attributes.get("question"), attributes.get("wave")))
             continue
         response = _response(attributes, value, design, number)
         counts[response] = counts.get(response, 0) + value
+    if not counts:
+        told = ", ".join(f"{asked!r} in wave {when!r}" for asked, when in sorted(others, key=str)) or "nothing"
+        raise DataError(f"no point is about {question!r} in wave {wave!r}; there are points about {told}")
     if n is not None and sum(counts.values()) != n:
         raise DataError(
             f"the points hold {sum(counts.values()):,} reports about {question!r}, and {n:,} were recorded: points "

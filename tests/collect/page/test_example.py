@@ -78,8 +78,9 @@ def app(tmp_path):
 class Person:
     """Somebody with a browser of their own."""
 
-    def __init__(self, browser, address, **how):
+    def __init__(self, browser, address, script="", **how):
         self.context = browser.new_context(**how)
+        self.context.add_init_script(script)
         self.page, self.sent, self.requests = self.context.new_page(), [], []
         self.page.on("request", self._request)
         self.page.goto(address)
@@ -178,7 +179,11 @@ def test_the_app_sends_each_report_once_and_never_the_truth(browser, app):
     topics.close(store, topic)
     last = Person(browser, address).answer("Sync").told("did not take it")
     assert last.kept["state"] == "refused" and len(last.sent) == 1
-    for person in (one, two, three, last):
+    # Without locks two tabs could draw twice: nothing is asked.
+    never = Person(browser, address, script="delete Navigator.prototype.locks")
+    never.page.get_by_role("alert").get_by_text("Nothing was sent: this page must be served over HTTPS").wait_for()
+    assert never.page.locator("form").is_hidden()
+    for person in (one, two, three, last, never):
         person.context.close()
 
 
