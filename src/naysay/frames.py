@@ -165,10 +165,8 @@ def _totals(
     if sampling is not None:
         sums |= {f"{_W}_{name}": nw.col(name).cast(nw.Float64) * each for name in sampling.replicate_columns}
     # Sum a column of ones instead of counting rows: engines do not agree on how to write a length inside `agg`.
-    table = frame.with_columns(**sums).group_by(keys).agg(*(nw.col(name).sum() for name in sums))
-    table = table.collect() if isinstance(table, nw.LazyFrame) else table
-    column = {name: table[name].to_list() for name in table.columns}
-    order = sorted(range(len(table)), key=lambda row: tuple(str(column[key][row]) for key in keys))
+    column = _cells(frame.with_columns(**sums).group_by(keys).agg(*(nw.col(name).sum() for name in sums)))
+    order = sorted(range(len(column[_N])), key=lambda row: tuple(str(column[key][row]) for key in keys))
     take = {name: [values[row] for row in order] for name, values in column.items()}
     people = np.asarray(take[_N], dtype=np.float64)
     weight = np.asarray(take[_W], dtype=np.float64) if weights is not None else people
@@ -213,12 +211,21 @@ def _checked_sampling(frame: Any, sampling: Sampling) -> Any:
     numeric = [name for name in columns if schema[name].is_numeric()]
     if numeric:  # one pass over all of them, as there may be hundreds
         flags = frame.with_columns(nw.when(_unusable(name)).then(1.0).otherwise(0.0).alias(name) for name in numeric)
-        summed = flags.select(nw.col(name).sum() for name in numeric)
-        summed = summed.collect() if isinstance(summed, nw.LazyFrame) else summed
-        columns = [name for name in columns if name not in numeric or summed[name].to_list()[0]]
+        summed = _cells(flags.select(nw.col(name).sum() for name in numeric))
+        columns = [name for name in columns if name not in numeric or summed[name][0]]
     for name in columns:
         _checked_amounts(frame, name, "replicate weights")
     return frame
+
+
+def _cells(frame: Any) -> dict[str, list[Any]]:
+    """The cells of a result by column, after the engine has computed it."""
+    if frame.implementation.is_spark_like():  # as rows: Arrow would need a Java with all of its modules
+        native = frame.to_native()
+        rows = native.collect()
+        return {name: [row[place] for row in rows] for place, name in enumerate(native.columns)}
+    table = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    return {name: table[name].to_list() for name in table.columns}
 
 
 def _unusable(name: str) -> Any:
@@ -249,11 +256,10 @@ def _checked_amounts(frame: Any, name: str, what: str) -> Any:
 
 def _refuse(frame: Any, name: str, wrong: Any, must: str, hint: str = "") -> None:
     """Raise for the first wrong cell of a column; the message gives its value and its row."""
-    bad = frame.filter(wrong).select(name).head(1)
-    bad = bad.collect() if isinstance(bad, nw.LazyFrame) else bad
-    if not len(bad):
+    bad = _cells(frame.filter(wrong).select(name).head(1))[name]
+    if not bad:
         return
-    found = bad[name].to_list()[0]
+    found = bad[0]
     row = _first_rows(frame, [name]).get((str(found),))
     held = "is empty" if found is None else f"holds {found}"
     place = "" if row is None else f" in row {row + 1}"

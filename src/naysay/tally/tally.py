@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 from zipfile import BadZipFile
 
 import numpy as np
@@ -335,8 +335,21 @@ class Tally:
         return f"<Tally: {self.n} answers{about}{missing}, {kept}>"
 
     def save(self, path: str | Path) -> None:
-        """Write the tally and its designs to one ``.npz`` file. The file holds no respondent's row."""
+        """Write the tally and its designs to one file. The file holds no respondent's row."""
         path = Path(path)
+        # Write another file and rename it, so that a crash leaves no half-written tally.
+        unfinished = path.with_name(f"{path.name}.part")
+        try:
+            with unfinished.open("wb") as file:
+                self.write(file)
+            unfinished.replace(path)
+        except OSError as error:
+            raise DataError(f"cannot write {str(path)!r}: {error}") from None
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def write(self, file: BinaryIO) -> None:
+        """Write the tally to an open binary file; see `save`."""
         arrays = {f"{name}{n}": getattr(part, name) for n, part in enumerate(self.parts) for name in part.arrays}
         parts = [
             {name: getattr(part, name) for name in _HEAD}
@@ -352,16 +365,7 @@ class Tally:
             arrays |= {f"complex_{name}": array for name, array in sampled.items()}
         version = _FORMAT if self.wave is not None else 3 if self.summed else 2 if self.complex is not None else 1
         head = json.dumps({"naysay": "tally", "version": version} | told)
-        # Write another file and rename it, so that a crash leaves no half-written tally.
-        unfinished = path.with_name(f"{path.name}.part")
-        try:
-            with unfinished.open("wb") as file:  # an open file keeps numpy from adding a suffix
-                np.savez_compressed(file, head=np.array(head), **arrays)
-            unfinished.replace(path)
-        except OSError as error:
-            raise DataError(f"cannot write {str(path)!r}: {error}") from None
-        finally:
-            unfinished.unlink(missing_ok=True)
+        np.savez_compressed(file, head=np.array(head), **arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Tally:

@@ -12,13 +12,17 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 from starlette.testclient import TestClient
 
+from naysay import designs
 from naysay.cli import main
 from naysay.collect import Published
 from naysay.collect.admin import log, tokens
 from naysay.collect.app import create_app
+from naysay.collect.reports import topics
 from naysay.collect.serving import background
-from naysay.collect.storage import Store
+from naysay.collect.storage import Reports, Store, today
+from naysay.collect.storage.reported import Cell
 from naysay.questionnaire import Questionnaire, sample
+from naysay.tally import Tally
 from tests.collect.replying import fill
 
 SURVEYS = "/api/v1/surveys"
@@ -176,3 +180,22 @@ def check(operation, headers):
             )  # not every text is a language
 
     holds()
+
+
+def test_a_tally_of_reports_is_the_file_that_estimates_read(client, secret, store, tmp_path):
+    design = designs.k_ary(("list", "map"), epsilon=1)
+    topic = topics.open_topic(store, design, question="crash", wave="1")
+    cells = {Cell(*topic, "", "report", place): people for place, people in enumerate((30, 12))}
+    store.add([Reports(cells, today())])
+    known = {"authorization": f"Bearer {secret}"}
+    (listed,) = client.get("/api/v1/reports", headers=known).json()["reports"]
+    assert (listed["design"], listed["question"], listed["reports"]) == (design.hash, "crash", 42)
+    found = client.get("/api/v1/reports/tally", params={"question": "crash"}, headers=known)
+    (tmp_path / "crash.tally").write_bytes(found.content)
+    assert Tally.load(tmp_path / "crash.tally").counts.tolist() == [30, 12]
+    assert client.get("/api/v1/reports/tally", params={"question": "other"}, headers=known).status_code == 422
+    one = tokens.create(store, "one survey", scopes=["read:aggregates"], survey="sample")[1]
+    for path in ("", "/tally"):
+        assert client.get(f"/api/v1/reports{path}").status_code == 401
+        forbidden = client.get(f"/api/v1/reports{path}", headers={"authorization": f"Bearer {one}"})
+        assert forbidden.status_code == 403

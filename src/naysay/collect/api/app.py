@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from enum import Enum
+from io import BytesIO
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Path, Query, Request
@@ -21,12 +22,14 @@ import naysay
 from naysay._checks import several
 from naysay.collect import results
 from naysay.collect.admin import log, tokens
-from naysay.collect.api.forms import Aggregates, Standing, Surveys, refusals
+from naysay.collect.api.forms import Aggregates, Standing, Surveys, Topic, Topics, refusals
 from naysay.collect.export.packed import packed
 from naysay.collect.refusals import Refusal
+from naysay.collect.reports import topics
 from naysay.collect.server.guard import failed, refused
 from naysay.collect.server.limits import Rates
 from naysay.collect.storage import Listed, Store
+from naysay.collect.storage.reported import Known
 from naysay.errors import DataError
 
 __all__ = ["VERSION", "api"]
@@ -72,6 +75,7 @@ Name = Annotated[str, Path(max_length=64, description="The name of a survey.")]
 Language = Annotated[
     str | None, Query(max_length=35, pattern="^[A-Za-z0-9-]+$", description="Of texts and labels, such as de.")
 ]
+Named = Annotated[str | None, Query(max_length=140, description="As batches name it; needed where there are several.")]
 Credentials = Annotated[
     HTTPAuthorizationCredentials | None,
     Depends(HTTPBearer(auto_error=False, scheme_name="token", description="A token: naysay_…")),
@@ -114,6 +118,15 @@ def api(store: Store, *, each: int = EACH, everybody: int = EVERYBODY) -> FastAP
         (f"{survey}/aggregates", desk.aggregates, {"response_model": Aggregates, "responses": refusals(*one)}),
         (f"{survey}/export", desk.export, {"response_class": Response, "responses": _ZIP | refusals(*one, 409)}),
     ]
+    reported = (401, 403, 404, 422, 429, 500, 503)
+    routes += [
+        (f"/{VERSION}/reports", desk.reports, {"response_model": Topics, "responses": refusals(*scoped)}),
+        (
+            f"/{VERSION}/reports/tally",
+            desk.tally,
+            {"response_class": Response, "responses": _FILE | refusals(*reported)},
+        ),
+    ]
     for path, endpoint, told in routes:
         app.get(path, operation_id=endpoint.__name__, **told)(endpoint)
     return app
@@ -121,6 +134,11 @@ def api(store: Store, *, each: int = EACH, everybody: int = EVERYBODY) -> FastAP
 
 _ZIP: dict[int | str, dict[str, Any]] = {
     200: {"description": "data, codebooks and designs", "content": {"application/zip": {"schema": {"type": "string"}}}}
+}
+
+
+_FILE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "a tally file", "content": {"application/octet-stream": {"schema": {"type": "string"}}}}
 }
 
 
@@ -172,6 +190,26 @@ class _Desk:
             later = stack.pop_all()  # the file is there until it is sent
         return FileResponse(path, filename=path.name, background=BackgroundTask(later.close))
 
+    def reports(self, request: Request, given: Credentials) -> Topics:
+        """What reports are counted for, and how many have come. For a token of all surveys (`read:aggregates`)."""
+        self._let_in(request, given, "read:aggregates")
+        return Topics(reports=[_topic(each) for each in topics.listed(self._store)])
+
+    def tally(
+        self,
+        request: Request,
+        given: Credentials,
+        question: Named = None,
+        wave: Named = None,
+        design: Annotated[str | None, Query(pattern="^[0-9a-f]{1,64}$", description="The hash begins so.")] = None,
+    ) -> Response:
+        """The tally of all reports to a question and wave, as a file for `naysay estimate` (`read:aggregates`)."""
+        self._let_in(request, given, "read:aggregates")
+        found = topics.tally(self._store, topics.topic_of(self._store, question=question, wave=wave, design=design))
+        content = BytesIO()
+        found.write(content)
+        return Response(content.getvalue(), media_type="application/octet-stream")
+
     def _let_in(
         self, request: Request, given: HTTPAuthorizationCredentials | None, scope: str, survey: str | None = None
     ) -> tokens.Token:
@@ -185,6 +223,12 @@ class _Desk:
         if found is None:
             raise Refusal("unknown", "there is no survey of this name")
         return found
+
+
+def _topic(known: Known) -> Topic:
+    state = "open" if known.closed is None else "closed"
+    told = {each: getattr(known, each) for each in ("reports", "opened", "closed")}
+    return Topic(state=state, **known.topic._asdict(), **told)
 
 
 def _standing(listed: Listed) -> Standing:

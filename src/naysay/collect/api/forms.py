@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["Aggregates", "Refused", "Standing", "Surveys", "refusals"]
+__all__ = ["Aggregates", "Refused", "Standing", "Surveys", "Topic", "Topics", "refusals"]
 
 
 class _Form(BaseModel):
@@ -29,6 +29,24 @@ class Surveys(_Form):
     """All surveys of the database."""
 
     surveys: list[Standing]
+
+
+class Topic(_Form):
+    """What reports are counted for, and how many have come."""
+
+    design: str = Field(pattern="^[0-9a-f]{64}$", description="the hash of the design")
+    question: str
+    wave: str
+    state: Literal["open", "closed"]
+    reports: int = Field(ge=0)
+    opened: datetime.date
+    closed: datetime.date | None
+
+
+class Topics(_Form):
+    """Everything that reports are or were counted for."""
+
+    reports: list[Topic]
 
 
 class Day(_Form):
