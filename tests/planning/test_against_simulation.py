@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import linalg
 
-from naysay import designs, planning, simulate
+from naysay import designs, estimate, planning, simulate
+from naysay.responses import Responses
 
 _spec = importlib.util.spec_from_file_location("contract", Path(__file__).parents[1] / "designs" / "test_contract.py")
 contract = importlib.util.module_from_spec(_spec)
@@ -37,9 +39,16 @@ def respondents(design, pi):
     return max(N, math.ceil(float((36 * one / pi**2).max())))
 
 
-def replicates(design):
-    """Enough that a standard deviation over all categories is known to one in a hundred."""
-    return 6_000 if len(design.categories) == 2 else 3_000
+def fitted(estimator, design, counts):
+    """The estimate from how often each response of the design came."""
+    seen = np.flatnonzero(counts)
+    said = Responses(design.space.listing()[seen], design.space)
+    return estimator(design, design.tally(said, count=counts[seen])).proportions
+
+
+def spread(u, chances, n):
+    """Exact standard errors of the mean of indicators u (responses, t) of n independent answers."""
+    return np.sqrt((chances @ u**2 - (chances @ u) ** 2) / n)
 
 
 def agree(found, planned, *, estimator, within=0.03):
@@ -60,15 +69,47 @@ def agree_in_power(found, design, pi, **assumed):
     assert power == pytest.approx(told, abs=4 * error + 0.005)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_every_design_keeps_what_is_planned(name):
+def test_moments_are_a_mean_whose_exact_error_is_planned(name):
     design = CASES[name]
     pi = proportions(design)
-    n = respondents(design, pi)
-    found = simulate.replicate(design, pi, n=n, replicates=replicates(design), seed=1936)
+    answers = np.eye(design.space.size, dtype=int)
+    u = np.array([fitted(estimate.moments, design, each) for each in answers])
+    counts = np.random.default_rng(1936).multinomial(500, design.matrix @ pi)
+    np.testing.assert_allclose(fitted(estimate.moments, design, counts), counts @ u / 500, atol=1e-9)
+    np.testing.assert_allclose(design.matrix.T @ u, np.eye(len(pi)), atol=1e-9)
+    planned = planning.standard_error(design, pi, n=N, estimator="moments")
+    np.testing.assert_allclose(spread(u, design.matrix @ pi, N), planned, rtol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_likelihood_estimates_vary_as_planned(name):
+    """Beside the efficient mean of the same answers, whose exact error is known; so few surveys tell the rest."""
+    design = CASES[name]
+    pi = proportions(design)
+    n, chances = respondents(design, pi), design.matrix @ pi
+    basis = linalg.helmert(len(pi)).T
+    scores = np.divide(design.matrix, chances[:, None], out=np.ones_like(design.matrix), where=chances[:, None] > 0) - 1
+    information = basis.T @ ((scores + 1).T @ design.matrix) @ basis
+    u = pi + scores @ basis @ np.linalg.inv(information) @ basis.T
+    planned = planning.standard_error(design, pi, n=n, estimator="maximum_likelihood")
+    np.testing.assert_allclose(spread(u, chances, n), planned, rtol=1e-6)
+    drawn = np.random.default_rng(1936).multinomial(n, chances / chances.sum(), 200)
+    found = np.array([fitted(estimate.maximum_likelihood, design, counts) for counts in drawn])
+    mean = drawn @ u / n
+    ratio = np.sqrt(found.var(axis=0).sum() / mean.var(axis=0).sum())
+    assert ratio == pytest.approx(1, abs=0.03)
+    assert (np.abs((found - mean).mean(axis=0)) < 0.1 * planned).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["warner", "negative, sets", "gaussian_negative", "k_ary", "product"])
+def test_an_effect_is_found_as_often_as_planned(name):
+    design = CASES[name]
+    pi = proportions(design)
+    found = simulate.replicate(design, pi, n=respondents(design, pi), replicates=3_000, seed=1936)
     for estimator in ("moments", "maximum_likelihood"):
-        agree(found, planning.standard_error(design, pi, n=n, estimator=estimator), estimator=estimator)
         agree_in_power(found, design, pi, estimator=estimator)
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from naysay import _checks
@@ -24,7 +25,8 @@ __all__ = ["AffineHash"]
 
 Floats = NDArray[np.float64]
 
-_LIKELY = 2**22  # with more responses × categories than this, the likelihood takes too long
+_MANY = 2**22  # of so many responses × categories the most telling response is sought in a list
+_ROWS = 2**18  # with more responses × categories than this, a transform is quicker than likelihood rows
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -120,7 +122,7 @@ class AffineHash(ByOdds):
         """All responses; if too many, one that speaks for the fewest categories, which moves their odds most."""
         if self.named:
             return np.zeros((1, 1), dtype=np.int64)
-        if self.space.size * len(self.categories) <= _LIKELY:
+        if self.space.size * len(self.categories) <= _MANY:
             return self.space.listing()
         sizes = self.space.over_supports(np.ones(len(self.categories), dtype=np.int64), np.add, 0)
         return np.array([[np.where(sizes > 0, sizes, len(self.categories)).argmin()]])
@@ -155,9 +157,27 @@ class AffineHash(ByOdds):
     def moments_only(self) -> str:
         if self.named:
             return "the candidates of an open domain need not be all categories, so that shares need not sum to one"
-        if self.space.size * len(self.categories) > _LIKELY:
-            return f"the likelihood of {self.space.size:,} responses and {len(self.categories):,} categories takes long"
+        if not (self.space.listable and self.space.quick):
+            return f"the likelihood of {self.space.size:,} responses takes long"
         return ""
+
+    @cached_property
+    def by_transform(self) -> Any:
+        if self.moments_only or self.space.size * len(self.categories) <= _ROWS:
+            return None
+        rows, codes = self.space.size, self.space.listing()
+        a, b = (each / self.whole / self.space.hashes for each in self.odds)
+
+        def chances(measure: Any) -> Floats:
+            values = np.ravel(measure)
+            return np.asarray(b * values.sum() + (a - b) * self.space.over_supports(values, np.add, 0.0))
+
+        def speaking(amounts: Any) -> Floats:
+            values = np.ravel(amounts)
+            return np.asarray(b * values.sum() + (a - b) * self.space.total(codes, values))
+
+        shape = (rows, len(self.categories))
+        return scipy.sparse.linalg.LinearOperator(shape, matvec=chances, rmatvec=speaking, dtype=float)
 
     def diagnosed(self, part: Any) -> Diagnostic | None:
         """Every hash is equally likely, whatever the truth."""

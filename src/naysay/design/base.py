@@ -79,6 +79,14 @@ class Answerable(Tallied):
         """Why there is no maximum of the likelihood; empty where there is one."""
         return ""
 
+    @property
+    def by_transform(self) -> Any:
+        """P as a linear operator (responses, t), where a transform gives its products and its rows would be too many.
+
+        It is a `scipy.sparse.linalg.LinearOperator`, or None.
+        """
+        return None
+
     assigned_by: ClassVar[str] = "nobody"
     """Who decides which part a respondent answers: the respondent, the researcher, or lot on their device; nobody
     where there is one part."""

@@ -79,7 +79,9 @@ class Several(Answerable):
 
     @property
     def moments_only(self) -> str:
-        return next((each.moments_only for each in self.designs if each.moments_only), "")
+        several = "the likelihood of several designs with so many responses takes long"
+        told = (each.moments_only or (several if each.by_transform is not None else "") for each in self.designs)
+        return next(filter(None, told), "")
 
     @property
     def made_of(self) -> tuple[Design, ...]:

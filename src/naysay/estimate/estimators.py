@@ -207,4 +207,6 @@ def suitable(design: Answerable, target: str = "population") -> tuple[Estimator,
     check_design(design)
     fitting = [each for each in ESTIMATORS.values() if each.refusal(design, target) is None]
     narrow = [each for each in fitting if each.assigned_by == _OFFER]
-    return tuple(sorted(narrow or fitting, key=lambda each: design.assigned_by not in each.default_for))
+    long = "" if design.by_transform is None else "likelihood"
+    found = sorted(narrow or fitting, key=lambda each: design.assigned_by not in each.default_for)
+    return tuple(sorted(found, key=lambda each: each.principle == long))

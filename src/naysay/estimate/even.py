@@ -58,7 +58,8 @@ class EvenEstimate(Estimate):
         if method in (None, "agresti_coull", "wald"):
             return super().intervals(confidence, method=method, **options)
         rows, t = sum(part.distinct or 0 for part in self.tally.parts), len(self.proportions)
-        if max(rows, t) * t > _LARGEST:
+        without_rows = self.maximum is not None and self.design.by_transform is not None
+        if without_rows or max(rows, t) * t > _LARGEST:
             raise DataError(
                 f"{method} intervals of {rows:,} distinct answers about {t:,} categories take too long; "
                 "use method='agresti_coull' or 'wald'"

@@ -228,8 +228,9 @@ def _model_minimum(curvature: Floats, linear: Floats) -> Floats | None:
     """The minimizer over y ≥ 0 of ½ yᵀHy - cᵀy, as a non-negative least-squares problem in the Cholesky factor of H."""
     ridge = 1e-12 * np.trace(curvature) / len(curvature)
     try:
-        factor = scipy.linalg.cholesky(curvature + ridge * np.eye(len(curvature)))
-        solution, _ = scipy.optimize.nnls(factor, scipy.linalg.solve_triangular(factor, linear, trans="T"))
+        factor = scipy.linalg.cholesky(curvature + ridge * np.eye(len(curvature)), check_finite=False)
+        goal = scipy.linalg.solve_triangular(factor, linear, trans="T", check_finite=False)
+        solution, _ = scipy.optimize.nnls(factor, goal)
     except (np.linalg.LinAlgError, RuntimeError):
         return None
     return np.asarray(solution)

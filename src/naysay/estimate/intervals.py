@@ -76,9 +76,11 @@ class Request(NamedTuple):
     @property
     def z(self) -> float:
         """The two-sided quantile: 1.96 for a confidence of 0.95; for complex samples the quantile of t."""
-        complex_ = self.fit.tally.complex
-        law = scipy.stats.norm if complex_ is None else scipy.stats.t(complex_.degrees_of_freedom)
-        return float(law.ppf(0.5 + self.confidence / 2))
+        complex_, share = self.fit.tally.complex, 0.5 + self.confidence / 2
+        found = (
+            scipy.special.ndtri(share) if complex_ is None else scipy.stats.t.ppf(share, complex_.degrees_of_freedom)
+        )
+        return float(found)
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ def default_method(fit: Estimate) -> str:
         return "wald" if samples.apart_from_likelihood(fit) else "profile"
     if fit.tally.summed and fit.named is None:
         return "wald"
-    if fit.named is not None and fit.maximum is None:
+    if fit.named is not None and (fit.maximum is None or fit.design.by_transform is not None):
         return "agresti_coull"
     if fit.tally.weighted or fit.target == "file" or _undetermined(fit) or binomial_shares(fit) is None:
         return "score"
@@ -244,7 +246,8 @@ def _file_score(shares: BinomialShares, z: float) -> Floats:
     """The score interval of a file's share, in which only the randomization is random.
 
     A member gives the answer with chance a, anybody else with chance b. With x the share of the answer, the interval is
-    (x - b - (a - b)π)² ≤ z² [π a(1-a) + (1-π) b(1-b)] / n.
+    (x - b - (a - b)π)² ≤ z² [π a(1-a) + (1-π) b(1-b)] / n. Like Agresti & Coull's it is widened to z standard errors at
+    its center: where few answers are lies, it would otherwise cover too seldom.
     """
     a, b = (1 - shares.low) / (shares.high - shares.low), -shares.low / (shares.high - shares.low)
     terms = shares.terms
@@ -253,7 +256,8 @@ def _file_score(shares: BinomialShares, z: float) -> Floats:
     per_member = (a * (1 - a) - b * (1 - b)) * z**2 / n
     constant = b * (1 - b) * z**2 / n
     middle = (2 * slope * offset + per_member) / (2 * slope**2)
-    spread = np.sqrt(np.maximum(middle**2 - (offset**2 - constant) / slope**2, 0.0))
+    roots, at_middle = middle**2 - (offset**2 - constant) / slope**2, (constant + per_member * middle) / slope**2
+    spread = np.sqrt(np.maximum(np.maximum(roots, at_middle), 0.0))
     return np.column_stack([middle - spread, middle + spread])
 
 

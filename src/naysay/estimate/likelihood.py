@@ -32,8 +32,10 @@ from naysay.estimate.information import (
     warnings_of,
 )
 from naysay.estimate.linear import Floats, Indicators, check_rank, is_stacked, plainly_apart
+from naysay.estimate.moments import moments
 from naysay.estimate.named import named
 from naysay.estimate.result import Cells, Estimate
+from naysay.estimate.transform import maximize_by
 from naysay.sampling import Sampled
 from naysay.tally import Tally
 
@@ -95,6 +97,8 @@ def maximum_likelihood(
     checked_target(target)
     if (why := design.moments_only) or tally.summed:
         raise DataError(f"{why or 'this tally keeps sums'}; use estimate.moments")
+    if design.by_transform is not None:
+        return _by_transform(design, tally, target, tolerance, standard_errors)
     kind = checked_kind(standard_errors, tally)
     general = partial(_general, design, tally, target, tolerance, kind)
     if design.several or not tally.one_pattern or target != "population" or kind != "observed":
@@ -114,6 +118,31 @@ def maximum_likelihood(
         variances=found.likelihood_variances,
         general=general,
         spread=lambda: general().covariance,
+    )
+
+
+def _by_transform(design: Answerable, tally: Tally, target: str, tolerance: float, kind: str | None) -> Estimate:
+    """The estimate without likelihood rows; its variances are those of moments, which are at least as large."""
+    if tally.weighted or kind is not None:
+        asked = "survey weights" if tally.weighted else f"standard_errors={kind!r}"
+        size = f"{design.space.size:,} responses and {len(design.categories):,} categories"
+        raise DataError(f"{asked} would take likelihood rows of {size}, which are too many; use estimate.moments")
+    part = tally.parts[0]
+    weights = np.zeros(design.space.size)
+    weights[part.codes[:, 0]] = part.count
+    maximum, plain = (
+        maximize_by(design.by_transform, weights, tolerance=tolerance),
+        moments(design, tally, target=target),
+    )
+    told = [*reservations(tally.categories, maximum, tolerance), *alike(tally), *suspicions(tally)]
+    return replace(
+        plain,
+        method="maximum likelihood",
+        proportions=maximum.proportions,
+        standard_error_kind=f"those of {plain.standard_error_kind}; the likelihood's are at most as large",
+        made_by="maximum_likelihood",
+        warnings=warnings_of(told),
+        maximum=maximum,
     )
 
 

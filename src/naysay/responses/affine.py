@@ -264,14 +264,20 @@ class Affine(Space):
         """
         if not self._sweeping:
             result = np.full((self.hashes, self.base), nothing, dtype=np.asarray(values).dtype)
-            for place in range(self.hashes):
-                own = self.values(np.array(place), self.numbers)
-                join.at(result[place], own, values)  # type: ignore[attr-defined]
+            for some in _blocks(self.hashes, len(self.labels)):
+                places = np.arange(some.start, some.stop)[:, None]
+                own = self.values(places, self.numbers)
+                join.at(result, (places, own), values)  # type: ignore[attr-defined]
             return result.ravel()
         grid = np.full((self.base, self.base**self.digits), nothing, dtype=np.asarray(values).dtype)
         grid[0, : len(self.labels)] = values
         swept = self._swept(grid, -1, join)
         return np.ascontiguousarray(swept[:, self.coefficients(np.arange(self.hashes))].T).ravel()
+
+    @property
+    def quick(self) -> bool:
+        """Whether sums over supports take few steps: digit by digit, or from a table of all hashes."""
+        return not self.named and (self._sweeping or self._all is not None)
 
     @property
     def _sweeping(self) -> bool:

@@ -247,8 +247,10 @@ class Units(Sampled):
         names, nothing = tuple(map(str, range(number))), np.full(number, np.nan)
         worth = np.array([weight.sum() ** 2 / squared.sum()]) if kish else None
         plan = Plan(strata[place], many, names, nothing, None, "certainty", worth)
-        totals = scipy.sparse.csr_array((each, (np.arange(len(place)), place)), shape=(len(place), size))
-        squares = scipy.sparse.csr_array((squared, (strata, np.arange(size))), shape=(number, size))
+        # Written row by row: scipy takes several times as long to sort places into rows, also where they are sorted.
+        totals = scipy.sparse.csr_array((each, place, np.arange(len(place) + 1)), shape=(len(place), size))
+        order, ends = np.argsort(strata, kind="stable"), np.bincount(strata, minlength=number).cumsum()
+        squares = scipy.sparse.csr_array((squared[order], order, np.append(0, ends)), shape=(number, size))
         return cls(plan, totals, squares, np.arange(size), np.zeros(size, dtype=np.intp), np.zeros((1, 0)), size)
 
     @property
@@ -287,10 +289,8 @@ class Units(Sampled):
         totals, stratum = self.totals @ z, plan.merged[plan.stratum]
         scale, own = plan.factors
         counted = np.bincount(stratum, plan.many, minlength=len(plan.strata))
-        summed = scipy.sparse.csr_array(
-            (plan.many, (stratum, np.arange(len(stratum)))), shape=(len(plan.strata), len(stratum))
-        )
-        means = (summed @ totals) / np.maximum(counted, 1.0)[:, None]
+        summed = [np.bincount(stratum, plan.many * column, minlength=len(counted)) for column in totals.T]
+        means = np.column_stack(summed) / np.maximum(counted, 1.0)[:, None]
         if plan.worth is not None:
             means[:] = 0.0
         elif (own == 0).any():  # units that are alone in their stratum, against the mean of all
@@ -304,6 +304,8 @@ class Units(Sampled):
         return replace(self, item=place[self.item], items=len(kept))
 
     def scaled(self, factor: float) -> Units:
+        if factor == 1:
+            return self
         return replace(self, totals=self.totals * factor, squares=self.squares * factor**2)
 
     def shares_plan(self, other: Sampled) -> bool:
