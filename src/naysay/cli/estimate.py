@@ -96,11 +96,6 @@ class Estimated:
         return self.format_ != "table"
 
     @property
-    def tells_all(self) -> bool:
-        """Whether labels and direct questions are told; programs that read JSON get them if they name a language."""
-        return self.format_ != "json" or self.language is not None or self.survey is None
-
-    @property
     def shown(self) -> estimate.Options:
         """How each estimate is told."""
         return estimate.Options(self.confidence, self.interval, self.noncompliance, self.noncompliers)
@@ -118,6 +113,11 @@ class Estimated:
 @dataclass(frozen=True)
 class Options(SamplingOptions, Surveyed, Estimated):
     """All options: of the estimate, then of the survey or the sample that it comes from."""
+
+    @property
+    def tells_all(self) -> bool:
+        """Whether labels and direct questions are told; programs that read JSON get them if they name a language."""
+        return self.format_ != "json" or self.language is not None or self.survey is None
 
 
 @takes(Options)
