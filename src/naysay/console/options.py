@@ -89,7 +89,7 @@ def designed(asked: Asked, file: Path, response: str) -> tuple[Asked, Answerable
     known = files.designs_of(file, codes=asked.codes).get(response)
     if known is None:
         raise DataError(f"--design DESIGN is missing: how the answers in {response!r} were randomized")
-    return replace(asked, level=asked.level or known.level), known.design  # type: ignore[type-var]
+    return replace(asked, level=asked.level or known.level), known.design
 
 
 def record(text: str) -> tuple[str, ...]:

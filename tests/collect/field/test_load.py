@@ -14,7 +14,7 @@ SPEC.loader.exec_module(benchmark)
 
 @pytest.mark.slow
 def test_200_respondents_lose_nothing(url, questionnaire, tmp_path):
-    found = benchmark.measure(questionnaire, url, tmp_path, respondents=200, seconds=10)
+    found = benchmark.measure(questionnaire, url, tmp_path, respondents=200, seconds=5)
     assert found.acknowledged > 200
     assert found.lost == 0
     assert found.errors == found.broken == 0

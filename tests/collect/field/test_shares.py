@@ -8,6 +8,9 @@ from scipy import stats
 
 from naysay import collect, designs, estimate
 from naysay.collect import respond
+from naysay.collect.app import create_app
+from naysay.collect.serving import background
+from naysay.collect.storage import Store
 from naysay.design import drawing
 from naysay.questionnaire import Choice, Private, Questionnaire, SelectOne
 
@@ -29,13 +32,7 @@ def survey():
     return Questionnaire(name="shares", title={"en": "Shares"}, languages=("en",), items=(area, party))
 
 
-@pytest.fixture(params=["not tied", "tied"])
-def tied(request):
-    return request.param == "tied"
-
-
-@pytest.fixture
-def people(tied):
+def people_of(*, tied):
     """People of these shares, and levels that go with the category or not."""
     rng = np.random.default_rng(2016)
     party = rng.choice(CATEGORIES, PEOPLE, p=SHARES)
@@ -46,14 +43,24 @@ def people(tied):
     return {"party": party.tolist(), "party_level": list(map(str, level)), "area": ["red", "green"] * (PEOPLE // 2)}
 
 
-@pytest.fixture
-def replies(answered, store, people, monkeypatch):
-    """What is in the database, after all have answered; a generator stands in for the operating system's chance."""
-    monkeypatch.setattr(drawing, "system", drawing.ByteSource(np.random.default_rng(7).bytes))
-    fetched = answered(survey())
-    sent = respond.many(fetched, respond.checked(fetched.questionnaire, people))
+@pytest.fixture(scope="module", params=["not tied, in sqlite", "tied, in postgresql"])
+def field(request, client, tmp_path_factory):
+    """Who was asked, and what is in the database after all have answered, with a generator in the place of chance."""
+    tied = not request.param.startswith("not")
+    if "sqlite" in request.param:
+        url = f"sqlite:///{tmp_path_factory.mktemp('shares')}/answers.db"
+    else:
+        server = request.getfixturevalue("postgresql")
+        url = server.url(server.new_database())
+    store, people = Store(url), people_of(tied=tied)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawing, "system", drawing.ByteSource(np.random.default_rng(7).bytes))
+        with background(create_app([survey()], store, client=client, each=0, everybody=0)) as address:
+            fetched = respond.fetch(f"{address}/s/shares")
+            sent = respond.many(fetched, respond.checked(fetched.questionnaire, people))
     assert sent.stored == PEOPLE
-    return store.replies("shares")
+    yield store.replies("shares"), people, tied
+    store.dispose()
 
 
 def misses(fit):
@@ -61,7 +68,8 @@ def misses(fit):
     return np.abs((fit.proportions - SHARES) / fit.standard_errors).max()
 
 
-def test_estimates_hold_the_shares_and_responses_fit_the_design(replies, people, tied):
+def test_estimates_hold_the_shares_and_responses_fit_the_design(field):
+    replies, people, tied = field
     tally = collect.tally(replies, "party")
     design = replies.private["party"]
     assert (tally.n, tally.missing) == (PEOPLE, 0)
@@ -85,8 +93,8 @@ def check_level(channel, replies, people, level):
     assert stats.chisquare(observed, channel.matrix @ np.roll(counts, 1)).pvalue < 1e-4
 
 
-def test_what_is_drawn_by_hand_counts_with_the_rest(replies, people, tied):
-    """The coin's answers alone, and with the other levels: both estimate those who gave them."""
+def test_what_is_drawn_by_hand_estimates_those_who_drew(field):
+    replies, people, _ = field
     coin = replies.frame.filter(party_level="coin")
     channel = replies.private["party"].channel("coin")
     here = [truth for truth, chosen in zip(people["party"], people["party_level"], strict=True) if chosen == "coin"]
@@ -95,6 +103,7 @@ def test_what_is_drawn_by_hand_counts_with_the_rest(replies, people, tied):
     assert np.abs((fit.proportions - own) / fit.standard_errors).max() < 4
 
 
-def test_groups_are_estimated_each_by_itself(replies):
+def test_groups_are_estimated_each_by_itself(field):
+    replies, _, _ = field
     groups = collect.tally(replies, "party", by="area")
     assert {name: tally.n for name, tally in groups.items()} == {"red": PEOPLE // 2, "green": PEOPLE // 2}

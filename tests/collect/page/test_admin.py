@@ -5,8 +5,7 @@ import re
 
 import pyotp
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from test_accessible import RULES, SMALL, WIDE
+from test_accessible import SMALL, WIDE, offences
 
 from naysay.collect import Published
 from naysay.collect.admin.account import Account
@@ -57,18 +56,12 @@ def looked_at(page):
     """The title of a page, in which nothing offends, is too small for a thumb, or too wide for the screen."""
     assert offences(page) == [], page.url
     page.emulate_media(color_scheme="dark")
-    assert offences(page, ["color-contrast"]) == [], page.url
+    assert offences(page, {"type": "rule", "values": ["color-contrast"]}) == [], page.url
     page.emulate_media(color_scheme="light")
     assert not page.evaluate(WIDE), page.url
     small = [html for html in page.evaluate(SMALL) if not re.match(r"<a |<summary", html)]  # links in running text
     assert small == [], page.url
     return page.title()
-
-
-def offences(page, rules=None):
-    options = RULES if rules is None else {"runOnly": {"type": "rule", "values": rules}}
-    found = Axe().run(page, options=options).response["violations"]
-    return [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found]
 
 
 @pytest.mark.slow
