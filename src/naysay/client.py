@@ -87,9 +87,6 @@ def channel(design: str | Node, part: Any = None) -> Node:
     if whole.get("naysay") != "design" or whole.get("version") != 1:
         raise ValueError("this is no design of version 1; make one with design.to_json()")
     node: Node = whole["design"]
-    for parts, name in (("levels", "level"), ("samples", "sample")):
-        if node["kind"] == parts:
-    node = whole["design"]
     for kind, parts, name in SEVERAL:
         if node["kind"] == kind:
             known = {each[name]: each["design"] for each in node[parts]}

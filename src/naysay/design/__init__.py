@@ -52,8 +52,6 @@ from naysay.design.unary import __all__ as _unary
 from naysay.design.window import *
 from naysay.design.window import __all__ as _window
 
-__all__ = [*_affine, *_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_hierarchy, *_loading, *_memory]
-__all__ += [*_pattern, *_protocol, *_pure, *_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets, *_unary]
-__all__ = [*_affine, *_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_loading, *_pattern, *_protocol]
-__all__ += [*_memory, *_prefixes, *_pure, *_relabeling, *_several, *_shares, *_stacked, *_steps, *_subsets, *_unary]
-__all__ += [*_window]
+__all__ = [*_affine, *_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_hierarchy, *_loading]
+__all__ += [*_memory, *_pattern, *_prefixes, *_protocol, *_pure, *_relabeling, *_several, *_shares, *_stacked]
+__all__ += [*_steps, *_subsets, *_unary, *_window]

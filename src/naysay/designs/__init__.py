@@ -14,10 +14,10 @@ from naysay.designs.frequencies import *  # noqa: F403
 from naysay.designs.frequencies import __all__ as _frequencies
 from naysay.designs.general import *  # noqa: F403
 from naysay.designs.general import __all__ as _general
-from naysay.designs.hierarchies import *  # noqa: F403
-from naysay.designs.hierarchies import __all__ as _hierarchies
 from naysay.designs.heavy import *  # noqa: F403
 from naysay.designs.heavy import __all__ as _heavy
+from naysay.designs.hierarchies import *  # noqa: F403
+from naysay.designs.hierarchies import __all__ as _hierarchies
 from naysay.designs.innocuous import *  # noqa: F403
 from naysay.designs.innocuous import __all__ as _innocuous
 from naysay.designs.negative import *  # noqa: F403
@@ -37,5 +37,4 @@ from naysay.designs.variants import __all__ as _variants
 
 __all__ = ["ASSUMPTIONS", "FAMILIES", "SOURCES", "catalog", "mix", "parse"]
 __all__ += [*_general, *_negative, *_offers, *_randomized, *_innocuous, *_variants, *_stacked, *_cheating]  # noqa: PLE0604 (lists of texts)
-__all__ += [*_frequencies, *_hierarchies, *_numbers, *_remembered]  # noqa: PLE0604 (lists of texts)
-__all__ += [*_frequencies, *_heavy, *_numbers, *_remembered]  # noqa: PLE0604 (lists of texts)
+__all__ += [*_frequencies, *_heavy, *_hierarchies, *_numbers, *_remembered]  # noqa: PLE0604 (lists of texts)

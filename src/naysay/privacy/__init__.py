@@ -23,5 +23,4 @@ from naysay.privacy.statement import __all__ as _statement
 from naysay.privacy.waves import *
 from naysay.privacy.waves import __all__ as _waves
 
-__all__ = [*_about, *_composition, *_measures, *_shuffled, *_shuffling, *_statement, *_waves]
 __all__ = [*_about, *_composition, *_measures, *_schedule, *_shuffled, *_shuffling, *_statement, *_waves]
