@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,9 @@ from scipy import stats
 
 from naysay import designs, estimate
 from naysay.estimate.tree import Tree
+
+# This folder holds a coverage.py, which would hide the package that numba looks for.
+sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != Path(__file__).parent.resolve()]
 
 EPSILONS = (0.5, 1, 1.5, 2, 3, 4)
 
