@@ -367,8 +367,7 @@ def _text(fits: Fits, asked: Options) -> str:
 
 def _object(fits: Fits, asked: Options) -> dict[str, Any]:
     """The estimates as a JSON object."""
-    write: Any = printing.to_dict if _estimated(fits) else estimate.Measured.to_dict
-    told = {group: write(fit, asked.shown) for group, fit in fits.items()}
+    told = {group: _plain(fit, asked) for group, fit in fits.items()}
     if asked.by is None:
         return dict(told[None])
     whole: dict[str, Any] = {"groups": [{"group": group} | each for group, each in told.items()]}
@@ -376,6 +375,12 @@ def _object(fits: Fits, asked: Options) -> dict[str, Any]:
         found = estimate.differences(fits)
         whole["differences"] = printing.differences_dict(found, asked.confidence, most=_MOST_COMPARED)
     return whole
+
+
+def _plain(fit: Any, asked: Options) -> dict[str, Any]:
+    """One estimate, of proportions or of a quantity, as a JSON object."""
+    found = printing.to_dict(fit, asked.shown) if isinstance(fit, Estimate) else fit.to_dict(asked.shown)
+    return dict(found)
 
 
 def _csv(fits: Fits, asked: Options) -> str:
