@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from naysay import _checks, estimate, files, privacy
-from naysay.cli.measured import measured_csv
+from naysay import _checks, estimate, files
+from naysay.cli.estimated_csv import estimates_csv, measured_csv
 from naysay.cli.surveyed_page import page_of, plain_csv, plain_object, plain_text
 from naysay.cli.tally import SUFFIX
 from naysay.collect.commands.database import Surveyed
@@ -23,7 +23,6 @@ from naysay.console.sampling import SamplingOptions, prepared
 from naysay.design import Answerable
 from naysay.errors import DataError
 from naysay.estimate import Estimate, printing
-from naysay.printing.numbers import csv_text
 from naysay.tally import Tally
 from naysay.tally.counting import in_group
 
@@ -35,10 +34,6 @@ __all__ = ["Options", "command"]
 Fits = dict[Any, Estimate]
 
 _MOST_COMPARED = 30  # groups up to which every difference is listed
-
-_CSV = ("category", "proportion", "standard_error", "low", "high", "n", "missing")
-_CSV_NAMED = ("design", "method", "target", "standard_error_kind", "confidence", "interval_method")
-_CSV_LEVELS = [f"{each}{end}" for each in ("stratified", "pooled", "difference") for end in ("", "_standard_error")]
 
 
 @dataclass(frozen=True)
@@ -372,8 +367,7 @@ def _text(fits: Fits, asked: Options) -> str:
 
 def _object(fits: Fits, asked: Options) -> dict[str, Any]:
     """The estimates as a JSON object."""
-    write: Any = printing.to_dict if _estimated(fits) else estimate.Measured.to_dict
-    told = {group: write(fit, asked.shown) for group, fit in fits.items()}
+    told = {group: _plain(fit, asked) for group, fit in fits.items()}
     if asked.by is None:
         return dict(told[None])
     whole: dict[str, Any] = {"groups": [{"group": group} | each for group, each in told.items()]}
@@ -383,34 +377,13 @@ def _object(fits: Fits, asked: Options) -> dict[str, Any]:
     return whole
 
 
+def _plain(fit: Any, asked: Options) -> dict[str, Any]:
+    """One estimate, of proportions or of a quantity, as a JSON object."""
+    found = printing.to_dict(fit, asked.shown) if isinstance(fit, Estimate) else fit.to_dict(asked.shown)
+    return dict(found)
+
+
 def _csv(fits: Fits, asked: Options) -> str:
     """The numbers as CSV; what a reader must know beside them goes to stderr."""
-    if not _estimated(fits):
-        return measured_csv(fits, asked.shown, by=asked.by)
-    design = next(iter(fits.values())).design
-    compared = _CSV_LEVELS if design.assigned_by == "respondent" else []
-    rows = [[*(["group"] if asked.by else []), *_CSV, *compared, *_CSV_NAMED]]
-    for line in privacy.lines(design):
-        output.note(line)
-    for group, fit in fits.items():
-        found = printing.to_dict(fit, asked.shown)
-        for name, numbers, beside in _rows(fit, found, compared):
-            cells = [name, *numbers, found["n"], found["missing"], *beside, *(found[each] for each in _CSV_NAMED)]
-            rows.append([*([group] if asked.by else []), *cells])
-        tested = [str(fit.comparison.test)] if fit.comparison is not None else []
-        for line in [*tested, *printing.checks(fit, asked.shown), *found["warnings"]]:
-            output.note(f"{asked.by} = {group}: {line}" if asked.by else line)
-    if len(fits) > 1:
-        output.note(str(estimate.differences(fits)))
-    return csv_text(rows)
-
-
-def _rows(fit: Estimate, found: dict[str, Any], compared: Sequence[str]) -> Iterator[tuple[str, list[Any], list[Any]]]:
-    """Each category, then each nuisance parameter: its name, its numbers, and those of the levels beside them."""
-    for row, category in enumerate(fit.categories):
-        numbers = [found["proportions"][row], found["standard_errors"][row], *found["intervals"][row]]
-        levels = found.get("levels", {})  # a column holds one of the errors that JSON lists under their plural
-        beside = [levels[name.replace("error", "errors")][row] for name in compared if levels]
-        yield _checks.label(category), numbers, beside
-    for name, each in found.get("nuisance", {}).items():
-        yield name, [each["estimate"], each["standard_error"], *each["interval"]], []
+    write: Any = estimates_csv if _estimated(fits) else measured_csv
+    return str(write(fits, asked.shown, by=asked.by))

@@ -206,6 +206,10 @@ def suitable(design: Answerable, target: str = "population") -> tuple[Estimator,
     """
     check_design(design)
     fitting = [each for each in ESTIMATORS.values() if each.refusal(design, target) is None]
+    if not fitting:
+        raise DataError(
+            f"{design.name or design.kind} is not for proportions of categories; use estimate.{design.estimates}"
+        )
     narrow = [each for each in fitting if each.assigned_by == _OFFER]
     long = "" if design.by_transform is None else "likelihood"
     found = sorted(narrow or fitting, key=lambda each: design.assigned_by not in each.default_for)

@@ -49,6 +49,11 @@ def _unfit(path: str, question: Question, private: Private) -> Iterator[Problem]
     except DesignError as error:
         yield Problem("designs", f"the design cannot be read: {error}", path=path)
         return
+    if offer.estimates != "proportions":
+        message = f"the page of a survey does not draw for {offer.name or offer.kind}"
+        way_out = "ask for ordered choices, such as with frequency(epsilon=1), or collect from an app of your own"
+        yield Problem("designs", message, "numbers and hierarchies are drawn by apps", way_out, path=path)
+        return
     if offer.assigned_by == "researcher" or offer.finer:
         message = f"a questionnaire is one sample; {offer.name or 'this design'} needs several, or cells of its own"
         way_out = "make a questionnaire for each sample, or take another design, such as warner(p=0.7)"
