@@ -37,7 +37,7 @@ def test_a_survey_can_name_the_design(family):
 
 
 def test_a_page_that_keeps_nothing_asks_no_remembered_answer():
-    with pytest.raises(AssertionError, match="cannot remember an answer"):
+    with pytest.raises(AssertionError, match="the page keeps nothing from one survey to the next"):
         asked("remembered(epsilon=1, lifetime=2)")
 
 
