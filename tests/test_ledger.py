@@ -199,6 +199,7 @@ def test_a_clock_that_goes_back_is_refused_and_loses_nothing(path):
         (lambda book: book.answer(MEMORY.to_json(), "a", question="q", wave=1, rule="kept"), "does not fit"),
         (lambda book: book.answer("{}", "a", question="q", wave=1), "no design of version 1"),
         (lambda book: book.one_of({}, wave=1), "one question or more"),
+        (lambda book: Ledger(book.path.parent / "none" / "x").spent(), "cannot use"),
         (lambda book: Ledger(book.path, cap=0), "a cap must be positive"),
         (lambda book: Ledger(book.path, cap=math.nan), "a cap must be positive"),
     ],

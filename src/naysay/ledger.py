@@ -238,7 +238,11 @@ class Ledger:
     def _locked(self) -> Iterator[None]:
         """Alone with the file; another process is waited for, but not for long."""
         until = time.monotonic() + _WAIT
-        with self.path.with_name(self.path.name + ".lock").open("ab") as lock:
+        try:
+            beside = self.path.with_name(self.path.name + ".lock").open("ab")
+        except OSError as error:
+            raise LedgerError(f"cannot use {str(self.path)!r}: {error.strerror or error}") from None
+        with beside as lock:
             while not _held(lock.fileno()):
                 if time.monotonic() > until:
                     raise LedgerError(f"another process uses {str(self.path)!r}; try again")

@@ -149,13 +149,22 @@ def test_a_memo_is_sent_again_with_new_noise():
         (lambda: Redraw(3, 2), "0 < keep < whole"),
         (lambda: designs.warner(p="1/5").then(Redraw(1, 2)), "the truth is the likeliest"),
         (lambda: designs.negative(tuple("abcd"), discards=2).then(Redraw(1, 2)), "only pure designs can be remembered"),
-        (lambda: designs.k_ary(9, epsilon=1).then(Redraw(2**51, 2**52 - 1)), "denominator above 2\\*\\*53"),
         (lambda: designs.unary(9, epsilon=1).then(Redraw(1, 7)), "multiples of 2"),
     ],
 )
 def test_steps_that_do_not_fit_are_refused(make, told):
     with pytest.raises(DesignError, match=told):
         make()
+
+
+@pytest.mark.parametrize("make", [designs.k_ary, designs.affine, designs.subset_selection])
+def test_any_noise_may_follow_and_its_epsilon_is_not_understated(make):
+    first = make(300, epsilon=2)
+    survey = first.then(Redraw(1, 3))
+    ((p, q, n),) = first.pieces
+    exact = math.log((p / 3 + Fraction(2, 3 * n)) / (q / 3 + Fraction(2, 3 * n)))
+    assert exact <= privacy.epsilon(survey) <= exact + 1e-12
+    assert survey.epsilon_after(1) == pytest.approx(exact, abs=1e-12)
 
 
 def test_two_tables_after_each_other_have_an_exact_epsilon():

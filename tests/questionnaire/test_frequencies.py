@@ -36,6 +36,11 @@ def test_a_survey_can_name_the_design(family):
         assert check({"level": None, "response": wrong}) is not None
 
 
+def test_a_page_that_keeps_nothing_asks_no_remembered_answer():
+    with pytest.raises(AssertionError, match="the page keeps nothing from one survey to the next"):
+        asked("remembered(epsilon=1, lifetime=2)")
+
+
 def test_budgets_of_a_survey_are_called_by_whole_numbers():
     question = asked("budgets(epsilon=(1, 3), design='subset_selection')")
     assert question.private.levels == ("1", "3")

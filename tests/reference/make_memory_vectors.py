@@ -4,11 +4,12 @@ Run after a change of format only:  python tests/reference/make_memory_vectors.p
 """
 
 import json
+import math
 import random
 import runpy
 from pathlib import Path
 
-from naysay import designs
+from naysay import client, designs, ledger, prices
 from naysay.design import Redraw
 
 HERE = Path(__file__).parent
@@ -23,6 +24,43 @@ def offers():
     yield designs.warner(p=0.8).then(Redraw(1, 3)), 2
 
 
+KEY = bytes(range(32))
+
+
+def priced():
+    """Designs whose cost and kept answers are recorded."""
+    yield from (design for design, _ in offers())
+    yield designs.negative(ABCDE, discards=2)
+    yield designs.mix((3, designs.negative(ABCDE, discards=2)), (1, designs.uniform(ABCDE, discards=2)))
+    yield designs.mix((1, designs.warner(p=0.8)), (2, designs.warner(p=0.6)))
+    yield designs.affine(300, epsilon=1)
+    yield designs.unary(ABCDE, epsilon=1)
+    yield designs.warner(p=0.7) * designs.k_ary(("unter 30", "über 60"), epsilon=0.5)
+
+
+def account(design):
+    """What a ledger with the key says of it: digest, price, kept answers by truth, ε of some numbers of answers."""
+    node = client.channel(design.to_json())
+    rule = "memory" if design.kind == "remembered" else "kept"
+    entry = prices.cost(node, rule) | {"rule": rule}
+    first = node["first"] if rule == "memory" else node
+    digest = ledger.digest(node)
+    memos = []
+    for truth in design.categories[:4]:
+        memo = ledger.kept(
+            node,
+            list(truth) if isinstance(truth, tuple) else truth,
+            lambda label: ledger.stream(KEY, "q", digest, label),
+        )
+        memos.append([truth, client.said(first, memo)])
+    finite = [[each(entry, n) for each in (prices.after, prices.most)] for n in (1, 2, 5, 100)]
+    told = {"rule": rule, "digest": digest, "values": entry["values"], "kept": memos}
+    return told | {
+        "costs": None if math.isinf(finite[0][0]) else finite,
+        "per_change": None if math.isinf(finite[0][0]) else prices.further(entry),
+    }
+
+
 def main():
     chance = random.Random(1965)
     vectors = runpy.run_path(str(HERE / "make_drawing_vectors.py"))["vectors"]
@@ -30,7 +68,8 @@ def main():
         {"json": json.loads(design.to_json()), "vectors": list(vectors(design, truths, chance))}
         for design, truths in offers()
     ]
-    return {"about": (__doc__ or "").strip(), "designs": cases}
+    accounts = [{"json": json.loads(design.to_json()), **account(design)} for design in priced()]
+    return {"about": (__doc__ or "").strip(), "designs": cases, "key": KEY.hex(), "accounts": accounts}
 
 
 if __name__ == "__main__":

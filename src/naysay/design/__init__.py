@@ -35,6 +35,8 @@ from naysay.design.protocol import *
 from naysay.design.protocol import __all__ as _protocol
 from naysay.design.pure import *
 from naysay.design.pure import __all__ as _pure
+from naysay.design.redraw import *
+from naysay.design.redraw import __all__ as _redraw
 from naysay.design.relabeling import *
 from naysay.design.relabeling import __all__ as _relabeling
 from naysay.design.several import *
@@ -53,5 +55,5 @@ from naysay.design.window import *
 from naysay.design.window import __all__ as _window
 
 __all__ = [*_affine, *_algebra, *_base, *_channels, *_crossed, *_devices, *_drawing, *_hierarchy, *_loading]
-__all__ += [*_memory, *_pattern, *_prefixes, *_protocol, *_pure, *_relabeling, *_several, *_shares, *_stacked]
+__all__ += [*_memory, *_redraw, *_pattern, *_prefixes, *_protocol, *_pure, *_relabeling, *_several, *_shares, *_stacked]
 __all__ += [*_steps, *_subsets, *_unary, *_window]

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,11 @@ from naysay.design.drawing import RULES, Source, source_of, system
 from naysay.design.exact import labels_of
 from naysay.design.form import KINDS, TOLD, formed, hash_of, of_text, text_of, unnamed
 from naysay.design.protocol import Protocol
+from naysay.design.redraw import Redraw
 from naysay.design.shares import Share
 from naysay.design.tallying import Tallied
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Labels, Responses, Space
-
-if TYPE_CHECKING:
-    from naysay.design.memory import Redraw
 
 __all__ = ["Answerable", "Design", "read"]
 

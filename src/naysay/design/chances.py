@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,6 @@ from naysay.design.diagnostics import Diagnostic
 from naysay.design.drawing import ByteSource, Source
 from naysay.errors import DesignError
 from naysay.responses import Codes, Responses, Space
-
-if TYPE_CHECKING:
-    from naysay.design.base import Design
 
 Truth = NDArray[np.int64]
 
@@ -202,7 +199,7 @@ class Chances(ABC):
             f"{getattr(self, 'kind', '')!r}"
         )
 
-    def faded(self, keep: int, whole: int) -> Design:
+    def faded(self, keep: int, whole: int) -> Any:
         """The design of the same family in which each piece of a response stays only with chance keep/whole."""
         raise DesignError(f"noise on a report needs a pure design, of which this is none: {len(self.pieces)} pieces")
 

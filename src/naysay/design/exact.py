@@ -162,11 +162,10 @@ def blended(a: int, b: int, copies: tuple[int, int], keep: int, whole: int) -> t
     even = (whole - keep) * (own * a + others * b)
     first, second = (keep * each * (own + others) + even for each in (a, b))
     shared = math.gcd(first, second)
-    if own * first + others * second > LIMIT * shared:
-        raise DesignError(
-            "the chances of both steps together need a denominator above 2**53; designs.remembered() finds steps for "
-            "any two values of ε"
-        )
+    total = own * first + others * second
+    if total > LIMIT * shared:  # rounded so that the odds are not understated
+        low = second * (LIMIT - own) // total
+        return -(-first * low // second), low
     return first // shared, second // shared
 
 

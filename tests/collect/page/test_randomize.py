@@ -140,6 +140,8 @@ def test_the_module_is_a_package_that_a_web_app_imports_as_it_is(tmp_path):
             "randomize.js",
             "names.mjs",
             "names.d.mts",
+            "ledger.mjs",
+            "ledger.d.mts",
             "numbers.mjs",
             "numbers.d.mts",
             "README.md",

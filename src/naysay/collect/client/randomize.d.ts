@@ -52,3 +52,9 @@ export function space(design: Design): { labels: string[]; set: number; number?:
 
 /** Whether a response of this design, or at some level of this offer, is a set of categories. */
 export function sets(design: Design): boolean;
+
+/** The least number of digits, in the base of an affine design, in which all categories differ. */
+export function digitsOf(design: Design): bigint;
+
+/** The value of hash number s of an affine design, for a category's number. */
+export function hashed(design: Design, s: bigint, number: bigint): bigint;

@@ -217,7 +217,7 @@ export const chances = (design) => CHANCES[design.kind](design);
 const NAMES = 2 ** 48;
 
 /** The least number of digits, in the base of an affine design, in which all categories differ. */
-function digitsOf(design) {
+export function digitsOf(design) {
   const [g, domain] = [BigInt(design.base), BigInt(design.named ? NAMES : categories(design).length)];
   let digits = 1n;
   while (g ** digits < domain) digits++;
@@ -225,7 +225,7 @@ function digitsOf(design) {
 }
 
 /** Σ αᵢ xᵢ modulo g, for hash number s and a category's number, both in digits of base g. */
-function hashed(design, s, number) {
+export function hashed(design, s, number) {
   const g = BigInt(design.base);
   let lead = 0n;
   while ((g ** (lead + 1n) - 1n) / (g - 1n) <= s) lead++;

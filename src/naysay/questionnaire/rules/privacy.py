@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from naysay import _checks, privacy
-from naysay.design import Design
+from naysay.design import Answerable, Design
+from naysay.design.memory import memory_of
 from naysay.errors import DesignError
 from naysay.questionnaire.kinds.base import YES_NO, Private, Question
 from naysay.questionnaire.problems import Problem
@@ -66,11 +67,20 @@ def _unfit(path: str, question: Question, private: Private) -> Iterator[Problem]
     elif offer.space.answers > 1 or any(isinstance(label, tuple) for label in offer.categories):
         message = "a question takes one response; this design asks for several"
         yield Problem("designs", message, "", "ask two questions, each with its own design", path=path)
+    elif any(map(_remembers, offer.parts.values())):
+        message = "the page keeps nothing from one survey to the next, so that it cannot remember an answer"
+        way_out = "take the design without memory, such as frequency(epsilon=1); apps remember with a ledger"
+        yield Problem("designs", message, "", way_out, path=path)
     elif tuple(map(str, offer.categories)) != names:
         about = _checks.shown(offer.categories)
         message = f"the design must be about {_checks.shown(names)} in this order; it is about {about}"
         way_out = "make it from the names of the choices (yes and no for each choice of a select multiple)"
         yield Problem("designs", message, "answers would stand for other categories", way_out, path=path)
+
+
+def _remembers(design: Answerable) -> bool:
+    """Whether the design, or one that it is made of, keeps a report."""
+    return memory_of(design) is not None or any(map(_remembers, design.made_of))
 
 
 def levels(walk: Walk) -> Iterator[Problem]:

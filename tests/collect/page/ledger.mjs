@@ -1,0 +1,74 @@
+// Replays what naysay's ledger recorded through the ledger of web apps; reads cases on stdin, writes what came out.
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const { LedgerError, Ledger, after, cost, digest, further, kept, most, report, streamed } = await import(
+  new URL("ledger.mjs", pathToFileURL(process.argv[3]))
+);
+const { nameOf } = await import(new URL("names.mjs", pathToFileURL(process.argv[3])));
+const octets = (hex) => Uint8Array.from(hex.match(/../g), (pair) => parseInt(pair, 16));
+
+/** A storage in memory, as localStorage is one; it may answer late. */
+function stored(text = null) {
+  return { getItem: async () => text, setItem: async (_, given) => void (text = given), read: () => text };
+}
+
+const TASKS = {
+  replay: ({ designs }) =>
+    designs.map(({ json, vectors }) =>
+      vectors.map(({ bytes, truth }) => {
+        const [all, stream] = [octets(bytes), (size) => all.slice((stream.read += size) - size, stream.read)];
+        stream.read = 0;
+        return { answer: report(json.design, truth, stream), read: stream.read };
+      }),
+    ),
+  accounts: ({ key, accounts }) =>
+    Promise.all(
+      accounts.map(async ({ json: { design }, rule, kept: known, ...entry }) => {
+        const hash = await digest(design);
+        const of = (label, act) => streamed(octets(key), "q", hash, label, act);
+        const memos = await Promise.all(
+          known.map(async ([truth]) => kept(design, design.named ? await nameOf(truth) : truth, of)),
+        );
+        const price = { ...cost(design, rule), rule };
+        const costs = entry.costs && [1, 2, 5, 100].map((n) => [after(price, n), most(price, n)]);
+        return { digest: hash, values: price.values, kept: memos, costs, per_change: entry.costs && further(price) };
+      }),
+    ),
+  async life({ text, design, memory, days }) {
+    const clock = () => clock.day * 86_400;
+    clock.day = days;
+    const [storage, said, refused] = [stored(text), [], []];
+    const book = (options) => new Ledger(storage, { cap: 4, clock, ...options });
+    const tried = async (act) => {
+      const before = storage.read();
+      try {
+        said.push(await act());
+      } catch (error) {
+        refused.push([error instanceof LedgerError, error.message, storage.read() === before]);
+      }
+    };
+    await Promise.all([1, 2].map((wave) => tried(() => book().answer(design, "a", { question: "q", wave, rule: "kept" }))));
+    await tried(() => book().answer(memory, "a", { question: "m", wave: 1 }));
+    const spent = await book().spent();
+    await tried(() => book().answer(design, "a", { question: "q", wave: 1, rule: "kept" }));
+    await tried(() => book().answer(design, "z", { question: "q", wave: 3 }));
+    await tried(() => book().answer(design, "a", { question: "q", wave: 3, rule: "memory" }));
+    await tried(() => book().oneOf({ one: [design, "a"], two: [memory, "b"] }, { wave: 1 }));
+    await tried(() => book({ cap: 9 }).spent());
+    const whole = storage.read();
+    clock.day -= 1;
+    await tried(() => book().answer(design, "a", { question: "q", wave: 4 }));
+    clock.day += 1;
+    for (const spoilt of [whole.slice(0, -9), whole.slice(0, 30), "", whole.replace('"q"', '"p"')]) {
+      await storage.setItem("", spoilt);
+      await tried(() => book().answer(design, "a", { question: "q", wave: 5 }));
+    }
+    await storage.setItem("", whole);
+    await tried(() => book().answer(design, "a", { question: "new", wave: 1 }));
+    return { said, refused, spent, whole };
+  },
+};
+
+const cases = JSON.parse(readFileSync(0, "utf-8"));
+process.stdout.write(JSON.stringify(await TASKS[process.argv[2]](cases)));
