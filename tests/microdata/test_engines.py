@@ -89,6 +89,7 @@ def test_spark_gives_what_memory_gives(spark, tmp_path, capsys):
     for rule, algorithm in (("worst", "join"), ("intersect", "join"), ("first", None)):
         check(brought_to(spark, rows), rows, rule, algorithm)
     check_recoding(spark)
+    check_reports(spark)
     file = tmp_path / "paper.csv"
     file.write_text("age,gender\n40,Male\n36,Female\n,Male\n40,\n23,Male\n23,Male\n", encoding="utf-8")
     words = ["risk", str(file), "--keys", "age", "--keys", "age,gender", "--population", "1000", "--format", "json"]
@@ -263,18 +264,18 @@ def test_the_statements_of_the_page_on_engines_count_on_duckdb():
     check_statements(lambda statement: db.execute(statement).fetchall())
 
 
-def test_the_statements_of_the_page_on_engines_count_on_spark_and_so_does_tally(spark):
+def check_reports(spark):
+    """The statements of the page on engines, and `tally` with groups, weights and counts at once."""
     tables, tallies, numbers, _ = reports_of()
+    kinds = {"categories": "category int, power long"}
     for name, rows in tables.items():
-        schema = (
-            "category int, power long" if name == "categories" else "question string, wave int, design string, y long"
-        )
+        schema = kinds.get(name, "question string, wave int, design string, y long")
         spark.createDataFrame(rows, schema).createOrReplaceTempView(name)
     check_statements(lambda statement: list(map(tuple, spark.sql(statement).collect())))
-    found = numbers.tally(spark.table("reports"), "y", by="wave")
-    assert [found[wave].parts[0].count.tolist() for wave in (0, 1)] == [
-        each.parts[0].count.tolist() for each in tallies["reports"]
-    ]
-    weighted = spark.sql("SELECT y, 1.5 AS w, 2 AS n FROM reports")
-    part = numbers.tally(weighted, "y", weights="w", count="n").parts[0]
-    assert (part.n, part.weight.sum(), part.weight_squared.sum()) == (1_600, 2_400, 3_600)
+    found = numbers.tally(
+        spark.sql("SELECT y, wave, 1.5 AS w, 2 AS n FROM reports"), "y", by="wave", weights="w", count="n"
+    )
+    for wave, expected in enumerate(tallies["reports"]):
+        part, like = found[wave].parts[0], expected.parts[0]
+        assert (part.count == 2 * like.count).all() and (part.codes == like.codes).all()
+        assert (part.weight == 3 * like.count).all() and (part.weight_squared == 4.5 * like.count).all()
