@@ -200,10 +200,11 @@ class BitSets:
             same &= word[1:] == word[:-1]
             if not same.any():
                 break
-        return less & (reports[1:, 0] != MISSING) & (reports[:-1, 0] != MISSING)  # these are refused for another reason
+        known = reports[:, 0] != MISSING  # the others are refused for another reason
+        return np.asarray(less & known[1:] & known[:-1])
 
     def codes(self, reports: Reports) -> Codes:
-        return reports
+        return reports.astype(np.int64, copy=False)
 
     def plain(self, reports: Reports) -> list[Any]:
         return list(self.space.texts(reports))

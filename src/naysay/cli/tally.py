@@ -70,8 +70,8 @@ def command(asked: Options) -> None:
     \b
     Examples:
       naysay tally reports.nsrb --design crash.json
-      naysay tally reports.nsrb --design crash.json --question crash --out crash.tally
-      naysay tally monday.tally tuesday.tally --out week.tally
+      naysay tally reports.nsrb --design crash.json --question crash --out november.tally
+      naysay tally monday.tally tuesday.tally --out both.tally
       naysay tally week.tally --subtract deleted.tally --out kept.tally
     """
     if asked.out is not None:
