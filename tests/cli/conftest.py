@@ -110,6 +110,12 @@ def survey(tmp_path, questionnaires):
     files.write(pl.DataFrame(people), tmp_path / "survey.sav")
     reports(tmp_path)
 
+    plan = 'naysay = "plan"\nversion = 1\nkeys = ["age"]\n[[step]]\nmethod = "suppress"\nkeys = ["age"]\n'
+    (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
+    for path in questionnaires:
+        shutil.copy(path, tmp_path)
+    return tmp_path
+
 
 def reports(folder):
     """Batches of reports, their design and their tally under several names."""
@@ -118,11 +124,6 @@ def reports(folder):
     batches.write(folder / "reports.nsrb", crash, ["list"] * 30 + ["map"] * 10, question="crash")
     for name in ("crash", "monday", "tuesday", "week", "deleted"):
         batches.tally(folder / "reports.nsrb", crash).save(folder / f"{name}.tally")
-    plan = 'naysay = "plan"\nversion = 1\nkeys = ["age"]\n[[step]]\nmethod = "suppress"\nkeys = ["age"]\n'
-    (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
-    for path in questionnaires:
-        shutil.copy(path, tmp_path)
-    return tmp_path
 
 
 def waves(folder):
