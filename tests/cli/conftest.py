@@ -5,7 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from naysay import designs, files
+from naysay import batches, designs, files
 from naysay.cli import main
 from naysay.microdata.panel import merge_waves
 from naysay.questionnaire import sample, write_xlsform
@@ -108,11 +108,22 @@ def survey(tmp_path, questionnaires):
     waves(tmp_path)
     people = {"age": 18 + np.arange(400) % 60, "gender": own.choice(["f", "m"], 400), "occupation": np.arange(400) % 4}
     files.write(pl.DataFrame(people), tmp_path / "survey.sav")
+    reports(tmp_path)
+
     plan = 'naysay = "plan"\nversion = 1\nkeys = ["age"]\n[[step]]\nmethod = "suppress"\nkeys = ["age"]\n'
     (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
     for path in questionnaires:
         shutil.copy(path, tmp_path)
     return tmp_path
+
+
+def reports(folder):
+    """Batches of reports, their design and their tally under several names."""
+    crash = designs.k_ary(("list", "map"), epsilon=1)
+    (folder / "crash.json").write_text(crash.to_json(), encoding="utf-8")
+    batches.write(folder / "reports.nsrb", crash, ["list"] * 30 + ["map"] * 10, question="crash")
+    for name in ("crash", "monday", "tuesday", "week", "deleted"):
+        batches.tally(folder / "reports.nsrb", crash).save(folder / f"{name}.tally")
 
 
 def waves(folder):

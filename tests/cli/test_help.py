@@ -9,7 +9,7 @@ import pyotp
 import pytest
 
 import naysay as package
-from naysay.cli import crosstab, demo, design, estimate, plan, randomize, regress, root, simulate
+from naysay.cli import crosstab, demo, design, estimate, plan, randomize, regress, root, simulate, tally
 from naysay.collect import respond as responding
 from naysay.collect.admin import tokens
 from naysay.collect.admin.account import Account
@@ -24,6 +24,7 @@ from naysay.questionnaire import sample
 HELP = {
     "": root,
     "estimate": estimate.command,
+    "tally": tally.command,
     "regress": regress.command,
     "crosstab": crosstab.command,
     "simulate": simulate.command,

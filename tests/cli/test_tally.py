@@ -39,6 +39,7 @@ def test_from_batches_to_an_estimate(folder, capsys):
         ["crash", "2", "200"],
     ]
     run("tally", "1.nsrb", "2.nsrb", *DESIGN, "--wave", "2", "--out", "2.tally")
+    assert capsys.readouterr().out == "200 reports are in 2.tally\n"
     run("estimate", "2.tally", "--format", "json")
     told = json.loads(capsys.readouterr().out)
     assert (told["n"], told["categories"]) == (200, ["list", "map", "search"])
@@ -53,7 +54,7 @@ def test_batches_come_from_a_pipe(folder, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", Piped)
     run("tally", "-", *DESIGN, "--out", "piped.tally")
     assert Tally.load("piped.tally").n == 100
-    assert "100 reports are in piped.tally" in capsys.readouterr().err
+    assert "100 reports are in piped.tally" in capsys.readouterr().out
 
 
 def test_what_does_not_fit_is_named(folder, capsys):

@@ -11,9 +11,11 @@ import pytest
 from sqlalchemy import text
 
 from naysay import batches, designs
+from naysay.collect.admin.backup import backup, restore
 from naysay.collect.reports import topics
 from naysay.collect.reports.endpoint import BINARY, MOST
-from naysay.collect.storage import Store
+from naysay.collect.storage import Reports, Store, today
+from naysay.collect.storage.reported import Cell
 from naysay.errors import DataError
 
 CRASH = designs.k_ary(("list", "map", "search"), epsilon=1)
@@ -217,3 +219,15 @@ def test_the_topic_that_is_meant_must_be_one(store):
         tally(store, question="crash")
     with pytest.raises(DataError, match="'crash', wave '1'"):
         tally(store, question="krash")
+
+
+def test_a_backup_holds_the_counters_and_replaces_none(store, tmp_path):
+    topic = topics.open_topic(store, CRASH, question="crash")
+    store.add([Reports({Cell(*topic, "", "report", 1): 7}, today())])
+    backup(store, tmp_path / "backup.db")
+    fresh = Store(tmp_path / "fresh.db")
+    restore(fresh, tmp_path / "backup.db")
+    assert tally(fresh).counts.tolist() == [0, 7, 0]
+    with pytest.raises(DataError, match="this database counts reports, which a restored backup would replace"):
+        restore(fresh, tmp_path / "backup.db")
+    fresh.dispose()

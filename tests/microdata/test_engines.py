@@ -1,6 +1,8 @@
 """Every frame and engine gives the numbers of the definition."""
 
+import re
 from collections import Counter
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from naysay import DataError, microdata
+from naysay import DataError, designs, microdata
 from naysay.cli import main
 from naysay.microdata import protect
 from naysay.microdata.keys import engines
@@ -18,6 +20,8 @@ from naysay.microdata.keys.engines import engine_for
 
 from . import brute, jvm
 from .tables import FRAMES, RULES, batch, columns, duckdb_relation, names, of_each_table, polars_frame
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 # Spark looks at the pandas that happens to be there, and warns of its age and of its sockets.
 pytestmark = [
@@ -85,6 +89,7 @@ def test_spark_gives_what_memory_gives(spark, tmp_path, capsys):
     for rule, algorithm in (("worst", "join"), ("intersect", "join"), ("first", None)):
         check(brought_to(spark, rows), rows, rule, algorithm)
     check_recoding(spark)
+    check_reports(spark)
     file = tmp_path / "paper.csv"
     file.write_text("age,gender\n40,Male\n36,Female\n,Male\n40,\n23,Male\n23,Male\n", encoding="utf-8")
     words = ["risk", str(file), "--keys", "age", "--keys", "age,gender", "--population", "1000", "--format", "json"]
@@ -214,3 +219,63 @@ def test_every_frame_gives_the_numbers_of_the_definition(rows, rule):
         assert sorted(microdata.matches(microdata.Keys(frame(rows), names(rows)), rule=rule)) == expected
     there = microdata.histogram(microdata.Keys(duckdb_relation(rows), names(rows)), rule=rule)
     assert np.repeat(there.sizes, there.respondents).tolist() == expected
+
+
+STATEMENTS = re.findall(r"^    SELECT [^`]*?(?=\n\n)", (DOCS / "engines.md").read_text(encoding="utf-8"), re.M)
+
+
+def reports_of():
+    """Reports to an affine and to a unary design, as rows of the tables of docs/engines.md, and their tallies."""
+    rng, tables, tallies = np.random.default_rng(4), {}, {}
+    numbers, bits = designs.affine(40, epsilon=1), designs.unary(20, epsilon=1)
+    for name, design in (("reports", numbers), ("bit_reports", bits)):
+        said = [design.randomize(rng.integers(0, 20, 400), rng=rng) for _ in range(2)]
+        codes = [(wave, int(code)) for wave, each in enumerate(said) for code in each.codes[:, 0]]
+        tables[name] = [("crash", wave, design.hash, code) for wave, code in codes]
+        tallies[name] = [design.tally(each) for each in said]
+    tables["categories"] = [(category, 2**category) for category in range(20)]
+    return tables, tallies, numbers, bits
+
+
+def check_statements(run):
+    """What the statements of the page return is the tally of the very reports, under the hash of their design."""
+    _, tallies, numbers, bits = reports_of()
+    counted, summed = (run(statement) for statement in STATEMENTS)
+    assert {row[2] for row in counted} == {numbers.hash}
+    for wave, expected in enumerate(tallies["reports"]):
+        found = numbers.tally({y: n for _, of, _, y, n in counted if of == wave})
+        assert found.parts[0].codes.tolist() == expected.parts[0].codes.tolist()
+        assert found.parts[0].count.tolist() == expected.parts[0].count.tolist()
+    for wave, expected in enumerate(tallies["bit_reports"]):
+        rows = sorted(row for row in summed if row[1] == wave)
+        found = bits.tally_of_sums([row[-1] for row in rows], n=rows[0][-2])
+        assert found.parts[0].said.tolist() == expected.parts[0].said.tolist()
+        assert found.n == expected.n == 400
+
+
+def test_the_statements_of_the_page_on_engines_count_on_duckdb():
+    tables, *_ = reports_of()
+    db = duckdb.connect()
+    db.execute("CREATE TABLE reports (question TEXT, wave INT, design TEXT, y BIGINT)")
+    db.execute("CREATE TABLE bit_reports (question TEXT, wave INT, design TEXT, y BIGINT)")
+    db.execute("CREATE TABLE categories (category INT, power BIGINT)")
+    for name, rows in tables.items():
+        db.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+    check_statements(lambda statement: db.execute(statement).fetchall())
+
+
+def check_reports(spark):
+    """The statements of the page on engines, and `tally` with groups, weights and counts at once."""
+    tables, tallies, numbers, _ = reports_of()
+    kinds = {"categories": "category int, power long"}
+    for name, rows in tables.items():
+        schema = kinds.get(name, "question string, wave int, design string, y long")
+        spark.createDataFrame(rows, schema).createOrReplaceTempView(name)
+    check_statements(lambda statement: list(map(tuple, spark.sql(statement).collect())))
+    found = numbers.tally(
+        spark.sql("SELECT y, wave, 1.5 AS w, 2 AS n FROM reports"), "y", by="wave", weights="w", count="n"
+    )
+    for wave, expected in enumerate(tallies["reports"]):
+        part, like = found[wave].parts[0], expected.parts[0]
+        assert (part.count == 2 * like.count).all() and (part.codes == like.codes).all()
+        assert (part.weight == 3 * like.count).all() and (part.weight_squared == 4.5 * like.count).all()

@@ -52,8 +52,8 @@ class BatchError(DataError):
 class Named(Asked, Protocol):
     """What a batch needs to know about a design."""
 
-    name: str
-
+    @property
+    def name(self) -> str: ...
     @property
     def hash(self) -> str: ...
     def level_named(self, name: Any) -> Any: ...
@@ -93,8 +93,8 @@ class Batch:
     design : design
         The design, or the offer of levels.
     heading : Heading
-    reports : (n,) or (n, width) unsigned int
-        The reports as numbers, or as bytes of bit sets.
+    reports : (n,) or (n, words) int
+        The reports as numbers, or as codes of sets.
     refused : int
         How many reports were left out because the design cannot make them.
     why : str

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from naysay.errors import DataError, NaysayError
 from naysay.responses import WORD, Codes, Space
+from naysay.responses.spaces import MISSING
 
 __all__ = ["Layout", "Reports", "layout_of"]
 
-Reports = NDArray[np.unsignedinteger[Any]]
-"""Reports as they stand in a batch: (n,) numbers, or (n, width) bytes of bit sets."""
+Reports = NDArray[np.integer[Any]]
+"""Reports, in ascending order: (n,) numbers, or the codes (n, words) of sets."""
 
 _WIDTHS = (1, 2, 4, 8)  # bytes of a number: what NumPy, DuckDB and JavaScript read without unpacking
 _WHOLE = np.uint64(2**WORD - 1)
@@ -25,14 +26,18 @@ _WHOLE = np.uint64(2**WORD - 1)
 class Layout(Protocol):
     """What a batch needs to know about the responses of one design."""
 
-    width: int
-    """Bytes of a report."""
-    told: str
-    """What a report is, for messages."""
+    @property
+    def width(self) -> int:
+        """Bytes of a report."""
+
+    @property
+    def told(self) -> str:
+        """What a report is, for messages."""
 
     def of_codes(self, codes: Codes) -> Reports:
         """Reports, in ascending order."""
 
+    def to_bytes(self, reports: Reports) -> bytes: ...
     def of_bytes(self, body: bytes) -> Reports: ...
     def of_json(self, cells: Sequence[Any]) -> tuple[Reports, list[int]]:
         """Reports in ascending order, and the places of the cells that are none."""
@@ -94,11 +99,15 @@ class Numbered:
             raise DataError(f"a missing answer is no report; leave it out (answer {places.argmin() + 1})")
         return np.sort(places.astype(f"<u{self.width}"))
 
+    def to_bytes(self, reports: Reports) -> bytes:
+        return reports.tobytes()
+
     def of_bytes(self, body: bytes) -> Reports:
         return np.frombuffer(body, f"<u{self.width}")
 
     def of_json(self, cells: Sequence[Any]) -> tuple[Reports, list[int]]:
-        found, wrong = [], []
+        found: list[int] = []
+        wrong: list[int] = []
         for place, cell in enumerate(cells):
             number = self._number(cell)
             (wrong if number is None else found).append(place if number is None else number)
@@ -142,11 +151,34 @@ class BitSets:
         gone = self.space.missing(codes)
         if gone.any():
             raise DataError(f"a missing answer is no report; leave it out (answer {gone.argmax() + 1})")
-        ordered = codes[np.lexsort(codes.T)]  # the last word is the highest
-        return np.packbits(self.space.decode(ordered), axis=1, bitorder="little")
+        return np.asarray(codes[np.lexsort(codes.T)])  # the last word is the highest
+
+    def to_bytes(self, reports: Reports) -> bytes:
+        """Words of `WORD` bits each, put together to words of 64 bits."""
+        words = np.zeros((len(reports), -(-self.width // 8) + 1), "<u8")
+        for place, word in enumerate(reports.T.astype(np.uint64)):
+            first, shift = divmod(WORD * place, 64)
+            words[:, first] |= word << np.uint64(shift)
+            if shift:
+                words[:, first + 1] |= word >> np.uint64(64 - shift)
+        return words.view(np.uint8)[:, : self.width].tobytes()
 
     def of_bytes(self, body: bytes) -> Reports:
-        return np.frombuffer(body, np.uint8).reshape(-1, self.width)
+        """Words of `WORD` bits each, cut out of words of 64 bits; a set with bits beyond the categories is missing."""
+        octets = np.frombuffer(body, np.uint8).reshape(-1, self.width)
+        padded = np.zeros((len(octets), 8 * (-(-self.width // 8) + 1)), np.uint8)
+        padded[:, : self.width] = octets
+        words, result = padded.view("<u8"), np.empty((self.space.width, len(octets)), np.int64)
+        for place in range(self.space.width):
+            first, shift = divmod(WORD * place, 64)
+            word = words[:, first] >> np.uint64(shift)
+            if shift:
+                word |= words[:, first + 1] << np.uint64(64 - shift)
+            result[place] = word & _WHOLE
+        used = len(self.space.labels) - 8 * (self.width - 1)
+        if used < 8:
+            result[0, (octets[:, -1] >> used) > 0] = MISSING
+        return result.T
 
     def of_json(self, cells: Sequence[Any]) -> tuple[Reports, list[int]]:
         found = [_codes_of(self.space, cell) if isinstance(cell, str) else None for cell in cells]
@@ -155,32 +187,27 @@ class BitSets:
         return self.of_codes(codes), [place for place, codes in enumerate(found) if codes is None]
 
     def outside(self, reports: Reports) -> NDArray[np.bool_]:
-        sizes, used = self.space.sizes(self.codes(reports)), len(self.space.labels) - 8 * (self.width - 1)
-        beyond = (reports[:, -1] >> used) > 0 if used < 8 else False
-        return np.asarray((sizes < self.space.least) | (sizes > self.space.most) | beyond)
+        wrong = self.space.missing(reports)
+        if (self.space.least, self.space.most) != (0, len(self.space.labels)):
+            sizes = self.space.sizes(reports)
+            wrong = wrong | (sizes < self.space.least) | (sizes > self.space.most)
+        return np.asarray(wrong)
 
     def unordered(self, reports: Reports) -> NDArray[np.bool_]:
         less, same = np.zeros(max(len(reports) - 1, 0), bool), np.ones(max(len(reports) - 1, 0), bool)
-        for word in self.codes(reports).T[::-1]:
+        for word in reports.T[::-1]:
             less |= same & (word[1:] < word[:-1])
             same &= word[1:] == word[:-1]
-        return less
+            if not same.any():
+                break
+        known = reports[:, 0] != MISSING  # the others are refused for another reason
+        return np.asarray(less & known[1:] & known[:-1])
 
     def codes(self, reports: Reports) -> Codes:
-        """Words of `WORD` bits each, cut out of words of 64 bits."""
-        padded = np.zeros((len(reports), 8 * (-(-self.width // 8) + 1)), np.uint8)
-        padded[:, : self.width] = reports
-        words, result = padded.view("<u8"), np.empty((len(reports), self.space.width), np.int64)
-        for place in range(self.space.width):
-            first, shift = divmod(WORD * place, 64)
-            word = words[:, first] >> np.uint64(shift)
-            if shift:
-                word |= words[:, first + 1] << np.uint64(64 - shift)
-            result[:, place] = word & _WHOLE
-        return result
+        return reports.astype(np.int64, copy=False)
 
     def plain(self, reports: Reports) -> list[Any]:
-        return list(self.space.texts(self.codes(reports)))
+        return list(self.space.texts(reports))
 
 
 def _codes_of(space: Space, text: str) -> Codes | None:

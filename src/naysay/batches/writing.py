@@ -99,5 +99,5 @@ def packed(heading: Heading, layout: Layout, reports: Reports) -> bytes:
     names = [each.encode() for each in heading[1:]]
     lengths = map(len, names)
     head = HEAD.pack(MAGIC, VERSION, layout.width, bytes.fromhex(heading.design), len(reports), *lengths)
-    whole = b"".join([head, *names, reports.tobytes()])
+    whole = b"".join([head, *names, layout.to_bytes(reports)])
     return whole + CHECK.pack(zlib.crc32(whole))

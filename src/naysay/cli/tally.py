@@ -70,8 +70,9 @@ def command(asked: Options) -> None:
     \b
     Examples:
       naysay tally reports.nsrb --design crash.json
-      naysay tally reports.nsrb --design crash.json --question crash --out crash.tally
-      naysay tally monday.tally tuesday.tally --out week.tally
+      naysay tally reports.nsrb --design crash.json --question crash \\
+          --out november.tally
+      naysay tally monday.tally tuesday.tally --out both.tally
       naysay tally week.tally --subtract deleted.tally --out kept.tally
     """
     if asked.out is not None:
@@ -90,7 +91,7 @@ def command(asked: Options) -> None:
         return
     whole = reduce(lambda one, other: one - Tally.load(other), asked.subtract or (), reduce(add, tallies))
     whole.save(asked.out)
-    output.note(f"{whole.n:,} reports are in {asked.out}")
+    output.say(f"{whole.n:,} reports are in {asked.out}")
 
 
 def _counted(asked: Options, names: list[str]) -> list[Tally]:

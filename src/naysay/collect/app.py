@@ -142,7 +142,7 @@ def create_app(
     )
     app.state.service = service
     told = SharedResults(store, catalog, Rates(each=each, all=everybody))
-    app.add_middleware(Straight, answers=service.answers)
+    app.add_middleware(Straight, answers=service.answers, reports=None if counted is None else counted.reports)
     app.add_middleware(Guard)  # around all of it
     routes: list[tuple[Callable[..., Any], str, Callable[..., Any], dict[str, Any]]] = [
         (app.get, "/", service.home, schemas.HOME),

@@ -270,7 +270,8 @@ class Tally:
                 parts.append(part)
             else:
                 parts[place] = parts[place].plus(part)
-        both = Tally(tuple(parts), weighted=self.weighted or other.weighted, **self._named_as(other))
+        question, wave = self._named_as(other)
+        both = Tally(tuple(parts), weighted=self.weighted or other.weighted, question=question, wave=wave)
         if self.complex is None and other.complex is None:
             return both
         if self.complex is None or other.complex is None:
@@ -293,7 +294,7 @@ class Tally:
             return NotImplemented
         if self.complex is not None or other.complex is not None:
             raise DataError("answers of a complex sample cannot be taken off; tally the others again")
-        named, parts = self._named_as(other), list(self.parts)
+        (question, wave), parts = self._named_as(other), list(self.parts)
         for part in other.parts:
             alike = (str(mine.level) == str(part.level) and mine.design == part.design for mine in parts)
             place = next((i for i, same in enumerate(alike) if same), None)
@@ -301,9 +302,9 @@ class Tally:
                 parts[place] = parts[place].minus(part)
             elif part.n or part.missing:
                 raise DataError("the answers to be taken off are of a design or level that this tally does not hold")
-        return Tally(tuple(parts), weighted=self.weighted, **named)
+        return Tally(tuple(parts), weighted=self.weighted, question=question, wave=wave)
 
-    def _named_as(self, other: Tally) -> dict[str, str | None]:
+    def _named_as(self, other: Tally) -> tuple[str | None, str | None]:
         """The question and wave of both; raises where they differ."""
         for what in ("question", "wave"):
             mine, theirs = getattr(self, what), getattr(other, what)
@@ -312,7 +313,7 @@ class Tally:
                     f"tallies of two {what}s do not add; got {mine!r} and {theirs!r} (if they are one, give them one "
                     f"name first: dataclasses.replace(tally, {what}=...))"
                 )
-        return {what: getattr(self, what) or getattr(other, what) for what in ("question", "wave")}
+        return self.question or other.question, self.wave or other.wave
 
     def _items_of(self, other: Tally) -> NDArray[np.intp]:
         """The places of another tally's items among the items of this one, which holds them all."""

@@ -108,6 +108,8 @@ def restore(store: Store, path: Path) -> Copied:
             if held := _counted(into).surveys:
                 told = "a backup is restored into a database without surveys"
                 raise DataError(f"{told}; this one holds {held}: take a new database, or delete them first")
+            if into.execute(select(func.count()).select_from(tables.report_topic)).scalar_one():
+                raise DataError("this database counts reports, which a restored backup would replace: take a new one")
             for table in _kept():
                 if table is admin_tables.account and into.execute(select(table.c.password)).scalar() is not None:
                     continue

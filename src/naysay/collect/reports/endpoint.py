@@ -117,8 +117,8 @@ class Desk:
             keep = request.query_params.get("bad", "refuse")
             if keep not in ("refuse", "keep"):
                 raise Refusal("malformed", "bad must be refuse or keep")
-            read = (self._read, body, keep)
-            counts, reports, out = await asyncio.to_thread(*read) if len(body) > _ASIDE else read[0](*read[1:])
+            aside = len(body) > _ASIDE
+            counts, reports, out = await asyncio.to_thread(self._read, body, keep) if aside else self._read(body, keep)
             self._check_open({Topic(*cell[:3]) for cell in counts})
         except Refusal:
             _wait(self._rates.refuse(address))
