@@ -31,6 +31,8 @@ PROGRAM = [sys.executable, str(Path(clients.__file__))]
         (clients.float_laplace, 4_000, 3.0, "the low bits"),
         (clients.padded_lie, 2_000, 2.0, "the length|the bytes"),
         (clients.half_silent, 2_000, 3.0, "an error|the bytes|the length|the value|the time"),
+        (clients.even_nonce, 1_000, 3.0, "the lowest bits of item 2"),
+        (clients.telling_letter, 1_000, 3.0, "byte 7"),
     ],
 )
 def test_a_client_that_tells_too_much_is_refuted_by_what_gives_it_away(client, runs, least, seen):
@@ -136,6 +138,8 @@ class Server(BaseHTTPRequestHandler):
         body = clients.too_loud(truth).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
+        if self.path == "/tagged":
+            self.send_header("ETag", truth)
         self.end_headers()
         self.wfile.write(body)
 
@@ -148,6 +152,8 @@ def test_an_endpoint_on_this_computer_is_audited():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         assert audit(Endpoint(f"http://127.0.0.1:{server.server_port}/"), PAIR, 0.5, runs=2_000).refuted
+        tagged = audit(Endpoint(f"http://127.0.0.1:{server.server_port}/tagged"), PAIR, 2.0, runs=300)
+        assert tagged.findings[0].event.startswith("what stands beside it")
     finally:
         server.shutdown()
         server.server_close()

@@ -268,6 +268,8 @@ def test_an_open_domain_is_known_by_names():
         designs.affine(5, epsilon=1).about(("x",))
     with pytest.raises(AnswerError, match="a category of an open domain is a text"):
         small.randomize([3])
+    with pytest.raises(AnswerError, match=r"answer 2 of 2 .* holds half a character"):
+        small.randomize(["a", "\ud800"])
 
 
 WRONG = [0, -1, math.nan, math.inf, 1e9, 1e-20, "x", None, True]
@@ -301,7 +303,11 @@ def test_other_arguments_that_are_wrong():
         cost(designs.kuk(p=(0.6, 0.3), draws=3))
 
 
-@pytest.mark.parametrize("field", [{"inside": 1}, {"outside": 0}, {"inside": 2**60}, {"base": 4}, {"base": 2.0}])
+FORGED = [{"inside": 1}, {"outside": 0}, {"inside": 2**60}, {"base": 4}, {"base": 2.0}]
+FORGED += [{"categories": {"size": size}} for size in (-4, 1, 10**12, "9")]
+
+
+@pytest.mark.parametrize("field", FORGED)
 def test_a_forged_design_file_is_refused(field):
     form = json.loads(designs.affine(9, epsilon=1).to_json())
     form["design"] |= field
