@@ -14,7 +14,9 @@ from scipy import stats
 
 from naysay import DataError, DesignError, designs
 from naysay.audit import Callee, Command, Endpoint, Observed, audit, of_design, walked
+from naysay.audit.features import features
 from naysay.audit.judging import detectable, lower_bound
+from naysay.design import AffineHash, SubsetSelection
 from naysay.design.drawing import ByteSource
 from tests.audit import clients
 
@@ -163,6 +165,19 @@ def test_the_numbers_are_data():
     assert "would have been found with probability .9" in str(found)
 
 
+def test_events_are_judged_on_the_other_half_and_over_all_pairs():
+    found = audit(lambda truth: truth, ("0", "1", "2"), 1.0, runs=401, alpha=0.03)
+    best = found.findings[0]
+    assert (best.count, best.other_count, found.judged, len(found.findings)) == (201, 0, 201, 6)
+    assert found.shown == lower_bound(201, 0, 201, 0.03 / 6)
+
+
+def test_order_shows_in_the_last_item_and_where_items_descend():
+    seen = {each.name: each for each in features([Observed(b"[3, 1, 2]"), Observed(b"[1, 2, 3]")])}
+    assert list(seen["where items descend"].values) == [1, None]
+    assert list(seen["the last item"].values) == [2, 3]
+
+
 def test_ctrl_c_judges_what_was_seen_until_then():
     count = 0
 
@@ -217,6 +232,9 @@ SMALL = [
     designs.negative(ABC, weights=(1, 2, 5)),
     designs.mix((3, designs.negative((*ABC, "d"), discards=2)), (1, designs.uniform((*ABC, "d"), discards=2))),
     designs.two_coins() * designs.warner(p=0.75),
+    SubsetSelection.of((*ABC, "d", "e"), 2, inside=3, outside=1, name="two of five"),
+    AffineHash.of((*ABC, "d", "e"), 2, inside=3, outside=1, name="affine, base 2"),
+    AffineHash.of((*ABC, "d"), 3, inside=4, outside=1, name="affine, base 3"),
 ]
 
 
@@ -226,6 +244,7 @@ def test_every_path_through_the_sampler_adds_up_to_the_published_matrix(design):
     texts = design.responses.texts()
     for place, category in enumerate(design.categories):
         assert sum(found.chances[category].values()) == 1
+        assert found.bounds[category] == found.bounds[design.categories[0]] or not design.pure
         exact = [float(found.chances[category].get(text, 0)) for text in texts]
         np.testing.assert_allclose(exact, design.matrix[:, place], atol=1e-9 if design.kind == "table" else 1e-12)
 

@@ -198,6 +198,24 @@ def test_sets_are_drawn_as_published():
         assert stats.chisquare(said.counts, design.matrix[:, truth] * 60_000).pvalue > 1e-4
 
 
+class Constant:
+    """A source that always draws the same integer."""
+
+    def __init__(self, drawn):
+        self.drawn = drawn
+
+    def below(self, bound, size):
+        assert self.drawn < bound == 2**32
+        return np.full(size, self.drawn)
+
+
+def test_the_bits_of_unary_designs_change_at_their_chances_exactly():
+    design = designs.unary(("a", "b", "c"), epsilon=1)
+    named = {design.other - 1: "a;b;c", design.other: "b", design.own - 1: "b", design.own: ";"}
+    for drawn, said in named.items():
+        assert design.randomize(["b"], rng=Constant(drawn)).texts() == [said]
+
+
 def test_compiled_code_draws_the_same_sets(monkeypatch):
     pytest.importorskip("numba")
     design, truth, drawn = designs.subset_selection(128, epsilon=1), np.arange(3_000) % 128, []

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from naysay import designs, estimate, planning
 from naysay.design import Pattern
-from naysay.design.diagnostics import uniform
+from naysay.design.diagnostics import of_counts, uniform
 from naysay.errors import DataError, NotEstimable
 from naysay.tally import Tally
 
@@ -271,6 +271,18 @@ def test_a_broken_client_shows():
         forged[:500] = forged[0]
         told = estimate.moments(design, design.tally(type(honest)(forged, design.space))).warnings
         assert any("a client is broken or lies" in str(each) for each in told)
+
+
+def test_sums_keep_the_weight_of_those_who_gave_no_answer():
+    design = designs.subset_selection(9, epsilon=1)
+    said = design.randomize([0, None, 3, None], rng=np.random.default_rng(0))
+    summed, listed = (design.tally(said, weights=[1, 2, 3, 4.5], sums=sums).parts[0] for sums in (True, False))
+    assert (summed.missing, summed.missing_weight) == (listed.missing, listed.missing_weight) == (2, 6.5)
+
+
+def test_rare_sizes_are_joined_to_their_neighbors():
+    found = of_counts(np.array([50, 40, 6, 4]), np.array([0.5, 0.4, 0.08, 0.02]), "")
+    assert (found.statistic, found.degrees_of_freedom) == (pytest.approx(0), 2)
 
 
 def test_the_test_of_rare_hashes_has_its_size():
