@@ -280,6 +280,14 @@ def test_sums_keep_the_weight_of_those_who_gave_no_answer():
     assert (summed.missing, summed.missing_weight) == (listed.missing, listed.missing_weight) == (2, 6.5)
 
 
+def test_hashes_that_never_come_show():
+    design = designs.affine(128, epsilon=1)
+    half = np.arange(design.space.size // 2).repeat(20)  # every report of one half of the hashes equally often
+    found = design.diagnosed(design.tally(half).parts[0])
+    assert found.suspicious
+    assert found.degrees_of_freedom == design.space.hashes - 1
+
+
 def test_rare_sizes_are_joined_to_their_neighbors():
     found = of_counts(np.array([50, 40, 6, 4]), np.array([0.5, 0.4, 0.08, 0.02]), "")
     assert (found.statistic, found.degrees_of_freedom) == (pytest.approx(0), 2)
