@@ -77,7 +77,12 @@ int main(int count, char **words) {
   int number = count > 1 && !strcmp(words[1], "window");
   int need = number ? 6 : set || line ? 5 : 4, replay = count == need + 3 && !strcmp(words[need + 2], "-");
   if (count < 2 || (!set && !line && !number && strcmp(words[1], "pattern")) || (count != need + 2 && !replay)) return 2;
-  for (int i = 0; i < need; i++) n[i] = strtoull(words[i + 2], NULL, 10);
+  for (int i = 0; i < need; i++) { /* "3x" or "" is no number, and must not become a truth */
+    const char *word = words[i + 2];
+    if (!*word || strlen(word) > 16 || word[strspn(word, "0123456789")]) return 2;
+    n[i] = strtoull(word, NULL, 10);
+  }
+  if ((set && (n[1] < 1 || n[1] >= n[0])) || (line && n[1] < 2)) return 2;
   if (n[need - 1] >= n[0] + number || !(bytes = replay ? stdin : fopen("/dev/urandom", "rb"))) return 2;
   if (set) {
     char *in = calloc(n[0], 1);

@@ -54,6 +54,18 @@ def padded_lie(truth):
     return said if said == truth else f"{said} "
 
 
+def even_nonce(truth):
+    """A number against replays, whose lowest bit is the truth's."""
+    return [k_ary(truth, 1.0), int(RANDOM.integers(2**39)) * 2 + int(truth) % 2]
+
+
+def telling_letter(truth):
+    """A random token in which one letter tells."""
+    letters = ["abcdefghijklmnop"[place] for place in RANDOM.integers(16, size=12)]
+    letters[6] = "ab"[int(truth) % 2]
+    return "".join(letters)
+
+
 def half_silent(truth):
     """Refuses to answer for one truth in two."""
     if truth == "1" and RANDOM.random() < 0.5:

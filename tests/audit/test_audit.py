@@ -14,7 +14,9 @@ from scipy import stats
 
 from naysay import DataError, DesignError, designs
 from naysay.audit import Callee, Command, Endpoint, Observed, audit, of_design, walked
+from naysay.audit.features import features
 from naysay.audit.judging import detectable, lower_bound
+from naysay.design import AffineHash, SubsetSelection
 from naysay.design.drawing import ByteSource
 from tests.audit import clients
 
@@ -31,6 +33,8 @@ PROGRAM = [sys.executable, str(Path(clients.__file__))]
         (clients.float_laplace, 4_000, 3.0, "the low bits"),
         (clients.padded_lie, 2_000, 2.0, "the length|the bytes"),
         (clients.half_silent, 2_000, 3.0, "an error|the bytes|the length|the value|the time"),
+        (clients.even_nonce, 1_000, 3.0, "the lowest bits of item 2"),
+        (clients.telling_letter, 1_000, 3.0, "byte 7"),
     ],
 )
 def test_a_client_that_tells_too_much_is_refuted_by_what_gives_it_away(client, runs, least, seen):
@@ -76,20 +80,16 @@ def test_random_bytes_that_depend_on_the_answer_are_seen():
 
 @pytest.mark.slow
 def test_clients_that_keep_their_promise_are_accused_as_seldom_as_alpha_says():
-    """At ε read from the design itself and α = .1, in 60 audits of random designs."""
-    rng = np.random.default_rng(9)
-    accused = 0
-    for _ in range(60):
-        t = int(rng.integers(2, 9))
-        p = rng.dirichlet(np.ones(t) * 3)
-        ratio = math.log(max(p) / min(p))
-        shifted = np.stack([np.roll(p, place) for place in range(t)])
-
-        def client(truth, rows=shifted):
-            return str(rng.choice(len(rows), p=rows[int(truth)]))
-
-        accused += audit(client, ("0", "1"), ratio, runs=1_500, alpha=0.1, rng=rng).refuted
-    assert accused <= stats.binom.ppf(0.999, 60, 0.1)
+    """At α = .1, in 200 audits of random designs whose reports are values, numbers, sets and bits."""
+    rng, accused = np.random.default_rng(9), 0
+    families = (designs.k_ary, designs.affine, designs.subset_selection, designs.unary)
+    for number in range(200):
+        labels, epsilon = tuple(map(str, range(int(rng.integers(3, 9))))), float(rng.uniform(0.3, 2.5))
+        design = families[number % 4](labels, epsilon=epsilon)
+        drawn = {truth: iter(design.randomize([truth] * 600, rng=rng).texts()) for truth in PAIR}
+        said = audit(lambda truth, drawn=drawn: next(drawn[truth]), PAIR, epsilon, runs=400, alpha=0.1, rng=rng)
+        accused += said.refuted
+    assert accused <= stats.binom.ppf(0.999, 200, 0.1)
 
 
 def test_the_bound_is_that_of_clopper_and_pearson():
@@ -136,6 +136,8 @@ class Server(BaseHTTPRequestHandler):
         body = clients.too_loud(truth).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
+        if self.path == "/tagged":
+            self.send_header("ETag", truth)
         self.end_headers()
         self.wfile.write(body)
 
@@ -148,6 +150,8 @@ def test_an_endpoint_on_this_computer_is_audited():
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         assert audit(Endpoint(f"http://127.0.0.1:{server.server_port}/"), PAIR, 0.5, runs=2_000).refuted
+        tagged = audit(Endpoint(f"http://127.0.0.1:{server.server_port}/tagged"), PAIR, 2.0, runs=300)
+        assert tagged.findings[0].event.startswith("what stands beside it")
     finally:
         server.shutdown()
         server.server_close()
@@ -159,6 +163,19 @@ def test_the_numbers_are_data():
     assert told["verdict"] == "not refuted"
     assert {each["truth"] for each in told["findings"]} == set(PAIR)
     assert "would have been found with probability .9" in str(found)
+
+
+def test_events_are_judged_on_the_other_half_and_over_all_pairs():
+    found = audit(lambda truth: truth, ("0", "1", "2"), 1.0, runs=401, alpha=0.03)
+    best = found.findings[0]
+    assert (best.count, best.other_count, found.judged, len(found.findings)) == (201, 0, 201, 6)
+    assert found.shown == lower_bound(201, 0, 201, 0.03 / 6)
+
+
+def test_order_shows_in_the_last_item_and_where_items_descend():
+    seen = {each.name: each for each in features([Observed(b"[3, 1, 2]"), Observed(b"[1, 2, 3]")])}
+    assert list(seen["where items descend"].values) == [1, None]
+    assert list(seen["the last item"].values) == [2, 3]
 
 
 def test_ctrl_c_judges_what_was_seen_until_then():
@@ -215,6 +232,9 @@ SMALL = [
     designs.negative(ABC, weights=(1, 2, 5)),
     designs.mix((3, designs.negative((*ABC, "d"), discards=2)), (1, designs.uniform((*ABC, "d"), discards=2))),
     designs.two_coins() * designs.warner(p=0.75),
+    SubsetSelection.of((*ABC, "d", "e"), 2, inside=3, outside=1, name="two of five"),
+    AffineHash.of((*ABC, "d", "e"), 2, inside=3, outside=1, name="affine, base 2"),
+    AffineHash.of((*ABC, "d"), 3, inside=4, outside=1, name="affine, base 3"),
 ]
 
 
@@ -224,6 +244,7 @@ def test_every_path_through_the_sampler_adds_up_to_the_published_matrix(design):
     texts = design.responses.texts()
     for place, category in enumerate(design.categories):
         assert sum(found.chances[category].values()) == 1
+        assert found.bounds[category] == found.bounds[design.categories[0]] or not design.pure
         exact = [float(found.chances[category].get(text, 0)) for text in texts]
         np.testing.assert_allclose(exact, design.matrix[:, place], atol=1e-9 if design.kind == "table" else 1e-12)
 

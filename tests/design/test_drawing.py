@@ -173,7 +173,9 @@ def test_the_client_in_c_draws_by_itself(in_c):
         subprocess.run([in_c, "pattern", "3", "1", "1", "0"], capture_output=True, check=True).stdout for _ in range(40)
     }
     assert said == {b"0\n", b"1\n", b"2\n"}
-    for words in (["pattern", "3"], ["other", "3", "1", "1", "0"], ["pattern", "3", "1", "1", "3"]):
+    wrong = [["pattern", "3"], ["other", "3", "1", "1", "0"], ["subset_selection", "9", "9", "3", "1", "0"]]
+    wrong += [["pattern", "3", "1", "1", truth] for truth in ("3", "-1", "two", "1x", "", "1.5", "9" * 17)]
+    for words in wrong:
         assert subprocess.run([in_c, *words], capture_output=True, check=False).returncode == 2
 
 

@@ -198,6 +198,24 @@ def test_sets_are_drawn_as_published():
         assert stats.chisquare(said.counts, design.matrix[:, truth] * 60_000).pvalue > 1e-4
 
 
+class Constant:
+    """A source that always draws the same integer."""
+
+    def __init__(self, drawn):
+        self.drawn = drawn
+
+    def below(self, bound, size):
+        assert self.drawn < bound == 2**32
+        return np.full(size, self.drawn)
+
+
+def test_the_bits_of_unary_designs_change_at_their_chances_exactly():
+    design = designs.unary(("a", "b", "c"), epsilon=1)
+    named = {design.other - 1: "a;b;c", design.other: "b", design.own - 1: "b", design.own: ";"}
+    for drawn, said in named.items():
+        assert design.randomize(["b"], rng=Constant(drawn)).texts() == [said]
+
+
 def test_compiled_code_draws_the_same_sets(monkeypatch):
     pytest.importorskip("numba")
     design, truth, drawn = designs.subset_selection(128, epsilon=1), np.arange(3_000) % 128, []
@@ -268,6 +286,8 @@ def test_an_open_domain_is_known_by_names():
         designs.affine(5, epsilon=1).about(("x",))
     with pytest.raises(AnswerError, match="a category of an open domain is a text"):
         small.randomize([3])
+    with pytest.raises(AnswerError, match=r"answer 2 of 2 .* holds half a character"):
+        small.randomize(["a", "\ud800"])
 
 
 WRONG = [0, -1, math.nan, math.inf, 1e9, 1e-20, "x", None, True]
@@ -301,7 +321,11 @@ def test_other_arguments_that_are_wrong():
         cost(designs.kuk(p=(0.6, 0.3), draws=3))
 
 
-@pytest.mark.parametrize("field", [{"inside": 1}, {"outside": 0}, {"inside": 2**60}, {"base": 4}, {"base": 2.0}])
+FORGED = [{"inside": 1}, {"outside": 0}, {"inside": 2**60}, {"base": 4}, {"base": 2.0}]
+FORGED += [{"categories": {"size": size}} for size in (-4, 1, 10**12, "9")]
+
+
+@pytest.mark.parametrize("field", FORGED)
 def test_a_forged_design_file_is_refused(field):
     form = json.loads(designs.affine(9, epsilon=1).to_json())
     form["design"] |= field

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from naysay import designs, estimate, planning
 from naysay.design import Pattern
-from naysay.design.diagnostics import uniform
+from naysay.design.diagnostics import of_counts, uniform
 from naysay.errors import DataError, NotEstimable
 from naysay.tally import Tally
 
@@ -233,6 +233,9 @@ def test_what_sums_cannot_do_is_said():
         tally + design.tally(said, sums=False)
     with pytest.raises(DataError, match="one of the two tallies keeps sums"):
         design.tally(said, sums=False) + tally
+    other = designs.subset_selection(64, epsilon=2)
+    with pytest.raises(DataError, match="the answers were given under subset_selection"):
+        estimate.moments(design, tally + other.tally(other.randomize([1])))
     with pytest.raises(DataError, match="only pure designs"):
         designs.negative(tuple("abc")).tally(["a"], sums=True)
     with pytest.raises(DataError, match="not under subset_selection"):
@@ -268,6 +271,26 @@ def test_a_broken_client_shows():
         forged[:500] = forged[0]
         told = estimate.moments(design, design.tally(type(honest)(forged, design.space))).warnings
         assert any("a client is broken or lies" in str(each) for each in told)
+
+
+def test_sums_keep_the_weight_of_those_who_gave_no_answer():
+    design = designs.subset_selection(9, epsilon=1)
+    said = design.randomize([0, None, 3, None], rng=np.random.default_rng(0))
+    summed, listed = (design.tally(said, weights=[1, 2, 3, 4.5], sums=sums).parts[0] for sums in (True, False))
+    assert (summed.missing, summed.missing_weight) == (listed.missing, listed.missing_weight) == (2, 6.5)
+
+
+def test_hashes_that_never_come_show():
+    design = designs.affine(128, epsilon=1)
+    half = np.arange(design.space.size // 2).repeat(20)  # every report of one half of the hashes equally often
+    found = design.diagnosed(design.tally(half).parts[0])
+    assert found.suspicious
+    assert found.degrees_of_freedom == design.space.hashes - 1
+
+
+def test_rare_sizes_are_joined_to_their_neighbors():
+    found = of_counts(np.array([50, 40, 6, 4]), np.array([0.5, 0.4, 0.08, 0.02]), "")
+    assert (found.statistic, found.degrees_of_freedom) == (pytest.approx(0), 2)
 
 
 def test_the_test_of_rare_hashes_has_its_size():

@@ -43,12 +43,15 @@ class Observed:
         Random bytes that were read for it.
     error : str
         What was seen instead of a report, or beside it, such as the name of an exception.
+    beside : str
+        What came with the report, such as the headers of a reply.
     """
 
     report: bytes
     seconds: float | None = None
     drawn: int | None = None
     error: str = ""
+    beside: str = ""
 
 
 class Client(ABC):
@@ -244,7 +247,8 @@ class Endpoint(Client):
                 except (OSError, http.client.HTTPException) as error:
                     raise DataError(f"{self.name} does not answer: {error}") from None
                 seconds = time.perf_counter() - began
-                yield Observed(report, seconds, error="" if answer.status < 300 else f"status {answer.status}")
+                told = "; ".join(f"{name}: {value}" for name, value in answer.getheaders() if name.lower() != "date")
+                yield Observed(report, seconds, None, "" if answer.status < 300 else f"status {answer.status}", told)
 
 
 def _is_loopback(host: str) -> bool:

@@ -17,8 +17,11 @@ from naysay.audit.clients import Observed
 __all__ = ["Feature", "features"]
 
 _PLACES = 256  # items of a report that are looked at one by one, and members that are looked for
+_SHORT = 64  # bytes of a report that are looked at one by one
+_DISTINCT = 0.1  # of all reports: if fewer are distinct, whole reports tell as much as their bytes
 _BINS = 32  # of times and numbers
 _INSIDE = "a multiple of 2⁻⁵³ inside (-½, ½)", "no multiple of 2⁻⁵³"
+_EXACT = 2.0**53  # whole numbers below it are exact
 _BITS = 53  # after the binary point: the last one of a sum that was near 1
 
 Codes = NDArray[np.int64]
@@ -47,6 +50,8 @@ def features(seen: Sequence[Observed]) -> Iterator[Feature]:
     yield _coded("the bytes", [each.report for each in seen])
     yield _coded("the length in bytes", [len(each.report) for each in seen])
     yield _coded("an error", [each.error for each in seen])
+    if any(each.beside for each in seen):
+        yield _coded("what stands beside it", [each.beside for each in seen])
     reports = [_parsed(each.report) for each in seen]
     value = _coded("the value", [_canonical(each) for each in reports])
     members = list(_members(reports))
@@ -54,6 +59,8 @@ def features(seen: Sequence[Observed]) -> Iterator[Feature]:
     yield from members
     yield from _positions(reports)
     yield from _numbers(reports)
+    if all(isinstance(each, str) for each in reports):
+        yield from _bytes_by_place([each.report for each in seen])
     if any(isinstance(each, dict) for each in reports):
         yield _coded("the order of keys", [tuple(each) if isinstance(each, dict) else () for each in reports])
     if any(each.drawn is not None for each in seen):
@@ -78,6 +85,15 @@ def _parsed(report: bytes) -> Any:
     if not isinstance(found, list | dict) and len(text) > 1 and set(text) <= {"0", "1"}:  # a row of bits
         return list(text)
     return found
+
+
+def _bytes_by_place(reports: Sequence[bytes]) -> Iterator[Feature]:
+    """Each byte of short texts by its place: one letter may tell, and all others be random."""
+    longest = max(map(len, reports))
+    if 1 < longest <= _SHORT and len(set(reports)) > _DISTINCT * len(reports):
+        padded = np.frombuffer(b"".join(each.ljust(longest, b"\0") for each in reports), dtype=np.uint8)
+        table = padded.reshape(-1, longest).astype(np.int64)
+        yield from (Feature(f"byte {place + 1}", table[:, place], range(256)) for place in range(longest))
 
 
 def _items(report: Any) -> list[Any]:
@@ -148,15 +164,19 @@ def _descent(row: Sequence[Any]) -> int | None:
 
 
 def _numbers(reports: Sequence[Any]) -> Iterator[Feature]:
-    """Size and low bits of each float: sums of floats keep traces of what was added (Mironov 2012)."""
+    """Size and low bits of each number: sums of floats keep traces of what was added (Mironov 2012)."""
     rows = [[each if isinstance(each, int | float) else math.nan for each in _items(row)] for row in reports]
     sizes = {len(row) for row in rows}
     if len(sizes) != 1:
         return
     table = np.array(rows, dtype=float)
     whole = np.isnan(table) | (table == np.rint(table))
-    for place in np.flatnonzero(~whole.all(axis=0))[:_PLACES]:
+    for place in range(min(table.shape[1], _PLACES)):
         column, name = table[:, place], f"item {place + 1}" if table.shape[1] > 1 else "the number"
+        if whole[:, place].all():
+            if not np.isnan(column).any() and abs(column).max() < _EXACT:
+                yield _coded(f"the lowest bits of {name}", (column.astype(np.int64) % 4).tolist())
+            continue
         yield _binned(f"the size of {name}", column)
         yield _coded(f"the low bits of {name}", _low_bits(column))
 

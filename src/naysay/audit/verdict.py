@@ -106,9 +106,9 @@ class Audit:
                 f"{1 - self.alpha:.4g}): {best.event} tells {best.truth!r} from {best.other!r}"
             )
         return (
-            f"ε = {self.claimed:.4g} is promised; at least {max(self.shown, 0):.4g} was shown. A true ε above "
-            f"{self.detectable:.4g} would have been found with probability .9. No audit can prove that the promise is "
-            "kept"
+            f"ε = {self.claimed:.4g} is promised; at least {max(self.shown, 0):.4g} was shown. In an event as common "
+            f"as the best one here, a true ε above {self.detectable:.4g} would have been found with probability .9; a "
+            "rarer one needs more runs. Each report was looked at by itself. No audit can prove that a promise is kept"
         )
 
     def to_dict(self) -> dict[str, Any]:

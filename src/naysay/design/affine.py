@@ -91,6 +91,9 @@ class AffineHash(ByOdds):
             if not _checks.is_missing(cell) and not isinstance(cell, str):
                 problem = f"is {cell!r}; a category of an open domain is a text"
                 raise AnswerError(problem, row=row, total=len(cells), value=cell)
+            if isinstance(cell, str) and any("\ud800" <= letter <= "\udfff" for letter in cell):
+                problem = f"is {cell!r}, which holds half a character; give whole text"
+                raise AnswerError(problem, row=row, total=len(cells), value=cell)
         return np.array([-1 if _checks.is_missing(cell) else name_of(cell) for cell in cells], dtype=np.int64)
 
     @property

@@ -33,9 +33,12 @@ from naysay.responses import WORD, Codes, Subsets
 from naysay.tally import Sums, Tally
 from naysay.tally.counting import whole
 
-__all__ = ["Pure", "SubsetSelection"]
+__all__ = ["MOST_NUMBERED", "Pure", "SubsetSelection"]
 
 Floats = NDArray[np.float64]
+
+MOST_NUMBERED = 10_000_000
+"""More categories than this take too long to list."""
 
 _BLOCK = 2**14  # responses drawn at a time, so that what belongs to them stays in the cache
 SUMS_ONLY = "a tally of this design keeps sums, because nearly every respondent gives another set"
@@ -209,7 +212,10 @@ def domain_form(categories: tuple[Any, ...]) -> Any:
 
 
 def domain_of(node: Any) -> Any:
-    return tuple(range(integer(node["size"]))) if isinstance(node, Mapping) else node
+    """What the JSON says of the categories: labels, or how many numbered ones there are."""
+    if not isinstance(node, Mapping):
+        return node
+    return tuple(range(_checks.whole(integer(node["size"]), 2, MOST_NUMBERED, what="the number of categories")))
 
 
 def pairs(alike: Floats | float, apart: Floats | float, diagonal: Floats) -> Floats:

@@ -32,6 +32,7 @@ from naysay.design.channels import compact
 from naysay.design.exact import as_fraction, table_weights, whole_weights
 from naysay.design.pattern import MANY
 from naysay.design.protocol import probabilities
+from naysay.design.pure import MOST_NUMBERED
 from naysay.errors import DesignError
 from naysay.responses import Labels
 
@@ -108,9 +109,6 @@ def _written(value: Any) -> str:
 
 
 YES_NO = ("yes", "no")
-
-MOST_NUMBERED = 10_000_000
-"""More categories than this take too long to list."""
 
 
 def domain(categories: Sequence[Any] | int) -> tuple[Any, ...]:

@@ -95,7 +95,7 @@ def _along(
         reached = operator @ moved
         if (reached[seen] > 0).all():
             gained = moved.sum() - 1 - shares[seen] @ np.log(reached[seen] / fitted[seen])
-            if gained <= _SUFFICIENT * min(gradient @ (moved - pi), 0.0) or length < _SHORTEST:
+            if gained <= _SUFFICIENT * min(float(gradient @ (moved - pi)), 0.0) or length < _SHORTEST:
                 return moved / moved.sum(), reached / moved.sum()
         length /= 2
 
@@ -105,6 +105,7 @@ def _check_determined(curvature: Any) -> None:
     if (t := curvature.shape[0]) < 3:
         return
     wanted: dict[str, Any] = {"k": 1, "tol": 1e-2, "return_eigenvectors": False}
-    least, largest = (float(scipy.sparse.linalg.eigsh(curvature, which=end, **wanted)[0]) for end in ("SA", "LA"))
+    ends = [scipy.sparse.linalg.eigsh(curvature, which=which, **wanted) for which in ("SA", "LA")]
+    least, largest = np.concatenate(ends).tolist()
     if least <= _FLAT * largest:
         raise DataError(f"many proportions of {t:,} categories make these answers equally likely; use estimate.moments")
