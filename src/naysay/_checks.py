@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
@@ -58,10 +59,14 @@ def nearest(value: object, known: Iterable[object]) -> str:
     return _meant(value, texts) or f"known are {shown(texts)}"
 
 
-def no_column(name: object, columns: Sequence[str]) -> str:
-    """The words for a column that is not there, with those that are."""
-    hint = _meant(name, columns)
-    return f"there is no column {name!r}; the columns are {shown(columns, 40)}" + (f" ({hint})" if hint else "")
+def no_column(name: object, columns: Sequence[str], *, what: str = "column") -> str:
+    """The words for a column, or another thing that has a name, that is not there, with those that are."""
+    noun, _, rest = what.partition(" ")
+    parts = re.split(r"\s*[;|\s]\s*", str(name).strip())
+    several = len(parts) > 1 and all(part in columns for part in parts)
+    hint = f"write several with commas: {','.join(parts)}" if several else _meant(name, columns)
+    told = f"there is no {what} {name!r}; the {noun}s{rest and ' '}{rest} are {shown(columns, 40)}"
+    return told + (f" ({hint})" if hint else "")
 
 
 def _meant(value: object, texts: Sequence[str]) -> str:

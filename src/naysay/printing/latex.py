@@ -86,11 +86,7 @@ def _table(part: Table) -> list[str]:
 
 def _cell(text: str) -> str:
     """A cell. A negative number gets a minus sign, not a hyphen."""
-    return _NUMBER.sub("$-$", text, count=1) if _is_number(text) else _escaped(text)
-
-
-def _is_number(text: str) -> bool:
-    return bool(re.fullmatch(r"-?[\d.,]+(e[+-]?\d+)?", text))
+    return _NUMBER.sub("$-$", text, count=1) if re.fullmatch(r"-?[\d.,]+(e[+-]?\d+)?", text) else _escaped(text)
 
 
 def _escaped(text: str) -> str:

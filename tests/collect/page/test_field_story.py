@@ -21,7 +21,7 @@ from naysay.questionnaire import Questionnaire, sample
 PASSWORD = "correct horse battery"
 SECRET = "eleven herons over the harbor"
 ASKED = ("age", "area", "smoking", "income", "remarks")
-BY_SCRIPT = 2_000
+BY_SCRIPT = 1_000
 THREE = [
     {"age": 30, "area": "city", "smoking": "yes", "income": "to_3000", "remarks": SECRET},
     {"age": 44, "area": "town", "smoking": "no", "income": "to_2000", "remarks": SECRET},

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import numpy as np
 import openpyxl
@@ -228,6 +229,9 @@ REFUSED = {
     "a key that is not there": (["--keys", "ago"], "'ago'"),
     "importance of no key": (["--keys", "age", "--importance", "income=high"], "'income' is none of them"),
     "a hierarchy that is not there": (["--keys", "age", "--hierarchy", "age=no.csv"], "cannot read the hierarchy"),
+    "keys with semicolons": (["--keys", "age;gender"], "write several with commas: age,gender"),
+    "a hierarchy that is none": (["--keys", "age", "--hierarchy", "age=bad.csv"], "the hierarchy 'bad.csv': a label"),
+    "a plan that is no TOML": (["--plan", "bad.csv"], "a plan must be TOML, and 'bad.csv' is not"),
     "a width that is none": (["--keys", "age", "--bins", "age=x"], "--bins must be a width"),
     "a plan that is not there": (["--plan", "no.toml"], "cannot read the plan"),
     "an unreachable target": (["--keys", "id", "--importance", "id=must"], "in the way stand 'id'"),
@@ -239,10 +243,11 @@ REFUSED = {
 def test_what_the_command_refuses_it_refuses_in_one_line_and_leaves_nothing(case, sav, capsys, monkeypatch):
     monkeypatch.chdir(sav.parent)
     words, told = REFUSED[case]
+    Path("bad.csv").write_text("1,a,x\n2,a,y\n", encoding="utf-8")
     out = [] if "--out" in words else ["--out", "safe.sav"]
     assert run(sav, *words, *out) == 2
     assert told in capsys.readouterr().err
-    assert sorted(path.name for path in sav.parent.iterdir()) == ["survey.sav"]
+    assert sorted(path.name for path in sav.parent.iterdir()) == ["bad.csv", "survey.sav"]
 
 
 def test_no_file_is_overwritten_unasked_and_the_original_never(sav, capsys):

@@ -55,17 +55,14 @@ class Asking:
         """
         form = strict.read(body)
         texts = tuple(form.values()) if isinstance(form, dict) and tuple(form) == _KEYS else ("", "")
-        if not all(isinstance(text, str) for text in texts) or not (CODE.fullmatch(texts[0]) and _is_element(texts[1])):
+        known = all(isinstance(text, str) for text in texts) and CODE.fullmatch(texts[0])
+        if not (known and _ELEMENT.fullmatch(texts[1])):
             raise Refusal("malformed", "a request for a token must hold an invitation and what was blinded")
         return cls(texts[0], bytes.fromhex(texts[1]))
 
     def of(self, survey: str) -> Taking:
         """What the database is told: hashes."""
         return Taking(survey, digest(self.code), digest(self.blinded))
-
-
-def _is_element(text: str) -> bool:
-    return _ELEMENT.fullmatch(text) is not None
 
 
 class Issuer:

@@ -85,14 +85,10 @@ class Counting:
         for spec in self.specs:
             parts = [cells[name] for name in spec.columns]
             for (day, *cell), people in Counter(
-                zip(days if spec.by_day else _blank(rows), *parts, strict=True)
+                zip(days if spec.by_day else ([""] * len(rows)), *parts, strict=True)
             ).items():
                 told[Key(spec.question, spec.beside, day, json.dumps(cell, ensure_ascii=False))] += people
         return told
-
-
-def _blank(rows: Sequence[Row]) -> list[str]:
-    return [""] * len(rows)
 
 
 def groupable(book: Codebook) -> list[str]:

@@ -123,7 +123,10 @@ def _found(options: Options) -> list[Any]:
         found.append(attack.replicated(release, register, keys, control=control))
     else:
         by = ("exact", "nearest") if options.by is None else declared.record(options.by, option="--by")
-        recodings = {name: _recoding(Path(text)) for name, text in _named(options.recoding).items()}
+        recodings = {
+            name: _recoding(Path(text))
+            for name, text in declared.named(options.recoding or (), option="--recoding", example="age=age.csv").items()
+        }
         columns: dict[str, Any] = {
             "id": RECORD if ordered else options.id,
             "household": options.household,
@@ -132,10 +135,6 @@ def _found(options: Options) -> list[Any]:
         found.append(attack.link(release, register, keys, attacks=by, recodings=recodings, **columns, **shared))
     found += [attack.infer(release, register, keys, each, control=control, **shared) for each in options.secret or ()]
     return found
-
-
-def _named(texts: list[str] | None) -> dict[str, str]:
-    return declared.named(texts or (), option="--recoding", example="age=age.csv")
 
 
 def _recoding(path: Path) -> dict[str, str]:

@@ -39,11 +39,7 @@ def check_names(names: Sequence[str], known: Sequence[str], *, what: str = "colu
     """Raise for the first name that the table does not have, and suggest the nearest name that it has."""
     for name in names:
         if name not in known:
-            raise DataError(
-                f"there is no {what} {name!r}; the {what}s are {_checks.shown(known, 40)}"
-                f" ({_checks.nearest(name, known)})",
-                column=str(name),
-            )
+            raise DataError(_checks.no_column(name, known, what=what), column=str(name))
 
 
 def check_choice(given: str, known: Sequence[str], *, what: str) -> None:

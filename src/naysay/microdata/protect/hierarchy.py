@@ -132,7 +132,10 @@ class Hierarchy:
                 told = f"the hierarchy {str(path)!r} has {row[0]!r} twice, with other labels in row {number}"
                 raise DataError(told, row=number - 1, value=row[0])
             known[row[0]] = row[1:]
-        return cls(known)
+        try:
+            return cls(known)
+        except DataError as error:
+            raise DataError(f"the hierarchy {str(path)!r}: {error}", value=error.value) from None
 
 
 def nesting(values: Sequence[float]) -> list[float]:

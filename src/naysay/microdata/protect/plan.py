@@ -229,5 +229,6 @@ class Plan:
         try:
             node = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise DataError(f"a plan must be TOML: {error}") from None
+            named = f", and {str(source)!r} is not" if folder is not None else ""
+            raise DataError(f"a plan must be TOML{named}: {error}") from None
         return cls.of_form(node, folder=folder)

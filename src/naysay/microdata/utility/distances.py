@@ -167,7 +167,8 @@ class Distances:
 
     def content(self) -> list[Content]:
         worst = sorted(self.pairs, key=lambda each: each.fresh_variation - each.variation)
-        pairs = f"Tables of two variables, {min(len(worst), _SHOWN)} of {len(worst)}, those that moved most"
+        few = f"{min(len(worst), _SHOWN)} of {len(worst)}"
+        pairs = f"Tables of two variables, {few}: first what moved most beside a fresh sample"
         return [
             _grid("Margins", self.margins),
             *([_grid(pairs, worst[:_SHOWN])] if worst else []),
