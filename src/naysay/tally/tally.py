@@ -287,8 +287,7 @@ class Tally:
         Raises
         ------
         DataError
-            The other tally holds an answer more often than this one, or of another design, question or wave; or people
-            were sampled in strata or clusters, which a tally does not name.
+            The other tally holds an answer more often, or of another design, question or wave; or samples are complex.
         """
         if not isinstance(other, Tally):
             return NotImplemented

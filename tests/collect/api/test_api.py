@@ -166,7 +166,7 @@ def test_nothing_is_answered_against_the_description(store, secret):
         operations = [found.ok() for found in schema.get_all_operations()]
         for operation in operations:
             check(operation, {"Authorization": f"Bearer {secret}"})
-    assert len(operations) == 4
+    assert len(operations) == 6
 
 
 def check(operation, headers):
