@@ -90,7 +90,8 @@ class Answerable(Tallied):
     where there is one part."""
 
     estimates: ClassVar[str] = "proportions"
-    """What its answers are for: "proportions" of categories, the "mean" of a number, or "ranges" of a hierarchy."""
+    """What its answers are for: "proportions" of categories, the "mean" of a number, "ranges" of a hierarchy, or
+    "heavy_hitters", values that many share."""
 
     several: ClassVar[bool] = False
     """Whether its channels have names, which results then show. A single design is its own, unnamed channel."""

@@ -65,7 +65,8 @@ class Prefixes(Several):
         "number of prefixes. Draw from design, whose truth is a text of 0s and 1s: the first prefixes[i] bits. The "
         "response is the group i + 1 and what was drawn; as text, joined by ';'."
     )
-    assigned_by: ClassVar[str] = "device"
+    assigned_by: ClassVar[str] = "lot"
+    estimates: ClassVar[str] = "heavy_hitters"
     noun = "level"
     unknown = "no group of this design"
     alike = "have the same categories"

@@ -60,8 +60,9 @@ def protocols(design: Answerable) -> tuple[tuple[str, Protocol], ...]:
     └─ well: say “well”
     """
     check_design(design)
-    if design.assigned_by == "device":  # all groups are told the same
-        return protocols(design.channel(design.levels[0]))
+    first, *others = design.parts.values()
+    if others and all(each == first for each in others):
+        return protocols(first)
     if design.protocol is None and isinstance(design, Several):
         named = zip(design.names, design.designs, strict=True)
         each = [("" if name is None else f"{design.noun} {_checks.label(name)}", part) for name, part in named]

@@ -116,16 +116,14 @@ class Estimator:
 
     def refusal(self, design: Answerable, target: str = "population") -> str | None:
         """The reason why it is not for a design or a target; None where it is for both."""
-        if design.assigned_by == "device":
-            return f"{design.name or design.kind} has no list of categories; use estimate.heavy_hitters"
+        if design.assigned_by == "lot":
+            return f"{self.name} is not for {design.name or design.kind}; use estimate.{design.estimates}"
         if self.published:
             if target == "file":
                 return f"{self.name} is for a population; for a file use moments or maximum_likelihood"
             return unsuited(design, self.published)
         if self.principle == "likelihood" and design.moments_only:
             return f"{self.name} is not for {design.name or design.kind}: {design.moments_only}; use moments"
-        if design.assigned_by == "lot":
-            return f"{self.name} is not for {design.name or design.kind}, a hierarchy; use ranges"
         if design.assigned_by not in self.assigned_by:
             return (
                 f"{self.name} needs an offer of levels, such as negative_levels(); "

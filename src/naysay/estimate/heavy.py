@@ -151,7 +151,7 @@ def _prefixes(design: Any) -> tuple[int, ...]:
 
 def _check(design: Answerable, tally: Tally) -> None:
     check_design(design)
-    if design.assigned_by != "device":
+    if design.estimates != "heavy_hitters":
         raise DataError(
             f"heavy hitters are found under designs.heavy_hitters; {design.name or design.kind} has its list of values"
         )

@@ -378,8 +378,6 @@ together tell 1.58 of 1.58 bits at most
     if design.assigned_by == "lot":
         most = max(statement(design).values(), key=lambda each: (round(each.epsilon, 9), each.bits))
         return [f"privacy, at any level: {'; '.join((str(most), *design.notes))}"]
-    if design.assigned_by == "device":  # an even lot, which tells nothing; all groups report alike
-        return [f"privacy: {statement(design.channel(design.levels[0]))}"]
     if design.assigned_by != "respondent":
         each_sample = (about_categories(design, nuisance) or statement(design)).items()
         return [f"privacy{'' if name is None else f', sample {name}'}: {each}" for name, each in each_sample]
