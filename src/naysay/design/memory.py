@@ -100,7 +100,8 @@ class Remembered(Design):
     @cached_property
     def wave(self) -> Design:
         """The design of one report by itself: the same family, with the odds of both steps together."""
-        return self.first.faded(self.second.keep, self.second.whole)
+        made: Design = self.first.faded(self.second.keep, self.second.whole)
+        return made
 
     def positions(self, truth: Any, source: Source = system) -> Truth:
         return self.first.positions(truth, source)

@@ -20,6 +20,8 @@ from naysay.designs.hierarchies import *  # noqa: F403
 from naysay.designs.hierarchies import __all__ as _hierarchies
 from naysay.designs.innocuous import *  # noqa: F403
 from naysay.designs.innocuous import __all__ as _innocuous
+from naysay.designs.memory import *  # noqa: F403
+from naysay.designs.memory import __all__ as _remembered
 from naysay.designs.negative import *  # noqa: F403
 from naysay.designs.negative import __all__ as _negative
 from naysay.designs.negative_offers import *  # noqa: F403
@@ -28,8 +30,6 @@ from naysay.designs.numbers import *  # noqa: F403
 from naysay.designs.numbers import __all__ as _numbers
 from naysay.designs.randomized import *  # noqa: F403
 from naysay.designs.randomized import __all__ as _randomized
-from naysay.designs.remembered import *  # noqa: F403
-from naysay.designs.remembered import __all__ as _remembered
 from naysay.designs.stacked import *  # noqa: F403
 from naysay.designs.stacked import __all__ as _stacked
 from naysay.designs.variants import *  # noqa: F403

@@ -7,7 +7,7 @@ on the category.
 """
 
 from naysay.estimate.assumptions import noncompliance_band, preference_band, probability_band
-from naysay.estimate.change import RULES, Change, change
+from naysay.estimate.changes import RULES, Change, change
 from naysay.estimate.distribution import Distribution, distribution
 from naysay.estimate.estimators import ESTIMATORS, Estimator, default, suitable
 from naysay.estimate.fitting import GoodnessOfFit, goodness_of_fit

@@ -12,15 +12,15 @@ from naysay.privacy.composition import *
 from naysay.privacy.composition import __all__ as _composition
 from naysay.privacy.measures import *
 from naysay.privacy.measures import __all__ as _measures
-from naysay.privacy.schedule import *
-from naysay.privacy.schedule import __all__ as _schedule
+from naysay.privacy.repeated import *
+from naysay.privacy.repeated import __all__ as _waves
+from naysay.privacy.schedules import *
+from naysay.privacy.schedules import __all__ as _schedule
 from naysay.privacy.shuffled import *
 from naysay.privacy.shuffled import __all__ as _shuffled
 from naysay.privacy.shuffling import *
 from naysay.privacy.shuffling import __all__ as _shuffling
 from naysay.privacy.statement import *
 from naysay.privacy.statement import __all__ as _statement
-from naysay.privacy.waves import *
-from naysay.privacy.waves import __all__ as _waves
 
 __all__ = [*_about, *_composition, *_measures, *_schedule, *_shuffled, *_shuffling, *_statement, *_waves]

@@ -12,8 +12,8 @@ from naysay.design.base import check_channel
 from naysay.design.memory import memory_of
 from naysay.errors import DesignError
 from naysay.printing import Column, Content, Note, Sentence, Table, plain, text
+from naysay.privacy.repeated import after_waves
 from naysay.privacy.statement import epsilon
-from naysay.privacy.waves import after_waves
 
 __all__ = ["Asked", "Schedule", "approximate", "schedule"]
 
