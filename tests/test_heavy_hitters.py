@@ -139,7 +139,7 @@ def test_the_client_of_one_file_refuses_what_is_no_value(design, value):
 def test_a_report_keeps_the_whole_epsilon_and_the_same_number_of_draws():
     assert set(privacy.epsilon(WORDS).values()) == {privacy.epsilon(WORDS.channel(1))}
     assert privacy.epsilon(WORDS)[1] <= 4
-    assert privacy.lines(WORDS)[0].startswith("privacy: every text stays possible; ε = 4")
+    assert privacy.lines(WORDS)[0].startswith("privacy, at any level: every text stays possible; ε = 4")
 
 
 @pytest.mark.parametrize(

@@ -82,15 +82,15 @@ def test_weights_and_counts_are_sums_and_sums_of_squares(rows):
     assert part.missing_weight == pytest.approx(sum(weight for answer, weight in spelled if answer is None))
 
 
-def test_parts_of_different_designs_stand_side_by_side():
-    other = designs.direct(ABC)
-    both = ONE.tally(["a", "b"]) + other.tally(["a"])
-    assert [part.n for part in both.parts] == [2, 1]
-    assert same(both + both, ONE.tally(["a", "b"] * 2) + other.tally(["a"] * 2))
-    with pytest.raises(DataError, match="counts belong to one design; this tally has 2 parts"):
-        _ = both.counts
-    with pytest.raises(DataError, match="about the same categories; got 'a', 'b', 'c' and 'yes', 'no'"):
-        both + designs.warner(p=0.7).tally(["yes"])
+def test_tallies_of_different_designs_do_not_add():
+    for other in (designs.direct(ABC).tally(["a"]), designs.warner(p=0.7).tally(["yes"])):
+        with pytest.raises(DataError, match=r"of different designs, \w{12}… and \w{12}…; estimate each by itself"):
+            ONE.tally(["a", "b"]) + other
+
+
+def test_counts_belong_to_one_design():
+    with pytest.raises(DataError, match="counts belong to one design; this tally has 3 parts"):
+        _ = CHOICE.tally(["a", "a;b"], level=[1, 2]).counts
 
 
 def test_a_tally_adds_to_tallies_only():
@@ -108,7 +108,6 @@ SAVED = {
         ["yes", "no"], level=["open", "masked"]
     ),
     "two questions": (designs.two_coins() * ONE).tally((["yes", None], ["a", "b"])),
-    "two designs": ONE.tally(["a"]) + designs.direct(ABC).tally(["b"]),
     "a question": ONE.tally({"Frage: «wo?»": ["a", "b"]}, "Frage: «wo?»"),
 }
 

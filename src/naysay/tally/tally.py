@@ -264,10 +264,14 @@ class Tally:
             return NotImplemented
         parts = list(self.parts)
         for part in other.parts:
-            alike = (str(mine.level) == str(part.level) and mine.design == part.design for mine in parts)
-            place = next((i for i, same in enumerate(alike) if same), None)
+            place = next((i for i, mine in enumerate(parts) if str(mine.level) == str(part.level)), None)
             if place is None:
                 parts.append(part)
+            elif parts[place].design != part.design:
+                raise DataError(
+                    f"the two tallies are of different designs, {parts[place].design.hash[:12]}… and "
+                    f"{part.design.hash[:12]}…; estimate each by itself"
+                )
             else:
                 parts[place] = parts[place].plus(part)
         question, wave = self._named_as(other)
