@@ -109,7 +109,8 @@ def test_more_than_one_set_of_answers_is_more_precise_than_moments():
 def test_a_mix_of_arms_is_one_estimate():
     direct, warner = designs.direct(("yes", "no")), designs.warner(p=0.8)
     arms = designs.levels({"randomized": warner, "direct": direct})
-    tally = warner.tally(count=[300, 700]) + direct.tally(count=[40, 160])
+    arm = ["randomized", "randomized", "direct", "direct"]
+    tally = arms.tally(["yes", "no", "yes", "no"], level=arm, count=[300, 700, 40, 160])
     fit = estimate.maximum_likelihood(arms, tally)
     rows = np.vstack([warner.matrix, direct.matrix])
     grid = np.linspace(0.001, 0.999, 9981)

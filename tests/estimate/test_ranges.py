@@ -165,7 +165,7 @@ def test_what_is_wrong_is_one_clear_error():
     other = designs.frequency(30, epsilon=1)
     with pytest.raises(DataError, match="ranges need a hierarchy"):
         estimate.ranges(other, other.tally(other.randomize([1, 2, 3])))
-    with pytest.raises(DataError, match="use ranges"):
+    with pytest.raises(DataError, match=r"use estimate\.ranges"):
         estimate.ESTIMATORS["moments"].fit(survey, fit.tally)
     with pytest.raises(DesignError, match="fanout must be a whole number from 2"):
         designs.hierarchy(30, epsilon=1, fanout=1)

@@ -59,7 +59,7 @@ def command(asked: Options) -> None:
     """
     pages.check(asked.html)
     design = options.design_of(asked.design, None)
-    if design.assigned_by != "device":
+    if design.estimates != "heavy_hitters":
         raise DataError(f"{design.name or design.kind} lists its values; use naysay estimate")
     frame = files.scan(asked.file, separator=asked.separator, encoding=asked.encoding)
     with files.readable(asked.file):

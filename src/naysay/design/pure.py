@@ -33,7 +33,7 @@ from naysay.responses import WORD, Codes, Subsets
 from naysay.tally import Sums, Tally
 from naysay.tally.counting import whole
 
-__all__ = ["MOST_NUMBERED", "Pure", "SubsetSelection"]
+__all__ = ["Pure", "SubsetSelection"]
 
 Floats = NDArray[np.float64]
 
