@@ -13,7 +13,7 @@ from naysay.console import options, output, pages
 from naysay.console.commands import takes
 from naysay.console.sampling import SamplingOptions, prepared
 from naysay.errors import DataError
-from naysay.printing import text
+from naysay.printing import Chart, Content, Table, text
 
 __all__ = ["Options", "command"]
 
@@ -79,7 +79,7 @@ def command(asked: Options) -> None:
     after = None if asked.design_second is None else options.design_of(asked.design_second, asked.categories)
     found = _found(asked, design, after)
     if asked.html is not None:
-        part = report.Section("Change", found.sections(asked.confidence)[1:])
+        part = report.Section("Change", _content(found, asked.confidence))
         title = f"Change: {(asked.response or [''])[0]}"
         pages.write(asked.html, lambda: report.html(title, [part], facts=[(f"{found.both:,}", "people in both waves")]))
     if asked.format_ == "table":
@@ -87,6 +87,19 @@ def command(asked: Options) -> None:
     else:
         told = found.to_dict(asked.confidence) if asked.format_ == "json" else None
         output.say(found.to_csv(asked.confidence) if told is None else output.json_text(told))
+
+
+def _content(found: estimate.Change, confidence: float) -> list[Content]:
+    """What the page tells: the sentences, a picture, and the table."""
+    _, *content = found.sections(confidence)
+    place = next(place for place, each in enumerate(content) if isinstance(each, Table))
+    bounds, title = found.interval(confidence), "Change between two waves"
+    picture = Chart(
+        lambda size, room: report.charts.changes(
+            found.categories, found.difference, bounds, title=title, size=size, room=room
+        )
+    )
+    return [*content[:place], picture, *content[place:]]
 
 
 def _found(asked: Options, design: Any, after: Any) -> estimate.Change:

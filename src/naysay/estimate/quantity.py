@@ -93,7 +93,7 @@ class Measured(ABC):
             Sentence(f"{self.tally.question or 'Estimate'}: {self.design.name or self.design.kind}"),
             Sentence(f"{self.n:,} answers, {missing}{weighted}; target: the {self.target}"),
             Sentence(f"{self.method}; {confidence:.4g} intervals: {self.errors}"),
-            Table(tuple(map(Column, ("", "estimate", "s.e.", "low", "high"))), cells),
+            Table((Column("", words=True), *map(Column, ("estimate", "s.e.", "low", "high"))), cells),
             *self.beside(confidence),
             Points(tuple(dict.fromkeys(privacy.lines(self.design)))),
             *map(Note, self._reservations()),

@@ -14,7 +14,7 @@ from naysay.report.finish import Axis
 from naysay.report.lines import Line, lines
 from naysay.report.rows import Mark, marks_in_rows
 
-__all__ = ["Mark", "convergence", "differences", "dots"]
+__all__ = ["Mark", "changes", "convergence", "differences", "dots"]
 
 
 def dots(
@@ -97,6 +97,33 @@ def differences(
         moved.append(replace(mark, values=np.asarray(mark.values, dtype=float) - true, bounds=bounds))
     axis = "distance from the truth, points"
     return _image(categories, moved, title, axis, signed=True, size=size, room=room, labeled=labeled)
+
+
+def changes(
+    categories: Sequence[Any], change: ArrayLike, bounds: ArrayLike, *, title: str, size: int = 640, room: int = 26
+) -> str:
+    """An SVG image such as `dots`, of changes with their intervals around zero, in percentage points.
+
+    Parameters
+    ----------
+    categories, title, size, room
+        As in `dots`.
+    change : (t,) float
+    bounds : (t, 2) float
+
+    Raises
+    ------
+    ExtraMissing
+        Without the extra ``plots``.
+
+    Examples
+    --------
+    >>> svg = changes(("a", "b"), (0.05, -0.05), ((0.01, 0.09), (-0.09, -0.01)), title="Since spring")
+    >>> svg[:4], "+5.0 points" in svg
+    ('<svg', True)
+    """
+    marks = [Mark("estimate", "change", change, bounds)]
+    return _image(categories, marks, title, "change, points", signed=True, size=size, room=room)
 
 
 def _image(
