@@ -147,10 +147,10 @@ def class_questions(modules: dict[str, Module]) -> list[tuple[str, int, str]]:
     for module in modules.values():
         if module.room in INSIDE or module.room == "printing":
             continue
-        others = {  # printing has another class `Table`
+        others = {  # other rooms have classes of the same names, such as the `Table` of printing
             each.name
             for node in ast.walk(module.tree)
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("naysay.printing")
+            if isinstance(node, ast.ImportFrom) and not set((node.module or "").split(".")[1:2]) & set(INSIDE)
             for each in node.names
         }
         for node in ast.walk(module.tree):
