@@ -24,7 +24,7 @@ from naysay.design.tallying import Tallied
 from naysay.errors import DataError, DesignError
 from naysay.responses import Codes, Labels, Responses, Space
 
-__all__ = ["Answerable", "Design", "read"]
+__all__ = ["Answerable", "Design"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -367,7 +367,7 @@ class Design(Answerable, Chances):
     @staticmethod
     def from_json(text: str | Mapping[str, Any]) -> Answerable:
         """The design that `to_json` wrote, checked again from its integers."""
-        return read(text)
+        return cast("Answerable", of_text(text))
 
 
 def told_of(node: dict[str, Any]) -> dict[str, Any]:
@@ -388,29 +388,3 @@ def check_channel(design: object, role: str) -> Design:
         what = "an offer of levels, not one design" if isinstance(design, Answerable) else type(design).__name__
         raise DesignError(f"{role} must be a single design; got {what}")
     return design
-
-
-def read(text: str | Mapping[str, Any]) -> Answerable:
-    """The design, offer of levels or design of samples that a JSON text or object describes.
-
-    Parameters
-    ----------
-    text : str or mapping
-        What `to_json` wrote, as text or as the object that it stands for.
-
-    Returns
-    -------
-    Design, Levels or Samples
-
-    Raises
-    ------
-    DesignError
-        The text is no JSON, or the JSON is no design of this version. The message says what is wrong.
-
-    Examples
-    --------
-    >>> from naysay import designs
-    >>> read(designs.warner(p=0.7).to_json())
-    <warner(p=0.7): 2 categories>
-    """
-    return cast("Answerable", of_text(text))

@@ -1,13 +1,41 @@
-"""Designs in files."""
+"""Designs as JSON, in texts and in files."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from naysay.design.base import Answerable, read
+from naysay.design.base import Answerable, Design
 from naysay.errors import DesignError
 
-__all__ = ["load"]
+__all__ = ["load", "read"]
+
+
+def read(text: str | Mapping[str, Any]) -> Answerable:
+    """The design, offer of levels or design of samples that a JSON text or object describes.
+
+    Parameters
+    ----------
+    text : str or mapping
+        What `to_json` wrote, as text or as the object that it stands for.
+
+    Returns
+    -------
+    Design, Levels or Samples
+
+    Raises
+    ------
+    DesignError
+        The text is no JSON, or the JSON is no design of this version. The message says what is wrong.
+
+    Examples
+    --------
+    >>> from naysay import designs
+    >>> read(designs.warner(p=0.7).to_json())
+    <warner(p=0.7): 2 categories>
+    """
+    return Design.from_json(text)
 
 
 def load(path: str | Path) -> Answerable:

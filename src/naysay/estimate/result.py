@@ -395,7 +395,5 @@ def reliable_nuisance(fit: Estimate) -> dict[str, float]:
 
 
 def _reliable(fit: Estimate, values: Floats) -> NDArray[np.bool_]:
-    if alike(fit.tally):
-        return np.zeros(values.shape, dtype=bool)
     inside = (values > 1e-9) & (values < 1 - 1e-9)
-    return np.asarray(inside if fit.maximum is not None else np.ones(values.shape, dtype=bool))
+    return np.full(values.shape, not alike(fit.tally)) & (inside if fit.maximum is not None else True)

@@ -200,9 +200,9 @@ class Part:
         if (held < other.count).any():
             worst = int((held < other.count).argmax())
             answer = self.design.space.texts(other.codes[worst : worst + 1])[0]
+            given = _checks.several(held[worst], "time", "times")
             raise DataError(
-                f"answer {answer!r} was given {held[worst]:,} times; {other.count[worst]:,} cannot be taken off",
-                value=answer,
+                f"answer {answer!r} was given {given}; {other.count[worst]:,} cannot be taken off", value=answer
             )
         if self.missing < other.missing:
             raise DataError(f"{self.missing:,} answers are missing; {other.missing:,} cannot be taken off")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, cast
 from zipfile import BadZipFile
 
 import numpy as np
@@ -264,14 +264,9 @@ class Tally:
             return NotImplemented
         parts = list(self.parts)
         for part in other.parts:
-            place = next((i for i, mine in enumerate(parts) if str(mine.level) == str(part.level)), None)
+            place = self._place(part)
             if place is None:
                 parts.append(part)
-            elif parts[place].design != part.design:
-                raise DataError(
-                    f"the two tallies are of different designs, {parts[place].design.hash[:12]}… and "
-                    f"{part.design.hash[:12]}…; estimate each by itself"
-                )
             else:
                 parts[place] = parts[place].plus(part)
         question, wave = self._named_as(other)
@@ -284,9 +279,7 @@ class Tally:
         return replace(both, complex=joined(self.complex, other.complex, places, sum(len(p.codes) for p in parts)))
 
     def __sub__(self, other: Tally) -> Tally:
-        """The tally without the answers of another, such as those of people who want theirs deleted.
-
-        It is exact where there are no survey weights.
+        """The tally without another's answers, such as of people who want theirs deleted; exact without survey weights.
 
         Raises
         ------
@@ -299,23 +292,28 @@ class Tally:
             raise DataError("answers of a complex sample cannot be taken off; tally the others again")
         (question, wave), parts = self._named_as(other), list(self.parts)
         for part in other.parts:
-            alike = (str(mine.level) == str(part.level) and mine.design == part.design for mine in parts)
-            place = next((i for i, same in enumerate(alike) if same), None)
+            place = self._place(part)
             if place is not None:
                 parts[place] = parts[place].minus(part)
             elif part.n or part.missing:
-                raise DataError("the answers to be taken off are of a design or level that this tally does not hold")
+                raise DataError("the answers to be taken off are of a level that this tally does not hold")
         return Tally(tuple(parts), weighted=self.weighted, question=question, wave=wave)
+
+    def _place(self, part: Any) -> int | None:
+        """The place of the part of the same level; None where there is none. Raises where its design is another one."""
+        place = next((i for i, mine in enumerate(self.parts) if str(mine.level) == str(part.level)), None)
+        if place is not None and self.parts[place].design != part.design:
+            mine, theirs = self.parts[place].design.hash[:12], part.design.hash[:12]
+            raise DataError(f"the two tallies are of different designs, {mine}… and {theirs}…; estimate each by itself")
+        return place
 
     def _named_as(self, other: Tally) -> tuple[str | None, str | None]:
         """The question and wave of both; raises where they differ."""
         for what in ("question", "wave"):
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine is not None and theirs is not None and mine != theirs:
-                raise DataError(
-                    f"tallies of two {what}s do not add; got {mine!r} and {theirs!r} (if they are one, give them one "
-                    f"name first: dataclasses.replace(tally, {what}=...))"
-                )
+                one = f"if they are one, give them one name first: dataclasses.replace(tally, {what}=...)"
+                raise DataError(f"tallies of two {what}s do not add; got {mine!r} and {theirs!r} ({one})")
         return self.question or other.question, self.wave or other.wave
 
     def _items_of(self, other: Tally) -> NDArray[np.intp]:
@@ -323,8 +321,7 @@ class Tally:
         firsts = np.cumsum([0, *(len(part.codes) for part in self.parts)])
         found = []
         for part in other.parts:
-            alike = (str(mine.level) == str(part.level) and mine.design == part.design for mine in self.parts)
-            place = next(i for i, same in enumerate(alike) if same)
+            place = cast("int", self._place(part))  # this one holds the other's parts, too
             found.append(firsts[place] + self.parts[place].places(part.codes))
         return np.concatenate(found)
 
@@ -389,9 +386,7 @@ class Tally:
         except (OSError, LookupError, TypeError, ValueError, EOFError, BadZipFile) as error:
             raise DataError(f"{str(path)!r} is not a tally that naysay saved ({error})") from None
         if later:
-            raise DataError(
-                f"{str(path)!r} was saved by a later naysay (tally format {head['version']}); please update"
-            )
+            raise DataError(f"{str(path)!r} was saved by a later naysay (format {head['version']}); please update")
         return cls(parts, weighted=head["weighted"], question=head["question"], complex=sampled, wave=head.get("wave"))
 
 
