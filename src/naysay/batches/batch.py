@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
@@ -18,7 +19,9 @@ __all__ = ["Bad", "Batch", "BatchError", "Heading", "Named", "Reader", "by_hash"
 Bad = Literal["refuse", "keep"]
 """What becomes of a batch with a report that the design cannot make: all of it is refused, or the others are kept."""
 
-_LONGEST = 140  # characters of a question or wave
+LONGEST = 140  # characters of a question or wave
+ONE_LINE = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$"
+"""What a question, a wave or a level may be, for Python and for JSON schemas."""
 
 
 class BatchError(DataError):
@@ -78,8 +81,9 @@ class Heading(NamedTuple):
     def checked(self) -> Heading:
         """The heading itself, if its names fit into a batch."""
         for what, name in zip(("question", "wave", "level"), self[1:], strict=True):
-            if len(name) > _LONGEST or not (name.isprintable() or not name):
-                told = f"the {what} of a batch must have at most {_LONGEST} characters in one line"
+            half = re.search(r"[\ud800-\udfff]", name)  # of a pair in UTF-16: no text
+            if len(name) > LONGEST or half or not re.fullmatch(ONE_LINE, name):
+                told = f"the {what} of a batch must have at most {LONGEST} characters in one line"
                 raise BatchError("heading", f"{told}; got {name[:80]!r}")
         return self
 

@@ -317,7 +317,7 @@ def _check_roles(asked: Options, design: Answerable, response: Sequence[str]) ->
     if twice is not None:
         raise DataError(f"column {twice!r} is named twice; each column has one role", column=twice)
     call = design.name or design.kind
-    if design.assigned_by == "device":
+    if design.estimates == "heavy_hitters":
         raise DataError(f"{call} has no list of categories; find its values with naysay heavy-hitters")
     levels = {
         "respondent": "the level that each respondent chose",

@@ -102,9 +102,7 @@ def _check_request(asked: Options, design: Any) -> Any:
         raise DataError(f"{call} asks several questions; randomize their columns one after the other, or use Python")
     if design.assigned_by == "lot" and asked.preferences is not None:
         raise DataError(f"{call} draws levels by lot with equal chances; leave --preferences out")
-    if design.assigned_by not in ("respondent", "lot", "device") and (
-        asked.level is not None or asked.preferences is not None
-    ):
+    if design.assigned_by not in ("respondent", "lot") and (asked.level is not None or asked.preferences is not None):
         raise DataError(f"{call} offers no levels; leave --level and --preferences out")
     if asked.level is not None and asked.preferences is not None:
         raise DataError("give --level or --preferences, not both: levels are either chosen or drawn")
@@ -168,7 +166,7 @@ def _report(asked: Options, design: Any, said: Responses, kept: list[str]) -> No
 
 def _recipe(asked: Options, design: Any, level: str | None) -> None:
     """The command that estimates from the new file."""
-    command = "heavy-hitters" if design.assigned_by == "device" else "estimate"
+    command = "heavy-hitters" if design.estimates == "heavy_hitters" else "estimate"
     words = ["naysay", command, str(asked.out), "--response", asked.response, "--design", asked.design]
     words += [] if asked.categories is None else ["--categories", options.record_text(design.categories)]
     words += [] if level is None else ["--level", level]

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import scipy
 from numpy.typing import NDArray
@@ -368,6 +367,8 @@ def _joined(
 
 
 def _eager(data: Any) -> Any:
+    import narwhals as nw  # late: people by row need no dataframes
+
     frame = nw.from_native(data, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()

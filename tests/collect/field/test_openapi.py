@@ -28,7 +28,7 @@ def test_nothing_is_answered_against_the_description(tmp_path, published):
         for operation in operations:
             check(operation)
     store.dispose()
-    assert len(operations) == 11
+    assert len(operations) == 12
 
 
 def check(operation):

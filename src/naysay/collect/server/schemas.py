@@ -6,6 +6,7 @@ from typing import Any
 
 from starlette.responses import HTMLResponse
 
+from naysay.batches.batch import LONGEST, ONE_LINE
 from naysay.collect.refusals import STATUS
 
 __all__ = [
@@ -150,6 +151,7 @@ ANSWERS: dict[str, Any] = {
         ),
     },
 }  # fmt: skip
+_HEADING = {"type": ["string", "null"], "maxLength": LONGEST, "pattern": ONE_LINE}
 _BATCH = {
     "type": "object",
     "required": ["naysay", "version", "design", "reports"],
@@ -158,7 +160,7 @@ _BATCH = {
         "naysay": {"const": "reports"},
         "version": {"const": 1},
         "design": {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "the hash of the design"},
-        **{name: {"type": ["string", "null"], "maxLength": 140} for name in ("question", "wave", "level")},
+        **dict.fromkeys(("question", "wave", "level"), _HEADING),
         "reports": {
             "type": "array",
             "items": {"type": ["integer", "string"]},
