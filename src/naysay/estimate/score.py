@@ -32,8 +32,8 @@ from naysay.tally import Part
 
 __all__ = ["score_bounds"]
 
-_LARGEST_LISTING = 2**22  # above so many responses × categories, responses drawn by the design represent all
-_DRAWN = 400_000  # so many drawn responses × categories
+_DRAWN = 400_000  # responses × categories that are drawn to represent all, where there are many more
+_MORE = 3  # times as many are listed instead: with many categories few are drawn, and these would not represent all
 _LEAST = 0.1  # least share of independent people's variance that strata or a finite population may leave
 _ROUNDING = 1e-12  # a variance below this share of the largest one is only rounding
 _SEED = 0  # of these draws, so that a printed interval can be reproduced
@@ -115,12 +115,13 @@ class _Answers:
         design: Any = part.design
         space, rows = design.space, design.rows(part.codes)
         t = rows.shape[1]
-        if space.listable and space.size * t <= _LARGEST_LISTING:
+        drawn = max(_DRAWN // t, 2 * t)
+        if space.listable and space.size <= _MORE * drawn:
             codes = space.listing()
             chances = design.rows(codes)
         else:
             source = GeneratorSource(np.random.default_rng(_SEED))
-            codes = design.draw(np.arange(max(_DRAWN // t, 2 * t)) % t, source)  # each category equally often
+            codes = design.draw(np.arange(drawn) % t, source)  # each category equally often
             chances = design.rows(codes)
             chances = chances / (chances.mean(axis=1, keepdims=True) * len(codes))
         patterns, place = np.unique(part.codes == MISSING, axis=0, return_inverse=True)
