@@ -29,7 +29,13 @@ def catalog():
     singles = [each for each in recorded if not isinstance(each, Several)]
     sharp = [SHARP, designs.warner(p=0.9999), designs.warner(p="999999999999/1000000000000")]
     found = (*battery, *channels, *singles, *sharp, *at_random(60))
-    return [each for each in found if not isinstance(each.space, Pair) and each.categories]  # no open domains
+    asked = [each for each in found if on_page(each)]
+    return [each for each in asked if not isinstance(each.space, Pair) and each.categories]  # no open domains
+
+
+def on_page(design):
+    """Whether a survey may ask under the design: a questionnaire refuses numbers, hierarchies and memory."""
+    return design.kind not in ("window", "grouped", "hierarchy", "remembered") and all(map(on_page, design.made_of))
 
 
 def at_random(size):
