@@ -94,8 +94,8 @@ def api(store: Store, *, each: int = EACH, everybody: int = EVERYBODY) -> FastAP
     Examples
     --------
     >>> store = Store("sqlite://")
-    >>> sorted(api(store).openapi()["paths"])[0]
-    '/v1/surveys'
+    >>> sorted(api(store).openapi()["paths"])[:3]
+    ['/v1/reports', '/v1/reports/tally', '/v1/surveys']
     >>> store.dispose()
     """
     app = FastAPI(
