@@ -123,8 +123,8 @@ def number(
     >>> [(number(low=0, high=1, epsilon=e).steps, number(low=0, high=1, epsilon=e).width) for e in (0.5, 2, 4)]
     [(1, 1), (2, 1), (10, 3)]
     >>> print(*number(low=-1, high=1, epsilon=2).notes)
-    2 steps with a window of 1 were chosen for the mean: the variance of one answer is at most 0.9999 (in units of half \
-the distance of the bounds, squared); with one step (Duchi et al.) 1.724, piecewise 1.228, hybrid 1.042
+    2 steps with a window of 1 were chosen for the mean: the variance of one answer is at most 0.9999 (in units of \
+half the distance of the bounds, squared); with one step (Duchi et al.) 1.724, piecewise 1.228, hybrid 1.042
     """
     if aim not in ("mean", "distribution"):
         raise DesignError(f"aim must be 'mean' or 'distribution'; got {aim!r}")
