@@ -188,8 +188,6 @@ def test_what_is_no_such_design_or_tally_is_refused():
         estimate.heavy_hitters(SMALL, SMALL.tally([5, 7], level=[2, 3], weights=[1, 2]))
     with pytest.raises(DataError, match=r"use estimate\.heavy_hitters"):
         estimate.ESTIMATORS["moments"].fit(SMALL, tally)
-    with pytest.raises(DataError, match="even lot"):
-        SMALL.randomize([5], preferences=[1, 1, 1, 1])
     with pytest.raises(AnswerError, match="no group of this design"):
         SMALL.tally([5], level=[9])
     with pytest.raises(DataError, match="go on in too many ways"):

@@ -58,6 +58,54 @@ def test_two_reports_of_memos_cost_what_the_table_of_pairs_says(t):
     assert found.stayed == pytest.approx(largest(stayed), abs=1e-12) == privacy.after_waves(survey, 2)
 
 
+def of_sequence(first, second, values):
+    """The chances of all reports of these values, one a wave, (answers, ...): each value has one memo."""
+    t, waves = len(first), len(values)
+    chance = np.ones((t,) * waves)
+    for value in set(values):
+        own = [wave for wave in range(waves) if values[wave] == value]
+        grid = np.zeros((t,) * waves)
+        for memo in range(t):
+            term = np.full((t,) * waves, first[memo, value])
+            for wave in own:
+                term = term * second[:, memo].reshape([-1 if axis == wave else 1 for axis in range(waves)])
+            grid += term
+        chance = chance * grid
+    return chance
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_at_most_is_about_the_values_and_a_change_shows_besides(seed):
+    """All sequences of values in three waves: the third line of a ledger, and the bound that docs/waves.md gives."""
+    rng = np.random.default_rng([2026, seed])
+    t, one = int(rng.integers(2, 4)), float(rng.uniform(0.2, 1.5))
+    survey = designs.remembered(t, epsilon=one, lifetime=one + float(rng.uniform(0.05, 2)), design="k_ary")
+    keep = survey.second.keep / survey.second.whole
+    second = keep * np.eye(t) + (1 - keep) / t
+    sequences = list(itertools.product(range(t), repeat=3))
+    chances = [of_sequence(survey.first.matrix, second, each) for each in sequences]
+    patterns = [tuple(each.index(value) for value in each) for each in sequences]
+    alike = max(
+        float(np.log(mine / other).max())
+        for (mine, a), (other, b) in itertools.product(zip(chances, patterns, strict=True), repeat=2)
+        if a == b
+    )
+    every = largest(np.stack(chances, axis=-1))
+    asked = privacy.Asked("q", survey, waves=3)
+    rho = (keep * t + 1 - keep) / (1 - keep)
+    assert alike <= asked.until(3)[1] + 1e-9
+    assert every <= privacy.epsilon(survey) + 2 * math.log(rho) + 1e-9
+
+
+def test_a_change_can_show_more_than_the_values_cost():
+    survey = designs.remembered(16, epsilon=1, lifetime=1.2, design="k_ary")
+    asked = privacy.schedule([privacy.Asked("q", survey, waves=2)])
+    assert privacy.waves(survey).pair > asked.at_most
+    assert "at most, besides showing that it changed" in str(asked)
+    fresh = privacy.schedule([privacy.Asked("q", KARY, waves=2)])
+    assert "besides" not in str(fresh)
+
+
 def test_kept_answers_that_differ_prove_a_change_and_new_draws_add():
     p = KARY.matrix
     pair, stayed = table(lambda x: np.diag(p[:, x]), lambda x, z: np.outer(p[:, x], p[:, z]), 4)

@@ -52,10 +52,12 @@ class Spent(NamedTuple):
     per_change: float
     """What each change of a value adds at most."""
     at_most: float
-    """Whatever the values did."""
+    """The most about the values. Where an answer or a memo is kept, showing that a value changed comes besides."""
 
     def __str__(self) -> str:
-        names = ("if your answer never changed", "per change", "at most")
+        # per_change is 0 where every answer was drawn anew: then no answer shows a change.
+        most = "at most, besides showing that it changed" if self.per_change else "at most"
+        names = ("if your answer never changed", "per change", most)
         return "\n".join(f"{name}: ε = {value:.4g}" for name, value in zip(names, self, strict=True))
 
 
@@ -71,7 +73,7 @@ class Ledger:
     days : int
         The length of the period.
     of : {"at_most", "unchanged"}
-        Which line the cap holds: whatever the values did, or if they never changed.
+        Which line the cap holds: the most about the values, or if they never changed.
     clock : callable
         Seconds since 1970.
     read : callable
@@ -94,7 +96,7 @@ class Ledger:
     1
     if your answer never changed: ε = 1
     per change: ε = 1
-    at most: ε = 3
+    at most, besides showing that it changed: ε = 3
     """
 
     def __init__(

@@ -60,7 +60,7 @@ def further(entry: Mapping[str, Any]) -> float:
 
 
 def most(entry: Mapping[str, Any], n: int) -> float:
-    """The most that n answers can have cost, whatever the value did."""
+    """The most that n answers can tell about the values, besides showing that a value changed."""
     if entry["rule"] == "fresh" or not n:
         return after(entry, n)
     each: float = min(n, entry["values"]) * further(entry)

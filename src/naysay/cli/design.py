@@ -136,10 +136,9 @@ def _cells(asked: Answerable) -> None:
 
 def _channels(asked: Answerable) -> None:
     """Probabilities and privacy of the design, or of each of its parts."""
-    first, *others = asked.parts.values()
-    if others and all(each == first for each in others):
+    if asked.one_for_all is not None:
         output.say(f"{len(asked.parts)} groups, of which each device draws one; all report in the same way")
-        output.say(f"a response is the group, and a number of the design {first.name}")
+        output.say(f"a response is the group, and a number of the design {asked.one_for_all.name}")
         output.say("\n".join(privacy.lines(asked)))
         return
     offered = asked.assigned_by == "respondent"

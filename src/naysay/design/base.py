@@ -102,6 +102,12 @@ class Answerable(Tallied):
         return {name: self.channel(name) for name in self.levels}
 
     @property
+    def one_for_all(self) -> Design | None:
+        """The design of every part, where there are several and all are alike; None otherwise."""
+        first, *others = self.parts.values()
+        return first if others and all(each == first for each in others) else None
+
+    @property
     def made_of(self) -> tuple[Answerable, ...]:
         """The designs that this one is put together from; empty where it is one piece."""
         return ()

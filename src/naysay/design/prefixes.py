@@ -9,7 +9,7 @@ from itertools import pairwise, product
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from naysay import _checks
 from naysay.design.affine import AffineHash
@@ -173,7 +173,6 @@ class Prefixes(Several):
         truth: Any,
         *,
         level: Any = None,
-        preferences: ArrayLike | None = None,
         rng: np.random.Generator | Source | None = None,
     ) -> Responses:
         """One report for each device, from the group that it draws.
@@ -184,8 +183,6 @@ class Prefixes(Several):
             The values; a missing one gives a missing report.
         level : (n,) sequence of int, optional
             The groups, if they are known; otherwise each device draws one, all with the same chance.
-        preferences : None
-            Groups are drawn evenly; anything else is refused.
         rng : numpy Generator, optional
             For simulation. Without it the operating system's randomness is used.
 
@@ -199,8 +196,6 @@ class Prefixes(Several):
         AnswerError
             A value that the design cannot write as bits. It is never reported.
         """
-        if preferences is not None:
-            raise DataError("a device draws its group by an even lot; leave preferences out")
         cells, source = cells_of(truth), source_of(rng)
         bits = self._all_written(cells)
         missing = np.array([each is None for each in bits], dtype=bool)

@@ -60,9 +60,8 @@ def protocols(design: Answerable) -> tuple[tuple[str, Protocol], ...]:
     └─ well: say “well”
     """
     check_design(design)
-    first, *others = design.parts.values()
-    if others and all(each == first for each in others):
-        return protocols(first)
+    if design.one_for_all is not None:
+        return protocols(design.one_for_all)
     if design.protocol is None and isinstance(design, Several):
         named = zip(design.names, design.designs, strict=True)
         each = [("" if name is None else f"{design.noun} {_checks.label(name)}", part) for name, part in named]

@@ -133,7 +133,7 @@ class Schedule:
 
     @property
     def at_most(self) -> float:
-        """ε of all answers, whatever the values did."""
+        """The most that all answers tell about the values, besides showing that a value changed."""
         return self.until(self.last)[1]
 
     def to_dict(self) -> dict[str, Any]:
@@ -148,7 +148,7 @@ class Schedule:
         lines = (
             ("if an answer never changed", self.unchanged),
             ("per change", self.per_change),
-            ("at most", self.at_most),
+            (f"at most{', besides showing that it changed' * (self.per_change > 0)}", self.at_most),
         )
         rows = tuple((str(wave), *map(_number, self.until(wave))) for wave in range(1, self.last + 1))
         columns = (Column("up to wave"), Column("if it never changed"), Column("at most"))
@@ -165,6 +165,7 @@ class Schedule:
             found.append("kept answers: two different ones prove that the value changed; no ε bounds that")
         if any(each.rule == "memory" for each in self.asked):
             found.append("memory is bought by a weaker promise: reports of one memo can tell more than new draws would")
+            found.append("reports of memos also show, with some chance, that the value changed; see privacy.waves")
         if self.cap is not None and self.at_most > self.cap:
             first = next(wave for wave in range(1, self.last + 1) if self.until(wave)[1] > self.cap)
             found.append(f"the cap of {self.cap:g} can be exceeded from wave {first} on; devices then refuse to answer")

@@ -19,7 +19,7 @@ export type Options = {
   /** The most ε that may be spent within `days`. */
   cap?: number | null;
   days?: number;
-  /** Which line the cap holds: whatever the values did, or if they never changed. */
+  /** Which line the cap holds: the most about the values, or if they never changed. */
   of?: "at_most" | "unchanged";
   /** Seconds since 1970. */
   clock?: () => number;

@@ -264,7 +264,7 @@ export function further(entry) {
   return entry.rule === "fresh" ? 0 : after(entry, 1);
 }
 
-/** The most that n answers can have cost, whatever the value did. */
+/** The most that n answers can tell about the values, besides showing that a value changed. */
 export function most(entry, n) {
   if (entry.rule === "fresh" || !n) return after(entry, n);
   const each = Math.min(n, entry.values) * further(entry);
