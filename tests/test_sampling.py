@@ -1,13 +1,21 @@
 """Complex samples: units in strata, replicate weights, calibration, and what a tally keeps of them."""
 
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
 
-from naysay import designs
+from naysay import designs, estimate
+from naysay.crosstab import Variable, crosstab
 from naysay.errors import DataError
+from naysay.regression import regress
 from naysay.sampling import Sampling, Units
 from naysay.tally import Tally
+from tests.reference.make_replicates import survey
 
 N = 240
 
@@ -206,3 +214,90 @@ def test_groups_share_the_units_of_their_sample(people):
 def test_weights_come_once():
     with pytest.raises(DataError, match="named twice"):
         designs.warner(p=0.7).tally(["yes"], weights=[1], sampling=Sampling(weights=[1]))
+
+
+R_SURVEY = json.loads((Path(__file__).parent / "reference" / "replicates.json").read_text())["results"]
+SETS = {
+    "bootstrap": ("bs", "bootstrap"),
+    "brr": ("brr", "brr"),
+    "fay": ("fay", "fay"),
+    "jk1": ("jka", "jackknife"),
+    "jkn": ("jkn", "jackknife"),
+}
+
+
+def replicated(name):
+    """The survey whose numbers R gave, and how it says that it was drawn, by the names of columns."""
+    frame, scales = survey()
+    answer = pl.when(pl.col("y") == 1).then(pl.lit("yes")).otherwise(pl.lit("no"))
+    stem, kind = SETS[name]
+    columns = [column for column in frame.columns if column.startswith(stem)]
+    scale = scales if name == "jkn" else None
+    drawn = Sampling(weights="w", replicates=columns, kind=kind, fay=0.3, scale=scale)
+    return frame.with_columns(y=answer), drawn
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_replicate_weights_from_named_columns_give_the_numbers_of_rs_survey_package(name):
+    frame, drawn = replicated(name)
+    plain, known = designs.direct(("yes", "no")), R_SURVEY[name]
+    fit = estimate.moments(plain, plain.tally(frame, "y", sampling=drawn))
+    assert fit.tally.complex.degrees_of_freedom == known["degrees_of_freedom"]
+    assert fit.proportions[0] == pytest.approx(known["mean"], rel=1e-12)
+    assert fit.standard_errors[0] == pytest.approx(known["standard_error"], rel=1e-10)
+    assert fit.interval(method="wald")[0] == pytest.approx(known["interval"], rel=1e-9)
+    groups = plain.tally(frame, "y", sampling=drawn, by="group")
+    for place, tally in enumerate(groups.values()):
+        part = estimate.moments(plain, tally)
+        assert tally.complex.degrees_of_freedom == known["degrees_of_freedom"]
+        assert part.proportions[0] == pytest.approx(known["by_group"]["means"][place], rel=1e-12)
+        assert part.standard_errors[0] == pytest.approx(known["by_group"]["standard_errors"][place], rel=1e-10)
+    table = crosstab(frame, row=Variable("y", plain), column="group", sampling=drawn)
+    for place, label in enumerate(("yes", "no")):
+        assert table.standard_errors[place] == pytest.approx(known["crosstab_standard_errors"][label], rel=1e-6)
+    assert table.to_dict()["degrees_of_freedom"] == known["degrees_of_freedom"]
+    assert f"; {known['degrees_of_freedom']} df" in str(table)
+    fitted = regress(plain, "y ~ z", frame, sampling=drawn)
+    assert fitted.coefficients == pytest.approx(known["regression"]["coefficients"], rel=1e-7)
+    assert fitted.degrees_of_freedom == known["regression"]["degrees_of_freedom"]
+    # R fits anew under each set of weights, and these errors are linearized.
+    assert fitted.standard_errors == pytest.approx(known["regression"]["standard_errors"], rel=0.1)
+    assert fitted.to_dict()["degrees_of_freedom"] == known["degrees_of_freedom"]
+    said = f"; {known['degrees_of_freedom']} df, {known['regression']['degrees_of_freedom']} for a coefficient"
+    assert said in str(fitted)
+
+
+@pytest.mark.parametrize("engine", ["lazy", "to_pandas", "to_arrow", "duckdb"])
+def test_degrees_of_freedom_are_those_of_the_file_in_every_engine(engine):
+    rng = np.random.default_rng(80)
+    answers, weights = rng.choice(["yes", "no"], 1_000), rng.uniform(0.5, 2, 1_000)
+    sets = {f"rw{i}": weights * rng.multinomial(1_000, np.full(1_000, 1e-3)) for i in range(80)}
+    frame = pl.DataFrame({"answer": answers, "w": weights, **sets})
+    given = duckdb.sql("select * from frame") if engine == "duckdb" else getattr(frame, engine)()
+    warner = designs.warner(p=0.8)
+    named = Sampling(weights="w", replicates=list(sets), kind="bootstrap")
+    arrays = Sampling(weights=weights, replicates=np.column_stack(list(sets.values())), kind="bootstrap")
+    both = [warner.tally(given, "answer", sampling=named), warner.tally(answers, sampling=arrays)]
+    assert [tally.complex.degrees_of_freedom for tally in both] == [79, 79]
+    bounds = [estimate.maximum_likelihood(warner, tally).interval() for tally in both]
+    assert bounds[0] == pytest.approx(bounds[1], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "told"),
+    [
+        ("jkn", {"scale": None}, "24 jackknife weights have 16 degrees of freedom.* scale of each replicate"),
+        ("fay", {"kind": "brr"}, r"brr weights must leave .* 0 of its weight; these leave it about 0\.3"),
+        ("brr", {"kind": "fay"}, r"fay weights must leave .* 0\.3 of its weight; these leave it about 0"),
+        ("fay", {"fay": 0.5}, r"fay weights must leave .* 0\.5 of its weight; these leave it about 0\.3"),
+    ],
+)
+@pytest.mark.parametrize("as_arrays", [False, True])
+def test_replicate_weights_whose_usual_scale_would_be_wrong_are_refused(name, fields, told, as_arrays):
+    frame, drawn = replicated(name)
+    if as_arrays:
+        columns = frame.select(drawn.replicates).to_numpy()
+        drawn = replace(drawn, weights=frame["w"].to_numpy(), replicates=columns)
+    with pytest.raises(DataError, match=told):
+        answers = (frame["y"].to_list(),) if as_arrays else (frame, "y")
+        designs.direct(("yes", "no")).tally(*answers, sampling=replace(drawn, **fields))

@@ -27,6 +27,7 @@ __all__ = ["is_frame", "located", "tally_frame"]
 
 _COLLECTIONS = (list, tuple, set, frozenset, np.ndarray)
 _N, _W, _W2 = "__naysay_n", "__naysay_w", "__naysay_w2"
+_MARKS, _SPREADS, _BUCKETS = 2014, (1e6 + 3, 1e6 * np.e, 1e6 * np.pi), 4  # any numbers that share no factor
 
 
 class _Totals(NamedTuple):
@@ -165,7 +166,8 @@ def _totals(
     if sampling is not None:
         sums |= {f"{_W}_{name}": nw.col(name).cast(nw.Float64) * each for name in sampling.replicate_columns}
     # Sum a column of ones instead of counting rows: engines do not agree on how to write a length inside `agg`.
-    column = _cells(frame.with_columns(**sums).group_by(keys).agg(*(nw.col(name).sum() for name in sums)))
+    frame = frame.with_columns(**sums)
+    column = _cells(frame.group_by(keys).agg(*(nw.col(name).sum() for name in sums)))
     order = sorted(range(len(column[_N])), key=lambda row: tuple(str(column[key][row]) for key in keys))
     take = {name: [values[row] for row in order] for name, values in column.items()}
     people = np.asarray(take[_N], dtype=np.float64)
@@ -183,6 +185,7 @@ def _totals(
             count=number,
             amounts=(weight, squared),
             column=lambda name: take.get(f"{_W}_{name}", take.get(name)),
+            patterns=_patterns(frame, [f"{_W}_{name}" for name in sampling.replicate_columns]),
         )
         weight, squared = rows.weight, rows.squared
     return _Totals(
@@ -194,6 +197,26 @@ def _totals(
         squared=squared,
         rows=rows,
     )
+
+
+def _patterns(frame: Any, replicates: list[str]) -> NDArray[np.float64] | None:
+    """Sums of weights and replicate weights, (patterns, 1 + replicates), over people whom replicates weigh alike.
+
+    People are put into buckets by a number that replicates which weigh them alike give them alike. Some others fall
+    into the same bucket; so that they are told apart, it is done three times.
+    """
+    if not replicates:
+        return None
+    marks = np.random.default_rng(_MARKS).uniform(1, 2, len(replicates)).tolist()
+    marked = nw.sum_horizontal(*(nw.col(name) * mark for name, mark in zip(replicates, marks, strict=True)))
+    mean = marked / (nw.sum_horizontal(*replicates) + 1e-300)  # the constant avoids 0/0
+    names, found = [_W, *replicates], []
+    for spread in _SPREADS:
+        bucket = ((mean * spread) % 1.0 * (_BUCKETS * (len(replicates) + 16))).round(0).cast(nw.Int64)
+        sums = frame.with_columns(bucket.alias(_N)).group_by(_N).agg(*(nw.col(name).sum() for name in names))
+        cells = _cells(sums)
+        found.append(np.column_stack([np.asarray(cells[name], dtype=np.float64) for name in names]))
+    return np.vstack(found)
 
 
 def _checked_sampling(frame: Any, sampling: Sampling) -> Any:

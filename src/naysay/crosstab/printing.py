@@ -71,6 +71,7 @@ def _heading(found: Any, options: Options) -> list[Content]:
     return [
         Sentence(f"{title(found)}: {how}"),
         Sentence(f"{fit.n:,} people, {left}{missing}{weighted}"),
+        *([] if fit.tally.complex is None else [Sentence(fit.tally.complex.sentence)]),
         Sentence(f"{fit.method}; standard errors: {fit.standard_error_kind}"),
         Sentence(f"{options.confidence:.4g} intervals of cells: {fit.intervals(options.confidence).method}"),
     ]
@@ -231,6 +232,8 @@ def to_dict(found: Any, options: Options) -> dict[str, Any]:
             "warnings": reservations(found, test),
         }
     )
+    if fit.tally.complex is not None:
+        whole |= {"sampling": str(fit.tally.complex), "degrees_of_freedom": fit.tally.complex.degrees_of_freedom}
     return whole
 
 

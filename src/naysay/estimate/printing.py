@@ -56,7 +56,7 @@ def _heading(fit: Estimate, found: Intervals) -> list[Sentence]:
     missing = f"{fit.missing:,} missing" if fit.missing else "none missing"
     weighted = f", weighted (sum of weights {fit.tally.weight:,.6g})" if fit.tally.weighted else ""
     complex_ = fit.tally.complex
-    drawn = [] if complex_ is None else [Sentence(f"sample: {complex_}; {complex_.degrees_of_freedom:,.0f} df")]
+    drawn = [] if complex_ is None else [Sentence(complex_.sentence)]
     gap = "" if fit.maximum is None else f"; within {fit.maximum.total_gap:.1e} of the maximum log-likelihood"
     return [
         Sentence(f"{fit.tally.question or 'Estimate'}: {fit.design.name or fit.design.kind}"),

@@ -51,9 +51,12 @@ def _heading(fit: Fitted, confidence: float) -> list[Content]:
     told = "pseudo-log-likelihood" if fit.weighted else "log-likelihood"
     whole = [f"{told} {fit.log_likelihood:,.3f}", f"AIC {fit.aic:,.1f}"][: 1 if fit.weighted else 2]
     test = hypotheses.against_constant(fit)
+    freedom = f", {fit.degrees_of_freedom:,.0f} for a coefficient"
+    drawn = [] if data.sampled is None else [Sentence(data.sampled.sentence + freedom)]
     return [
         Sentence(f"{data.formula.text}: {data.design.name or data.design.kind}"),
         Sentence(f"{fit.n:,} answers, {missing}{left}{weighted}"),
+        *drawn,
         Sentence(
             f"{what} regression against “{_checks.label(fit.reference)}”; standard errors: {fit.standard_error_kind}"
         ),
@@ -209,6 +212,8 @@ def to_dict(fit: Fitted, confidence: float, at: At) -> dict[str, Any]:
             "warnings": reservations(fit),
         }
     )
+    if data.sampled is not None:
+        found |= {"sampling": str(data.sampled), "degrees_of_freedom": data.sampled.degrees_of_freedom}
     return found
 
 

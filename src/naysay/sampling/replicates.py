@@ -12,13 +12,16 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.sampling.sampled import Floats, Places, Plan, Sampled
 
-__all__ = ["KINDS", "Replicates", "made", "scales"]
+__all__ = ["KINDS", "Replicates", "checked_degrees", "made", "scales"]
 
 KINDS = ("bootstrap", "jackknife", "brr", "fay")
 """Replicate weights that are known by name."""
 
 FAY = 0.5
 """The share of its weight that the less weighted half keeps in Fay's method, unless another is said."""
+
+_DEPENDENT = 1e-5  # replicates that differ by less from a sum of others add no rank; R's survey has the same bound
+_OFF = 0.1  # shares differ by less than this if weights were adjusted after the halves were drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +121,56 @@ def scales(kind: str, number: int, scale: ArrayLike | None, fay: float = FAY) ->
     if not given.any():
         raise DataError("scales of replicates must not all be zero: all standard errors would be")
     return np.full(number, given[0]) if len(given) == 1 else given
+
+
+def checked_degrees(kind: str, full: Floats, weights: Floats, *, fay: float, scale: ArrayLike | None) -> float:
+    """The degrees of freedom of given replicate weights: their rank less one, at least 1.
+
+    The rank is that of the rows of the whole file, as R's survey counts it. Rows that were added up, such as those of
+    one answer, have a smaller one.
+
+    Parameters
+    ----------
+    full : (rows,) float
+        Weights of the full sample.
+    weights : (rows, replicates) float
+    fay : float
+        The share that Fay's method is said to leave.
+    scale : optional
+        The given scale; None where that of the kind is used, so that the weights must be of this kind.
+
+    Raises
+    ------
+    DataError
+        Weights whose usual scale would be wrong: of the jackknife, made within strata; of half samples, with another
+        share of the weight than was said.
+    """
+    length = np.sqrt(np.einsum("ij,ij->j", weights, weights))
+    cosines = weights.T @ weights / np.outer(length, length)
+    degrees = int((np.linalg.eigvalsh(cosines) > _DEPENDENT**2).sum()) - 1
+    number = weights.shape[1]
+    if scale is None and kind == "jackknife" and degrees < number - 1:
+        raise DataError(
+            f"the {number} jackknife weights have {degrees} degrees of freedom, so they leave units out within strata; "
+            "give the scale of each replicate, (n - 1)/n for the n units of its stratum: scale=[...], or "
+            "--replicate-scale if it is the same number for all"
+        )
+    if scale is None and kind in ("brr", "fay"):
+        share = _share_left(full, weights)
+        said = fay if kind == "fay" else 0.0
+        if abs(share - said) > _OFF:
+            raise DataError(
+                f"{kind} weights must leave the half that counts less {said:g} of its weight; these leave it about "
+                f"{share:.2g}: say the kind 'brr' for 0, 'fay' for {FAY:g} (fay= for another), or give the scale, "
+                "1/(R (1 - share)²) for R replicates (scale=, or --replicate-scale)"
+            )
+    return float(max(degrees, 1))
+
+
+def _share_left(full: Floats, weights: Floats) -> float:
+    """The share of their weight that replicates leave to people who count less: the median of medians."""
+    ratio = np.divide(weights, full[:, None], out=np.ones_like(weights), where=full[:, None] > 0)
+    return float(np.median([np.median(column[column < 1]) if (column < 1).any() else 1.0 for column in ratio.T]))
 
 
 def made(kind: str, plan: Plan, *, number: int, rng: np.random.Generator, fay: float = FAY) -> tuple[Floats, Floats]:

@@ -177,6 +177,11 @@ class Sampled(ABC):
     def by(self) -> str:
         """What variances rest on, in words."""
 
+    @property
+    def sentence(self) -> str:
+        """The sample and its degrees of freedom, in words."""
+        return f"sample: {self}; {self.degrees_of_freedom:,.0f} df"
+
     def covariance(self, scores: Floats) -> Floats:
         """The design-based covariance (q, q) of the weighted total of scores (items, q).
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from naysay import _checks
 from naysay.errors import DataError
-from naysay.sampling.replicates import FAY, KINDS, scales
+from naysay.sampling.replicates import FAY, KINDS, checked_degrees, scales
 from naysay.sampling.rows import Replication, Rows
 from naysay.sampling.sampled import Floats
 
@@ -126,6 +126,7 @@ class Sampling:
         count: NDArray[np.number] | None = None,
         amounts: tuple[Floats, Floats] | None = None,
         column: Callable[[Any], Any] = lambda given: given,
+        patterns: Floats | None = None,
     ) -> Rows:
         """The rows of the sample, checked and calibrated.
 
@@ -139,6 +140,9 @@ class Sampling:
             Sums of the weights of each row's people and of their squares, where rows were added up already.
         column : callable
             The values of a column, (size,), where columns are names.
+        patterns : (patterns, 1 + replicates) float, optional
+            The weight and the replicate weights of the people behind the rows, where rows were added up: people may be
+            added up here only if all replicates weigh them alike. By default those of the rows.
 
         Raises
         ------
@@ -162,11 +166,12 @@ class Sampling:
                 ]
             )
         if self.replicates is not None:
-            return replace(rows, replication=self._given(rows, size, column))
+            return replace(rows, replication=self._given(amounts[0], column, patterns))
         return rows if self.kind is None else rows.replicated(self.kind, number=self.number, fay=self.fay)
 
-    def _given(self, rows: Rows, size: int, column: Callable[[Any], Any]) -> Replication:
-        """The replicate weights that came with the data."""
+    def _given(self, full: Floats, column: Callable[[Any], Any], patterns: Floats | None) -> Replication:
+        """The replicate weights that came with the data; `full` are the weights of the full sample."""
+        size = len(full)
         if isinstance(self.replicates, np.ndarray):
             matrix = np.asarray(self.replicates, dtype=float)
             if matrix.ndim != 2 or len(matrix) != size:
@@ -185,5 +190,6 @@ class Sampling:
         if empty.any():
             raise DataError(f"replicate weights {int(empty.argmax()) + 1} are all zero")
         kind = str(self.kind)
-        degrees = max(float(np.linalg.matrix_rank(weights.T @ weights)) - 1, 1.0)
+        both = np.column_stack([full, weights]) if patterns is None else patterns
+        degrees = checked_degrees(kind, both[:, 0], both[:, 1:], fay=self.fay, scale=self.scale)
         return Replication(kind, scales(kind, weights.shape[1], self.scale, self.fay), degrees, given=weights)
