@@ -2,13 +2,18 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from naysay import designs, privacy
+from naysay import designs, prices, privacy
+from naysay.design import Redraw, Remembered
 from naysay.design.drawing import GeneratorSource
+from naysay.design.exact import steepened
+from naysay.design.memory import memory_of
 from naysay.errors import DesignError
+from naysay.ledger import Ledger, LedgerError, opened, sealed
 
 KARY = designs.k_ary(4, epsilon=1)
 
@@ -95,6 +100,122 @@ def test_at_most_is_about_the_values_and_a_change_shows_besides(seed):
     rho = (keep * t + 1 - keep) / (1 - keep)
     assert alike <= asked.until(3)[1] + 1e-9
     assert every <= privacy.epsilon(survey) + 2 * math.log(rho) + 1e-9
+
+
+AFFINE = {  # (categories, base, ε of a report, ε of a memo)
+    (3, 2, 0.5, 1.5),
+    (4, 2, 0.25, 0.3),
+    (5, 3, 1.0, 2.0),
+    (9, 3, 0.3, 3.0),
+    (3, 3, 0.7, 2.0),  # one category for each value of the hash: none are shared
+}
+
+
+def stepped(wave, lifetime):
+    """The odds of a memo, and the noise that leaves those of `wave`."""
+    high, low = steepened(wave.inside, wave.outside, wave.copies, lifetime)
+    shared = math.gcd(wave.inside - wave.outside, high - low)
+    return (high, low), Redraw((wave.inside - wave.outside) // shared, (high - low) // shared)
+
+
+def of_hashed(design, reports, hashed):
+    """The chance of these reports of one hash, where a memo belongs to each value that the hash has."""
+    memory = memory_of(design)
+    kept = design if memory is None else memory.first
+    keep = 1.0 if memory is None else memory.second.keep / memory.second.whole
+    p, q, g = kept.inside / kept.whole, kept.outside / kept.whole, kept.base
+    chance = 1.0
+    for value in set(hashed):
+        mine = [report for report, held in zip(reports, hashed, strict=True) if held == value]
+        chance *= sum(
+            (p if memo == value else q) * math.prod(keep * (said == memo) + (1 - keep) / g for said in mine)
+            for memo in range(g)
+        )
+    return chance
+
+
+def told_at_most(design, waves):
+    """(ε about the values among sequences of one pattern, ε about the values and the pattern), over all sequences."""
+    memory = memory_of(design)
+    kept = design if memory is None else memory.first
+    t, g = len(kept.categories), kept.base
+    table = kept.space.values(np.repeat(np.arange(kept.space.hashes), t), np.tile(np.arange(t), kept.space.hashes))
+    every = alike = 0.0
+    for row in {tuple(each) for each in table.reshape(-1, t).tolist()}:
+        for reports in itertools.product(range(g), repeat=waves):
+            chances = {}
+            ends = {}
+            for values in itertools.product(range(t), repeat=waves):
+                hashed = tuple(row[value] for value in values)
+                if hashed not in chances:
+                    chances[hashed] = of_hashed(design, reports, hashed)
+                pattern = tuple(values.index(value) for value in values)
+                low, high = ends.get(pattern, (math.inf, 0.0))
+                ends[pattern] = min(low, chances[hashed]), max(high, chances[hashed])
+            ratios = [high / low if low else math.inf for low, high in ends.values() if high]
+            alike = max(alike, math.log(max(ratios, default=1.0)))
+            low, high = min(chances.values()), max(chances.values())
+            every = max(every, math.log(high / low) if low else math.inf)
+    return alike, every
+
+
+@pytest.mark.parametrize(("t", "base", "one", "lifetime"), sorted(AFFINE))
+def test_at_most_holds_for_all_sequences_of_values_that_may_share_a_hash(t, base, one, lifetime, tmp_path):
+    wave = designs.affine(t, epsilon=one, base=base)
+    (high, low), second = stepped(wave, lifetime)
+    survey = Remembered.of(replace(wave, inside=high, outside=low, protocol=None, name="", notes=()), second)
+    asked, device = privacy.Asked("q", survey, waves=4), Ledger(tmp_path / "ledger")
+    for waves in (1, 2, 3, 4) if t < 5 else (1, 2, 3):
+        device.answer(survey.to_json(), 0, question="q", wave=waves)
+        alike, every = told_at_most(survey, waves)
+        most = asked.until(waves)[1]
+        assert alike <= most + 1e-9
+        assert device.spent().at_most == pytest.approx(most, rel=1e-9)
+        if t > base:  # what answers tell of the pattern is counted, too
+            assert every <= most + 1e-9
+            ((_, _, rho),) = prices.odds_of_memo(survey.first.pieces, second.keep, second.whole)
+            assert most <= one + (waves - 1) * rho + 1e-9
+
+
+@pytest.mark.parametrize("t", [3, 4, 5])
+def test_kept_answers_of_an_affine_design_prove_which_values_share_a_hash(t, tmp_path):
+    design = designs.affine(t, epsilon=1, base=2)
+    assert [told_at_most(design, waves)[0] for waves in (1, 2)] == pytest.approx([1, math.inf])
+    asked = privacy.Asked("q", design, waves=2, rule="kept")
+    assert (asked.until(1)[1], asked.until(2)[1], asked.per_change) == pytest.approx((1, math.inf, math.inf))
+    book = Ledger(tmp_path / "ledger", cap=50)
+    book.answer(design.to_json(), 0, question="q", wave=1, rule="kept")
+    with pytest.raises(LedgerError, match=r"ε would be ∞ .* show which values share a hash"):
+        book.answer(design.to_json(), 0, question="q", wave=2, rule="kept")
+
+
+def test_four_reports_of_a_short_memo_cost_3_72_and_a_cap_of_0_6_stops_them(tmp_path):
+    """The default for 1,024 categories; .6 was printed, and a cap of .6 answered twelve waves."""
+    survey = designs.remembered(1024, epsilon=0.25, lifetime=0.3)
+    assert survey.first.kind == "affine"
+    g = survey.first.base
+    words = list(itertools.product(range(g), repeat=4))  # any two of them are the hashes of four different values each
+    table = np.array([[of_hashed(survey, reports, hashed) for hashed in words] for reports in words])
+    true = float(np.log(table.max(axis=1) / table.min(axis=1)).max())
+    assert true == pytest.approx(3.724, abs=5e-4)
+    assert true < privacy.Asked("q", survey, waves=4).until(4)[1] < 2 * true
+    book = Ledger(tmp_path / "ledger", cap=0.6)
+    book.answer(survey.to_json(), 0, question="q", wave=0)
+    with pytest.raises(LedgerError, match="is refused"):
+        book.answer(survey.to_json(), 0, question="q", wave=1)
+
+
+def test_an_old_ledger_charges_a_shared_hash_from_the_next_answer_on(tmp_path):
+    """Files of before hold the size of the hash where `values` is null now."""
+    survey = designs.remembered(1024, epsilon=0.25, lifetime=0.3)
+    book = Ledger(tmp_path / "ledger")
+    for wave in range(3):
+        book.answer(survey.to_json(), 0, question="q", wave=wave)
+    body = opened(book.path.read_bytes(), "")
+    body["questions"][0]["values"] = survey.first.base
+    book.path.write_bytes(sealed(body))
+    book.answer(survey.to_json(), 0, question="q", wave=3)
+    assert book.spent().at_most == pytest.approx(privacy.Asked("q", survey, waves=4).until(4)[1])
 
 
 def test_a_change_can_show_more_than_the_values_cost():

@@ -58,7 +58,11 @@ class Spent(NamedTuple):
         # per_change is 0 where every answer was drawn anew: then no answer shows a change.
         most = "at most, besides showing that it changed" if self.per_change else "at most"
         names = ("if your answer never changed", "per change", most)
-        return "\n".join(f"{name}: ε = {value:.4g}" for name, value in zip(names, self, strict=True))
+        return "\n".join(f"{name}: ε = {_shown(value)}" for name, value in zip(names, self, strict=True))
+
+
+def _shown(epsilon: float) -> str:
+    return "∞" if math.isinf(epsilon) else f"{epsilon:.4g}"
 
 
 class Ledger:
@@ -188,12 +192,16 @@ class Ledger:
                 priced = price | {"epsilon": None if math.isinf(price["epsilon"]) else price["epsilon"]}
                 entry = {"question": question, "design": design, "rule": rule, **priced, "waves": []}
                 body["questions"].append(entry)
+            entry["values"] = price["values"]  # an old file may have the size of the hash here
             entry["waves"].append([str(wave), body["day"]])
             after = self._sum(body)
             if self._cap is not None and getattr(after, self._cap["of"]) > self._cap["epsilon"] + _ROUNDING:
+                shared = rule == "kept" and price["values"] is None and len(entry["waves"]) > 1
                 raise LedgerError(
-                    f"{question!r} is refused: ε would be {getattr(after, self._cap['of']):.4g} within "
+                    f"{question!r} is refused: ε would be {_shown(getattr(after, self._cap['of']))} within "
                     f"{self._cap['days']} days, and at most {self._cap['epsilon']:g} is allowed"
+                    + "; kept answers of an affine design show which values share a hash (k_ary has no hash)"
+                    * shared
                 )
             self._save(body)
             return bytes.fromhex(body["key"])
@@ -204,7 +212,7 @@ class Ledger:
         found = []
         for each in body["questions"]:
             n = sum(day > since for _, day in each["waves"])
-            found.append((prices.after(each, n), prices.further(each) if n else 0.0, prices.most(each, n)))
+            found.append((prices.after(each, n), prices.further(each, n), prices.most(each, n)))
         columns = list(zip(*found, strict=True)) or [(), (), ()]
         return Spent(math.fsum(columns[0]), max(columns[1], default=0.0), math.fsum(columns[2]))
 
@@ -332,7 +340,8 @@ def stream(key: bytes, question: str, design: str, label: str) -> Callable[[int]
 def kept(design: Node, truth: Any, of: Callable[[str], Callable[[int], bytes]]) -> Any:
     """The response that is kept for a value; of a design that remembers, its memo.
 
-    Of an affine design the hash is kept for all values, so that only g values of it can ever be told apart.
+    Of an affine design the hash is kept for all values, and its values have draws of their own: two categories that
+    share a value of the hash share its draw, so that answers also tell which categories do.
     """
     node = design["first"] if design["kind"] == "remembered" else design
     spot = client.Bytes(of("truth " + json.dumps(truth, ensure_ascii=False)))  # a number lies between two points

@@ -15,25 +15,35 @@ try:
 except ImportError:  # on a device without naysay, beside client.py
     import client  # type: ignore[no-redef, import-not-found]
 
-__all__ = ["after", "cost", "epsilon", "further", "most"]
+__all__ = ["after", "cost", "epsilon", "further", "most", "odds_of_memo"]
 
 Node = Mapping[str, Any]
 
 
 def cost(node: Node, rule: str) -> dict[str, Any]:
-    """ε of one answer, how many values can be kept apart, and for a memory (ln p, ln q, ln ρ) of each piece."""
+    """ε of one answer, how many values have draws of their own, and for a memory (ln p, ln q, ln ρ) of each piece.
+
+    The number of values is None where different values can share a draw.
+    """
     if rule != "memory":
         return {"epsilon": epsilon(node), "values": _values(node), "memo": None}
-    keep, whole = node["second"]["keep"], node["second"]["whole"]
-    memo = [[_ln(p), _ln(q), _ln(Fraction(keep * n + whole - keep, whole - keep))] for p, q, n in pieces(node["first"])]
+    memo = odds_of_memo(pieces(node["first"]), node["second"]["keep"], node["second"]["whole"])
     price = {"values": _values(node["first"]), "memo": memo, "rule": "memory"}
     return {"epsilon": after(price, 1), "values": price["values"], "memo": memo}
 
 
-def _values(node: Node) -> int:
+def odds_of_memo(parts: Iterable[tuple[Fraction, Fraction, int]], keep: int, whole: int) -> list[list[float]]:
+    """[ln p, ln q, ln ρ] of each piece (p, q, n) of a memo whose noise keeps `keep` of `whole`."""
+    return [[_ln(p), _ln(q), _ln(Fraction(keep * n + whole - keep, whole - keep))] for p, q, n in parts]
+
+
+def _values(node: Node) -> int | None:
+    """How many values have draws of their own; None for a hash with fewer values than there are categories."""
     if node["kind"] == "window":
         return int(node["steps"]) + 1
-    return int(node["base"]) if node["kind"] == "affine" else client.size(node)
+    if node["kind"] == "affine" and (node.get("named") or client.size(node) > node["base"]):
+        return None
+    return client.size(node)
 
 
 def after(entry: Mapping[str, Any], n: int) -> float:
@@ -43,30 +53,56 @@ def after(entry: Mapping[str, Any], n: int) -> float:
     if entry["rule"] != "memory":
         one = math.inf if entry["epsilon"] is None else entry["epsilon"]
         return float(one * (1 if entry["rule"] == "kept" else n))
-    return math.fsum(_grown(p, n * rho) - _grown(q, n * rho) for p, q, rho in entry["memo"])
+    return math.fsum(_plus_one(_grown(p, n * rho)) - _plus_one(_grown(q, n * rho)) for p, q, rho in entry["memo"])
 
 
 def _grown(log: float, power: float) -> float:
-    """ln(1 + p (ρ^w - 1)), for ln p and w ln ρ."""
-    more = log + power + math.log1p(-math.exp(-power))
-    return more if more > 700 else math.log1p(math.exp(more))
+    """ln(p (ρ^w - 1)), for ln p and w ln ρ."""
+    return log + power + math.log1p(-math.exp(-power)) if power else -math.inf
 
 
-def further(entry: Mapping[str, Any]) -> float:
-    """What a change of the value adds at most."""
-    if entry["rule"] == "memory":
-        return math.fsum(p - q for p, q, _ in entry["memo"])
-    return 0.0 if entry["rule"] == "fresh" else after(entry, 1)
+def _plus_one(*logs: float) -> float:
+    """ln(1 + Σ x), for logarithms of x."""
+    *rest, top = sorted((0.0, *logs))
+    return top + math.log1p(math.fsum(math.exp(log - top) for log in rest))
+
+
+def further(entry: Mapping[str, Any], n: int) -> float:
+    """What a change of the value adds at most to n answers."""
+    if entry["rule"] == "fresh" or not n:
+        return 0.0
+    if entry["values"] is None:
+        return math.inf if entry["rule"] == "kept" else most(entry, n) - after(entry, n)
+    return _lifetime(entry)
+
+
+def _lifetime(entry: Mapping[str, Any]) -> float:
+    """ε of all answers about one value."""
+    return after(entry, 1) if entry["rule"] == "kept" else math.fsum(p - q for p, q, _ in entry["memo"])
 
 
 def most(entry: Mapping[str, Any], n: int) -> float:
-    """The most that n answers can tell about the values, besides showing that a value changed."""
-    if entry["rule"] == "fresh" or not n:
+    """The most that n answers can tell about the values, besides showing that a value changed.
+
+    Draws of different values are independent, so that ε adds over the values that were held. But where two values can
+    share a hash, and with it a draw, answers also tell which ones do. Kept answers then prove it. For memos, the chance
+    of report j + 1, given those before it, lies between two bounds: that of a memo which all j reports named, and that
+    of one which none of them named. The logarithms of their ratios add, whatever the values are.
+    """
+    if entry["rule"] == "fresh" or n < 2:
         return after(entry, n)
-    each: float = min(n, entry["values"]) * further(entry)
+    if entry["values"] is not None:
+        separate: float = min(n, entry["values"]) * _lifetime(entry)
+        if entry["rule"] == "kept":
+            return separate
+        return min(separate, n * max(after(entry, k) / k for k in range(1, n + 1)))
     if entry["rule"] == "kept":
-        return each
-    return min(each, n * max(after(entry, k) / k for k in range(1, n + 1)))
+        return math.inf
+    return math.fsum(
+        _plus_one(_grown(p, (j + 1) * rho)) - _plus_one(_grown(p, j * rho), _grown(q, rho))
+        for p, q, rho in entry["memo"]
+        for j in range(n)
+    )
 
 
 def epsilon(node: Node) -> float:

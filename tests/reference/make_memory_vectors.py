@@ -53,12 +53,14 @@ def account(design):
             lambda label: ledger.stream(KEY, "q", digest, label),
         )
         memos.append([truth, client.said(first, memo)])
-    finite = [[each(entry, n) for each in (prices.after, prices.most)] for n in (1, 2, 5, 100)]
+    costs = [[finite(each(entry, n)) for each in (prices.after, prices.most)] for n in (1, 2, 5, 100)]
     told = {"rule": rule, "digest": digest, "values": entry["values"], "kept": memos}
-    return told | {
-        "costs": None if math.isinf(finite[0][0]) else finite,
-        "per_change": None if math.isinf(finite[0][0]) else prices.further(entry),
-    }
+    return told | {"costs": costs, "per_change": finite(prices.further(entry, 100))}
+
+
+def finite(value):
+    """The number, or None for infinity, as in JSON."""
+    return None if math.isinf(value) else value
 
 
 def main():

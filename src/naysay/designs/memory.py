@@ -37,7 +37,9 @@ def remembered(
 
     Memory is bought by a weaker promise: the reports of several waves are not independent draws. Two reports of one
     memo can tell more than twice `epsilon`; `privacy.after_waves` says how much. Each further value that a person
-    takes has a memo of its own.
+    takes has a memo of its own. In an affine design, two values that share a hash share a memo, so that reports also
+    tell which values do: over all values, they cost up to about ln ρ a wave, and no number of lifetimes bounds them.
+    `privacy.schedule` says how much.
 
     Parameters
     ----------

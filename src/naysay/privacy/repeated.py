@@ -27,10 +27,10 @@ _LISTED = 120  # responses up to which all pairs of them are looked at
 _TOLD = {
     "fresh": "ε adds: two new draws tell twice as much as one",
     "kept": "two different answers prove a change, so that no ε bounds the pair; given which answers are equal, ε for "
-    "each value that was held",
+    "each value that was held, unless values share a hash (affine designs: no ε bounds it)",
     "redraw": "people whose value stayed draw anew with the chance that is given, so that two different answers prove "
     "nothing",
-    "memory": "two reports of one memo; a further value has a memo of its own",
+    "memory": "two reports of one memo; a further value (of an affine design: of its hash) has a memo of its own",
 }
 
 
@@ -96,7 +96,7 @@ def waves(design: Answerable, *, rule: str | None = None, redraw: float = 0.5) -
     [2.0, 2.693, 3.609]
     >>> print(waves(survey, rule="kept"))
     rule of asking again (kept): two different answers prove a change, so that no ε bounds the pair; given which \
-answers are equal, ε for each value that was held
+answers are equal, ε for each value that was held, unless values share a hash (affine designs: no ε bounds it)
     <BLANKLINE>
     what is told                                   ε
     one answer                                     1

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from naysay.design import Answerable
+from naysay import prices
+from naysay.design import AffineHash, Answerable, Design
 from naysay.design.base import check_channel
 from naysay.design.memory import memory_of
 from naysay.errors import DesignError
 from naysay.printing import Column, Content, Note, Sentence, Table, plain, text
-from naysay.privacy.repeated import after_waves
 from naysay.privacy.statement import epsilon
 
 __all__ = ["Asked", "Schedule", "approximate", "schedule"]
@@ -71,23 +72,19 @@ class Asked:
     def until(self, wave: int) -> tuple[float, float]:
         """ε of the answers up to a wave: if the value never changed, and at most."""
         n = sum(each <= wave for each in self.waves)  # type: ignore[union-attr]
-        one = epsilon(check_channel(self.design, ""))
-        if not n:
-            return 0.0, 0.0
-        if self.rule == "fresh":
-            return n * one, n * one
-        unchanged = one if self.rule == "kept" else after_waves(self.design, n)
-        each = min(n, _values(self.design)) * self.per_change
-        if self.rule == "kept":
-            return unchanged, each
-        return unchanged, min(each, n * max(after_waves(self.design, k) / k for k in range(1, n + 1)))
+        return prices.after(self._price, n), prices.most(self._price, n)
 
     @property
     def per_change(self) -> float:
         """What a change of the value adds at most."""
-        memory = memory_of(self.design)
-        kept = check_channel(self.design, "") if memory is None else memory.first
-        return 0.0 if self.rule == "fresh" else epsilon(kept)
+        return prices.further(self._price, len(self.waves))  # type: ignore[arg-type]
+
+    @cached_property
+    def _price(self) -> dict[str, Any]:
+        """The price of an answer, as `naysay.prices` takes it."""
+        memory, channel = memory_of(self.design), check_channel(self.design, "")
+        memo = memory and prices.odds_of_memo(memory.first.pieces, memory.second.keep, memory.second.whole)
+        return {"rule": self.rule, "epsilon": epsilon(channel), "values": _values(channel), "memo": memo}
 
 
 @dataclass(frozen=True)
@@ -166,6 +163,11 @@ class Schedule:
         if any(each.rule == "memory" for each in self.asked):
             found.append("memory is bought by a weaker promise: reports of one memo can tell more than new draws would")
             found.append("reports of memos also show, with some chance, that the value changed; see privacy.waves")
+        shared = {each.rule for each in self.asked if each._price["values"] is None}
+        if "kept" in shared:
+            found.append("kept answers of an affine design tell which values share a hash; k_ary has no hash")
+        if "memory" in shared:
+            found.append("values that share the hash of an affine design share a memo; at most counts what that tells")
         if self.cap is not None and self.at_most > self.cap:
             first = next(wave for wave in range(1, self.last + 1) if self.until(wave)[1] > self.cap)
             found.append(f"the cap of {self.cap:g} can be exceeded from wave {first} on; devices then refuse to answer")
@@ -203,7 +205,7 @@ def schedule(asked: Sequence[Asked], *, cap: float | None = None) -> Schedule:
     >>> crash = designs.remembered(1024, epsilon=1, lifetime=2)
     >>> found = schedule([Asked("crash", crash, waves=12), Asked("age", designs.k_ary(8, epsilon=1))])
     >>> [round(value, 2) for value in (found.unchanged, found.per_change, found.at_most)]
-    [3.0, 2.0, 7.0]
+    [3.0, 15.25, 18.25]
     """
     names = [each.question for each in asked]
     if not names or len(set(names)) < len(names):
@@ -262,11 +264,13 @@ def approximate(one: float, number: int, *, delta: float) -> float:
     return best
 
 
-def _values(design: Answerable) -> int:
-    """How many values can be told apart by kept answers: those of the hash, of an affine design."""
+def _values(design: Design) -> int | None:
+    """How many values have draws of their own; None for a hash with fewer values than there are categories."""
     memory = memory_of(design)
-    kept = check_channel(design, "") if memory is None else memory.first
-    return int(getattr(kept, "base", 0)) or len(kept.categories)
+    kept = design if memory is None else memory.first
+    if isinstance(kept, AffineHash) and (kept.named or len(kept.categories) > kept.base):
+        return None
+    return len(kept.categories)
 
 
 def _number(value: float) -> str:

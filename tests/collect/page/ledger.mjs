@@ -24,15 +24,15 @@ const TASKS = {
     ),
   accounts: ({ key, accounts }) =>
     Promise.all(
-      accounts.map(async ({ json: { design }, rule, kept: known, ...entry }) => {
+      accounts.map(async ({ json: { design }, rule, kept: known }) => {
         const hash = await digest(design);
         const of = (label, act) => streamed(octets(key), "q", hash, label, act);
         const memos = await Promise.all(
           known.map(async ([truth]) => kept(design, design.named ? await nameOf(truth) : truth, of)),
         );
         const price = { ...cost(design, rule), rule };
-        const costs = entry.costs && [1, 2, 5, 100].map((n) => [after(price, n), most(price, n)]);
-        return { digest: hash, values: price.values, kept: memos, costs, per_change: entry.costs && further(price) };
+        const costs = [1, 2, 5, 100].map((n) => [after(price, n), most(price, n)]);
+        return { digest: hash, values: price.values, kept: memos, costs, per_change: further(price, 100) };
       }),
     ),
   async life({ text, design, memory, days }) {

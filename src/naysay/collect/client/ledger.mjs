@@ -64,13 +64,17 @@ export class Ledger {
         entry = { question, design, rule, ...price, epsilon: finite(price.epsilon), waves: [] };
         body.questions.push(entry);
       }
+      entry.values = price.values; // an old text may have the size of the hash here
       entry.waves.push([String(wave), body.day]);
       if (this.cap) {
         const after = this.#sum(body)[LINES[this.cap.of]];
-        if (after > this.cap.epsilon + ROUNDING)
+        if (after > this.cap.epsilon + ROUNDING) {
+          const shared = rule === "kept" && price.values === null && entry.waves.length > 1;
           throw new LedgerError(
-            `${question} is refused: ε would be ${after.toPrecision(4)} within ${this.cap.days} days, and at most ${this.cap.epsilon} is allowed`,
+            `${question} is refused: ε would be ${after === Infinity ? "∞" : after.toPrecision(4)} within ${this.cap.days} days, and at most ${this.cap.epsilon} is allowed` +
+              (shared ? "; kept answers of an affine design show which values share a hash (k_ary has no hash)" : ""),
           );
+        }
       }
       await this.storage.setItem(this.name, await sealed(body));
       return octetsOf(body.key);
@@ -83,7 +87,7 @@ export class Ledger {
     for (const entry of body.questions) {
       const n = entry.waves.filter(([, day]) => day > since).length;
       found.unchanged += after(entry, n);
-      found.perChange = Math.max(found.perChange, n ? further(entry) : 0);
+      found.perChange = Math.max(found.perChange, further(entry, n));
       found.atMost += most(entry, n);
     }
     return found;
@@ -241,10 +245,12 @@ export function digest(node) {
 
 // What answers cost: prices.py says it in Python.
 
-/** ε of one answer, how many values can be kept apart, and for a memory [ln p, ln q, ln ρ] of each piece. */
+/** ε of one answer, how many values have draws of their own (null where values can share one), and for a memory
+ * [ln p, ln q, ln ρ] of each piece. */
 export function cost(node, rule) {
   const first = node.kind === "remembered" ? node.first : node;
-  const values = first.kind === "window" ? first.steps + 1 : first.kind === "affine" ? first.base : categories(first).length;
+  const shared = first.kind === "affine" && (first.named || categories(first).length > first.base);
+  const values = first.kind === "window" ? first.steps + 1 : shared ? null : categories(first).length;
   if (rule !== "memory") return { epsilon: epsilon(node), values, memo: null };
   const [keep, whole] = [BigInt(node.second.keep), BigInt(node.second.whole)];
   const memo = pieces(first).map(({ p, q, n }) => [ln(...p), ln(...q), ln(keep * n + whole - keep, whole - keep)]);
@@ -255,29 +261,43 @@ export function cost(node, rule) {
 export function after(entry, n) {
   if (!n) return 0;
   if (entry.rule !== "memory") return (entry.epsilon ?? Infinity) * (entry.rule === "kept" ? 1 : n);
-  return entry.memo.reduce((sum, [p, q, rho]) => sum + grown(p, n * rho) - grown(q, n * rho), 0);
+  return entry.memo.reduce((sum, [p, q, rho]) => sum + plusOne(grown(p, n * rho)) - plusOne(grown(q, n * rho)), 0);
 }
 
-/** What a change of the value adds at most. */
-export function further(entry) {
-  if (entry.rule === "memory") return entry.memo.reduce((sum, [p, q]) => sum + p - q, 0);
-  return entry.rule === "fresh" ? 0 : after(entry, 1);
+/** What a change of the value adds at most to n answers. */
+export function further(entry, n) {
+  if (entry.rule === "fresh" || !n) return 0;
+  if (entry.values === null) return entry.rule === "kept" ? Infinity : most(entry, n) - after(entry, n);
+  return lifetime(entry);
 }
 
-/** The most that n answers can tell about the values, besides showing that a value changed. */
+/** ε of all answers about one value. */
+const lifetime = (entry) => (entry.rule === "kept" ? after(entry, 1) : entry.memo.reduce((sum, [p, q]) => sum + p - q, 0));
+
+/** The most that n answers can tell about the values, besides showing that a value changed; prices.py has the reason. */
 export function most(entry, n) {
-  if (entry.rule === "fresh" || !n) return after(entry, n);
-  const each = Math.min(n, entry.values) * further(entry);
-  if (entry.rule === "kept") return each;
-  let one = 0;
-  for (let k = 1; k <= n; k++) one = Math.max(one, after(entry, k) / k);
-  return Math.min(each, n * one);
+  if (entry.rule === "fresh" || n < 2) return after(entry, n);
+  if (entry.values !== null) {
+    const separate = Math.min(n, entry.values) * lifetime(entry);
+    if (entry.rule === "kept") return separate;
+    let highest = 0;
+    for (let k = 1; k <= n; k++) highest = Math.max(highest, after(entry, k) / k);
+    return Math.min(separate, n * highest);
+  }
+  if (entry.rule === "kept") return Infinity;
+  let sum = 0;
+  for (const [p, q, rho] of entry.memo)
+    for (let j = 0; j < n; j++) sum += plusOne(grown(p, (j + 1) * rho)) - plusOne(grown(p, j * rho), grown(q, rho));
+  return sum;
 }
 
-/** ln(1 + p (ρ^w - 1)), for ln p and w ln ρ. */
-function grown(log, power) {
-  const more = log + power + Math.log1p(-Math.exp(-power));
-  return more > 700 ? more : Math.log1p(Math.exp(more));
+/** ln(p (ρ^w - 1)), for ln p and w ln ρ. */
+const grown = (log, power) => (power ? log + power + Math.log1p(-Math.exp(-power)) : -Infinity);
+
+/** ln(1 + Σ x), for logarithms of x. */
+function plusOne(...logs) {
+  const [top, ...rest] = [0, ...logs].sort((one, other) => other - one);
+  return top + Math.log1p(rest.reduce((sum, log_) => sum + Math.exp(log_ - top), 0));
 }
 
 /** ε of one answer; where there is no closed form, a bound. */
