@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import UserDict
+from collections import Counter, UserDict
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +11,47 @@ from typing import Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+__all__ = ["Place", "group_of"]
+
 PACKAGE = Path(__file__).parents[1]
+
+
+class _Repeats:
+    """A command that loses nothing which is given twice: lists of names grow, and any other option is refused.
+
+    The parser below would keep the last value of a repeated option, and forget the others in silence.
+    """
+
+    def make_parser(self, ctx: Any) -> Any:
+        """The parser of one call, which counts how often each option is given."""
+        records = [each for each in self.get_params(ctx) if each.metavar == "RECORD" and not each.multiple]  # type: ignore[attr-defined]
+        for option in records:  # so that the parser collects them
+            option.multiple = True
+        parser = super().make_parser(ctx)  # type: ignore[misc]
+        for option in records:
+            option.multiple = False
+        parse = parser.parse_args
+
+        def parse_once(args: list[str]) -> Any:
+            values, rest, order = parse(args)
+            for option, times in Counter(order).items():
+                lone = option.param_type_name == "option" and not (option.multiple or option.count)
+                if times > 1 and lone and option not in records:
+                    raise typer.BadParameter(f"it is given {times} times; give it once", ctx=ctx, param=option)
+            # the records of one list are one record: --drop a --drop b is --drop a,b
+            joined = {option.name: ",".join(values[option.name]) for option in records if option.name in values}
+            return values | joined, rest, order
+
+        parser.parse_args = parse_once
+        return parser
+
+
+class _Command(_Repeats, TyperCommand):
+    """A command that loses no option."""
+
+
+class _Group(_Repeats, TyperGroup):
+    """A group that loses no option."""
 
 
 class Place(NamedTuple):
@@ -24,10 +64,13 @@ class Place(NamedTuple):
         """The command, after importing its module."""
         module = import_module(f"naysay.{self.module}")
         if self.function == "group":
+            for each in module.app.registered_commands:
+                each.cls = _Command
+            module.app.info.cls = _Group
             found: Any = typer.main.get_group(module.app)
         else:
             app = typer.Typer(rich_markup_mode=None, add_completion=False)
-            app.command(name)(getattr(module, self.function))
+            app.command(name, cls=_Command)(getattr(module, self.function))
             found = typer.main.get_command(app)
         found.name = name
         return found
@@ -53,7 +96,7 @@ class _Commands(UserDict[str, Any]):
 def group_of(places: dict[str, Place]) -> type[TyperGroup]:
     """A class of command group with these commands, in this order."""
 
-    class Group(TyperGroup):
+    class Group(_Group):
         def __init__(self, **options: Any) -> None:
             super().__init__(**options)
             self.commands = _Commands(places)
