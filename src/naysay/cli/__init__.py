@@ -36,6 +36,7 @@ COMMANDS = {
     "protect": Place("microdata.commands.protect"),
     "utility": Place("microdata.commands.utility"),
     "attack": Place("microdata.commands.attack"),
+    "table": Place("microdata.commands.table"),
     "designs": Place("cli.design", "catalog"),
     "serve": Place("collect.commands.serve"),
     "respond": Place("collect.commands.respond"),

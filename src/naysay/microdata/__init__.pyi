@@ -2,6 +2,7 @@
 from naysay.microdata import attack as attack
 from naysay.microdata import panel as panel
 from naysay.microdata import protect as protect
+from naysay.microdata import tables as tables
 from naysay.microdata import utility as utility
 from naysay.microdata.combinations.contributions import Contribution as Contribution
 from naysay.microdata.combinations.contributions import Contributions as Contributions
