@@ -1,7 +1,9 @@
 """Clients that keep a promise of ε = 1, and clients that break it as published libraries do. Run as a program, one of
 them answers truths line by line."""
 
+import hashlib
 import math
+import random
 import secrets
 import sys
 
@@ -57,6 +59,51 @@ def padded_lie(truth):
 def even_nonce(truth):
     """A number against replays, whose lowest bit is the truth's."""
     return [k_ary(truth, 1.0), int(RANDOM.integers(2**39)) * 2 + int(truth) % 2]
+
+
+def nonce_and_xor(truth):
+    """A random number, and the report under it: noise alone, the truth together."""
+    nonce = int(RANDOM.integers(2**40))
+    return {"nonce": nonce, "said": int(truth) ^ nonce}
+
+
+def nonce_and_sum(truth):
+    nonce = int(RANDOM.integers(2**40))
+    return f"{nonce};{nonce + int(truth)}"
+
+
+def two_tokens(truth):
+    """Two random tokens, which are the same one for even truths."""
+    one, other = RANDOM.bytes(6).hex(), RANDOM.bytes(6).hex()
+    return ["x" + one, "x" + (other if int(truth) % 2 else one)]
+
+
+def salted(truth):
+    """A salt beside a hash of salt and truth, which is called anonymous."""
+    salt = RANDOM.bytes(8).hex()
+    return {"id": hashlib.sha256(f"{salt}{truth}".encode()).hexdigest(), "salt": salt}
+
+
+def hash_of(seed, truth, g=8):
+    """A hash of a category, as local hashing takes one."""
+    return random.Random(f"{seed} {truth}").randrange(g)
+
+
+def seeded(truth):
+    """Local hashing whose noise was forgotten."""
+    seed = int(RANDOM.integers(2**32))
+    return [seed, hash_of(seed, truth)]
+
+
+def local_hashing(truth, epsilon=5.0, g=8):
+    """Local hashing at ε = 5 where 1 is promised."""
+    seed = int(RANDOM.integers(2**32))
+    return [seed, int(k_ary(str(hash_of(seed, truth, g)), epsilon, g))]
+
+
+def replay(report, truth):
+    """Whether the hash of a truth is the one reported."""
+    return hash_of(report[0], truth) == report[1]
 
 
 def telling_letter(truth):

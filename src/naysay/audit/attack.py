@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from naysay import _checks
-from naysay.audit.clients import Callee, Client, Observed
-from naysay.audit.features import Feature, features
+from naysay.audit.clients import Callee, Client, Observed, Replay
+from naysay.audit.features import Feature, features, parsed
 from naysay.audit.judging import detectable, judged, sought
 from naysay.audit.verdict import Audit, Finding
 from naysay.errors import DataError
@@ -21,6 +21,7 @@ from naysay.errors import DataError
 __all__ = ["audit"]
 
 _FEWEST = 100  # runs of each truth
+_SHARES = (0.1, 0.01, 0.001)  # of the other truth's reports, in events whose power is told
 _WARM = 100  # runs before those that count: the first ones are slower
 
 
@@ -33,13 +34,15 @@ def audit(
     alpha: float = 0.01,
     rng: np.random.Generator | None = None,
     console: Console | None = None,
+    replay: Callable[[Any, str], Hashable] | None = None,
 ) -> Audit:
     """Whether a client that promises ε can be shown to tell more.
 
-    Each truth is given `runs` times, in random order. All that can be observed is searched for the event that tells two
-    truths apart best: the value and the bytes of a report, its length, the order of its items, members, the low bits of
-    floats, errors, the random bytes read and the time taken. The search uses one half of the reports. The other half
-    judges the event, at confidence 1 - α over all ordered pairs of truths.
+    Each truth is given `runs` times, in random order. All that can be observed is searched for the event that tells
+    two truths apart best: the value and the bytes of a report, its length, the order of its items, members, the low
+    bits of floats, what any two fields tell together, errors, the random bytes read and the time taken. The search
+    uses one half of the reports. The other half judges the event, at confidence 1 - α over all ordered pairs of
+    truths.
 
     Parameters
     ----------
@@ -57,6 +60,10 @@ def audit(
         For the order of the truths.
     console : rich Console, optional
         Where to show progress. Ctrl-C ends the runs, and what was seen until then is judged.
+    replay : callable, optional
+        Takes a report, parsed, and a truth; returns what a reader who knows the client computes from both, such as
+        whether the hash of that truth under the report's seed is the one reported. Without it, relations of two fields
+        and common hashes of a salt and a truth are looked at; a hash of another kind is not run again.
 
     Returns
     -------
@@ -77,6 +84,19 @@ def audit(
     >>> audit(lambda truth: truth, ("a", "b"), epsilon=1.0, runs=400).shown > 3
     True
 
+    A seed and a hash without noise; each of them alone is random.
+
+    >>> import random
+    >>> def hashed(seed, truth):
+    ...     return random.Random(f"{seed} {truth}").randrange(16)
+    >>> def report(truth):
+    ...     seed = random.getrandbits(32)
+    ...     return [seed, hashed(seed, truth)]
+    >>> audit(report, ("a", "b"), epsilon=1.0, runs=400, alpha=1e-6).verdict
+    'not refuted'
+    >>> audit(report, ("a", "b"), 1.0, runs=400, replay=lambda said, truth: hashed(said[0], truth) == said[1]).verdict
+    'FAIL'
+
     References
     ----------
     Clopper & Pearson (1934) for the bound; Bichsel, Steffen, Bogunovic & Vechev (2021) for the split halves; Mironov
@@ -95,12 +115,31 @@ def audit(
     rows = [each[:fewest] for each in rows]
     pairs = list(itertools.permutations(range(len(truths)), 2))
     level = alpha / len(pairs)
-    found = list(features(seen))
+    known = _replayed(replay) if replay else source.replay
+    found = list(features(seen, truths, known))
     results = [_judged(found, rows[x], rows[y], (truths[x], truths[y]), level) for x, y in pairs]
     results.sort(key=lambda each: -each.epsilon)
     half = fewest - fewest // 2
     clear = detectable(epsilon, results[0].other_count / half, half, level)
-    return Audit(source.name, epsilon, tuple(results), half, clear, alpha, stopped)
+    powers = tuple((share, detectable(epsilon, share, half, level)) for share in _SHARES)
+    return Audit(source.name, epsilon, tuple(results), half, clear, alpha, stopped, powers, known is not None)
+
+
+def _replayed(function: Callable[[Any, str], Hashable]) -> Replay:
+    """What a function of a report and a truth gives for all truths."""
+
+    def replay(reports: Sequence[bytes], truths: Sequence[str]) -> list[Hashable]:
+        values: list[Hashable] = []
+        for place, report in enumerate(reports):
+            try:
+                values.append(tuple(function(parsed(report), truth) for truth in truths))
+                hash(values[-1])
+            except Exception as error:
+                problem = f"{type(error).__name__}: {error}"
+                raise DataError(f"the replay of report {place + 1:,}, {report[:60]!r}, failed: {problem}") from None
+        return values
+
+    return replay
 
 
 def _checked(truths: Sequence[str], epsilon: float, runs: int, alpha: float) -> list[str]:

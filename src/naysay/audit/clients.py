@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, cast
 from urllib.parse import urlsplit
@@ -24,8 +24,11 @@ from naysay.design.drawing import ByteSource, system
 from naysay.errors import DataError
 from naysay.responses import Responses
 
-__all__ = ["Callee", "Client", "Command", "Endpoint", "Observed", "of_design"]
+__all__ = ["Callee", "Client", "Command", "Endpoint", "Observed", "Replay", "of_design"]
 
+Replay = Callable[[Sequence[bytes], Sequence[str]], list[Hashable]]
+
+_CELLS = 2**22  # responses × categories whose likelihoods are computed at a time
 _QUIET = 10.0  # seconds after which a program that has not answered is asked for everything at once
 
 
@@ -55,9 +58,13 @@ class Observed:
 
 
 class Client(ABC):
-    """What takes truths and lets reports out."""
+    """What takes truths and lets reports out.
+
+    `replay` gives what a reader who knows the client computes from each of its reports, if that is known.
+    """
 
     name: str
+    replay: Replay | None = None
 
     @abstractmethod
     def observe(self, truths: Sequence[str]) -> Iterator[Observed]:
@@ -128,6 +135,17 @@ def of_design(design: Answerable, level: Any = None) -> Client:
     """
     channel = design.channel(level)
     places = {str(label): place for place, label in enumerate(channel.categories)}
+    codes: dict[str, Any] = {}
+
+    def replay(reports: Sequence[bytes], truths: Sequence[str]) -> list[Hashable]:
+        """How likely each report is under each truth, beside the truth under which it is most likely."""
+        chosen, drawn, likely = [places[truth] for truth in truths], list(codes.values()), []
+        step = max(_CELLS // len(channel.categories), 1)
+        for start in range(0, len(drawn), step):
+            rows = channel.rows(np.concatenate(drawn[start : start + step]))[:, chosen]
+            likely += (rows / rows.max(axis=1, keepdims=True)).round(9).tolist()
+        known = {text.encode(): tuple(row) for text, row in zip(codes, likely, strict=True)}
+        return [known[report] for report in reports]
 
     def answered(truth: str) -> Observed:
         read = 0
@@ -140,9 +158,13 @@ def of_design(design: Answerable, level: Any = None) -> Client:
         began = time.perf_counter()
         drawn = channel.drawn(np.array([places[truth]]), ByteSource(counted))
         (said,) = Responses(drawn, channel.space).texts()
-        return Observed(str(said).encode(), time.perf_counter() - began, read)
+        seconds = time.perf_counter() - began
+        codes[str(said)] = drawn
+        return Observed(str(said).encode(), seconds, read)
 
-    return Callee(answered, channel.name or channel.kind)
+    client = Callee(answered, channel.name or channel.kind)
+    client.replay = replay
+    return client
 
 
 class Command(Client):

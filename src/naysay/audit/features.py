@@ -1,4 +1,4 @@
-"""What can be told apart in reports: value, bytes, length, order, members, floats to the last bit, time."""
+"""What can be told apart in reports: value, bytes, length, order, members, floats to the last bit, pairs, time."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from naysay.audit.clients import Observed
+from naysay.audit.clients import Observed, Replay
+from naysay.audit.relations import pairs
 
-__all__ = ["Feature", "features"]
+__all__ = ["Feature", "features", "parsed"]
 
 _PLACES = 256  # items of a report that are looked at one by one, and members that are looked for
 _SHORT = 64  # bytes of a report that are looked at one by one
@@ -45,20 +46,27 @@ class Feature:
     values: Sequence[Any]
 
 
-def features(seen: Sequence[Observed]) -> Iterator[Feature]:
-    """Everything about the reports by which truths could be told apart."""
+def features(seen: Sequence[Observed], truths: Sequence[str] = (), replay: Replay | None = None) -> Iterator[Feature]:
+    """Everything about the reports by which truths could be told apart.
+
+    `replay` takes all reports and the truths, and gives what a reader computes from each report.
+    """
     yield _coded("the bytes", [each.report for each in seen])
     yield _coded("the length in bytes", [len(each.report) for each in seen])
     yield _coded("an error", [each.error for each in seen])
     if any(each.beside for each in seen):
         yield _coded("what stands beside it", [each.beside for each in seen])
-    reports = [_parsed(each.report) for each in seen]
+    reports = [parsed(each.report) for each in seen]
     value = _coded("the value", [_canonical(each) for each in reports])
     members = list(_members(reports))
     yield value
     yield from members
     yield from _positions(reports)
     yield from _numbers(reports)
+    for name, related in pairs(reports, truths):
+        yield from _related(name, related)
+    if replay is not None:
+        yield _coded("the report replayed for each truth", replay([each.report for each in seen], truths))
     if all(isinstance(each, str) for each in reports):
         yield from _bytes_by_place([each.report for each in seen])
     if any(isinstance(each, dict) for each in reports):
@@ -71,7 +79,17 @@ def features(seen: Sequence[Observed]) -> Iterator[Feature]:
         yield _binned("the time in µs", np.array([(each.seconds or 0.0) * 1e6 for each in seen]))
 
 
-def _parsed(report: bytes) -> Any:
+def _related(name: str, values: Sequence[Any]) -> Iterator[Feature]:
+    """A relation of two fields: as it is, or if it hardly comes again, its size and lowest bits."""
+    if len(set(values)) <= _DISTINCT * len(values) or len(values) < 1 / _DISTINCT:
+        yield _coded(name, values)
+        return
+    yield _binned(name, np.array([float(value) for value in values]))
+    if all(isinstance(value, int) for value in values):
+        yield _coded(f"the lowest bits of {name}", [value % 4 for value in values])
+
+
+def parsed(report: bytes) -> Any:
     """What a report says: a number, a list of items, an object, or a text."""
     text = report.decode("utf-8", errors="backslashreplace")
     try:

@@ -122,8 +122,11 @@ def judged(event: Event, rows: Codes, others: Codes, alpha: float) -> tuple[int,
     return k, other, lower_bound(k, other, min(len(rows), len(others)), alpha)
 
 
-def detectable(epsilon: float, share: float, n: int, alpha: float) -> float:
+def detectable(epsilon: float, share: float, n: int, alpha: float) -> float | None:
     """The true ε that n reports of either truth would have shown to be above `epsilon`, with probability .9.
+
+    None if no event of this share can show one: e^ε times the share of the other truth would be more than all reports
+    of the one truth.
 
     Parameters
     ----------
@@ -140,7 +143,7 @@ def detectable(epsilon: float, share: float, n: int, alpha: float) -> float:
     >>> round(detectable(1.0, 1 / (math.exp(1.1) + 15), 50_100, 0.01), 3)
     1.1
     """
-    share = min(max(share, 0.5 / n), 1 - 0.5 / n)
+    share = max(share, 0.5 / n)
     certain, powerful = stats.norm.isf(alpha / 2), stats.norm.isf(1 - _POWER)
 
     def gap(true: float) -> float:
@@ -149,4 +152,7 @@ def detectable(epsilon: float, share: float, n: int, alpha: float) -> float:
         needed = certain * (one + two) + powerful * np.hypot(one, two)
         return float((true - epsilon) * np.sqrt(n) - needed)
 
-    return float(optimize.brentq(gap, epsilon, epsilon + 100))
+    most = -float(np.log(share))
+    if most <= epsilon or gap(most) < 0:
+        return None
+    return float(optimize.brentq(gap, epsilon, most))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from naysay.audit.relations import FIELDS, HASHES
 from naysay.printing import Column, Note, Sentence, Table, plain, text
 from naysay.printing.content import Content
 from naysay.printing.html import notebook
@@ -48,21 +50,28 @@ class Audit:
         One for each ordered pair of truths, the most telling first.
     judged : int
         Reports of each truth by which events were judged; as many were used to find them.
-    detectable : float
-        A true ε above this would have been found with probability .9, by the event found.
+    detectable : float or None
+        A true ε above this would have been shown with probability .9, by an event as common as the best one; None if no
+        event that common can show one.
     alpha : float
         The probability that a client which keeps its promise is refuted.
     stopped : bool
         Whether the runs ended early.
+    powers : tuple of (share, ε)
+        The same for events of some shares of the other truth's reports.
+    replayed : bool
+        Whether it was declared what a reader computes from a report and a truth.
     """
 
     client: str
     claimed: float
     findings: tuple[Finding, ...]
     judged: int
-    detectable: float
+    detectable: float | None
     alpha: float
     stopped: bool = False
+    powers: tuple[tuple[float, float | None], ...] = ()
+    replayed: bool = False
 
     @property
     def shown(self) -> float:
@@ -95,6 +104,7 @@ class Audit:
             Sentence(f"{self.client}: {self.verdict}"),
             Sentence(self._told()),
             Table(columns, rows, caption=f"The most telling event of each pair; {self.judged:,} reports of each truth"),
+            *([] if self.refuted else [Note(self._power()), Note(self._limits())]),
             *([Note("the runs were stopped early: fewer reports show less")] if self.stopped else []),
         ]
 
@@ -105,10 +115,29 @@ class Audit:
                 f"ε = {self.claimed:.4g} is promised, and ε is above {self.shown:.4g} (confidence "
                 f"{1 - self.alpha:.4g}): {best.event} tells {best.truth!r} from {best.other!r}"
             )
+        shown = max(self.shown, 0)
+        return f"ε = {self.claimed:.4g} is promised; at least {shown:.4g} was shown. No audit can prove that it is kept"
+
+    def _power(self) -> str:
+        """Which true ε would have been shown, by how common an event."""
+        most = math.exp(-self.claimed)
+        limit = f"no event in more than {most:.2g} of the other truth's reports can show an ε above {self.claimed:.4g}"
+        able = [f"in one of {1 / share:,.0f} above {true:.4g}" for share, true in self.powers if true is not None]
+        if not able:
+            return f"{limit}, and rarer ones need more runs than these"
         return (
-            f"ε = {self.claimed:.4g} is promised; at least {max(self.shown, 0):.4g} was shown. In an event as common "
-            f"as the best one here, a true ε above {self.detectable:.4g} would have been found with probability .9; a "
-            "rarer one needs more runs. Each report was looked at by itself. No audit can prove that a promise is kept"
+            "shown with probability .9, where the search picks it: a true ε of an event that is, among the other "
+            f"truth's reports, {', '.join(able)}; {limit}"
+        )
+
+    def _limits(self) -> str:
+        """What was not looked at."""
+        hashes = "the replay that was declared" if self.replayed else f"{', '.join(HASHES)} of a salt and a truth"
+        other = "" if self.replayed else "; other hashes with a seed were not run again (declare them: replay)"
+        return (
+            "each report was looked at by itself, its fields one by one, and two by two where all reports have the "
+            f"same ones, up to {FIELDS} (equal, difference, xor; {hashes}){other}; what three fields, or several "
+            "reports, tell together was not looked at"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -120,6 +149,8 @@ class Audit:
                 "verdict": self.verdict,
                 "shown": self.shown,
                 "detectable": self.detectable,
+                "powers": [{"share": share, "detectable": true} for share, true in self.powers],
+                "replayed": self.replayed,
                 "alpha": self.alpha,
                 "judged": self.judged,
                 "stopped": self.stopped,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -43,6 +44,14 @@ class Options:
         str | None, typer.Option(metavar="DESIGN", help="Instead of COMMAND: naysay's own sampler of this design.")
     ] = None
     categories: options.Categories = None
+    replay: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:FUNCTION",
+            help="A function of Python that takes a report and a truth, and returns what a reader computes from both, "
+            "such as whether the hash of that truth under the report's seed is the one reported.",
+        ),
+    ] = None
     runs: Annotated[int, typer.Option(help="Runs of each truth.")] = 20_000
     alpha: Annotated[float, typer.Option(help="The probability that a client which keeps its promise fails.")] = 0.01
     format_: Annotated[Literal["table", "json"], typer.Option("--format", help="Format of the output.")] = "table"
@@ -52,9 +61,9 @@ class Options:
 def command(asked: Options) -> None:
     """Attack a client that randomizes answers, and say what ε it exceeds.
 
-    Gives the client each truth many times, in random order, and looks for what tells them apart: values, bytes, length,
-    order, members, low bits of floats, errors, random bytes read, time. One half of the reports finds an event, the
-    other half judges it.
+    Gives the client each truth many times, in random order, and looks for what tells them apart: values, bytes,
+    length, order, members, low bits of floats, what two fields tell together, errors, random bytes read, time. One
+    half of the reports finds an event, the other half judges it.
 
     A program reads a truth from each line of its input and writes a line for each. If it writes at once, it is timed,
     too. An address is sent each truth as the body of a POST request, and answers with the report.
@@ -74,7 +83,16 @@ def command(asked: Options) -> None:
     client, truths = _client(asked)
     if asked.truths is not None:
         truths = list(options.record(asked.truths))
-    found = audit.audit(client, truths, asked.epsilon, runs=asked.runs, alpha=asked.alpha, console=Console(stderr=True))
+    replay = _function(*_named(asked.replay)) if asked.replay else None
+    found = audit.audit(
+        client,
+        truths,
+        asked.epsilon,
+        runs=asked.runs,
+        alpha=asked.alpha,
+        console=Console(stderr=True),
+        replay=replay,
+    )
     output.result(found, asked.format_)
     if found.refuted:
         raise typer.Exit(_REFUTED)
@@ -99,11 +117,19 @@ def _client(asked: Options) -> tuple[Client, list[str]]:
         raise DataError("COMMAND is empty; name a program, such as 'node client.mjs'")
     module, colon, name = words[0].partition(":")
     if len(words) == 1 and colon and all(part.isidentifier() for part in (*module.split("."), name)):
-        return _function(module, name), []
+        return Callee(_function(module, name), asked.client), []
     return Command(words), []
 
 
-def _function(module: str, name: str) -> Client:
+def _named(text: str) -> tuple[str, str]:
+    """The module and the name of a function."""
+    module, colon, name = text.partition(":")
+    if not colon or not all(part.isidentifier() for part in (*module.split("."), name)):
+        raise DataError(f"--replay names a function of Python, such as telemetry.client:replay; got {text!r}")
+    return module, name
+
+
+def _function(module: str, name: str) -> Callable[..., Any]:
     sys.path.insert(0, str(Path.cwd()))
     try:
         found = getattr(importlib.import_module(module), name)
@@ -113,4 +139,4 @@ def _function(module: str, name: str) -> Client:
         sys.path.pop(0)
     if not callable(found):
         raise DataError(f"{module}:{name} is no function; got {type(found).__name__}")
-    return Callee(found, f"{module}:{name}")
+    return found  # type: ignore[no-any-return]
