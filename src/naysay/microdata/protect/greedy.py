@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from naysay.errors import DataError
+from naysay.microdata.protect.conditions import Secret
 from naysay.microdata.protect.merging import MOST, merged
 from naysay.microdata.protect.units import Ints, Units, totals
 
-__all__ = ["covered", "levels", "shown_by", "strict"]
+__all__ = ["conditioned", "covered", "levels", "shown_by", "strict"]
 
 MOST_KEYS = 16
 _ROUNDS = 4  # in which sets of equal cost compete; then they take turns
@@ -46,6 +47,75 @@ def strict(units: Units, least: int, costs: Sequence[float]) -> tuple[Ints, NDAr
     if other is not None and _lost(units, other, costs) < _lost(units, np.where(bad, _floor(costs), keep), costs):
         return other, np.zeros(len(units), bool)
     return keep, bad
+
+
+def conditioned(
+    units: Units, least: int, costs: Sequence[float], keep: Ints, left: NDArray[np.bool_], secret: Secret
+) -> tuple[Ints, NDArray[np.bool_]]:
+    """Masks that make every class meet conditions on sensitive columns, too; who is still left must be deleted.
+
+    Units of classes that fail are taken again, from the cheapest loss to the dearest: by a set of keys on which they,
+    with those who show exactly that set, are enough and meet the conditions. Classes are only ever joined as a whole
+    with units that fail, so that nobody who is safe loses a cell. Deleting people moves the shares of all that
+    closeness compares with, so it begins again until nothing fails.
+    """
+    keep, left = keep.copy(), left.copy()
+    while True:
+        there = np.flatnonzero(~left)
+        group = _released(units, keep, there)
+        bad = np.zeros(len(units), bool)
+        bad[there] = secret.failing(there, group.view(np.int64), ~left)
+        if not bad.any():
+            return keep, left
+        known = units.known | _floor(costs)
+        for level in levels(costs):
+            for mask in level:
+                which = np.flatnonzero(~left & ((bad & (known & mask == mask)) | (~bad & (keep == mask))))
+                if not bad[which].any():
+                    continue
+                shown = units.shown(mask, which)
+                enough = totals(shown, units.count[which]) >= least
+                fits = enough & ~secret.failing(which, shown.view(np.int64), ~left)
+                chosen = which[fits & bad[which]]
+                keep[chosen], bad[chosen] = mask, False
+        if bad.any():
+            _open_up(units, costs, keep, bad, left, secret)
+        if not bad.any():
+            return keep, left
+        left |= bad
+
+
+def _open_up(
+    units: Units,
+    costs: Sequence[float],
+    keep: Ints,
+    bad: NDArray[np.bool_],
+    left: NDArray[np.bool_],
+    secret: Secret,
+) -> None:
+    """Safe classes, the small ones first, lose all their keys to units that fail, if that is cheaper than these."""
+    floor = _floor(costs)
+    if floor:
+        return  # where keys must stay, they tell classes apart that cannot be joined
+    safe = np.flatnonzero(~bad & ~left & (keep != 0))
+    _, owner = np.unique(_released(units, keep, safe), return_inverse=True)
+    joined = bad | (~left & (keep == 0))
+    price = np.array(costs)
+    own = price.sum() * units.count[bad].sum()
+    for number in np.argsort(np.bincount(owner, units.count[safe]), kind="stable"):
+        members = safe[owner == number]
+        own -= sum(
+            price[place] * units.count[members[keep[members] >> place & 1 > 0]].sum() for place in range(len(price))
+        )
+        if own < 0:
+            return
+        joined[members] = True
+        if joined[~left].all():
+            return
+        which = np.flatnonzero(joined)
+        if not secret.failing(which, np.zeros(len(which), np.int64), ~left).any():
+            keep[joined], bad[joined] = 0, False
+            return
 
 
 def _lost(units: Units, keep: Ints, costs: Sequence[float]) -> float:

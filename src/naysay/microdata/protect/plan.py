@@ -13,6 +13,7 @@ import polars as pl
 from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.keys.table import check_names
+from naysay.microdata.protect.conditions import unmet
 from naysay.microdata.protect.dropping import Drop
 from naysay.microdata.protect.guarantees import Guarantee, guarantee
 from naysay.microdata.protect.log import Done, Log, Step
@@ -159,6 +160,7 @@ class Plan:
         if goal is None or any(name not in made.columns for name in self.keys):
             return
         found = self.guarantee(made)
+        self.check_conditions(made)
         reached = found.of(goal.reading)
         if reached is None:
             raise DataError(f"units of several rows have k only; ask for the target 'k >= {goal.least}'")
@@ -171,6 +173,14 @@ class Plan:
                 f"stay below it; {finest!r} tells most apart, with {values[finest]:,} values: recode it, or end the "
                 "plan with a step that suppresses"
             )
+
+    def check_conditions(self, frame: pl.DataFrame) -> None:
+        """Raise unless the classes of a table meet the conditions of the target on sensitive columns."""
+        for condition in () if self.goal is None else self.goal.conditions:
+            rows = unmet(frame, self.keys, [condition])
+            if rows:
+                told = f"{rows:,} of {frame.height:,} records are in classes that fail {condition}"
+                raise DataError(f"{told}: end the plan with a step that suppresses for the same target")
 
     def form(self) -> dict[str, Any]:
         """The plan as plain data."""

@@ -271,6 +271,8 @@ def _measured(
     whole = all(name in written.columns for name in plan.keys)
     after = plan.guarantee(written) if whole else None
     goal = plan.goal
+    if whole:
+        plan.check_conditions(written)
     if goal is not None and after is not None and (after.of(goal.reading) or 0) < goal.least:
         told = f"the file as written has {goal.reading} >= {after.of(goal.reading)}, not {goal}, and was not kept"
         raise DataError(f"{told}: values that differed in memory read differently there")

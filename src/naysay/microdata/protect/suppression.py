@@ -16,6 +16,7 @@ from naysay.errors import DataError
 from naysay.microdata.keys.table import check_names
 from naysay.microdata.keys.variables import Keys
 from naysay.microdata.protect import greedy, wildcards
+from naysay.microdata.protect.conditions import Secret
 from naysay.microdata.protect.engines import suppressed
 from naysay.microdata.protect.log import Done, Log
 from naysay.microdata.protect.method import Method
@@ -81,6 +82,10 @@ class Suppress(Method):
         object.__setattr__(self, "strata", tuple(self.strata))
         object.__setattr__(self, "target", Target.of(self.target))
         prices(tuple(self.keys), self.importance)
+        for condition in Target.of(self.target).conditions:
+            if condition.column in (*self.keys, *self.strata):
+                told = f"{condition.column!r} is a key and cannot be the sensitive column of {condition}"
+                raise DataError(told, column=condition.column)
         for name in self.strata:
             if name in self.keys:
                 raise DataError(f"a stratum stays as it is and a key may be emptied; {name!r} is named as both")
@@ -101,7 +106,8 @@ class Suppress(Method):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        return (*self.keys, *self.strata, *(each for each in (self.unit, self.order) if each is not None))
+        secrets = [each.column for each in Target.of(self.target).conditions]
+        return (*self.keys, *self.strata, *secrets, *(each for each in (self.unit, self.order) if each is not None))
 
     @property
     def promise(self) -> str:
@@ -111,7 +117,8 @@ class Suppress(Method):
             told = (
                 f"every {who} reads like {goal.least - 1} others or more: whoever knows these keys picks the right one"
             )
-            return f"{told} with a probability of at most 1/{goal.least}"
+            also = "".join(f"; {each} in every class of them" for each in goal.conditions)
+            return f"{told} with a probability of at most 1/{goal.least}{also}"
         return f"{goal}: {READINGS[goal.reading]}; it bounds no intruder's success, k would"
 
     @property
@@ -126,6 +133,7 @@ class Suppress(Method):
         keys = Keys(keyed(frame, [*self.keys, *self.strata]), [*self.keys, *self.strata])
         units = Units.of(frame, keys, unit=self.unit, order=self.order)
         keep, left = masks(self, units)
+        keep, left = self._conditioned(frame, units, keep, left)
         kept_rows, gone = keep[units.row_unit], left[units.row_unit]
         columns = [
             pl.select(pl.when(pl.Series((kept_rows >> place & 1) > 0)).then(frame[name])).to_series().alias(name)
@@ -139,7 +147,24 @@ class Suppress(Method):
         self._check_columns(frame, made)
         return Done(made, rows, self.notes(int(units.count[left].sum())))
 
+    def _conditioned(
+        self, frame: pl.DataFrame, units: Units, keep: Ints, left: NDArray[np.bool_]
+    ) -> tuple[Ints, NDArray[np.bool_]]:
+        """Masks that meet the conditions of the target on sensitive columns, too."""
+        goal = Target.of(self.target)
+        if not goal.conditions:
+            return keep, left
+        if not units.single or len(self.asked) > 1:
+            raise DataError(f"conditions such as {goal.conditions[0]} are for rows of people, on one set of keys")
+        costs = [*prices(tuple(self.keys), self.importance), *(float("inf") for _ in self.strata)]
+        secret = Secret.of(frame, goal.conditions, np.asarray(units.row_unit, np.int64), len(units))
+        keep, left = greedy.conditioned(units, goal.least, costs, keep, left, secret)
+        _check_left(self, units, left, goal, costs)
+        return keep, left
+
     def apply_on(self, engine: str, table: Any) -> tuple[Any, Log]:
+        if Target.of(self.target).conditions:
+            raise DataError(f"conditions on sensitive columns are met in memory; collect the {engine} table")
         if self.unit is not None:
             raise DataError(f"households and persons over waves are protected in memory; collect the {engine} table")
         made, step = suppressed(self, table, self.strata, lambda units: masks(self, units))
@@ -150,7 +175,8 @@ class Suppress(Method):
         notes = []
         if deleted:
             what = _checks.several(deleted, "record", "records") if self.unit is None else f"{deleted:,} units"
-            notes.append(f"{what} found too few others even with every key empty, and had to be deleted")
+            few = "too few others, or too many alike," if Target.of(self.target).conditions else "too few others"
+            notes.append(f"{what} found {few} even with every key empty, and had to be deleted")
         if Target.of(self.target).reading == "m":
             notes.append(
                 "m counts whom a gap may hide, and is no promise: emptying a few records gives everybody matches; "

@@ -8,6 +8,7 @@ from typing import Any
 
 from naysay import _checks
 from naysay.errors import DataError
+from naysay.microdata.protect.conditions import Condition
 
 __all__ = ["READINGS", "Target", "prices"]
 
@@ -25,7 +26,7 @@ COSTS = {"low": 0.5, "normal": 1.0, "high": 4.0, "must": float("inf")}
 
 @dataclass(frozen=True)
 class Target:
-    """At least so many matches for every record.
+    """At least so many matches for every record, and conditions on what its class tells of sensitive columns.
 
     Examples
     --------
@@ -33,31 +34,38 @@ class Target:
     Target(reading='k', least=3)
     >>> str(Target.of("m>=5"))
     'm >= 5'
+    >>> str(Target.of("k >= 3 and l(illness) >= 2"))
+    'k >= 3 and l(illness) >= 2'
     """
 
     reading: str
     least: int
+    conditions: tuple[Condition, ...] = ()
 
     @classmethod
     def of(cls, told: Any) -> Target:
         """The target that a text such as ``k >= 3`` names."""
         if isinstance(told, Target):
             return told
-        found = _FORM.match(str(told))
+        size, *others = re.split(r"\s+and\s+", str(told))
+        found = _FORM.match(size)
         if found is None or found[1] not in READINGS:
             readings = ", ".join(f"{name} ({what})" for name, what in READINGS.items())
-            raise DataError(f"a target must be such as 'k >= 3', with one of {readings}; got {str(told)!r}")
+            raise DataError(f"a target must be such as 'k >= 3', with one of {readings}; got {size!r}")
         least = int(found[3])
         if least < 2:
             raise DataError(f"a target must ask for 2 matches or more; got {str(told)!r}, which every file meets")
-        return cls(found[1], least)
+        conditions = tuple(map(Condition.of, others))
+        if conditions and found[1] != "k":
+            raise DataError(f"conditions are for classes that read the same: ask for k, not {found[1]}, beside them")
+        return cls(found[1], least, conditions)
 
     def form(self) -> str:
         """As a plan writes it."""
         return str(self)
 
     def __str__(self) -> str:
-        return f"{self.reading} >= {self.least}"
+        return " and ".join([f"{self.reading} >= {self.least}", *map(str, self.conditions)])
 
 
 def prices(keys: tuple[str, ...], importance: Any) -> list[float]:
