@@ -181,11 +181,11 @@ def test_a_group_without_any_answer_is_named(refused, write):
     assert "in group 'south' at least one answer is needed; the one answer is missing" in told
 
 
-def test_weighted_groups_are_compared_by_wald(naysay, write):
+def test_weighted_groups_are_compared_by_the_score(naysay, write):
     lines = [f"{'yes' if place % 3 else 'no'},{'a' if place % 2 else 'b'},{1 + place % 5}" for place in range(200)]
     name = write("w.csv", "x,g,w", *lines)
     told = json.loads(naysay("estimate", name, *WARNER, "--by", "g", "--weight", "w", "--format", "json").out)
-    assert told["differences"]["equality"]["test"] == "Wald"
+    assert told["differences"]["equality"]["test"] == "score"
     assert told["groups"][0]["standard_error_kind"] == "sandwich, linearized for the weights"
 
 

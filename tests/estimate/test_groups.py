@@ -8,7 +8,8 @@ from scipy import stats
 
 from naysay import designs, estimate
 from naysay.errors import DataError
-from naysay.estimate import printing
+from naysay.estimate import fitting, printing
+from naysay.estimate.groups import _wald
 
 WARNER = designs.warner(p=0.8)
 DIRECT = designs.direct(tuple("abc"))
@@ -91,14 +92,12 @@ def test_two_masked_groups_inside_the_simplex_are_as_alike_as_their_answers(firs
     assert found.degrees_of_freedom == 1
 
 
-def test_moments_are_compared_by_the_differences_that_are_shown():
-    said = {
-        "a": [100, 900],
-        "b": [150, 850],
-    }  # both below what chance alone gives
+def test_moments_are_compared_by_their_differences_with_the_variance_of_all_groups_together():
+    said = {"a": [100, 900], "b": [150, 850]}  # both below what chance alone gives
     found = estimate.differences(warner(**said))
-    assert found.test == "Wald"
-    assert found.statistic == pytest.approx((found.difference[0, 0] / found.standard_errors[0, 0]) ** 2)
+    peer = stats.chi2_contingency([*said.values()], correction=False)
+    assert found.test == "score"
+    assert found.statistic == pytest.approx(peer.statistic * (2_000 - 1) / 2_000)
     assert found.p_value < 0.01
 
 
@@ -157,12 +156,13 @@ def test_the_covariance_of_very_many_differences_is_refused_by_its_size():
 @given(st.integers(0, 2**32 - 1))
 def test_wald_by_group_is_the_quadratic_form_of_all_differences(seed):
     rng = np.random.default_rng(seed)
-    survey = designs.k_ary(tuple("abcd"), epsilon=2)
-    fits = {place: estimate.moments(survey, survey.tally(count=rng.integers(5, 200, 4))) for place in range(4)}
+    choice = designs.k_ary(tuple("abcd"), epsilon=2)
+    fits = {place: estimate.moments(choice, choice.tally(count=rng.integers(5, 200, 4))) for place in range(4)}
     found = estimate.differences(fits)
+    statistic, df = _wald(np.array([fit.proportions for fit in fits.values()]), found.covariances)
     wanted = found.difference.ravel() @ np.linalg.pinv(found.covariance, rcond=1e-10) @ found.difference.ravel()
-    assert found.statistic == pytest.approx(wanted, rel=1e-6)
-    assert found.degrees_of_freedom == np.linalg.matrix_rank(found.covariance, tol=1e-12)
+    assert statistic == pytest.approx(wanted, rel=1e-6)
+    assert df == found.degrees_of_freedom == np.linalg.matrix_rank(found.covariance, tol=1e-12)
 
 
 def test_equal_groups_are_alike():
@@ -190,25 +190,67 @@ def weighted(seed, share, survey=WARNER):
     return estimate.maximum_likelihood(survey, survey.tally(said, weights=rng.gamma(2.0, 1.0, 400)))
 
 
-def test_weighted_groups_are_compared_by_wald():
-    fits = {"a": weighted(1, 0.2), "b": weighted(2, 0.5)}
-    found = estimate.differences(fits)
-    z = (fits["b"].proportions[0] - fits["a"].proportions[0]) / np.hypot(
-        fits["a"].standard_errors[0], fits["b"].standard_errors[0]
+@given(st.lists(st.integers(1, 99), min_size=2, max_size=4), st.floats(0.1, 10))
+def test_equal_weights_change_nothing_in_the_test_of_groups(yes, weight):
+    said = {g: ["yes"] * count + ["no"] * (100 - count) for g, count in enumerate(yes)}
+    weighted, plain = (
+        {g: estimate.maximum_likelihood(WARNER, WARNER.tally(each, weights=w)) for g, each in said.items()}
+        for w in (np.full(100, weight), None)
     )
-    assert (found.test, found.degrees_of_freedom) == ("Wald", 1)
-    assert found.statistic == pytest.approx(z**2, rel=1e-6)
-    assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-6)
+    found = estimate.differences(weighted)
+    pooled = estimate.maximum_likelihood(
+        WARNER, WARNER.tally([answer for each in said.values() for answer in each])
+    ).proportions
+    parts = [fit.tally.parts[0] for fit in plain.values()]
+    statistic, df = fitting.agreement(fitting.scores(parts, pooled))
+    assert (found.test, found.degrees_of_freedom) == ("score", df)
+    assert found.statistic == pytest.approx(statistic, rel=1e-3, abs=1e-3)
+    assert found.law.startswith("Rao–Scott F(")
 
 
-def test_three_weighted_groups_have_two_degrees():
-    fits = {place: weighted(place, share) for place, share in enumerate((0.2, 0.3, 0.4))}
-    found = estimate.differences(fits)
-    assert found.degrees_of_freedom == 2
-    own = np.array([fit.covariance[0, 0] for fit in fits.values()])
-    pi = np.array([fit.proportions[0] for fit in fits.values()])
-    mean = (pi / own).sum() / (1 / own).sum()
-    assert found.statistic == pytest.approx(((pi - mean) ** 2 / own).sum(), rel=1e-6)
+def test_weighted_groups_that_differ_are_told_apart():
+    found = estimate.differences({"a": weighted(1, 0.2), "b": weighted(2, 0.5)})
+    z = (found.difference / found.standard_errors)[0, 0]
+    assert (found.test, found.degrees_of_freedom) == ("score", 1)
+    assert found.p_value < 1e-4
+    assert found.statistic == pytest.approx(z**2, rel=0.1)
+
+
+def rejections(design, estimator, shares, people, groups, runs, *, weights=False, file=False):
+    """How often groups that are alike are called different at .05; with `file`, each group is the same people."""
+    rng, rejected = np.random.default_rng(720), 0
+    labels, chances = np.array(design.categories), np.array(shares)
+    for _ in range(runs):
+        fits = {}
+        for group in range(groups):
+            truth = (
+                np.repeat(labels, np.rint(chances * people).astype(int))
+                if file
+                else rng.choice(labels, people, p=chances)
+            )
+            options = {"target": "file"} if file else {}
+            drawn = rng.lognormal(0, np.sqrt(np.log(2)), len(truth)) if weights else None
+            fits[group] = estimator(design, design.tally(design.randomize(truth, rng=rng), weights=drawn), **options)
+        rejected += estimate.differences(fits).p_value < 0.05
+    return rejected / runs
+
+
+@pytest.mark.parametrize(
+    ("design", "estimator", "shares", "people", "groups", "options"),
+    [
+        (designs.negative_levels(tuple("abcdefgh")), estimate.stratified, [1 / 8] * 8, 55, 10, {}),
+        (designs.negative_levels(tuple("abcd")), estimate.stratified, [0.9, 0.06, 0.03, 0.01], 40, 10, {}),
+        (designs.negative(tuple("abcd")), estimate.moments, [0.9, 0.06, 0.03, 0.01], 40, 10, {}),
+        (designs.negative(tuple("abcd")), estimate.moments, [0.9, 0.05, 0.025, 0.025], 40, 10, {"file": True}),
+        (designs.negative(tuple("abcd")), estimate.maximum_likelihood, [0.4, 0.3, 0.2, 0.1], 60, 5, {"weights": True}),
+    ],
+)
+def test_small_groups_that_are_alike_are_called_different_in_one_survey_of_twenty(
+    design, estimator, shares, people, groups, options
+):
+    runs = 100  # Wald's test, which stood here, rejected .36, .46, .30 and .54 of the first four
+    found = rejections(design, estimator, shares, people, groups, runs, **options)
+    assert 0.0 <= found < 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)
 
 
 def test_groups_under_different_designs_are_compared_by_wald():

@@ -312,6 +312,46 @@ def test_the_independence_test_keeps_its_level_where_shares_are_zero(n):
     assert 0.05 - 0.036 < rejected / runs < 0.05 + 0.036  # four standard errors
 
 
+def rare_at_the_private_level(seed, n=500, variation=0.0, *, weighted=True, by_category=False):
+    """Right surveys in which three of four categories are rare, and eight in ten choose the most private level."""
+    choice, rng = designs.negative_levels(tuple("abcd")), np.random.default_rng(seed)
+    truth = rng.choice(4, size=n, p=(0.9, 0.06, 0.03, 0.01))
+    chosen = np.array(choice.levels)[rng.choice(3, size=n, p=(0.8, 0.1, 0.1))]
+    said = choice.randomize(np.array(choice.categories)[truth], level=chosen, rng=rng)
+    weights = np.exp(rng.normal(0, np.sqrt(np.log1p(variation**2)), n)) * (np.exp(truth / 2) if by_category else 1)
+    return choice, choice.tally(said, weights=weights if weighted else None)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_weights_of_one_change_no_test_of_independence(seed):
+    weighted, plain = (
+        estimate.independence_test(*rare_at_the_private_level(seed, weighted=each)) for each in (True, False)
+    )
+    assert weighted.degrees_of_freedom == plain.degrees_of_freedom
+    assert weighted.statistic == pytest.approx(plain.statistic, rel=1e-9)
+    assert weighted.p_value == pytest.approx(plain.p_value, abs=0.01)
+
+
+@pytest.mark.parametrize(("variation", "by_category"), [(0.0, False), (1.0, False), (1.0, True)])
+def test_the_weighted_independence_test_keeps_its_level_where_categories_are_rare(variation, by_category):
+    runs = 150  # it rejected .42 to 1.00 of such surveys
+    surveys = (rare_at_the_private_level(900 + i, variation=variation, by_category=by_category) for i in range(runs))
+    rejected = sum(estimate.independence_test(*each).p_value < 0.05 for each in surveys)
+    assert rejected / runs < 0.05 + 4 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_the_weighted_independence_test_still_finds_hiding():
+    choice, rng = designs.negative_levels(tuple("abcd")), np.random.default_rng(12)
+    truth = rng.choice(4, size=4_000, p=(0.5, 0.2, 0.1, 0.2))
+    chosen = np.where(truth == 3, 1, rng.integers(1, 4, size=4_000))  # members of d all choose the most private level
+    said = choice.randomize(np.array(choice.categories)[truth], level=chosen, rng=rng)
+    weighted, plain = (
+        estimate.independence_test(choice, choice.tally(said, weights=w)) for w in (rng.lognormal(0, 0.5, 4_000), None)
+    )
+    assert plain.p_value < 1e-6
+    assert weighted.p_value < 1e-4
+
+
 def test_variance_weights_say_which_level_they_leave_out():
     choice = designs.negative_levels(tuple("abc"))
     tally = choice.tally(["a", "b", "c", "a;b", "a;b"], level=[1, 1, 1, 2, 2])

@@ -19,13 +19,16 @@ import scipy
 from numpy.typing import NDArray
 
 from naysay.design import Answerable
-from naysay.estimate.information import answered_under, evidence, information, maximize
+from naysay.estimate.information import answered_under, evidence, maximize
 from naysay.estimate.linear import Floats, tangent
 from naysay.printing import number
+from naysay.sampling import Sampled
 from naysay.tally import Channel, Part, Tally
+from naysay.tally.part import unique_codes
 
 __all__ = [
     "LISTED",
+    "Agreement",
     "Counts",
     "GoodnessOfFit",
     "Scores",
@@ -34,48 +37,92 @@ __all__ = [
     "goodness_of_fit",
     "misfit",
     "plenty",
+    "rao_scott",
     "scores",
+    "second_order",
+    "together",
 ]
 
 LISTED = 5_000
 """With up to so many responses, a sample is compared response by response."""
 
 _RARE = 0.5  # responses with fewer expected answers are pooled; tests then held their size in random sparse surveys
+_SHRUNK = 5  # answers of weight 1 that are added to each pool, so that few answers do not tell its variance alone
 _MANY = 5  # answers that a likelihood ratio needs per response, or per four categories' worth of them, to follow χ²
 
 
 class Counts(NamedTuple):
-    """Possible responses, rare ones pooled: their rows of the design (pools, t), N, E, and how many are rare."""
+    """Possible responses, rare ones pooled, in numbers of equally weighted answers.
+
+    Their rows of the design (pools, t), N, E, how many are rare, Σw² in each pool, and each distinct answer's pool.
+    """
 
     rows: Floats
     observed: Floats
     expected: Floats
     pooled: int
+    squared: Floats
+    places: NDArray[np.intp]
 
 
 class Scores(NamedTuple):
-    """How n answers contradict the proportions: Σr², the score s, its information I, and free responses."""
+    """How n answers contradict the proportions: Σr², the score s, its information I, free responses, and Cov(s).
 
-    n: int
+    The covariance is that of people who were drawn independently; it equals the information where they weigh alike.
+    `items` holds what each distinct answer adds to the score per unit of weight, (distinct, t - 1).
+    """
+
+    n: float
     squares: float
     score: Floats
     information: Floats
     free: int
+    covariance: Floats
+    items: Floats
+
+
+class Agreement(NamedTuple):
+    """A test of samples against common proportions: the statistic, its degrees of freedom, p and its law."""
+
+    statistic: float
+    degrees_of_freedom: int
+    p_value: float
+    law: str
 
 
 def counted(part: Part, proportions: Floats, matrix: Floats | None = None) -> Counts:
-    """The observed and the expected answers of one sample, for responses that can be listed."""
+    """The observed and the expected answers of one sample, for responses that can be listed.
+
+    With survey weights they are in numbers of equally weighted answers that would be as precise (Kish 1965).
+    """
     listed = part.design.rows(part.design.space.listing()) if matrix is None else matrix
     possible = listed.max(axis=1) > 0
-    rows, observed = listed[possible], Tally((part,)).counts[possible]
-    expected = part.n * np.maximum(rows @ proportions, 0.0)
+    said = _listed(part)
+    scale = part.effective / part.weight.sum()
+    observed, squared = (
+        np.bincount(said, values, minlength=len(listed))[possible]
+        for values in (part.weight * scale, part.weight_squared * scale**2)
+    )
+    rows = listed[possible]
+    expected = part.effective * np.maximum(rows @ proportions, 0.0)
     order = np.argsort(expected, kind="stable")
-    places = np.empty(len(order), dtype=int)
+    places = np.empty(len(order), dtype=np.intp)
     places[order] = _pools(expected[order])
-    each = np.column_stack([rows, observed, expected])
+    each = np.column_stack([rows, observed, expected, squared])
     pooled = np.zeros((int(places.max()) + 1, each.shape[1]))
     np.add.at(pooled, places, each)
-    return Counts(pooled[:, :-2], pooled[:, -2], pooled[:, -1], int((expected < _RARE).sum()))
+    rare = int((expected < _RARE).sum())
+    ends = places[(np.cumsum(possible) - 1)[said]]
+    return Counts(pooled[:, :-3], pooled[:, -3], pooled[:, -2], rare, pooled[:, -1], ends)
+
+
+def _listed(part: Part) -> NDArray[np.intp]:
+    """The place of each distinct answer among all responses, (distinct,)."""
+    listing = part.design.space.listing()
+    distinct, inverse = unique_codes(np.vstack([listing, part.codes]))
+    place = np.empty(len(distinct), dtype=np.intp)
+    place[inverse[: len(listing)]] = np.arange(len(listing))
+    return place[inverse[len(listing) :]]
 
 
 def _pools(expected: Floats) -> NDArray[np.intp]:
@@ -100,18 +147,25 @@ def scores(parts: Iterable[Part], proportions: Floats) -> list[Scores]:
             continue
         if id(design) not in matrices:
             matrices[id(design)] = design, design.rows(design.space.listing())
-        rows, observed, expected, _ = counted(part, proportions, matrices[id(design)][1])
-        root = np.sqrt(expected)
-        residuals, moved = (observed - expected) / root, (part.n * rows / root[:, None]) @ basis
-        found.append(Scores(part.n, float(residuals @ residuals), moved.T @ residuals, moved.T @ moved, len(rows) - 1))
+        c, n = counted(part, proportions, matrices[id(design)][1]), part.effective
+        root = np.sqrt(c.expected)
+        residuals, moved = (c.observed - c.expected) / root, (n * c.rows / root[:, None]) @ basis
+        heavy = (c.squared + _SHRUNK) / (c.observed + _SHRUNK)  # a pool's mean weight, each answer weighed by its own
+        spread, whole = moved.T @ (moved * heavy[:, None]), moved.T @ moved
+        items = (moved / root[:, None])[c.places] * (n / part.weight.sum())
+        squares, score = float(residuals @ residuals), moved.T @ residuals
+        found.append(Scores(n, squares, score, whole, len(c.rows) - 1, spread, items))
     return found
 
 
 def _observed(part: Part, proportions: Floats, basis: Floats) -> Scores:
-    rows, count = part.design.rows(part.codes), part.count.astype(float)
-    slope = rows.T @ (count / (rows @ proportions))
-    curvature = information(rows, count, proportions)
-    return Scores(part.n, np.nan, basis.T @ slope, basis.T @ curvature @ basis, 0)
+    """The score from the answers that came; it counts them as the others do, with the variance that they show."""
+    rows, scale = part.design.rows(part.codes), part.effective / part.weight.sum()
+    likely = rows @ proportions
+    ratios = rows @ basis / np.where(part.weight > 0, likely, 1.0)[:, None]
+    count, squared = part.weight * scale, part.weight_squared * scale**2
+    curved, spread = ratios.T @ (ratios * count[:, None]), ratios.T @ (ratios * squared[:, None])
+    return Scores(part.effective, np.nan, ratios.T @ count, curved, 0, spread, ratios * scale)
 
 
 def misfit(samples: Sequence[Scores]) -> tuple[float, int]:
@@ -125,6 +179,55 @@ def agreement(samples: Sequence[Scores]) -> tuple[float, int]:
     common, shared = _explained(samples)
     own = [_explained([each]) for each in samples]
     return max(sum(value for value, _ in own) - common, 0.0), sum(rank for _, rank in own) - shared
+
+
+def together(samples: Sequence[Scores]) -> Scores:
+    """The scores of several samples, such as the levels of one group, as those of one."""
+    columns: dict[str, Any] = {name: [getattr(each, name) for each in samples] for name in Scores._fields}
+    items = np.vstack(columns.pop("items"))
+    return Scores(**{name: np.sum(values, axis=0) for name, values in columns.items()}, items=items)
+
+
+def rao_scott(samples: Sequence[Scores], worth: float, sampled: Sampled | None = None) -> Agreement:
+    """The statistic of `agreement`, with its law where the covariance of the scores is not their information.
+
+    The statistic sᵀMs is a sum of χ² variates, weighted by the eigenvalues of M Cov(s). Its reference is the F with the
+    same mean and variance (Rao & Scott 1984, second order), and with the degrees of freedom of the sample.
+
+    Parameters
+    ----------
+    worth : float
+        The degrees of freedom of the sample.
+    sampled : Sampled, optional
+        How the people behind the distinct answers of all samples were drawn; None if independently of each other.
+    """
+    statistic, df = agreement(samples)
+    if not df:
+        return Agreement(statistic, 0, math.nan, "")
+    own = [np.linalg.pinv(each.information, rcond=1e-11, hermitian=True) for each in samples]
+    curved = [each.information for each in samples]
+    common = np.linalg.pinv(np.sum(curved, axis=0), rcond=1e-11, hermitian=True)
+    if sampled is None:  # by blocks: M is the block diagonal of the samples' I⁻, minus the common I⁻ everywhere
+        apart = [form @ each.covariance for form, each in zip(own, samples, strict=True)]
+        shared = [common @ each.covariance for each in samples]
+        total = np.sum(shared, axis=0)
+        pairs = list(zip(apart, shared, strict=True))
+        mean = float(sum(np.trace(a - b) for a, b in pairs))
+        square = float(sum(np.trace(a @ a - 2 * a @ b) for a, b in pairs) + np.trace(total @ total))
+    else:
+        form = scipy.linalg.block_diag(*own) - np.tile(common, (len(samples), len(samples)))
+        items = [each.items for each in samples]
+        alone = scipy.linalg.block_diag(*items) - np.vstack(items) @ (common @ np.hstack(curved))
+        effects = form @ sampled.covariance(alone)
+        mean, square = float(np.trace(effects)), float((effects * effects.T).sum())
+    return Agreement(statistic, df, *second_order(statistic, mean, square, worth))
+
+
+def second_order(statistic: float, mean: float, square: float, worth: float) -> tuple[float, str]:
+    """The p-value of a quadratic form sᵀMs, and its law, from tr(M Cov s) and tr((M Cov s)²)."""
+    first = mean**2 / square
+    second = first * worth
+    return float(scipy.stats.f.sf(statistic / mean, first, second)), f"Rao–Scott F({first:.3g}, {second:.3g})"
 
 
 def _explained(samples: Sequence[Scores]) -> tuple[float, int]:

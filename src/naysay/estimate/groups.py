@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -17,7 +17,7 @@ from naysay.estimate import fitting
 from naysay.estimate.assumptions import check_estimate
 from naysay.estimate.influence import deviations
 from naysay.estimate.information import evidence, maximize
-from naysay.estimate.linear import Floats, rank_of, tangent
+from naysay.estimate.linear import Floats, rank_of, tangent, unbiased
 from naysay.estimate.result import Estimate, reliable_errors
 from naysay.tally import Part, Tally
 
@@ -49,12 +49,13 @@ class Differences:
     statistic : float
     degrees_of_freedom : int
     p_value : float
-        From χ² or F (see `denominator`); NaN where it cannot be computed.
+        NaN where it cannot be computed.
     joint : (G t, G t) float, optional
         Covariance of all groups' proportions, where the groups share the units of a complex sample.
     denominator : float
-        Degrees of freedom of the covariances: infinite, except for a complex sample. For a complex sample the test
-        uses F(df, denominator - df + 1), and intervals use t.
+        Degrees of freedom of the covariances: infinite, except for a complex sample, whose intervals use t.
+    law : str
+        The law that gives p, where it is not χ².
     """
 
     reference: Any
@@ -69,6 +70,7 @@ class Differences:
     p_value: float
     joint: Floats | None = None
     denominator: float = math.inf
+    law: str = ""
 
     @cached_property
     def standard_errors(self) -> Floats:
@@ -105,9 +107,9 @@ class Differences:
         if math.isnan(self.p_value):
             return "equality of the groups: no test (the differences have no covariance to invert)"
         value = "< 0.001" if self.p_value < 0.001 else f"= {self.p_value:.3f}"
-        other = self.denominator - self.degrees_of_freedom + 1
-        df = f"{self.degrees_of_freedom}" + (f" and {other:.0f}" if math.isfinite(other) else "")
-        return f"equality of the groups: {self.test} = {self.statistic:.2f} on {df} df, p {value}"
+        law = f" ({self.law})" if self.law else ""
+        told = f"{self.test} = {self.statistic:.2f} on {self.degrees_of_freedom} df, p {value}{law}"
+        return f"equality of the groups: {told}"
 
 
 def differences(fits: Mapping[Any, Estimate], *, reference: Any = ...) -> Differences:
@@ -117,9 +119,12 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ...) -> Differ
     units, and their covariance is that of the sample.
 
     One test asks whether all groups have equal proportions. For maximum likelihood under one design it is the
-    likelihood ratio of one common set of proportions against one set per group. Where an estimate is at the boundary
-    or a group is small, this ratio would not follow χ², and the score statistic replaces it. Everything else (moments,
-    levels, several samples, survey weights, a file) is tested by Wald's test on the differences themselves.
+    likelihood ratio of one common set of proportions against one set per group. Where an estimate is at the boundary,
+    a group is small, people have survey weights or chose levels, this ratio would not follow χ², and the score
+    statistic replaces it. Moments are compared by their differences, with the covariance that all groups together give
+    an answer; so small groups do not look more certain than they are. In a complex sample the sample gives the law of
+    this statistic (Rao & Scott 1984). Groups under different designs or of several samples are compared by Wald's test,
+    which finds differences too often where groups are small.
 
     Parameters
     ----------
@@ -168,11 +173,9 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ...) -> Differ
     denominator = min((each.degrees_of_freedom for each in complex_), default=math.inf)
     joint = _joint(ordered) if len(complex_) == len(ordered) else None
     if joint is None:
-        test, statistic, df = _equality(ordered, proportions, covariances)
+        test, found = _equality(ordered, proportions, covariances, denominator)
     else:
-        contrasts = _contrasted(joint, len(categories))
-        test, (statistic, df) = "Wald", _quadratic((proportions[1:] - proportions[0]).ravel(), contrasts)
-    p_value = _p_value(statistic, df, denominator)
+        test, found = _sampled(ordered, proportions, joint, denominator)
     return Differences(
         reference=first,
         groups=tuple(others),
@@ -181,11 +184,12 @@ def differences(fits: Mapping[Any, Estimate], *, reference: Any = ...) -> Differ
         covariances=covariances,
         reliable=reliable[1:] & reliable[0],
         test=test,
-        statistic=statistic,
-        degrees_of_freedom=df,
-        p_value=p_value,
+        statistic=found.statistic,
+        degrees_of_freedom=found.degrees_of_freedom,
+        p_value=found.p_value,
         joint=joint,
         denominator=denominator,
+        law=found.law,
     )
 
 
@@ -210,14 +214,15 @@ def _contrasted(joint: Floats, t: int) -> Floats:
     return np.asarray(contrast @ joint @ contrast.T)
 
 
-def _p_value(statistic: float, df: int, denominator: float) -> float:
-    """The p-value from χ², or from F where the covariance has finite degrees of freedom (Korn & Graubard 1990)."""
-    if df <= 0 or not math.isfinite(statistic) or denominator - df + 1 <= 0:
-        return math.nan
-    if math.isinf(denominator):
-        return float(scipy.stats.chi2.sf(statistic, df))
+def _tested(statistic: float, df: int, denominator: float) -> fitting.Agreement:
+    """The test by χ², or by F where the covariance has finite degrees of freedom (Korn & Graubard 1990)."""
     rest = denominator - df + 1
-    return float(scipy.stats.f.sf(statistic * rest / (denominator * df), df, rest))
+    if df <= 0 or not math.isfinite(statistic) or rest <= 0:
+        return fitting.Agreement(statistic, df, math.nan, "")
+    if math.isinf(denominator):
+        return fitting.Agreement(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), "")
+    p_value = float(scipy.stats.f.sf(statistic * rest / (denominator * df), df, rest))
+    return fitting.Agreement(statistic, df, p_value, f"F({df}, {rest:.0f})")
 
 
 def _together(covariances: Floats) -> Floats:
@@ -230,10 +235,111 @@ def _together(covariances: Floats) -> Floats:
     return np.asarray(blocks)
 
 
-def _equality(fits: list[Estimate], proportions: Floats, covariances: Floats) -> tuple[str, float, int]:
-    """The test, its statistic and its degrees of freedom."""
-    if not all(_plain(fit) and fit.design == fits[0].design for fit in fits):
-        return "Wald", *_wald(proportions, covariances)
+def _equality(
+    fits: list[Estimate], proportions: Floats, covariances: Floats, denominator: float
+) -> tuple[str, fitting.Agreement]:
+    """The test of independent groups, and its name."""
+    alike = all(fit.design == fits[0].design and fit.made_by == fits[0].made_by for fit in fits)
+    if not alike or not np.isfinite(covariances).all() or math.isfinite(denominator):
+        return "Wald", _tested(*_wald(proportions, covariances), denominator)
+    if all(map(_plain, fits)):
+        return _likelihoods(fits, proportions)
+    if all(map(_likely, fits)):
+        return "score", _scores(fits)
+    shared = _shared(fits)
+    if shared is None:
+        return "Wald", _tested(*_wald(proportions, covariances), math.inf)
+    return "score", _tested(*_wald(proportions, shared), math.inf)
+
+
+def _scores(fits: list[Estimate]) -> fitting.Agreement:
+    """The score test of likelihoods with survey weights, or of several levels."""
+    tallies = [fit.tally for fit in fits]
+    found = [evidence(tally) for tally in tallies]
+    worth = [weights / weights.sum() * tally.effective for (_, weights, _), tally in zip(found, tallies, strict=True)]
+    rows = np.vstack([each[0] for each in found])
+    pooled = maximize(rows, np.concatenate(worth), tolerance=1e-4, polish=0).proportions
+    answering = ([part for part in tally.parts if part.weight.sum() > 0] for tally in tallies)
+    groups = [fitting.together(fitting.scores(parts, pooled)) for parts in answering]
+    return fitting.rao_scott(groups, sum(map(np.sum, worth)) - len(fits))
+
+
+def _sampled(
+    fits: list[Estimate], proportions: Floats, joint: Floats, denominator: float
+) -> tuple[str, fitting.Agreement]:
+    """The test of groups of one sample, and its name.
+
+    The quadratic form is that of independent people, who vary alike in all groups; the sample gives its law.
+    """
+    difference, contrasts = (proportions[1:] - proportions[0]).ravel(), _contrasted(joint, proportions.shape[1])
+    shared = _shared(fits) if np.isfinite(contrasts).all() else None
+    if shared is None:
+        return "Wald", _tested(*_quadratic(difference, contrasts), denominator)
+    whole = _together(shared)
+    statistic, df = _quadratic(difference, whole)
+    effects = np.linalg.pinv(whole, rcond=1e-10, hermitian=True) @ contrasts
+    mean, square = float(np.trace(effects)), float((effects * effects.T).sum())
+    if not df or not mean:
+        return "score", fitting.Agreement(math.nan, 0, math.nan, "")
+    return "score", fitting.Agreement(statistic, df, *fitting.second_order(statistic, mean, square, denominator))
+
+
+class _Spread(NamedTuple):
+    """How the answers at a level vary in one group.
+
+    `moments` (t, t) is the weighted sum of squares and products of what an answer moves, `squared` the sum of the
+    squared weights, and `scale` times the variance of one answer is what they add to that of the group's proportions.
+    """
+
+    level: Any
+    moments: Floats
+    squared: float
+    people: int
+    scale: float
+
+
+def _shared(fits: list[Estimate]) -> Floats | None:
+    """Covariances (G, t, t) of the groups' proportions if all groups are alike; None where that is not known.
+
+    An answer at a level then varies alike in all groups. So small groups are judged by what all show: too few people do
+    not show a rare answer, and the group's own covariance would be too small.
+    """
+    if any(fit.tally.summed or fit.cells is not None or len(fit.categories) > _FEW for fit in fits):
+        return None  # several samples have shares beside the categories', in which groups may differ
+    masses = [fit.tally.weight for fit in fits]
+    centre = np.average([fit.proportions for fit in fits], axis=0, weights=masses)
+    spreads = [list(_spreads(fit, centre)) for fit in fits]
+    levels = {each.level for own in spreads for each in own}
+    shared = {}
+    for level in levels:
+        own = [each for group in spreads for each in group if each.level == level]
+        people = sum(each.people for each in own)
+        lost = 1 if fits[0].level_weights is None else len(own)  # means about which the squares are taken
+        factor = people / max(people - lost, 1)
+        shared[level] = factor * np.sum([each.moments for each in own], axis=0) / sum(each.squared for each in own)
+    return np.array([np.sum([each.scale * shared[each.level] for each in own], axis=0) for own in spreads])
+
+
+def _spreads(fit: Estimate, centre: Floats) -> Iterator[_Spread]:
+    """The spread of each level of a group; `centre` are the proportions of all groups together, (t,)."""
+    for part in (part for part in fit.tally.parts if part.weight.sum() > 0):
+        weight, squared = part.weight.sum(), part.weight_squared
+        scale = squared.sum() / weight**2
+        moved = unbiased(part, fit.solution)
+        if fit.level_weights is not None:
+            moved = moved - part.weight @ moved / weight
+            scale *= fit.level_weights.get(part.level, 0.0) ** 2
+        else:
+            scale *= (weight / fit.tally.weight) ** 2
+            moved = moved if fit.target == "file" else moved - centre
+        moments = moved.T @ (moved * squared[:, None])
+        if fit.target == "file" and fit.level_weights is None:  # only the randomization is random
+            moments = moments - np.diag(squared @ moved)
+        yield _Spread(part.level, moments, float(squared.sum()), part.n, float(scale))
+
+
+def _likelihoods(fits: list[Estimate], proportions: Floats) -> tuple[str, fitting.Agreement]:
+    """The likelihood ratio, or where it would not follow χ² the score."""
     parts = [part for fit in fits for part in fit.tally.parts if part.n]
     whole = Part.of(
         parts[0].design, np.vstack([p.codes for p in parts]), count=np.concatenate([p.count for p in parts])
@@ -241,10 +347,11 @@ def _equality(fits: list[Estimate], proportions: Floats, covariances: Floats) ->
     together = maximize(*evidence(Tally((whole,)))[:2], tolerance=1e-6)
     inside = min(float(proportions.min()), float(together.proportions.min())) > 1e-9
     if not inside or not all(map(fitting.plenty, parts)):
-        return "score", *fitting.agreement(fitting.scores(parts, together.proportions))
+        score = fitting.agreement(fitting.scores(parts, together.proportions))
+        return "score", _tested(*score, math.inf)
     apart = sum(_log_likelihood(fit) for fit in fits)
     df = (len(fits) - 1) * rank_of(whole.design.expected_statistic)
-    return "LR", max(2 * (apart - together.log_likelihood), 0.0), df
+    return "LR", _tested(max(2 * (apart - together.log_likelihood), 0.0), df, math.inf)
 
 
 def _wald(proportions: Floats, covariances: Floats) -> tuple[float, int]:
@@ -279,6 +386,11 @@ def _quadratic(difference: Floats, covariance: Floats) -> tuple[float, int]:
 def _plain(fit: Estimate) -> bool:
     """Whether an estimate is maximum likelihood under a single design, for a population, without survey weights."""
     return not fit.design.several and fit.maximum is not None and fit.target == "population" and not fit.tally.weighted
+
+
+def _likely(fit: Estimate) -> bool:
+    """Whether an estimate is maximum likelihood for a population, with no shares beside the categories'."""
+    return fit.maximum is not None and fit.cells is None and fit.target == "population"
 
 
 def _log_likelihood(fit: Estimate) -> float:

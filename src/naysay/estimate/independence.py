@@ -14,7 +14,7 @@ from naysay.design.drawing import GeneratorSource
 from naysay.errors import DataError
 from naysay.estimate import fitting
 from naysay.estimate.information import answered_under, evidence, maximize
-from naysay.estimate.linear import Floats, rank_of, tangent
+from naysay.estimate.linear import Floats, rank_of
 from naysay.tally import Part, Tally
 
 __all__ = ["IndependenceTest", "check_levels", "independence_test", "score_test"]
@@ -153,45 +153,23 @@ def score_test(tally: Tally, pooled: Floats | None = None) -> IndependenceTest:
     if pooled is None:
         rows, weights, _ = evidence(tally)
         pooled = maximize(rows, weights, tolerance=1e-4, polish=0).proportions
-    if tally.weighted:
-        return _designed(tally, pooled)
-    statistic, df = fitting.agreement(fitting.scores([part for part in tally.parts if part.n], pooled))
-    if not df:
-        return _TOO_LITTLE
-    return IndependenceTest(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), "χ²", "score")
-
-
-def _designed(tally: Tally, pooled: Floats) -> IndependenceTest:
-    """The score test of a complex sample, or of weighted answers (Rao & Scott 1984, second order).
-
-    The statistic aᵀMa of the levels' scores a is a sum of χ² variates, weighted by the eigenvalues of M Cov(a). Its
-    reference is the F with the same mean and variance, and with the degrees of freedom of the sample.
-    """
-    basis, scale = tangent(len(pooled)), tally.n / tally.weight
     levels = [part for part in tally.parts if part.weight.sum() > 0]
-    answered = np.concatenate([np.full(len(part.codes), part.weight.sum() > 0) for part in tally.parts])
-    if len(levels) * basis.shape[1] > _MOST:
-        return IndependenceTest(float("nan"), 0, float("nan"), "too many levels for answers that are weighted")
-    ratios = [rows / (rows @ pooled)[:, None] for rows in (part.design.rows(part.codes) for part in levels)]
-    curved = [
-        basis.T @ (r.T @ (r * part.weight[:, None])) @ basis * scale for r, part in zip(ratios, levels, strict=True)
-    ]
-    scores = [(r - 1) @ basis * scale for r in ratios]
-    sums = [part.weight @ own for own, part in zip(scores, levels, strict=True)]
-    told = [fitting.Scores(part.n, np.nan, s, i, 0) for part, s, i in zip(levels, sums, curved, strict=True)]
-    statistic, df = fitting.agreement(told)
-    if not df:
-        return _TOO_LITTLE
-    common = np.linalg.pinv(np.sum(curved, axis=0), rcond=1e-11, hermitian=True)
-    own_form = [np.linalg.pinv(each, rcond=1e-11, hermitian=True) for each in curved]
-    form = scipy.linalg.block_diag(*own_form) - np.tile(common, (len(levels), len(levels)))
-    alone = scipy.linalg.block_diag(*scores) - np.vstack(scores) @ (common @ np.hstack(curved))
-    effects = form @ tally.sampled.take(answered).covariance(alone)
-    mean, square = float(np.trace(effects)), float((effects * effects.T).sum())
-    worth = tally.effective - 1 if tally.complex is None else tally.complex.degrees_of_freedom
-    first, second = mean**2 / square, mean**2 / square * worth
-    p_value = float(scipy.stats.f.sf(statistic / mean, first, second))
-    return IndependenceTest(statistic, df, p_value, f"Rao–Scott F({first:.3g}, {second:.3g})", "score")
+    scores = fitting.scores(levels, pooled)
+    if not tally.weighted:
+        statistic, df = fitting.agreement(scores)
+        return (
+            IndependenceTest(statistic, df, float(scipy.stats.chi2.sf(statistic, df)), "χ²", "score")
+            if df
+            else _TOO_LITTLE
+        )
+    sampled, worth = None, tally.effective - 1
+    if tally.complex is not None:
+        if len(levels) * len(pooled) > _MOST:
+            return IndependenceTest(float("nan"), 0, float("nan"), "too many levels for answers that are weighted")
+        answered = np.concatenate([np.full(len(part.codes), part.weight.sum() > 0) for part in tally.parts])
+        sampled, worth = tally.complex.take(answered), tally.complex.degrees_of_freedom
+    found = fitting.rao_scott(scores, worth, sampled)
+    return IndependenceTest(*found, "score") if found.degrees_of_freedom else _TOO_LITTLE
 
 
 def _untested(tally: Tally, df: int) -> IndependenceTest | None:

@@ -229,7 +229,9 @@ def differences_dict(found: Differences, confidence: float = 0.95, *, most: int 
             "standard_errors": found.standard_errors,
             "intervals": found.interval(confidence),
             "covariance": found.covariance if len(found.groups) < most else None,
-            "equality": {name: getattr(found, name) for name in ("test", "statistic", "degrees_of_freedom", "p_value")},
+            "equality": {
+                name: getattr(found, name) for name in ("test", "statistic", "degrees_of_freedom", "p_value", "law")
+            },
         }
     )
     return told
