@@ -48,13 +48,31 @@ class Printed(ABC):
 
 
 def share(value: float) -> str:
-    """A share with four digits."""
-    return DASH if math.isnan(value) else f"{value:.4f}"
+    """A share with four digits; one that is above zero never reads as zero.
+
+    Examples
+    --------
+    >>> share(0.25), share(0.0), share(0.00002)
+    ('0.2500', '0.0000', '<0.0001')
+    """
+    return DASH if math.isnan(value) else "<0.0001" if 0 < value < 0.00005 else f"{value:.4f}"
 
 
 def percent(value: float, digits: int = 2) -> str:
-    """A share in percent, on one line with its sign; a dash where it is undefined."""
-    return DASH if math.isnan(value) else f"{100 * value:.{digits}f}\u00a0%"
+    """A share in percent, on one line with its sign; a dash where it is undefined.
+
+    A share above zero never reads as zero, because "0.00 %" says that there is no risk.
+
+    Examples
+    --------
+    >>> [percent(value).replace("\\u00a0", " ") for value in (0.25, 0.0, 0.00004)]
+    ['25.00 %', '0.00 %', '< 0.01 %']
+    """
+    if math.isnan(value):
+        return DASH
+    smallest = 10.0**-digits
+    below = "<\u00a0" if 0 < 100 * value < smallest / 2 else ""
+    return f"{below}{smallest if below else 100 * value:.{digits}f}\u00a0%"
 
 
 def amount(value: float) -> str:
