@@ -104,6 +104,10 @@ class Protecting:
             order=options.order,
             missing=missing,
         )
+        unused = [name for name in paths if not any(name in step.variables for step in plan.steps[:-1])]
+        if unused:
+            told = f"no level of the hierarchy of {', '.join(unused)} loses less than emptying single cells does"
+            self.notes.append(f"{told}: the plan leaves it out; --importance {unused[0]}=high makes its cells dearer")
         if options.drop is None:
             return plan
         left = Drop(columns=declared.record(options.drop, option="--drop"))
