@@ -1,5 +1,7 @@
 """``POST /reports``: batches are checked, counted and forgotten, on both databases."""
 
+import datetime
+import hashlib
 import json
 import logging
 import re
@@ -11,11 +13,13 @@ import pytest
 from sqlalchemy import text
 
 from naysay import batches, designs
-from naysay.collect.admin.backup import backup, restore
+from naysay.collect.admin.backup import _LEFT_OUT, backup, restore
 from naysay.collect.reports import topics
 from naysay.collect.reports.endpoint import BINARY, MOST
 from naysay.collect.storage import Reports, Store, today
 from naysay.collect.storage.reported import Cell
+from naysay.collect.storage.tables import report_receipt
+from naysay.collect.writer import Writer
 from naysay.errors import DataError
 
 CRASH = designs.k_ary(("list", "map", "search"), epsilon=1)
@@ -97,8 +101,78 @@ def test_a_server_keeps_counters_and_nothing_else(served, store):
     assert others == [0, 0, 0]
 
 
-def test_a_batch_sent_twice_is_counted_twice(served, store):
-    """There is no id by which a server could know a batch again; docs/batches.md says when to send again."""
+UPLOAD = {"idempotency-key": "0123456789abcdefABCDEF-_"}
+
+
+def test_an_upload_with_an_id_is_counted_once_however_often_it_comes(served, store):
+    """A connection broke after the body was sent: the same again, also at once from many threads, adds nothing."""
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: send(served, line(), "application/json", **UPLOAD), range(24)))
+    assert [each.json for each in answers] == [{"counted": 1, "refused": 0}] * 24
+    assert tally(store).n == 1
+    other = UPLOAD | {"idempotency-key": UPLOAD["idempotency-key"][::-1]}
+    for body, named in ((line(), other), (line(reports=["list"]), UPLOAD)):  # another id; another body
+        assert send(served, body, "application/json", **named).json["counted"] == 1
+    assert tally(store).n == 3
+
+
+def test_a_receipt_is_a_hash_and_goes_after_a_day(store, monkeypatch):
+    """The table holds nothing of the id or the report, and a backup leaves it out."""
+    topic = topics.open_topic(store, CRASH, question="crash")
+    counts = {Cell(*topic, "", "report", 1): 1}
+    first = datetime.date(2026, 11, 22)
+    outcomes = []
+    for after in (0, 0, 1, 2):
+        day = first + datetime.timedelta(after)
+        monkeypatch.setattr("naysay.collect.storage.store.today", lambda day=day: day)
+        store.settle()
+        outcomes += [each.what for each in store.add([Reports(counts, day, "a" * 64)] * 2)]
+        with store.reading() as connection:
+            days = [row.day for row in connection.execute(text("SELECT day FROM report_receipt ORDER BY day"))]
+        assert len(days) == 1
+    assert outcomes == ["counted"] + ["repeated"] * 5 + ["counted", "repeated"]
+    assert tally(store).n == 2
+
+
+def test_receipts_go_also_if_nothing_comes_any_more(store, monkeypatch, until):
+    topic = topics.open_topic(store, CRASH, question="crash")
+    writer = Writer(store, look=lambda: None, fold=lambda _: 0, every=0.01)
+    writer.start()
+    assert writer.submit(Reports({Cell(*topic, "", "report", 1): 1}, today(), "a" * 64)).result().what == "counted"
+
+    def receipts():
+        with store.reading() as connection:
+            return connection.execute(text("SELECT count(*) FROM report_receipt")).scalar()
+
+    assert receipts() == 1
+    until(lambda: not writer._dirty)
+    later = today() + datetime.timedelta(2)
+    for place in ("writer", "storage.store"):
+        monkeypatch.setattr(f"naysay.collect.{place}.today", lambda: later)
+    until(lambda: receipts() == 0)
+    writer.stop()
+
+
+def test_a_receipt_names_neither_id_nor_report(served, store):
+    send(served, line(), "application/json", **UPLOAD)
+    served.stop()
+    with store.reading() as connection:
+        ((day, digest),) = connection.execute(text("SELECT day, digest FROM report_receipt")).all()
+    assert str(day) == str(today())
+    assert digest == hashlib.sha256(f"{UPLOAD['idempotency-key']} ".encode() + line()).hexdigest()
+    assert report_receipt in _LEFT_OUT
+
+
+@pytest.mark.parametrize("name", ["short", "x" * 65, "0123456789abcdef 01234567"])
+def test_an_id_that_is_none_counts_nothing(served, store, name):
+    answer = send(served, line(), "application/json", **{"idempotency-key": name})
+    assert (answer.status, answer.json["error"]["code"]) == (422, "malformed")
+    with pytest.raises(DataError, match="no report"):
+        tally(store)
+
+
+def test_a_batch_sent_twice_without_an_id_is_counted_twice(served, store):
+    """There is nothing by which a server could know it again; docs/batches.md says when to send again."""
     for _ in range(2):
         assert send(served, line(), "application/json").json == {"counted": 1, "refused": 0}
     assert tally(store).n == 2
@@ -182,7 +256,7 @@ def test_pages_of_other_origins_may_send_and_read_nothing_else(refusing):
     found = served.ask("OPTIONS", "/reports", headers=asked | {"access-control-request-headers": "content-type"})
     assert found.status == 204
     assert found.headers["access-control-allow-methods"] == "POST"
-    assert found.headers["access-control-allow-headers"] == "content-type"
+    assert found.headers["access-control-allow-headers"] == "content-type, idempotency-key"
     for path in ("/health", "/", "/api/v1/surveys", "/api/v1/reports"):
         for method in ("GET", "OPTIONS"):
             assert "access-control-allow-origin" not in served.ask(method, path, headers=asked).headers

@@ -75,6 +75,7 @@ class Writer:
         self._pause = every
         self._untallied = 0
         self._behind = True  # an earlier server may have left replies that no tally counts
+        self._day = today()  # of the last time that it was settled
         self._dirty = True  # a server that was killed has left replies in the order in which they came
         self.healthy = True
         self.stored = 0
@@ -173,6 +174,7 @@ class Writer:
                 self._failed("reading", error)
         if self._behind or self._untallied >= TALLIED or (looked and self._untallied):
             self._tally()
+        self._dirty = self._dirty or today() != self._day  # what is kept for a day must go
         if self._dirty and now - self._settled >= self._pause:
             self._settle()
 
@@ -193,9 +195,10 @@ class Writer:
         began = time.monotonic()
         if self._untallied:
             self._tally()
+        day = today()
         try:
             self._store.settle()
-            self._dirty = False
+            self._dirty, self._day = False, day
         except Exception as error:  # the thread lives on, and tries again later
             self._failed("settling", error)
         self._settled = time.monotonic()  # after a failure, too: else it would try again at once, without end

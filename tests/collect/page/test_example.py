@@ -115,6 +115,31 @@ def counted(store, topic):
     return topics.tally(store, topics.topic_of(store, question=topic.question, wave=topic.wave))
 
 
+def test_a_report_whose_acknowledgment_was_lost_is_sent_again_and_counted_once(browser, app):
+    address, store, topic = app
+    one = Person(browser, address)
+    one.page.locator("form:not([hidden])").wait_for()
+    one.page.clock.install()
+    one.page.reload()
+    lost = []
+
+    def broken(route):
+        lost.append(route.fetch().status)  # the server counts it; the browser hears nothing
+        route.abort()
+
+    one.page.route("**/reports", broken, times=2)
+    one.answer("Map").told("Waiting")
+    for wait in (6_000, 11_000):
+        one.page.clock.run_for(wait)
+        one.settle()
+    one.told("Sent. Thank you.")
+    assert lost == [200, 200]
+    assert len(one.sent) == 3 and len(set(one.sent)) == 1
+    assert counted(store, topic).n == 1
+    assert "id" not in one.kept
+    one.context.close()
+
+
 def test_the_app_sends_each_report_once_and_never_the_truth(browser, app):
     address, store, topic = app
     # One that goes well; the page is legible to all, in the dark too.

@@ -20,7 +20,11 @@ from naysay.errors import DataError
 
 __all__ = ["Copied", "backup", "restore"]
 
-_LEFT_OUT = (admin_tables.session, admin_tables.token)  # else a restored backup would let in what was locked out since
+_LEFT_OUT = (
+    admin_tables.session,  # else a restored backup would let in what was locked out since
+    admin_tables.token,
+    tables.report_receipt,  # it is kept for a day, and a backup for years
+)
 _SIZE = 1_000  # rows that are held at once
 _MAGIC = b"SQLite format 3\0"
 _SCHEMA = "SELECT iif(type = 'table' AND rootpage = 0, 'virtual table', type), name, tbl_name FROM sqlite_schema"

@@ -1,8 +1,14 @@
-"""``POST /reports``: a batch is checked, counted and forgotten. No id, no time and no address goes with it."""
+"""``POST /reports``: a batch is checked, counted and forgotten. No time and no address goes with it.
+
+An upload may name an id in the header `Idempotency-Key`. Its hash is kept until the next day ends, so that the same
+upload is counted once however often it is sent.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import re
 from collections import Counter
 from typing import Any
 
@@ -29,6 +35,8 @@ BINARY = "application/vnd.naysay.reports"
 _KINDS = ("application/json", "application/x-ndjson", BINARY, "application/octet-stream")
 _ASIDE = 2**13  # bytes of a body from which on it is read in a thread, so that nobody waits for it
 
+_ID = re.compile(r"[A-Za-z0-9_-]{22,64}")  # 22 characters hold 128 random bits
+
 _TOO_LARGE = "a body has at most {:,} bytes; send several"
 
 CORS = {
@@ -39,7 +47,7 @@ CORS = {
 
 _PREFLIGHT = CORS | {
     "access-control-allow-methods": "POST",
-    "access-control-allow-headers": "content-type",
+    "access-control-allow-headers": "content-type, idempotency-key",
     "access-control-max-age": "86400",
 }
 
@@ -114,6 +122,7 @@ class Desk:
         _wait(self._rates.full(address))
         try:
             body = await self._body(request)
+            receipt = _receipt(request.headers.get("idempotency-key"), body)
             keep = request.query_params.get("bad", "refuse")
             if keep not in ("refuse", "keep"):
                 raise Refusal("malformed", "bad must be refuse or keep")
@@ -127,8 +136,8 @@ class Desk:
             raise Refusal("too_large", f"one address may send {self._each:,} reports a minute; send fewer at once")
         _wait(self._rates.wait(address, reports))
         if counts:
-            outcome = await asyncio.wrap_future(self._line.submit(Reports(counts, today())))
-            if outcome.what != "counted":
+            outcome = await asyncio.wrap_future(self._line.submit(Reports(counts, today(), receipt)))
+            if outcome.what not in ("counted", "repeated"):
                 raise Refusal("closed", "reports to this question and wave are not counted any more")
         return JSONResponse({"counted": reports, "refused": out}, headers=CORS)
 
@@ -161,6 +170,15 @@ class Desk:
             raise Refusal("unknown", "nothing is counted under this question and wave; nothing was counted")
         if not all(self._topics.open[topic] for topic in topics):
             raise Refusal("closed", "reports to this question and wave are not counted any more")
+
+
+def _receipt(named: str | None, body: bytes) -> str:
+    """The SHA-256 of an upload's id and body; empty where it names no id."""
+    if named is None:
+        return ""
+    if not _ID.fullmatch(named):
+        raise Refusal("malformed", "the id of an upload has 22 to 64 letters, digits, - or _, drawn at random for it")
+    return hashlib.sha256(f"{named} ".encode() + body).hexdigest()
 
 
 def _wait(seconds: int) -> None:

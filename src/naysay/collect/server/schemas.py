@@ -182,7 +182,13 @@ REPORTS: dict[str, Any] = {
                 "in": "query",
                 "description": "what becomes of the others if a report is none of its design",
                 "schema": {"enum": ["refuse", "keep"], "default": "refuse"},
-            }
+            },
+            {
+                "name": "Idempotency-Key",
+                "in": "header",
+                "description": "drawn at random for this upload; the same body under the same id is counted once",
+                "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{22,64}$"},
+            },
         ],
     },
     "responses": {

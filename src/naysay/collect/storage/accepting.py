@@ -26,7 +26,7 @@ class Outcome:
     """What became of a reply or of an invitation, and the day.
 
     A reply is ``stored``, ``repeated``, ``conflict``, ``closed``, ``wrong_survey`` or ``spent``; an invitation is
-    ``taken``, ``used``, ``uninvited`` or ``closed``.
+    ``taken``, ``used``, ``uninvited`` or ``closed``; reports are ``counted``, ``repeated`` or ``closed``.
     """
 
     what: str

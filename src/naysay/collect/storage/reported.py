@@ -1,4 +1,7 @@
-"""Counts of reports beside the surveys. What came together, when, and from whom is not kept."""
+"""Counts of reports beside the surveys. What came together, when, and from whom is not kept.
+
+An upload that names an id leaves a receipt for a day, so that it is not counted again if it is sent again.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sqlalchemy import Connection, func, insert, select, text, update
+from sqlalchemy import Connection, Date, String, bindparam, delete, func, insert, select, text, update
 
 from naysay.batches import Topic
 from naysay.collect.storage.accepting import Outcome
-from naysay.collect.storage.tables import report_count, report_topic
+from naysay.collect.storage.tables import report_count, report_receipt, report_topic
 from naysay.errors import DataError
 
-__all__ = ["Cell", "Known", "Reports", "add", "close", "contents", "counts", "known", "only", "open_", "standing"]
+__all__ = [
+    "Cell",
+    "Known",
+    "Reports",
+    "add",
+    "close",
+    "contents",
+    "counts",
+    "forget",
+    "known",
+    "only",
+    "open_",
+    "standing",
+]
 
 _ADD = text(
     "INSERT INTO report_count (design, question, wave, level, what, place, people) "
@@ -23,6 +39,11 @@ _ADD = text(
     "ON CONFLICT (design, question, wave, level, what, place) "
     "DO UPDATE SET people = report_count.people + excluded.people"
 )
+_RECEIVED = text(  # another server may write the same receipt at this moment
+    "INSERT INTO report_receipt (day, digest) SELECT :day, :digest "
+    "WHERE NOT EXISTS (SELECT 1 FROM report_receipt WHERE digest = :digest AND day >= :since) ON CONFLICT DO NOTHING"
+).bindparams(bindparam("day", type_=Date), bindparam("since", type_=Date), bindparam("digest", type_=String))
+_KEPT = datetime.timedelta(days=1)  # a receipt of yesterday is still known
 _TOPIC = (report_topic.c.design, report_topic.c.question, report_topic.c.wave)
 
 
@@ -43,6 +64,8 @@ class Reports:
 
     counts: Mapping[Cell, int]
     day: datetime.date
+    receipt: str = ""
+    """The SHA-256 of the upload's id and body; empty where it named no id."""
 
 
 @dataclass(frozen=True)
@@ -58,17 +81,40 @@ class Known:
 
 
 def add(connection: Connection, group: Sequence[Reports]) -> list[Outcome]:
-    """Add reports to the counters: those of one request all, or none where one of its topics is not open."""
+    """Add reports to the counters: those of one request all, or none where one of its topics is not open.
+
+    An upload with a receipt that is known is ``repeated``, and adds nothing.
+    """
     asked = select(*_TOPIC).where(report_topic.c.closed.is_(None)).with_for_update(read=True)
     open_now = {Topic(*row) for row in connection.execute(asked)} if group else set()
     taken = [{Topic(*cell[:3]) for cell in each.counts} <= open_now for each in group]
+    fresh = _received(connection, [each for each, good in zip(group, taken, strict=True) if good and each.receipt])
     total: Counter[Cell] = Counter()
+    outcomes = []
     for each, good in zip(group, taken, strict=True):
-        if good:
+        again = good and bool(each.receipt) and each.receipt not in fresh
+        fresh.discard(each.receipt)  # the same upload may come twice in one group
+        outcomes.append(Outcome("repeated" if again else "counted" if good else "closed", each.day))
+        if good and not again:
             total.update(each.counts)
     if total:  # in the order of the keys, so that no two servers wait for each other
         connection.execute(_ADD, [{**cell._asdict(), "people": people} for cell, people in sorted(total.items())])
-    return [Outcome("counted" if good else "closed", each.day) for each, good in zip(group, taken, strict=True)]
+    return outcomes
+
+
+def _received(connection: Connection, uploads: Sequence[Reports]) -> set[str]:
+    """Write receipts; those that were not known. In their order, so that no two servers wait for each other."""
+    written = set()
+    for receipt, day in sorted({each.receipt: each.day for each in uploads}.items()):
+        asked = {"digest": receipt, "day": day, "since": day - _KEPT}
+        if connection.execute(_RECEIVED, asked).rowcount:
+            written.add(receipt)
+    return written
+
+
+def forget(connection: Connection, day: datetime.date) -> None:
+    """Delete the receipts of the days before yesterday."""
+    connection.execute(delete(report_receipt).where(report_receipt.c.day < day - _KEPT))
 
 
 def open_(connection: Connection, topic: Topic, content: bytes, day: datetime.date) -> None:

@@ -362,6 +362,8 @@ class Store:
 
     def settle(self) -> None:
         """Rewrite what is stored in the order of random ids, so that nothing tells in which order it came."""
+        with self.engine.begin() as connection:
+            reported.forget(connection, today())
         self._backend.settle(self.engine)
 
     def dispose(self) -> None:

@@ -12,6 +12,7 @@ __all__ = [
     "metadata",
     "reply",
     "report_count",
+    "report_receipt",
     "report_topic",
     "shared",
     "spent",
@@ -147,6 +148,16 @@ report_count = Table(
 )
 """How often each report came. `what` is "report", or where sums are kept "named" (how often a category was named) and
 "size" (how often a set had this size). No batch, no time and no sender is kept."""
+
+report_receipt = Table(
+    "report_receipt",
+    metadata,
+    Column("day", Date, primary_key=True),
+    Column("digest", String(64), primary_key=True),
+    sqlite_with_rowid=False,
+)
+"""Uploads that named an id and were counted, today or yesterday: the SHA-256 of the id and the body. Older ones go when
+the database is settled."""
 
 OF_SURVEY = (reply, untallied, tally, shared)
 """The tables of what respondents sent, and of what is told of it."""
