@@ -16,7 +16,7 @@ from naysay.estimate.independence import score_test
 from naysay.estimate.linear import Floats
 from naysay.printing import Column, Note, Points, Sentence, Table, plain
 from naysay.printing.content import Content
-from naysay.printing.numbers import csv_text
+from naysay.printing.numbers import csv_text, fixed
 
 __all__ = ["Options", "reservations", "sections", "title", "to_csv", "to_dict", "told"]
 
@@ -108,10 +108,10 @@ def _within(found: Any, layer: Any, options: Options) -> Table:
     whole = table.sum()
     names = [_checks.label(label) for label in row.labels]
     rows = [
-        (name, *(_told(*cell) for cell in zip(values[at], bounds[at], strict=True)), f"{share:.3f}")
+        (name, *(_told(*cell) for cell in zip(values[at], bounds[at], strict=True)), fixed(share, 3))
         for at, (name, share) in enumerate(zip(names, table.sum(axis=1) / whole, strict=True))
     ]
-    rows.append(("all", *(f"{share:.3f}" for share in table.sum(axis=0) / whole), "1.000"))
+    rows.append(("all", *(fixed(share, 3) for share in table.sum(axis=0) / whole), "1.000"))
     within = "" if layer is None else f", {found.variables[2].column} = {_checks.label(layer)}"
     return Table(
         (
@@ -126,7 +126,7 @@ def _within(found: Any, layer: Any, options: Options) -> Table:
 
 
 def _told(value: float, bounds: Floats) -> str:
-    return "–" if math.isnan(value) else f"{value:.3f} [{bounds[0]:.3f}, {bounds[1]:.3f}]"
+    return "–" if math.isnan(value) else f"{fixed(value, 3)} [{fixed(bounds[0], 3)}, {fixed(bounds[1], 3)}]"
 
 
 def _measures(found: Any, options: Options) -> list[Content]:
@@ -149,7 +149,7 @@ def _measures(found: Any, options: Options) -> list[Content]:
 def _number(value: float) -> str:
     if math.isnan(value):
         return "–"
-    return "∞" if math.isinf(value) else f"{value:.3g}" if abs(value) >= 100 else f"{value:.3f}"
+    return "∞" if math.isinf(value) else f"{value:.3g}" if abs(value) >= 100 else fixed(value, 3)
 
 
 def told(found: Any, options: Options) -> list[str]:

@@ -31,6 +31,7 @@ from naysay.estimate.moments import each_sample, moments
 from naysay.estimate.protocol import Finding, Options
 from naysay.estimate.result import Estimate, is_pooled, reliable_errors, reliable_nuisance
 from naysay.printing import plain
+from naysay.printing.numbers import fixed
 
 __all__ = ["FINDINGS", "decimals", "decimals_of", "shown"]
 
@@ -61,7 +62,7 @@ def decimals_of(fit: Estimate) -> int:
 
 def shown(value: float, places: int) -> str:
     """A number to so many decimals; a dash where it is undefined."""
-    return "–" if math.isnan(value) else f"{value:.{places}f}"
+    return "–" if math.isnan(value) else fixed(value, places)
 
 
 class Compared(Finding):

@@ -37,6 +37,7 @@ FEW = 30
 NONCOMPLIANCE = Options().noncompliance
 """The share of respondents whose non-compliance is shown by default."""
 
+_LEAST_GAP = 1e-9
 _NUMBERS = ("categories", "proportions", "standard_errors", "standard_error_kind", "covariance")
 _FIELDS = ("levels", "preference_band", "noncompliance", "assumptions", "nuisance", "moments", "by_sample")
 """The order in JSON of fields that only some estimates have; other such fields follow these."""
@@ -57,7 +58,7 @@ def _heading(fit: Estimate, found: Intervals) -> list[Sentence]:
     weighted = f", weighted (sum of weights {fit.tally.weight:,.6g})" if fit.tally.weighted else ""
     complex_ = fit.tally.complex
     drawn = [] if complex_ is None else [Sentence(complex_.sentence)]
-    gap = "" if fit.maximum is None else f"; within {fit.maximum.total_gap:.1e} of the maximum log-likelihood"
+    gap = "" if fit.maximum is None else f"; within {_bound(fit.maximum.total_gap)} of the maximum log-likelihood"
     return [
         Sentence(f"{fit.tally.question or 'Estimate'}: {fit.design.name or fit.design.kind}"),
         Sentence(f"{fit.n:,} answers, {missing}{weighted}; target: the {fit.target}"),
@@ -65,6 +66,11 @@ def _heading(fit: Estimate, found: Intervals) -> list[Sentence]:
         Sentence(f"{fit.method}; standard errors: {fit.standard_error_kind}{gap}"),
         Sentence(f"{found.confidence:.4g} intervals: {found.method}"),
     ]
+
+
+def _bound(gap: float) -> str:
+    """A gap rounded up to a power of ten. Below the least one it is the noise of one processor."""
+    return f"{10.0 ** math.ceil(math.log10(max(gap, _LEAST_GAP))):.0e}"
 
 
 def reservations(fit: Estimate, found: Intervals) -> list[str]:

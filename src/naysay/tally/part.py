@@ -17,7 +17,7 @@ __all__ = ["ARRAYS", "Channel", "Part", "check_size", "unique_codes"]
 ARRAYS = ("codes", "count", "weight", "weight_squared")
 """The arrays of a part, one entry for each distinct answer."""
 
-_COUNTABLE = 2**22  # up to so many responses, an array with a counter for each is quicker than sorting answers
+_COUNTABLE = 2**22  # where codes are smaller, an array with a counter for each is quicker than sorting answers
 _MOST = 2**53  # largest number of people: above it floating point skips whole numbers
 
 
@@ -152,7 +152,8 @@ class Part:
     def counted(cls, design: Channel, codes: Codes, *, level: Any = None) -> Part:
         """The part of answers that come without counts and weights, one row a person."""
         space = design.space
-        if not (space.width == 1 and len(codes) and space.size <= _COUNTABLE):
+        # The largest code, not the number of responses: a few hundred subsets of fifty categories are masks of fifty bits.
+        if not (space.width == 1 and len(codes) and codes.max() < _COUNTABLE):
             return cls.of(design, codes, level=level, count=np.ones(len(codes), dtype=np.int64))
         known, missing = codes[:, 0], 0
         try:
