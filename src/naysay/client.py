@@ -66,7 +66,8 @@ def draw(
     Raises
     ------
     ValueError
-        JSON that is no design of version 1, or a truth or part that it does not know.
+        JSON that is no design of version 1, or a truth or part that it does not know; a design that remembers, whose
+        memo must be kept: `naysay.ledger.Ledger` does.
 
     Examples
     --------
@@ -78,15 +79,25 @@ def draw(
     'no'
     """
     node, source = channel(design, part), Bytes(read)
+    if holds(node, "remembered"):
+        raise ValueError(
+            "a design that remembers draws its memo once, and keeps it for all waves: answer with "
+            "naysay.ledger.Ledger; with a new memo for each report, enough reports show the truth"
+        )
     return said(node, drawn(node, position(node, truth, source), source))
 
 
 def channel(design: str | Node, part: Any = None) -> Node:
     """The node that draws: the design itself, or that of the chosen level or sample."""
-    whole = json.loads(design) if isinstance(design, str) else design
-    if whole.get("naysay") != "design" or whole.get("version") != 1:
-        raise ValueError("this is no design of version 1; make one with design.to_json()")
-    node: Node = whole["design"]
+    try:
+        whole = json.loads(design) if isinstance(design, str) else design
+    except (ValueError, RecursionError):
+        whole = None
+    told = whole if isinstance(whole, Mapping) else {}
+    node: Node = told.get("design", {})
+    known_kind = isinstance(node, Mapping) and node.get("kind") in (*RULES, *(kind for kind, *_ in SEVERAL))
+    if told.get("naysay") != "design" or told.get("version") != 1 or told.get("version") is True or not known_kind:
+        raise ValueError(f"this is no design of version 1; make one with design.to_json() (got {str(design)[:60]!r})")
     for kind, parts, name in SEVERAL:
         if node["kind"] == kind:
             known = {each[name]: each["design"] for each in node[parts]}
@@ -94,6 +105,14 @@ def channel(design: str | Node, part: Any = None) -> Node:
                 raise ValueError(f"{part!r} is no {name}; there are {', '.join(map(repr, known))}")
             node = known[part]
     return node
+
+
+def holds(node: Any, kind: str) -> bool:
+    """Whether a design, or one that it is made of, is of this kind."""
+    if not isinstance(node, Mapping):
+        return False
+    parts = [node.get(name) for name in ("first", "second", "design")] + list(node.get("components", ()))
+    return node.get("kind") == kind or any(holds(each, kind) for each in parts)
 
 
 def categories(design: Node) -> Sequence[Any]:
@@ -121,9 +140,10 @@ def position(design: Node, truth: Any, source: Bytes) -> int:
     if design.get("named"):
         return int.from_bytes(hashlib.sha256(unicodedata.normalize("NFC", truth).encode()).digest()[:6], "big")
     known = categories(design)
-    if truth not in known:
+    place = known.index(truth) if truth in known else None
+    if place is None or isinstance(truth, bool) != isinstance(known[place], bool):  # True is no 1
         raise ValueError(f"{truth!r} is no category; there are {', '.join(map(repr, known[:12]))}")
-    return known.index(truth)
+    return place
 
 
 def grid_point(design: Node, truth: Any, source: Bytes) -> int:

@@ -151,6 +151,13 @@ class Ledger:
         asked = rule or ("memory" if node["kind"] == "remembered" else "fresh")
         if asked not in RULES or (asked == "memory") != (node["kind"] == "remembered"):
             raise LedgerError(f"rule {rule!r} does not fit a design of kind {node['kind']!r}; known are {RULES}")
+        if asked != "memory":
+            _check_parts(node)
+        if asked == "kept" and client.holds(node, "window"):
+            raise LedgerError(
+                f"{question!r} asks for a number, which cannot be kept: a number that moves a little would be drawn "
+                "anew each time, and the draws would show it; use rule 'fresh', or ask for one of some ranges"
+            )
         key = self._charge(question, digest(node), asked, prices.cost(node, asked), wave)
         fresh = client.Bytes(self._read)
         if asked == "fresh":
@@ -166,6 +173,8 @@ class Ledger:
         if not asked:
             raise LedgerError("one question or more is needed to draw one by lot")
         nodes = {name: client.channel(design) for name, (design, _) in asked.items()}
+        for node in nodes.values():
+            _check_parts(node)
         source = client.Bytes(self._read)
         places = {name: client.position(nodes[name], truth, source) for name, (_, truth) in asked.items()}
         most = max(prices.cost(node, "fresh")["epsilon"] for node in nodes.values())
@@ -303,6 +312,12 @@ def opened(octets: bytes, name: str) -> dict[str, Any]:
     return body
 
 
+def _check_parts(node: Node) -> None:
+    """Refuse a design that remembers where its memo would not be kept."""
+    if client.holds(node, "remembered"):
+        raise LedgerError("a design that remembers is asked by itself, with rule 'memory': its memo is kept")
+
+
 def _date(day: int) -> str:
     return (date(1970, 1, 1) + timedelta(days=day)).isoformat()
 
@@ -344,8 +359,7 @@ def kept(design: Node, truth: Any, of: Callable[[str], Callable[[int], bytes]]) 
     share a value of the hash share its draw, so that answers also tell which categories do.
     """
     node = design["first"] if design["kind"] == "remembered" else design
-    spot = client.Bytes(of("truth " + json.dumps(truth, ensure_ascii=False)))  # a number lies between two points
-    place = client.position(node, truth, spot)
+    place = client.position(node, truth, client.Bytes(bytes))  # of a category: no byte is read
     if node["kind"] != "affine":
         return client.drawn(node, place, client.Bytes(of(f"value {place}")))
     s = client.Bytes(of("hash")).integer(sum(client.powers(node)))

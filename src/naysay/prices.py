@@ -39,8 +39,8 @@ def odds_of_memo(parts: Iterable[tuple[Fraction, Fraction, int]], keep: int, who
 
 def _values(node: Node) -> int | None:
     """How many values have draws of their own; None for a hash with fewer values than there are categories."""
-    if node["kind"] == "window":
-        return int(node["steps"]) + 1
+    if node["kind"] == "prefixes":
+        return 1 << int(node["prefixes"][-1])
     if node["kind"] == "affine" and (node.get("named") or client.size(node) > node["base"]):
         return None
     return client.size(node)
@@ -115,6 +115,8 @@ def epsilon(node: Node) -> float:
         return _ln(p / q * r / s)
     if kind == "remembered":
         return float(cost(node, "memory")["epsilon"])
+    if kind in ("grouped", "prefixes"):  # the group, or how much of the value is told, says nothing of it
+        return epsilon(node["design"])
     if kind in ("product", "both"):
         return epsilon(node["first"]) + epsilon(node["second"])
     if kind in ("subset", "weighted_subset"):

@@ -73,7 +73,7 @@ def of_text(text: str | Mapping[str, Any]) -> Any:
         raise DesignError(f"a design's JSON must be readable; {error}") from None
     if not isinstance(whole, Mapping) or whole.get("naysay") != "design":
         raise DesignError('a design\'s JSON must be an object with "naysay": "design"')
-    if whole.get("version") != VERSION:
+    if whole.get("version") != VERSION or whole["version"] is True:
         raise DesignError(f"this naysay reads designs of version {VERSION}; got version {whole.get('version')!r}")
     return of_node(whole.get("design"))
 

@@ -2,9 +2,10 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const { LedgerError, Ledger, after, cost, digest, further, kept, most, report, streamed } = await import(
+const { LedgerError, Ledger, after, cost, digest, further, kept, most, redrawn, report, streamed } = await import(
   new URL("ledger.mjs", pathToFileURL(process.argv[3]))
 );
+const { draw } = await import(new URL("randomize.js", pathToFileURL(process.argv[3])));
 const { nameOf } = await import(new URL("names.mjs", pathToFileURL(process.argv[3])));
 const octets = (hex) => Uint8Array.from(hex.match(/../g), (pair) => parseInt(pair, 16));
 
@@ -19,7 +20,7 @@ const TASKS = {
       vectors.map(({ bytes, truth }) => {
         const [all, stream] = [octets(bytes), (size) => all.slice((stream.read += size) - size, stream.read)];
         stream.read = 0;
-        return { answer: report(json.design, truth, stream), read: stream.read };
+        return { answer: redrawn(json.design, draw(json.design.first, truth, stream), stream), read: stream.read };
       }),
     ),
   accounts: ({ key, accounts }) =>
@@ -54,7 +55,7 @@ const TASKS = {
     await tried(() => book().answer(design, "a", { question: "q", wave: 1, rule: "kept" }));
     await tried(() => book().answer(design, "z", { question: "q", wave: 3 }));
     await tried(() => book().answer(design, "a", { question: "q", wave: 3, rule: "memory" }));
-    await tried(() => book().oneOf({ one: [design, "a"], two: [memory, "b"] }, { wave: 1 }));
+    await tried(() => book().oneOf({ one: [design, "a"], two: [design, "b"] }, { wave: 1 }));
     await tried(() => book({ cap: 9 }).spent());
     const whole = storage.read();
     clock.day -= 1;
@@ -65,6 +66,10 @@ const TASKS = {
       await tried(() => book().answer(design, "a", { question: "q", wave: 5 }));
     }
     await storage.setItem("", whole);
+    await tried(() => book().oneOf({ one: [design, "a"], two: [memory, "b"] }, { wave: 2 }));
+    await tried(async () => report(memory, "a"));
+    const number = { kind: "window", low: 0, high: 100, decimals: 0, steps: 10, width: 3, inside: 3, outside: 1, clip: true };
+    await tried(() => book().answer(number, "50", { question: "n", wave: 1, rule: "kept" }));
     await tried(() => book().answer(design, "a", { question: "new", wave: 1 }));
     return { said, refused, spent, whole };
   },

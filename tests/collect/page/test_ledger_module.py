@@ -55,8 +55,10 @@ def test_a_life_of_a_ledger_in_the_browser_goes_on_in_python(node, tmp_path):
         "with the cap",
         "goes back",
         "refused: ε would be 5",
+        "asks for a number, which cannot be kept",
     ):
         assert sum(part in message for message in messages) == 1, (part, messages)
+    assert sum("draws its memo once, and keeps it for all waves" in message for message in messages) == 2
     assert sum("damaged: cut short or changed" in message for message in messages) == 4
     path = tmp_path / "ledger"
     path.write_bytes(told["whole"].encode())

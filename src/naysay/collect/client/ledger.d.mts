@@ -40,7 +40,7 @@ export class Ledger {
   spent(): Promise<Spent>;
 }
 
-/** A report drawn anew, of any kind of design. */
+/** A report drawn anew. Throws a LedgerError for a design that remembers: its memo must be kept. */
 export function report(design: Design, truth: Truth, source?: Source): string;
 
 /** One more report of a memo, both as text. */

@@ -8,6 +8,7 @@ import { drawNumber } from "./numbers.mjs";
 /** The ledger refuses: nothing was drawn, nothing was charged, and what is stored is as it was. */
 export class LedgerError extends Error {}
 
+const MEMO = "a design that remembers draws its memo once, and keeps it for all waves: answer by itself with Ledger.answer";
 const DAY = 86_400;
 const ROUNDING = 1e-9;
 const LINES = { at_most: "atMost", unchanged: "unchanged" };
@@ -28,6 +29,10 @@ export class Ledger {
     const asked = rule ?? (node.kind === "remembered" ? "memory" : "fresh");
     if (!["fresh", "kept", "memory"].includes(asked) || (asked === "memory") !== (node.kind === "remembered"))
       throw new LedgerError(`rule ${rule} does not fit a design of kind ${node.kind}; known are fresh, kept and memory`);
+    if (asked === "kept" && node.kind === "window")
+      throw new LedgerError(
+        `${question} asks for a number, which cannot be kept: a number that moves a little would be drawn anew each time, and the draws would show it; draw it anew`,
+      );
     const design_ = await digest(node);
     const key = await this.#charge(question, design_, asked, cost(node, asked), wave);
     if (asked === "fresh") return report(node, known, this.source);
@@ -40,6 +45,7 @@ export class Ledger {
     const names = Object.keys(asked);
     if (!names.length) throw new LedgerError("one question or more is needed to draw one by lot");
     const nodes = names.map((name) => channel(asked[name][0]));
+    if (nodes.some(({ kind }) => kind === "remembered")) throw new LedgerError(MEMO);
     const truths = await Promise.all(nodes.map((node, place) => truthOf(node, asked[names[place]][1])));
     const price = { epsilon: Math.max(...nodes.map((node) => cost(node, "fresh").epsilon)), values: 0, memo: null };
     const together = await sha256((await Promise.all(nodes.map(digest))).join(""));
@@ -167,9 +173,9 @@ function placeOf(node, truth) {
   return place;
 }
 
-/** A report drawn anew, of any kind of design. */
+/** A report drawn anew. A design that remembers is refused: its memo must be kept, which only `Ledger.answer` does. */
 export function report(design, truth, source = system) {
-  if (design.kind === "remembered") return redrawn(design, draw(design.first, truth, source), source);
+  if (design.kind === "remembered") throw new LedgerError(MEMO);
   return design.kind === "window" ? drawNumber(design, truth, source) : draw(design, truth, source);
 }
 
@@ -200,7 +206,6 @@ export function redrawn({ first, second }, memo, source = system) {
 /** The response that is kept for a value; of a design that remembers, its memo. `of(label, act)` gives a source to act. */
 export async function kept(design, truth, of) {
   const node = design.kind === "remembered" ? design.first : design;
-  if (node.kind === "window") throw new LedgerError("answers that are numbers cannot be kept here; draw them anew");
   const place = placeOf(node, truth);
   if (node.kind !== "affine") return of(`value ${place}`, (source) => draw(node, truth, source));
   const [g, a, b] = [node.base, node.inside, node.outside].map(BigInt);
