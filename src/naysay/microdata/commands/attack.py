@@ -110,7 +110,8 @@ def _found(options: Options) -> list[Any]:
     keys = declared.record(options.keys, option="--keys")
     reading = Reading.of(options)
     register = reading.table(options.register)
-    release = reading.released(options.release, options.register, register.height)
+    named = options.id is not None or options.synthetic
+    release = reading.released(options.release, options.register, register.height, named=named)
     ordered = options.id is None and RECORD in release.columns
     register = register.with_row_index(RECORD) if ordered else register
     control = None if options.control is None else reading.table(options.control)

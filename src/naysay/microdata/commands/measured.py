@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +12,9 @@ from typing import Any
 import polars as pl
 
 from naysay import files
+from naysay.errors import DataError
 from naysay.microdata.commands import declared
+from naysay.microdata.protect.identity import Shuffle
 from naysay.microdata.protect.plan import Plan
 
 __all__ = ["RECORD", "Reading"]
@@ -52,17 +56,33 @@ class Reading:
                 frame = frame.with_columns(kept)
             return files.as_measured(frame, plain).collect()
 
-    def released(self, path: Path, original: Path, rows: int) -> pl.DataFrame:
+    def released(self, path: Path, original: Path, rows: int, *, named: bool = False) -> pl.DataFrame:
         """A release in which `RECORD` says which of the rows of the original each one was.
 
-        They have one order. Where the release of `naysay protect` has fewer rows, its log, a plan that repeats it, says
-        which are left. Without such a log, or after a change of either file, the column is left out.
+        The log beside a release of `naysay protect`, a plan that repeats it, says that. Without such a log the rows
+        must have one order. Where they are not as many, or after a change of either file, the column is left out.
+
+        Raises
+        ------
+        DataError
+            A log that is that of another original, unless a column names people.
         """
         table = self.table(path)
         log = path.with_name(f"{path.name}.log.toml")
         places = pl.int_range(rows, eager=True)
-        if table.height != rows and log.is_file():
-            plan = Plan.read(log)
-            read: dict[str, Any] = {"separator": self.separator, "encoding": self.encoding, "missing": plan.missing}
-            places = plan.run(files.Original.read(original, **read).frame)[2]
+        if log.is_file() and not named:
+            plan, told = Plan.read(log), tomllib.loads(log.read_text(encoding="utf-8")).get("log", {})
+            if told.get("source", {}).get("sha256") not in (None, hashlib.sha256(original.read_bytes()).hexdigest()):
+                raise DataError(
+                    f"{log.name!r} is the log of a release of another file than {original.name!r}, so nothing says "
+                    "which rows belong together; name the column that does (--id)"
+                )
+            if "rows_left_out" in told:
+                places = places.filter(~places.is_in(told["rows_left_out"]))
+                for step in plan.steps:
+                    if isinstance(step, Shuffle):
+                        places = step.done(places.to_frame()).frame.to_series()
+            else:
+                read: dict[str, Any] = {"separator": self.separator, "encoding": self.encoding, "missing": plan.missing}
+                places = plan.run(files.Original.read(original, **read).frame)[2]
         return table if table.height != len(places) else table.with_columns(places.cast(pl.UInt32).alias(RECORD))

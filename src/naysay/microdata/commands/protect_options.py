@@ -19,7 +19,10 @@ class ProtectOptions:
 
     file: File
     keys: Annotated[
-        str | None, Option(metavar="RECORD", help="The variables that an intruder may know, such as 'age,gender'.")
+        list[str] | None,
+        Option(
+            metavar="RECORD", help="The variables that an intruder may know, such as 'age,gender'. Repeat for more."
+        ),
     ] = None
     target: Annotated[
         str | None,
@@ -40,6 +43,21 @@ class ProtectOptions:
     strata: Annotated[
         str | None, Option(metavar="RECORD", help="Columns that stay, within whose values the target is reached.")
     ] = None
+    related: Annotated[
+        list[str] | None,
+        Option(metavar="COLUMN=KEY", help="A column that tells of a key, and is emptied where the key is."),
+    ] = None
+    accept: Annotated[
+        list[str] | None,
+        Option(metavar="COLUMN", help="Release this column although it tells of hidden cells; the log says so."),
+    ] = None
+    beside: Annotated[
+        list[Path] | None,
+        Option(metavar="FILE", help="An earlier release of this file, with its log: protect what both tell together."),
+    ] = None
+    keep_order: Annotated[
+        bool, Option("--keep-order", help="Do not shuffle the rows; their order links files row by row.")
+    ] = False
     unit: Annotated[str | None, column("Whose rows belong together: a household, or a person over waves.")] = None
     order: Annotated[
         str | None, column("What orders the rows of a unit, such as a wave; without it they have none.")

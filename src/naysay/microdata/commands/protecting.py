@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import polars as pl
+
 from naysay import files
 from naysay.errors import DataError
 from naysay.microdata.commands import declared
+from naysay.microdata.commands.measured import RECORD, Reading
 from naysay.microdata.commands.protect_options import ProtectOptions
 from naysay.microdata.protect.dropping import Drop
 from naysay.microdata.protect.hierarchy import Hierarchy
+from naysay.microdata.protect.identity import Shuffle
 from naysay.microdata.protect.plan import Plan
 from naysay.microdata.protect.proposing import propose
 from naysay.microdata.protect.releases import Release, check_out, log_of, release
+from naysay.microdata.protect.target import Target
 
 __all__ = ["Protecting"]
 
-_OF_A_PROPOSAL = ("keys", "target", "importance", "hierarchy", "bins", "strata", "unit", "order", "drop", "save")
+_OF_A_PROPOSAL = (
+    "keys",
+    "target",
+    "importance",
+    "hierarchy",
+    "bins",
+    "strata",
+    "unit",
+    "order",
+    "drop",
+    "save",
+    "related",
+)
 
 
 class Protecting:
@@ -52,6 +70,8 @@ class Protecting:
         for name in _OF_A_PROPOSAL:
             if options.plan is not None and getattr(options, name) is not None:
                 raise DataError(f"--{name} is for a plan that is proposed; change the file of --plan instead")
+        if options.beside and options.unit is not None:
+            raise DataError("--beside is for rows of people; households cannot be followed through releases")
         if options.out is not None:
             check_out(options.file, options.out, force=options.force)
         if options.save is not None:
@@ -72,34 +92,75 @@ class Protecting:
                 codes=options.codes,
                 missing=missing,
             )
-        plan = plan or self._proposed(original, missing)
+        beside = self._beside(original)
+        if plan is None:
+            plan, original = self._proposed(original, missing, beside)
+        elif any(isinstance(step, Shuffle) for step in plan.steps) and options.keep_order:
+            raise DataError("--keep-order is given, and the plan shuffles rows; take that step out of it")
+        plan = replace(
+            plan,
+            accepted=(*plan.accepted, *(options.accept or ())),
+            keep_order=plan.keep_order or options.keep_order,
+        )
         if options.save is not None:
             options.save.write_text(plan.toml(), encoding="utf-8")
             self.notes.append(f"{options.save}: the plan; change it, and run it with --plan")
         if options.out is None:
             self.notes.append("nothing is written without --out")
             with TemporaryDirectory(prefix="naysay-") as folder:
-                return release(original, plan, Path(folder) / f"release{options.file.suffix}".replace(".por", ".sav"))
-        found = release(original, plan, options.out, force=options.force)
+                out = Path(folder) / f"release{options.file.suffix}".replace(".por", ".sav")
+                found = release(original, plan, out, beside=beside, trial=True)
+            if any(not set(hint.columns) <= set(plan.accepted) for hint in found.hints):
+                self.notes.append("with --out it is refused: other columns tell of what it hides, and are not accepted")
+            return found
+        found = release(original, plan, options.out, force=options.force, beside=beside)
         told = "it repeats the release, and undoes what was drawn: keep it with the original"
         self.notes.append(
             f"{options.out}: the release; {log_of(options.out).name}: its log, secret like the original, for {told}"
         )
         return found
 
-    def _proposed(self, original: files.Original, missing: tuple[str, ...]) -> Plan:
+    def _beside(self, original: files.Original) -> dict[str, pl.DataFrame]:
+        """Releases of the file that are out, row by row as the original."""
+        options, rows = self.options, original.frame.height
+        found: dict[str, pl.DataFrame] = {}
+        for path in options.beside or ():
+            if path.name in found:
+                raise DataError(f"--beside names {path.name!r} twice")
+            reading = Reading(options.separator, options.encoding, options.codes, original.missing)
+            table = reading.released(path, options.file, rows)
+            if RECORD not in table.columns:
+                raise DataError(
+                    f"{str(path)!r} has {table.height:,} of {rows:,} rows, and nothing says which: "
+                    "its log must lie beside it"
+                )
+            places = pl.DataFrame({RECORD: pl.int_range(rows, dtype=pl.UInt32, eager=True)})
+            found[path.name] = places.join(table, on=RECORD, how="left", maintain_order="left").drop(RECORD)
+        return found
+
+    def _proposed(
+        self, original: files.Original, missing: tuple[str, ...], beside: Mapping[str, pl.DataFrame]
+    ) -> tuple[Plan, files.Original]:
+        """The plan, and the file with a column for each earlier release that says who reads alike there."""
         options = self.options
-        keys = declared.record(options.keys or "", option="--keys")
+        sets = [declared.record(text, option="--keys") for text in options.keys or ()]
+        keys = tuple(dict.fromkeys(name for known in sets for name in known))
+        goal = Target.of(options.target or "k >= 3")
+        classes = [_class(table, keys, name, goal.least) for name, table in beside.items()]
+        original = replace(original, frame=original.frame.hstack(classes)) if classes else original
+        strata = () if options.strata is None else declared.record(options.strata, option="--strata")
         widths = declared.named(options.bins or (), option="--bins", example="age=5")
         paths = declared.named(options.hierarchy or (), option="--hierarchy", example="job=jobs.csv")
         plan = propose(
             original.frame,
             keys,
-            target=options.target or "k >= 3",
+            target=goal,
             importance=self.importance,
             hierarchies={name: Hierarchy.read(Path(path), separator=options.separator) for name, path in paths.items()},
             bins={name: _width(text, name) for name, text in widths.items()},
-            strata=() if options.strata is None else declared.record(options.strata, option="--strata"),
+            strata=(*strata, *(column.name for column in classes)),
+            sets=sets if len(sets) > 1 else (),
+            related=declared.named(options.related or (), option="--related", example="education_num=education"),
             unit=options.unit,
             order=options.order,
             missing=missing,
@@ -108,10 +169,28 @@ class Protecting:
         if unused:
             told = f"no level of the hierarchy of {', '.join(unused)} loses less than emptying single cells does"
             self.notes.append(f"{told}: the plan leaves it out; --importance {unused[0]}=high makes its cells dearer")
-        if options.drop is None:
-            return plan
-        left = Drop(columns=declared.record(options.drop, option="--drop"))
-        return replace(plan, steps=(left, *plan.steps))
+        first = () if options.drop is None else (Drop(columns=declared.record(options.drop, option="--drop")),)
+        last = (Drop(columns=[column.name for column in classes]),) if classes else ()
+        return replace(plan, steps=(*first, *plan.steps, *last)), original
+
+
+def _class(table: pl.DataFrame, keys: Sequence[str], name: str, least: int) -> pl.Series:
+    """Who reads alike in an earlier release on the keys that it has; who is not in it is one class.
+
+    Raises
+    ------
+    DataError
+        People who stand out there: no later release takes that back.
+    """
+    there = table.select(pl.any_horizontal(pl.all().is_not_null()).alias(""), *(key for key in keys if key in table))
+    number = there.select(pl.struct(pl.all()).rank("dense")).to_series()
+    few = int((there.select(pl.len().over(there.columns)).to_series() < least).sum())
+    if few:
+        raise DataError(
+            f"in {name!r} alone, {few:,} people read like fewer than {least} on these keys, and no later release takes "
+            "that back; ask for less, or leave out the keys that were not protected there"
+        )
+    return number.cast(pl.String).alias(f"as in {name}")
 
 
 def _price(text: str) -> str | float:

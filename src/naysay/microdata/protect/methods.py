@@ -10,6 +10,7 @@ from naysay import _checks
 from naysay.errors import DataError
 from naysay.microdata.protect.dropping import Drop
 from naysay.microdata.protect.hierarchy import Generalize
+from naysay.microdata.protect.identity import Renumber, Shuffle
 from naysay.microdata.protect.method import Method
 from naysay.microdata.protect.microaggregation import Microaggregate
 from naysay.microdata.protect.numbers import Noise, Round
@@ -27,7 +28,8 @@ _NUMBERS = (Top, Bottom, Round, Noise, Microaggregate)
 _DRAWN = (Pram, Negative)
 
 METHODS: dict[str, type[Method]] = {
-    each.name: each for each in (Drop, *_RECODING, Suppress, *_NUMBERS, RankSwap, *_DRAWN, Synthesize)
+    each.name: each
+    for each in (Drop, *_RECODING, Suppress, *_NUMBERS, RankSwap, *_DRAWN, Synthesize, Shuffle, Renumber)
 }
 """A new method is a class in a file of its own, and its name here."""
 

@@ -16,6 +16,7 @@ from naysay.microdata.keys.table import check_names
 from naysay.microdata.protect.conditions import unmet
 from naysay.microdata.protect.dropping import Drop
 from naysay.microdata.protect.guarantees import Guarantee, guarantee
+from naysay.microdata.protect.identity import Renumber, Shuffle
 from naysay.microdata.protect.log import Done, Log, Step
 from naysay.microdata.protect.method import Method
 from naysay.microdata.protect.methods import method_of
@@ -47,6 +48,12 @@ class Plan:
         The column that says which rows are one household, or one person over waves; and the one that orders them.
     missing : sequence of str
         Cells that mean missing, as they are written in the file.
+    sets : sequence of sequences of keys
+        What different intruders may know, each of which must reach the target; by default one set, all keys.
+    accepted : sequence of str
+        Columns that may stay in a release although they tell of what it hides.
+    keep_order : bool
+        Whether a release has the order of the original, which links it with other files.
 
     Examples
     --------
@@ -66,12 +73,18 @@ class Plan:
     unit: str | None = None
     order: str | None = None
     missing: Sequence[str] = ()
+    sets: Sequence[Sequence[str]] = ()
+    accepted: Sequence[str] = ()
+    keep_order: bool = False
 
     def __post_init__(self) -> None:
         if isinstance(self.keys, str) or not self.keys:
             raise DataError(f"a plan needs its keys as a list of column names; got {self.keys!r}")
-        for name in ("keys", "steps", "missing"):
+        for name in ("keys", "steps", "missing", "accepted"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "sets", tuple(map(tuple, self.sets)))
+        for known in self.sets:
+            check_names(known, self.keys, what="key")
         for step in self.steps:
             if not isinstance(step, Method):
                 raise DataError(f"the steps of a plan must be methods; got {step!r}")
@@ -83,10 +96,15 @@ class Plan:
         """The target, read."""
         return None if self.target is None else Target.of(self.target)
 
-    def guarantee(self, table: Any) -> Guarantee:
-        """What a table guarantees on the keys of the plan."""
+    @property
+    def known(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of keys that must reach the target."""
+        return tuple(map(tuple, self.sets)) or (tuple(self.keys),)
+
+    def guarantee(self, table: Any, keys: Sequence[str] | None = None) -> Guarantee:
+        """What a table guarantees on some keys of the plan, by default all."""
         least = 3 if self.goal is None else self.goal.least
-        return guarantee(table, self.keys, least=least, unit=self.unit, order=self.order)
+        return guarantee(table, keys or self.keys, least=least, unit=self.unit, order=self.order)
 
     def apply(self, table: Any) -> tuple[Any, Log]:
         """The table after all steps, and the log.
@@ -118,7 +136,7 @@ class Plan:
     def coarsened(self, frame: pl.DataFrame) -> pl.DataFrame:
         """The original in the values of the release: only what is recoded, as an intruder can do it themselves."""
         for step in self.steps:
-            if step.foretold and not isinstance(step, Suppress | Drop):
+            if step.foretold and not isinstance(step, Suppress | Drop | Shuffle | Renumber):
                 frame = step.done(frame).frame
         return frame
 
@@ -137,7 +155,7 @@ class Plan:
 
     def _done(self, method: Method, frame: pl.DataFrame) -> Done:
         """One step; what all rows of a household share is drawn once for the household."""
-        if self.unit is None or isinstance(method, Coarser | Suppress):
+        if self.unit is None or isinstance(method, Coarser | Suppress | Shuffle | Renumber):
             return method.done(frame)
         shared = frame.group_by(self.unit).agg(pl.col(name).n_unique() for name in method.variables)
         alike = {name: bool((shared[name] == 1).all()) for name in method.variables if name != self.unit}
@@ -159,14 +177,18 @@ class Plan:
         goal = self.goal
         if goal is None or any(name not in made.columns for name in self.keys):
             return
-        found = self.guarantee(made)
         self.check_conditions(made)
+        for keys in self.known:
+            self._check_set(made, goal, keys)
+
+    def _check_set(self, made: pl.DataFrame, goal: Target, keys: Sequence[str]) -> None:
+        found = self.guarantee(made, keys)
         reached = found.of(goal.reading)
         if reached is None:
             raise DataError(f"units of several rows have k only; ask for the target 'k >= {goal.least}'")
         if reached < goal.least:
             below = found.below["kcm".index(goal.reading)]
-            values = {name: made[name].n_unique() for name in self.keys}
+            values = {name: made[name].n_unique() for name in keys}
             finest = max(values, key=lambda name: values[name])
             raise DataError(
                 f"the plan reaches {goal.reading} >= {reached}, not {goal}: {below:,} of {found.records:,} records "
@@ -193,6 +215,12 @@ class Plan:
                 told[name] = getattr(self, name)
         if self.missing:
             told["missing"] = list(self.missing)
+        if self.sets:
+            told["sets"] = [list(known) for known in self.sets]
+        if self.accepted:
+            told["accepted"] = list(self.accepted)
+        if self.keep_order:
+            told["keep_order"] = True
         return told | {"step": [step.form() for step in self.steps]}
 
     def toml(self) -> str:

@@ -36,6 +36,8 @@ def propose(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     bins: Mapping[str, float] | None = None,
     strata: Sequence[str] = (),
+    sets: Sequence[Sequence[str]] = (),
+    related: Mapping[str, str] | None = None,
     unit: str | None = None,
     order: str | None = None,
     missing: Sequence[str] = (),
@@ -50,7 +52,7 @@ def propose(
     Parameters
     ----------
     table : dataframe or mapping of columns
-    keys, target, importance, strata, unit, order
+    keys, target, importance, strata, sets, related, unit, order
         As in `Suppress`.
     hierarchies : mapping of key to Hierarchy, optional
     bins : mapping of key to float, optional
@@ -76,14 +78,23 @@ def propose(
             raise DataError(f"{name!r} has both a hierarchy and bins; give one of them", column=name)
     first: list[Method] = [Bins(variable=name, width=width) for name, width in (bins or {}).items()]
     shared: dict[str, Any] = {"unit": unit, "order": order}
-    last = Suppress(keys=tuple(keys), target=goal, importance=importance or {}, strata=tuple(strata), **shared)
+    last = Suppress(
+        keys=tuple(keys),
+        target=goal,
+        importance=importance or {},
+        strata=tuple(strata),
+        sets=sets,
+        related=related or {},
+        **shared,
+    )
     free = [name for name in keys if name not in (bins or {})]
     free = [name for name in free if np.isfinite(price[name]) or name in (hierarchies or {})]
     ladders = {name: _ladder(name, frame[name], (hierarchies or {}).get(name)) for name in free}
 
     def planned(steps: Sequence[Method]) -> Plan:
         whole = [*first, *steps, last]
-        return Plan(keys=tuple(keys), target=goal, steps=whole, importance=importance or {}, missing=missing, **shared)
+        about: dict[str, Any] = {"importance": importance or {}, "missing": missing, "sets": sets, **shared}
+        return Plan(keys=tuple(keys), target=goal, steps=whole, **about)
 
     tuples = frame.select(pl.struct(keys).n_unique()).item()
     descent = _Descent(frame, ladders, max(_FEWEST_PLANS, _WORK // (tuples << min(len(keys), 16))))

@@ -8,13 +8,14 @@ import json
 import math
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from naysay import _checks, files
 from naysay.errors import DataError
@@ -24,18 +25,75 @@ from naysay.microdata.attack.register import Register
 from naysay.microdata.attack.success import Share, share_of
 from naysay.microdata.keys.table import texts_of_values
 from naysay.microdata.protect.carried import codebook
-from naysay.microdata.protect.dropping import grouping, naming
+from naysay.microdata.protect.dropping import Drop, grouping, naming
 from naysay.microdata.protect.guarantees import Guarantee
+from naysay.microdata.protect.hints import Hint, Hints, hints
+from naysay.microdata.protect.identity import Renumber, Shuffle, numbers_of_people
 from naysay.microdata.protect.log import Log
+from naysay.microdata.protect.method import Random
 from naysay.microdata.protect.plan import Plan
+from naysay.microdata.protect.synthetic import Synthesize
 from naysay.microdata.risk.released import InformedIntruder, informed
 from naysay.microdata.risk.written import DASH, Printed, grid, share
 from naysay.printing import Content, Facts, Note, Sentence
 
-__all__ = ["Release", "log_of", "planned", "release"]
+__all__ = ["Release", "Standing", "log_of", "planned", "release"]
 
 _FEWEST_TRIED, _MOST_TRIED = 50, 1_000
+_CHOSEN = 2**40  # below it a seed can be guessed, and one of 63 bits is drawn once in 8 million times
 _DISTANCES = 200_000_000  # between people and records, key by key: a few seconds
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The risk on one set of keys, before and after.
+
+    Parameters
+    ----------
+    keys : tuple of str
+    before, after : Guarantee
+        Of the file that came, and of the file as it is written; `after` is None where keys are left out.
+    read_back : (int, int), optional
+        k, and the records below the asked level, where what other columns tell of hidden cells is read, too; None where
+        they tell nothing.
+    beside : (int, int), optional
+        The same for this release and those that are out already together, row by row; None without such.
+    intruder_before, intruder_after : InformedIntruder, optional
+        Who knows everybody's keys, and that a person is in the file; None for units of several rows and new records.
+        `intruder_after` is also None where keys may hold other values than the true ones: exact matching is blind then.
+    intruder_nearest : Share, optional
+        Where exact matching is blind: of a sample of people, how many are found by the nearest record.
+    most_before, most_after : float, optional
+        The share of people whom an intruder can find at most who knows everybody's keys and repeats the steps: distinct
+        rows, with all that other columns and releases tell, to people.
+    """
+
+    keys: tuple[str, ...]
+    before: Guarantee
+    after: Guarantee | None
+    read_back: tuple[int, int] | None = None
+    beside: tuple[int, int] | None = None
+    intruder_before: InformedIntruder | None = None
+    intruder_after: InformedIntruder | None = None
+    intruder_nearest: Share | None = None
+    most_before: float | None = None
+    most_after: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As fields of one JSON object with stable names."""
+        pairs = {
+            "guarantee_before": self.before,
+            "guarantee_after": self.after,
+            "intruder_before": self.intruder_before,
+            "intruder_after": self.intruder_after,
+        }
+        risk: dict[str, Any] = {name: None if each is None else each.to_dict() for name, each in pairs.items()}
+        risk["intruder_nearest"] = None if self.intruder_nearest is None else self.intruder_nearest.fields()
+        risk["intruder_most"] = {"before": self.most_before, "after": self.most_after}
+        for name in ("read_back", "beside"):
+            pair = getattr(self, name)
+            risk[f"guarantee_{name}"] = None if pair is None else {"k": pair[0], "below": pair[1]}
+        return risk
 
 
 @dataclass(frozen=True)
@@ -47,13 +105,10 @@ class Release(Printed):
     plan : Plan
         Its steps hold their seeds: run again, they give the same file.
     log : Log
-    before, after : Guarantee
-        Of the file that came, and of the file as it is written.
-    intruder_before, intruder_after : InformedIntruder, optional
-        Who knows everybody's keys, and that a person is in the file; None for units of several rows and new records.
-        `intruder_after` is also None where keys may hold other values than the true ones: exact matching is blind then.
-    intruder_nearest : Share, optional
-        Where exact matching is blind: of a sample of people, how many are found by the nearest record.
+    standings : tuple of Standing
+        The risk on each set of keys.
+    hints : tuple of Hint
+        What other columns tell of cells that are hidden; a release is written only where all of it is accepted.
     labels : mapping of name to label
         What the file calls its variables.
     naming : sequence of str
@@ -62,40 +117,66 @@ class Release(Printed):
         Columns of the release that seem to say which rows are one household, where people were protected one by one.
     reasons : mapping of key to int
         Cells of the original that said why they are missing; a release only says that they are.
+    notes : sequence of str
+        What else a curator must know.
     source : mapping
         Where it comes from: the file, its hash, rows, the date, the version.
     """
 
     plan: Plan
     log: Log
-    before: Guarantee
-    after: Guarantee | None
-    intruder_before: InformedIntruder | None
-    intruder_after: InformedIntruder | None
-    intruder_nearest: Share | None
+    standings: tuple[Standing, ...]
+    hints: tuple[Hint, ...]
     labels: Mapping[str, str]
     naming: Sequence[str]
     households: Sequence[str]
     reasons: Mapping[str, int]
+    notes: Sequence[str]
     source: Mapping[str, Any]
 
+    @property
+    def worst(self) -> Standing:
+        """The set of keys on which most people may be found after all steps."""
+        return max(self.standings, key=lambda each: each.most_after or 0.0)
+
+    @property
+    def before(self) -> Guarantee:
+        """Of the file that came, on the worst set of keys."""
+        return self.worst.before
+
+    @property
+    def after(self) -> Guarantee | None:
+        """Of the file as it is written, on the worst set of keys."""
+        return self.worst.after
+
+    @property
+    def intruder_before(self) -> InformedIntruder | None:
+        """Who knows the worst set of keys, in the file that came."""
+        return self.worst.intruder_before
+
+    @property
+    def intruder_after(self) -> InformedIntruder | None:
+        """Who knows the worst set of keys, in the release."""
+        return self.worst.intruder_after
+
+    @property
+    def intruder_nearest(self) -> Share | None:
+        """Who takes the nearest record, on the worst set of keys."""
+        return self.worst.intruder_nearest
+
     def to_dict(self) -> dict[str, Any]:
-        """As one JSON object with stable names."""
-        pairs = {
-            "guarantee_before": self.before,
-            "guarantee_after": self.after,
-            "intruder_before": self.intruder_before,
-            "intruder_after": self.intruder_after,
-        }
-        risk = {name: None if each is None else each.to_dict() for name, each in pairs.items()}
-        risk["intruder_nearest"] = None if self.intruder_nearest is None else self.intruder_nearest.fields()
+        """As one JSON object with stable names; the risk is that on the worst set of keys."""
+        several = [{"keys": list(each.keys), **each.to_dict()} for each in self.standings]
         return {
             "plan": self.plan.form(),
             **self.log.to_dict(),
-            **risk,
+            **self.worst.to_dict(),
+            "sets": several if len(several) > 1 else [],
+            "hints": [hint.to_dict() for hint in self.hints],
             "naming": list(self.naming),
             "households": list(self.households),
             "reasons": dict(self.reasons),
+            "notes": list(self.notes),
             "source": dict(self.source),
         }
 
@@ -105,23 +186,39 @@ class Release(Printed):
         goal = "none" if self.plan.goal is None else str(self.plan.goal)
         told = ((name, f"{self.source[name]:,}") for name in ("rows", "rows released"))
         facts = [("original", str(self.source["original"])), *told, ("keys", ", ".join(named)), ("target", goal)]
+        risk = [part for each in self.standings for part in self._risk(each)]
+        return [Facts(tuple(facts)), *self.log.content(), *risk, *self._notes()]
+
+    def _risk(self, standing: Standing) -> list[Content]:
+        """The tables of one set of keys."""
+        before, after = standing.before, standing.after
+        names = {"k": "read the same (k)", "c": "show as much (c)", "m": "may be the same (m)"}
         rows = [
-            [what, _number(getattr(self.before, what)), _number(getattr(self.after, what, None)),
-             _number(self.before.below[place]), _number(None if self.after is None else self.after.below[place])]
-            for place, what in enumerate(("k", "c", "m"))
+            [name, _number(getattr(before, what)), _number(getattr(after, what, None)),
+             _number(before.below[place]), _number(None if after is None else after.below[place])]
+            for place, (what, name) in enumerate(names.items())
         ]  # fmt: skip
-        least = self.before.least
-        heads = ["fewest that", "before", "after", f"below {least} before", "after"]
-        names = ["read the same (k)", "show as much (c)", "may be the same (m)"]
-        risk = grid(
-            "Fewest matches of any record", heads, [[name, *row[1:]] for name, row in zip(names, rows, strict=True)]
-        )
-        return [Facts(tuple(facts)), *self.log.content(), risk, *self._intruder(), *self._notes()]
+        others = {
+            "k, with what other columns tell": standing.read_back,
+            "k, with the releases that are out": standing.beside,
+        }
+        for name, pair in others.items():
+            if pair is not None:
+                rows.append([name, DASH, _number(pair[0]), DASH, _number(pair[1])])
+        heads = ["fewest that", "before", "after", f"below {before.least} before", "after"]
+        on = f", on {', '.join(standing.keys)}" if len(self.standings) > 1 else ""
+        return [grid(f"Fewest matches of any record{on}", heads, rows), *self._intruder(standing, on)]
 
     def _notes(self) -> list[Content]:
         """What a curator may overlook."""
         left = f"{', '.join(self.naming)} differ for all who have them: they name people; leave them out (--drop)"
         notes: list[Content] = [Note(left)] if self.naming else []
+        for hint in self.hints:
+            accepted = set(hint.columns) <= set(self.plan.accepted)
+            notes.append(
+                Note(f"{hint}; that is {'accepted, and stands in the log' if accepted else 'not accepted yet'}")
+            )
+        notes += [Note(text) for text in self.notes]
         if self.households:
             name = self.households[0]
             told = f"{_checks.shown(self.households)} may say which rows are one household"
@@ -141,14 +238,16 @@ class Release(Printed):
             )
         return notes
 
-    def _intruder(self) -> list[Content]:
-        before, after, nearest = self.intruder_before, self.intruder_after, self.intruder_nearest
+    def _intruder(self, standing: Standing, on: str) -> list[Content]:
+        before, after, nearest = standing.intruder_before, standing.intruder_after, standing.intruder_nearest
         if self.plan.moved:
             moved = f"after {', '.join(self.plan.moved)}, keys may hold other values than the true ones"
             note = Note(f"{moved}, and exact matching sees too little; naysay attack measures more attacks")
             if before is None or nearest is None:
                 return [note]
-            title = f"How often an intruder finds the right record, who takes the nearest ({nearest.n:,} people tried)"
+            title = (
+                f"How often an intruder finds the right record, who takes the nearest ({nearest.n:,} people tried){on}"
+            )
             return [grid(title, ["", "before", "after"], [["right", share(before.mean), str(nearest)]]), note]
         if before is None or after is None:
             return [Note("the informed intruder is measured on records of people, one row each, and on no others")]
@@ -160,9 +259,18 @@ class Release(Printed):
                 *(share(x.mean_at_risk) for x in (before, after)),
             ],
             ["at most, of one person", share(before.highest), share(after.highest)],
+            ["of all people, repeating the steps", *map(share, self._most(standing))],
         ]
-        told = "Informed: knows that a person is in the file, and all keys of that person; takes one that fits."
-        return [grid("How often an intruder finds the right record", heads, rows), Sentence(told, small=True)]
+        told = (
+            "Informed: knows that a person is in the file, and all keys of that person; takes one that fits. Who also "
+            "knows the keys of everybody else, and repeats the steps, knows which records are left for whom: the last "
+            "line is the most that keys give, with all that other columns tell of them for sure. What goes together "
+            "with a key only loosely is not counted."
+        )
+        return [grid(f"How often an intruder finds the right record{on}", heads, rows), Sentence(told, small=True)]
+
+    def _most(self, standing: Standing) -> tuple[float, float]:
+        return standing.most_before or math.nan, standing.most_after or math.nan
 
 
 def planned(plan: Plan, original: files.Original) -> tuple[pl.DataFrame, Log, pl.Series]:
@@ -188,12 +296,20 @@ def _missing(original: files.Original, name: str, code: Any) -> bool:
 
 
 def release(
-    original: files.Original, plan: Plan, out: Path, *, force: bool = False, below: int | None = None
+    original: files.Original,
+    plan: Plan,
+    out: Path,
+    *,
+    force: bool = False,
+    below: int | None = None,
+    beside: Mapping[str, pl.DataFrame] | None = None,
+    trial: bool = False,
 ) -> Release:
     """Run a plan on a file, and write the release with its log beside it.
 
     The release is written beside its place, read again, measured, and only then moved: an interruption, or a target
-    that the written file does not reach, leaves nothing.
+    that the written file does not reach, leaves nothing. Numbers that name people are drawn anew, and the rows
+    shuffled, unless the plan keeps their order.
 
     Parameters
     ----------
@@ -205,24 +321,32 @@ def release(
         Whether files that exist may be overwritten.
     below : int, optional
         People are at risk if their m is below this; the least matches of the target by default, or 3.
+    beside : mapping of name to DataFrame, optional
+        Releases of this file that are out already, row by row as the original: a gap in each cell of who is not there.
+    trial : bool
+        Whether columns that tell of hidden cells are only noted. Otherwise the plan must accept them by name.
 
     Raises
     ------
     DataError
-        A file that exists, or a plan that cannot be run or does not reach its target.
+        A file that exists, a plan that cannot be run or does not reach its target, a seed that somebody chose, or a
+        column that tells of what is hidden.
     """
+    plan = _closed(plan, original)
     check_out(original.path, out, force=force)
     made, log, rows = planned(plan, original)
     done = Plan(**{**vars(plan), "steps": log.methods})
     changed = {name for step in log for name in step.method.variables} | set(plan.keys)
     kept = None if made.height != len(rows) else rows.to_list()
+    found_hints = _hints(done, original, made, kept, beside or {}, trial=trial)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
         there = Path(folder) / out.name
         original.write(made, kept, there, changed=changed, plain=plan.keys)
         written = _read_again(there, original, made)
-        found = _measured(done, original, written, log, kept, below)
+        found = _measured(done, original, written, log, kept, below, found_hints, beside or {})
         note, book = Path(folder) / log_of(out).name, files.place_of(there)
-        note.write_text(_log_text(found), encoding="utf-8")
+        gone = None if kept is None else sorted(set(range(original.frame.height)) - set(kept))
+        note.write_text(_log_text(found, gone), encoding="utf-8")
         if log.designs:
             digest = hashlib.sha256(there.read_bytes()).hexdigest()
             told = codebook(out.stem, digest, log.designs, original, coded=files.kind(out) in ("spss", "stata"))
@@ -264,31 +388,94 @@ def _read_again(path: Path, original: files.Original, made: pl.DataFrame) -> pl.
     return files.Original.read(path, separator=separator, encoding=encoding, codes=codes, missing=missing).frame
 
 
+def _closed(plan: Plan, original: files.Original) -> Plan:
+    """The plan with its last steps: numbers that name people drawn anew, and rows in random order."""
+    for step in plan.steps:
+        if isinstance(step, Random) and step.seed is not None and step.seed < _CHOSEN:
+            raise DataError(
+                f"the step {step.name!r} has the seed {step.seed}, which somebody chose: who guesses it undoes what "
+                "was drawn. Leave the seed out: one of 63 bits is drawn, and the log holds it"
+            )
+    if any(isinstance(step, Renumber | Shuffle | Synthesize) for step in plan.steps):
+        return plan  # the log of a release has these steps already; made-up records have no place and no number
+    dropped = {name for step in plan.steps if isinstance(step, Drop) for name in step.columns}
+    shared = [] if plan.unit is None else [plan.unit]
+    listed = [
+        name
+        for name in (*numbers_of_people(original.frame, naming(original.frame)), *shared)
+        if name not in (*plan.keys, *dropped, plan.order)
+    ]
+    changed = {name for step in plan.steps for name in step.variables}
+    names = [name for name in dict.fromkeys(listed) if name not in changed]
+    steps = (*plan.steps, *(() if plan.keep_order else (Shuffle(),)), *((Renumber(columns=names),) if names else ()))
+    return replace(plan, steps=steps)
+
+
+def _hints(
+    plan: Plan,
+    original: files.Original,
+    made: pl.DataFrame,
+    kept: list[int] | None,
+    beside: Mapping[str, pl.DataFrame],
+    *,
+    trial: bool,
+) -> dict[tuple[str, ...], Hints]:
+    """What other columns tell of hidden cells, for each set of keys.
+
+    Raises
+    ------
+    DataError
+        Where the plan does not accept that.
+    """
+    if kept is None:
+        return {}
+    moved = {name for step in plan.steps if step.name in plan.moved for name in step.variables}
+    found: dict[tuple[str, ...], Hints] = {}
+    for known in plan.known:
+        keys = [name for name in known if name in made.columns]
+        out = [
+            column.rename(f"{column.name} of {name}")
+            for name, table in beside.items()
+            for column in table[kept]
+            if column.name not in keys
+        ]
+        if keys:
+            found[known] = hints(
+                original.frame[kept],
+                made.hstack(out),
+                keys,
+                moved=moved,
+                ordered=plan.keep_order,
+                alone=[each.name for each in out],
+            )
+    open_ = [hint for each in found.values() for hint in each.hints if not set(hint.columns) <= set(plan.accepted)]
+    if open_ and not trial:
+        hint = max(open_, key=lambda each: (each.implied, each.narrowed))
+        more = f" (and {_checks.several(len(open_) - 1, 'more hint', 'more hints')})" if len(open_) > 1 else ""
+        column = hint.columns[0]
+        ways = f"empty it along (--related {column}={hint.key}), leave it out (--drop {column})"
+        if column in plan.keys:
+            ways = f"name it in the same set of keys as {hint.key!r}"
+        accept = " ".join(f"--accept {name!r}" for name in hint.columns)
+        raise DataError(f"{hint}{more}: {ways}, or accept it, which the log tells ({accept})", column=column)
+    return found
+
+
 def _measured(
-    plan: Plan, original: files.Original, written: pl.DataFrame, log: Log, kept: list[int] | None, below: int | None
+    plan: Plan,
+    original: files.Original,
+    written: pl.DataFrame,
+    log: Log,
+    kept: list[int] | None,
+    below: int | None,
+    found: Mapping[tuple[str, ...], Hints],
+    beside: Mapping[str, pl.DataFrame],
 ) -> Release:
-    before = plan.guarantee(original.frame)
-    whole = all(name in written.columns for name in plan.keys)
-    after = plan.guarantee(written) if whole else None
-    goal = plan.goal
-    if whole:
+    if all(name in written.columns for name in plan.keys):
         plan.check_conditions(written)
-    if goal is not None and after is not None and (after.of(goal.reading) or 0) < goal.least:
-        told = f"the file as written has {goal.reading} >= {after.of(goal.reading)}, not {goal}, and was not kept"
-        raise DataError(f"{told}: values that differed in memory read differently there")
-    first = second = by_distance = None
-    if plan.unit is None and whole and kept is not None:
-        coarse = plan.coarsened(original.frame)
-        people, shown, released = (
-            {name: texts_of_values(frame[name]) for name in plan.keys} for frame in (original.frame, coarse, written)
-        )
-        least = below or before.least
-        first = informed(people, people, plan.keys, below=least)
-        if plan.moved:
-            by_distance = _nearest(plan.keys, coarse, written, kept)
-        else:
-            second = informed(shown, released, plan.keys, below=least, rows=kept)
-            second = type(second)(second.success, first.at_risk, least)
+    standings = tuple(
+        _standing(plan, keys, original, written, kept, below, found.get(keys), beside) for keys in plan.known
+    )
     digest = hashlib.sha256(original.path.read_bytes()).hexdigest()
     source = {
         "original": original.path.name,
@@ -298,22 +485,100 @@ def _measured(
         "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "naysay": version("naysay"),
     }
+    notes = []
+    if plan.keep_order:
+        notes.append(
+            "rows have the order of the original: whoever has another file in this order, such as an earlier release, "
+            "links the two row by row"
+        )
+    if any(not each.pairs for each in found.values()):
+        notes.append(
+            "columns were tried alone for what they tell of keys, and not all pairs of them: there are too many"
+        )
     reasons = {name: cells for name in plan.keys if (cells := original.reasons(name))}
-    households = [] if plan.unit is not None else grouping(written, plan.keys)
+    in_order = original.frame.select(name for name in written.columns if name in original.frame.columns)
+    households = [] if plan.unit is not None else grouping(in_order, plan.keys)
     return Release(
         plan,
         log,
-        before,
-        after,
-        first,
-        second,
-        by_distance,
+        standings,
+        tuple(hint for each in found.values() for hint in each.hints),
         original.labels,
-        naming(written),
+        naming(written.drop(_renumbered(plan), strict=False)),
         households,
         reasons,
+        notes,
         source,
     )
+
+
+def _renumbered(plan: Plan) -> list[str]:
+    return [name for step in plan.steps if isinstance(step, Renumber) for name in step.columns]
+
+
+def _standing(
+    plan: Plan,
+    keys: tuple[str, ...],
+    original: files.Original,
+    written: pl.DataFrame,
+    kept: list[int] | None,
+    below: int | None,
+    found: Hints | None,
+    beside: Mapping[str, pl.DataFrame],
+) -> Standing:
+    """The risk on one set of keys."""
+    before = plan.guarantee(original.frame, keys)
+    if any(name not in written.columns for name in keys):
+        return Standing(keys, before, None)
+    after, goal = plan.guarantee(written, keys), plan.goal
+    if goal is not None and (after.of(goal.reading) or 0) < goal.least:
+        told = f"the file as written has {goal.reading} >= {after.of(goal.reading)}, not {goal}, and was not kept"
+        raise DataError(f"{told}: values that differed in memory read differently there")
+    if plan.unit is not None or kept is None:
+        return Standing(keys, before, after)
+    coarse = plan.coarsened(original.frame)
+    people, shown, released = (
+        {name: texts_of_values(frame[name]) for name in keys} for frame in (original.frame, coarse, written)
+    )
+    least = below or before.least
+    first = informed(people, people, keys, below=least)
+    cells = {} if found is None else found.told
+    secrets = {f"told {name}": pl.Series(codes) for name, codes in cells.items() if codes.any()}
+    out: dict[str, pl.Series] = {}
+    for other, table in beside.items():
+        out |= {
+            f"{name} of {other}": texts_of_values(table[name]).gather(kept) for name in keys if name in table.columns
+        }
+        out[f"in {other}"] = table.select(pl.any_horizontal(pl.all().is_not_null())).to_series().gather(kept)
+    counts = _alike({**released, **secrets, **out})
+    joint = _fewest(_alike({**released, **out}), before.least) if out else None
+    if goal is not None and goal.reading == "k" and joint is not None and joint[0] < goal.least:
+        raise DataError(
+            f"beside {_checks.shown(beside)}, {joint[1]:,} records read like fewer than {goal.least}: who has both "
+            f"files knows more than each shows; have a plan proposed with --beside, or ask for less than {goal}"
+        )
+    read_back = _fewest(_alike({**released, **secrets}), before.least) if secrets else None
+    standing = Standing(keys, before, after, read_back, joint, intruder_before=first)
+    if plan.moved:
+        return replace(standing, intruder_nearest=_nearest(keys, coarse, written, kept))
+    second = informed(shown, released, keys, below=least, rows=kept)
+    most = [float((1 / each).sum()) / original.frame.height for each in (_alike(people), counts)]
+    return replace(
+        standing,
+        intruder_after=replace(second, at_risk=first.at_risk, below=least),
+        most_before=most[0],
+        most_after=most[1],
+    )
+
+
+def _alike(columns: Mapping[str, pl.Series]) -> NDArray[np.int64]:
+    """How many rows read like each row, gaps included."""
+    frame = pl.DataFrame([column.rename(name) for name, column in columns.items()])
+    return frame.select(pl.len().over(frame.columns)).to_series().to_numpy().astype(np.int64)
+
+
+def _fewest(counts: NDArray[np.int64], least: int) -> tuple[int, int]:
+    return int(counts.min()), int((counts < least).sum())
 
 
 def _nearest(keys: Sequence[str], people: pl.DataFrame, written: pl.DataFrame, kept: Sequence[int]) -> Share | None:
@@ -331,20 +596,21 @@ def _nearest(keys: Sequence[str], people: pl.DataFrame, written: pl.DataFrame, k
     return share_of(nearest(tried)["nearest"].right)
 
 
-def _log_text(found: Release) -> str:
+def _log_text(found: Release, gone: Sequence[int] | None) -> str:
     """The plan with its seeds, and below it what it did."""
     import tomlkit
 
     told = found.to_dict()
     log = {name: told[name] for name in ("source", "steps")}
-    risk = {name: told[name] for name in told if name.startswith(("guarantee", "intruder"))}
+    risk = {name: told[name] for name in told if name.startswith(("guarantee", "intruder", "hints", "sets"))}
     document = tomlkit.document()
     document.add(
         tomlkit.comment("The log of a release: a plan that repeats it. With its seeds, whoever has this file can")
     )
     document.add(tomlkit.comment("undo what was drawn at random: keep it with the original, and never publish it."))
     document.update(found.plan.form())
-    document["log"] = _clean(log | risk)
+    rows = {} if gone is None else {"rows_left_out": list(gone)}
+    document["log"] = _clean(log | rows | risk)
     return tomlkit.dumps(document)
 
 

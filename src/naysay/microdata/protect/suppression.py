@@ -49,6 +49,8 @@ class Suppress(Method):
     unit, order : str, optional
         The column that says which rows belong together, a household or a person over waves, and the one that orders
         them. The target then counts units.
+    related : mapping of column to key, optional
+        Columns that tell of a key, such as schooling in years of the degree: they are emptied where it is.
 
     Raises
     ------
@@ -74,6 +76,7 @@ class Suppress(Method):
     strata: Sequence[str] = ()
     unit: str | None = None
     order: str | None = None
+    related: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if isinstance(self.keys, str):
@@ -95,6 +98,10 @@ class Suppress(Method):
             object.__setattr__(self, "sets", tuple(tuple(each) for each in self.sets))
             for each in self.sets:
                 check_names(each, self.keys, what="key")
+        check_names(list(self.related.values()), self.keys, what="key")
+        for name in self.related:
+            if name in (*self.keys, *self.strata):
+                raise DataError(f"a related column is emptied along with a key; {name!r} is a key or a stratum itself")
 
     @property
     def foretold(self) -> bool:
@@ -102,23 +109,22 @@ class Suppress(Method):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        return tuple(self.keys)
+        return (*self.keys, *self.related)
 
     @property
     def needs(self) -> tuple[str, ...]:
         secrets = [each.column for each in Target.of(self.target).conditions]
-        return (*self.keys, *self.strata, *secrets, *(each for each in (self.unit, self.order) if each is not None))
+        units = (each for each in (self.unit, self.order) if each is not None)
+        return (*self.keys, *self.related, *self.strata, *secrets, *units)
 
     @property
     def promise(self) -> str:
         goal = Target.of(self.target)
         who = "record" if self.unit is None else f"unit of {self.unit!r}"
         if goal.reading == "k":
-            told = (
-                f"every {who} reads like {goal.least - 1} others or more: whoever knows these keys picks the right one"
-            )
+            told = f"every {who} reads like {goal.least - 1} others or more: whoever knows these keys, and no more,"
             also = "".join(f"; {each} in every class of them" for each in goal.conditions)
-            return f"{told} with a probability of at most 1/{goal.least}{also}"
+            return f"{told} picks the right one with a probability of at most 1/{goal.least}{also}"
         return f"{goal}: {READINGS[goal.reading]}; it bounds no intruder's success, k would"
 
     @property
@@ -140,6 +146,11 @@ class Suppress(Method):
             for place, name in enumerate(self.keys)
         ]
         made = frame.with_columns(columns)
+        emptied = {key: made[key].is_null() & frame[key].is_not_null() for key in set(self.related.values())}
+        made = made.with_columns(
+            pl.select(pl.when(~emptied[key]).then(frame[name])).to_series().alias(name)
+            for name, key in self.related.items()
+        )
         rows = None
         if gone.any():
             rows = np.flatnonzero(~gone)
@@ -165,6 +176,8 @@ class Suppress(Method):
     def apply_on(self, engine: str, table: Any) -> tuple[Any, Log]:
         if Target.of(self.target).conditions:
             raise DataError(f"conditions on sensitive columns are met in memory; collect the {engine} table")
+        if self.related:
+            raise DataError(f"related columns are emptied in memory; collect the {engine} table")
         if self.unit is not None:
             raise DataError(f"households and persons over waves are protected in memory; collect the {engine} table")
         made, step = suppressed(self, table, self.strata, lambda units: masks(self, units))
@@ -238,6 +251,8 @@ def _check_left(method: Suppress, units: Units, left: NDArray[np.bool_], goal: T
     alike = totals(units.shown(mask, np.arange(len(units))), units.count)
     who = int(units.count[left].sum())
     near = int(alike[left].min())
+    if near >= goal.least and not goal.conditions:
+        return  # others who could read like them have enough company on finer values: these few are deleted
     told = f"the target {goal} cannot be reached: {who:,} of {units.total:,} records stay below it"
     ways = "recode them first, give them less importance than 'must', or ask for less"
     raise DataError(
