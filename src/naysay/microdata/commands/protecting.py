@@ -127,13 +127,12 @@ class Protecting:
         for path in options.beside or ():
             if path.name in found:
                 raise DataError(f"--beside names {path.name!r} twice")
+            if not log_of(path).is_file():
+                raise DataError(f"which row of {path.name!r} is whose, its log says: put {log_of(path).name!r} beside it")
             reading = Reading(options.separator, options.encoding, options.codes, original.missing)
             table = reading.released(path, options.file, rows)
             if RECORD not in table.columns:
-                raise DataError(
-                    f"{str(path)!r} has {table.height:,} of {rows:,} rows, and nothing says which: "
-                    "its log must lie beside it"
-                )
+                raise DataError(f"{path.name!r} does not have the rows that its log says; it was changed afterwards")
             places = pl.DataFrame({RECORD: pl.int_range(rows, dtype=pl.UInt32, eager=True)})
             found[path.name] = places.join(table, on=RECORD, how="left", maintain_order="left").drop(RECORD)
         return found
