@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from naysay import designs, estimate
 from naysay.errors import DataError
 from naysay.estimate import Options
-from naysay.estimate.assumptions import behaviors
+from naysay.estimate.assumptions import behaviors, noncompliance_band
 from naysay.estimate.printing import to_dict, to_text
+from naysay.tally import Part, Tally
 
 WARNER = designs.warner(p=0.7)
 EXTENDED = designs.extended_crosswise(prevalence=0.2)
@@ -224,7 +225,7 @@ def test_the_band_is_printed_without_being_asked_for():
     fit = estimate.moments(WARNER, WARNER.tally(count=[380, 620]))
     how = "whatever is true of them, they gave the safest answer always or answered at random"
     told = f"if up to 0.1 of the respondents did not comply ({how}): “yes” from"
-    assert f"{told} 0.150 to 0.375 (by moments, before sampling error)" in str(fit)
+    assert f"{told} 0.150 to 0.375 (around the estimate, before sampling error)" in str(fit)
     told = fit.to_dict()["noncompliance"]
     assert (told["share"], told["noncompliers"]) == (0.1, "anyone")
     np.testing.assert_allclose(told["bounds"], [[0.15, 0.375], [0.625, 0.85]])
@@ -309,10 +310,7 @@ def test_one_arm_with_a_range_moves_the_estimate_of_both():
 def test_a_range_is_printed_with_the_numbers():
     survey = designs.crosswise(prevalence=0.25, between=(0.23, 0.27))
     fit = estimate.moments(survey, survey.tally(count=[380, 620]))
-    assert (
-        "over the stated range of the prevalence: “yes” from 0.722 to 0.761 (by moments, before sampling error)"
-        in str(fit)
-    )
+    assert "over the stated range of the prevalence: “yes” from 0.722 to 0.761 (around the estimate" in str(fit)
     assert fit.to_dict()["probability_band"][0] == pytest.approx([0.7222, 0.7609], abs=1e-4)
 
 
@@ -320,3 +318,41 @@ def test_without_a_range_there_is_no_band():
     fit = estimate.moments(WARNER, WARNER.tally(count=[380, 620]))
     assert fit.probability_band is None
     assert "probability_band" not in fit.to_dict()
+
+
+@pytest.mark.parametrize(
+    "survey",
+    [
+        designs.warner(p=0.8),
+        designs.kuk(p=(0.8, 0.3), draws=4),
+        designs.extended_crosswise(prevalence=0.2),
+        designs.cheating_detection(p=(0.25, 0.75)),
+        designs.k_ary(tuple("abcd"), epsilon=1),
+        designs.crosswise(prevalence=0.25, between=(0.23, 0.27)),
+    ],
+    ids=lambda survey: survey.name,
+)
+@pytest.mark.parametrize("noncompliers", ["anyone", "alike"])
+def test_a_band_holds_the_estimate_that_it_is_printed_under(survey, noncompliers):
+    rng, first = np.random.default_rng(1320), 0.05
+    for _ in range(20):
+        parts = []
+        for level, channel in survey.parts.items():
+            cells = np.full(channel.matrix.shape[1], (1 - first) / (channel.matrix.shape[1] - 1))
+            cells[0] = first
+            counts = rng.multinomial(60, channel.matrix @ cells)
+            seen = counts > 0
+            codes = channel.space.listing()[seen]
+            parts.append(Part.of(channel, codes, level=level, count=counts[seen]))
+        fit = estimate.maximum_likelihood(survey, Tally(tuple(parts)))
+        bands = [noncompliance_band(fit, noncompliers=noncompliers), estimate.probability_band(fit)]
+        for band in (band for band in bands if band is not None):
+            assert (band[:, 0] <= fit.proportions + 1e-9).all()
+            assert (band[:, 1] >= fit.proportions - 1e-9).all()
+
+
+def test_a_band_beyond_the_unit_interval_is_called_so():
+    survey = designs.warner(p=0.8)
+    shown = str(estimate.moments(survey, survey.tally(count=[100, 900])))
+    assert "“yes” from 0.000 to 0.000 (nearest to what lies outside [0, 1])" in shown
+    assert "an empty interval stands, and no certainty" in shown

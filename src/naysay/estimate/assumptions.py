@@ -82,7 +82,8 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str =
     several categories they may give any answers. The band assumes that people who are asked directly comply. Let the
     non-compliers be a share δ of the respondents, with category shares κ and answer shares q. Then
     λ = P(π - δκ) + δq, and the estimate is taken at λ̂ + δ(Pκ - q). By default κ may be anything, so the band also
-    holds where exactly the carriers hide. The band does not include sampling error.
+    holds where exactly the carriers hide. The band does not include sampling error. For a likelihood λ̂ is what the
+    estimate expects, so that the band holds the estimate.
 
     Parameters
     ----------
@@ -127,7 +128,7 @@ def noncompliance_band(fit: Estimate, *, share: float = 0.1, noncompliers: str =
     if design.assigned_by == "respondent" or not all(each.space.one_label for each in design.parts.values()):
         raise DataError("non-compliance can be assessed only for designs that report one label")
     if fit.named is not None and behaviors(fit.design):
-        return fit.named.noncompliance(share, alike=noncompliers == "alike")
+        return fit.named.noncompliance(fit.proportions, share, alike=noncompliers == "alike")
     found = _Read.of(fit)
     ways = [found.moves(answers, share, noncompliers) for answers in behaviors(fit.design).values() or [_random]]
     places = range(len(fit.categories))
@@ -148,7 +149,7 @@ class _Read(NamedTuple):
     @classmethod
     def of(cls, fit: Estimate) -> _Read:
         design, parts = fit.design, tuple(answering(fit.tally))
-        means = _means(parts)
+        means = _means(fit)
         kinds = design.cells
         if is_stacked(design):
             sizes = np.array([part.n for part in parts], dtype=float)
@@ -218,10 +219,10 @@ def probability_band(fit: Estimate, *, designs: Sequence[Answerable] = ()) -> Fl
     ends = (*fit.design.alternatives, *designs)
     if not ends:
         return None
-    means = _means(answering(fit.tally))
+    means = _means(fit)
 
     def estimated(design: Answerable) -> Floats:
-        """Moments, (t,), as if the answers had been given under this design."""
+        """The proportions, (t,), if the answers had been given under this design."""
         if is_stacked(design):
             return shares_of_means(design, fit.tally, means)
         return linear_map(design.channel(), fit.solution)(means[0])
@@ -229,8 +230,15 @@ def probability_band(fit: Estimate, *, designs: Sequence[Answerable] = ()) -> Fl
     return _hull([estimated(design) for design in (fit.design, *ends)])
 
 
-def _means(parts: Sequence[Part]) -> tuple[Floats, ...]:
-    """The mean of the linear statistic of each part's answers."""
+def _means(fit: Estimate) -> tuple[Floats, ...]:
+    """The mean of the linear statistic of each part's answers; for a likelihood, the one that the estimate expects.
+
+    So a band begins at the estimate itself, also where moments would give another one.
+    """
+    parts = answering(fit.tally)
+    if fit.maximum is not None:
+        cells = fit.proportions if fit.cells is None else fit.cells.proportions
+        return tuple(np.asarray(part.design.expected_statistic @ cells) for part in parts)
     return tuple(np.asarray(p.weight @ p.design.space.statistic(p.codes) / p.weight.sum()) for p in parts)
 
 

@@ -271,8 +271,10 @@ def _numbers(fit: Estimate) -> dict[str, Any]:
 
 def _ranges(fit: Estimate, band: Floats) -> str:
     show = functools.partial(shown, places=decimals_of(fit))
+    outside = (fit.proportions < 0) | (fit.proportions > 1)
+    empty = " (nearest to what lies outside [0, 1])"
     each = [
-        f"“{_checks.label(category)}” from {show(low)} to {show(high)}"
-        for category, (low, high) in zip(fit.categories, band.tolist(), strict=True)
+        f"“{_checks.label(category)}” from {show(low)} to {show(high)}{empty if beyond and low == high else ''}"
+        for category, (low, high), beyond in zip(fit.categories, band.tolist(), outside, strict=True)
     ]
-    return f"{', '.join(each[:1] if len(each) == 2 else each)} (by moments, before sampling error)"
+    return f"{', '.join(each[:1] if len(each) == 2 else each)} (around the estimate, before sampling error)"

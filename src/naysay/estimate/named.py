@@ -132,20 +132,20 @@ class Named:
         np.fill_diagonal(each, self.spread(target))
         return np.asarray(each)
 
-    def noncompliance(self, share: float, *, alike: bool) -> Floats:
-        """The band (t, 2) if a share of the respondents gave any answer; see `noncompliance_band`.
+    def noncompliance(self, proportions: Floats, share: float, *, alike: bool) -> Floats:
+        """The band (t, 2) around proportions if a share of the respondents gave any answer; see `noncompliance_band`.
 
         Their answer y moves π_j by -share [y speaks for j] / α. Their hidden category moves it back. If they may be any
         people, that is by share (κ_j + β / α); if they are like all others, by what remains of the estimate itself.
         """
         said = np.array([0.0, -1 / self.alpha])
         if alike:
-            moved = share / (1 - share) * (self.share / self.alpha + said[:, None])
+            moved = share / (1 - share) * (proportions + self.beta / self.alpha + said[:, None])
         else:
             ends = np.sort(said) + self.beta / self.alpha + np.array([0.0, 1.0])
             moved = np.broadcast_to(share * ends[:, None], (2, len(self.counts)))
         low, high = np.minimum(moved.min(axis=0), 0.0), np.maximum(moved.max(axis=0), 0.0)
-        return np.asarray(np.clip(np.column_stack([self.mean + low, self.mean + high]), 0.0, 1.0))
+        return np.asarray(np.clip(np.column_stack([proportions + low, proportions + high]), 0.0, 1.0))
 
     @cached_property
     def maximum(self) -> Maximum:

@@ -81,7 +81,10 @@ def reservations(fit: Estimate, found: Intervals) -> list[str]:
     if found.flagged.any():
         names = ", ".join(_checks.label(c) for c, flag in zip(fit.categories, found.flagged, strict=True) if flag)
         misfit = "; these answers hardly fit this design" if found.misfit else ""
-        told.append(f"interval outside [0, 1], nearest boundary point shown: {names}{misfit}")
+        told.append(
+            f"interval outside [0, 1], nearest boundary point shown: {names}{misfit}; such a point is where an empty "
+            "interval stands, and no certainty"
+        )
     return told
 
 
