@@ -137,8 +137,9 @@ class Original:
         if system == "csv" and (self.encoding or "utf-8").lower().replace("_", "-") not in ("utf-8", "utf8"):
             self._write_encoded(frame, path)
         elif system == "csv":
+            marked, ends = _marks(self.path)
             with whole(path) as file:
-                frame.write_csv(file, separator=self.separator)
+                frame.write_csv(file, separator=self.separator, include_bom=marked, line_terminator=ends)
         else:
             write_pieces([_typed(frame) if system == "xlsx" else frame], path)
 
@@ -153,7 +154,8 @@ class Original:
 
     def _write_encoded(self, frame: pl.DataFrame, path: Path) -> None:
         try:
-            data = frame.write_csv(separator=self.separator).encode(self.encoding or "utf-8")
+            ends = _marks(self.path)[1]
+            data = frame.write_csv(separator=self.separator, line_terminator=ends).encode(self.encoding or "utf-8")
         except UnicodeEncodeError as error:
             letter = error.object[error.start]
             raise DataError(
@@ -263,6 +265,13 @@ class Original:
             return pl.Series(name, cells, dtype=pl.Float64)
         small = all(cell is None or (cell == int(cell) and abs(cell) < 2**31 - 101) for cell in cells)
         return pl.Series(name, cells, dtype=pl.Int32 if small else pl.Float64, strict=False)
+
+
+def _marks(path: Path) -> tuple[bool, str]:
+    """Whether a text file of UTF-8 begins with a byte order mark, and how its lines end."""
+    with path.open("rb") as file:
+        line = file.readline()
+    return line.startswith(b"\xef\xbb\xbf"), "\r\n" if line.endswith(b"\r\n") else "\n"
 
 
 def _texts(frame: pl.DataFrame) -> pl.DataFrame:

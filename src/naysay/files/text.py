@@ -25,7 +25,18 @@ def scan_csv(path: Path, separator: str, encoding: str) -> pl.LazyFrame:
         raise DataError(f"the separator must be one plain character, such as ';'; got {separator!r}")
     source = _text(path, encoding)
     rows = _count_rows(path, source, separator)
+    _check_header(path, source, separator)
     return pl.scan_csv(source, separator=separator, infer_schema=False, n_rows=rows, glob=False)
+
+
+def _check_header(path: Path, source: Path | bytes, separator: str) -> None:
+    """Raise where two columns have one name: which of them is meant, nobody could say."""
+    with _opened(source) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+        names = next(csv.reader(text, delimiter=separator), [])
+    for place, name in enumerate(names):
+        if name and name in names[:place]:
+            told = f"{str(path)!r} has the column {name!r} twice, as columns {names.index(name) + 1} and {place + 1}"
+            raise DataError(f"{told}; give one of them another name", column=name)
 
 
 def scan_lines(path: Path, encoding: str) -> pl.LazyFrame:

@@ -227,3 +227,56 @@ def test_several_sets_of_keys_are_protected_each(original, capsys):
     release = pl.read_csv(out)
     assert [protect.guarantee(release, keys).k >= 3 for keys in sets] == [True, True]
     assert protect.guarantee(release, list(dict.fromkeys(sum(sets, ())))).k < 3  # nobody asked for all together
+
+
+def test_an_attack_takes_several_sets_of_keys_and_names_only_columns_that_there_are(original, capsys):
+    out = original.with_name("out.csv")
+    assert run(original, "--keys", "sex,region", "--drop", "years,spouse", "--out", out) == 0
+    words = ["attack", str(out), "--register", str(original), "--by", "exact"]
+    capsys.readouterr()
+    assert main([*words, "--keys", "sex,region", "--keys", "sex,hours", "--format", "json"]) == 0
+    shares = [
+        next(iter(each.values()))["attacks"][0]["right_of_all"]["share"] for each in json.loads(capsys.readouterr().out)["sets"]
+    ]
+    assert len(shares) == 2 and shares[0] < shares[1]
+    assert main([*words, "--keys", "zip"]) == 2
+    said = capsys.readouterr().err
+    assert "'zip'" in said and "row of the original" not in said
+
+
+CARELESS = {
+    "a column twice": ("a,b,a\n1,2,3\n", ["--keys", "a"], "has the column 'a' twice, as columns 1 and 3"),
+    "a header in a hierarchy": ("job\n" + "smith\nnurse\n" * 9, ["--keys", "job", "--hierarchy", "job=h.csv"],
+                                "begins with a header, 'job', 'group', 'all': remove that row"),
+    "a number of people as a key": ("id,sex\n" + "".join(f"{i},{i % 2}\n" for i in range(40)), ["--keys", "id,sex"],
+                                    "the key 'id' is another one for each person"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CARELESS)
+def test_a_careless_file_is_refused_with_the_way_out(case, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text, words, told = CARELESS[case]
+    (tmp_path / "in.csv").write_text(text)
+    (tmp_path / "h.csv").write_text("job,group,all\nsmith,craft,any\nnurse,care,any\n")
+    assert run("in.csv", *words) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_undeclared_codes_of_missing_are_noted(tmp_path, capsys):
+    ages = [20, 30, 40] * 6 + [-9] * 3 + [99] * 3
+    pl.DataFrame({"age": ages, "sex": ["f"] * 24}).write_csv(tmp_path / "in.csv")
+    assert run(tmp_path / "in.csv", "--keys", "age,sex") == 0
+    assert "-9 and 99 in 'age' may mean missing" in capsys.readouterr().err
+    assert run(tmp_path / "in.csv", "--keys", "age,sex", "--na", "-9", "--na", "99", "--out", tmp_path / "o.csv") == 0
+    assert "may mean missing" not in capsys.readouterr().err
+    assert not {"-9", "99"} & set(pl.read_csv(tmp_path / "o.csv", infer_schema=False)["age"].drop_nulls())
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_a_byte_order_mark_and_ends_of_lines_are_kept(encoding, tmp_path):
+    mark = b"\xef\xbb\xbf" if encoding == "utf-8" else b""
+    (tmp_path / "in.csv").write_bytes(mark + b"a,b\r\n" + b"1,2\r\n" * 4)
+    out = tmp_path / "o.csv"
+    assert run(tmp_path / "in.csv", "--keys", "a", "--encoding", encoding, "--out", out) == 0
+    assert out.read_bytes() == (tmp_path / "in.csv").read_bytes()

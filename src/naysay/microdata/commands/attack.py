@@ -15,6 +15,7 @@ from naysay.errors import DataError
 from naysay.microdata.commands import declared
 from naysay.microdata.commands.measured import RECORD, Reading
 from naysay.microdata.commands.risk_options import Place, Text, Texts
+from naysay.microdata.keys.table import check_names
 
 __all__ = ["Options", "command"]
 
@@ -27,7 +28,9 @@ class Options:
     register: Annotated[
         Path, Option(metavar="FILE", help="People whom an intruder knows: a register, or the original itself.")
     ]
-    keys: Annotated[str, Option(metavar="RECORD", help="What is known of each person, such as 'age,gender'.")]
+    keys: Annotated[
+        list[str], Option(metavar="RECORD", help="What is known of each person, such as 'age,gender'. Repeat for more.")
+    ]
     id: Annotated[
         Text, column("Names people in both files, only to count what is right; by default rows have one order.")
     ] = None
@@ -88,14 +91,17 @@ def command(options: Options) -> None:
         raise DataError(
             "--control is for --secret and --synthetic; in a link, people who are not in the release control it"
         )
-    found = _found(options)
+    sets = [declared.record(text, option="--keys") for text in options.keys]
+    several = [_found(options, keys) for keys in sets]
+    found = [each for part in several for each in part]
     if options.format_ == "json":
-        output.say(output.json_text({each.name: each.to_dict() for each in found}))
+        told = [{each.name: each.to_dict() for each in part} for part in several]
+        output.say(output.json_text(told[0] if len(told) == 1 else {"sets": told}))
     elif options.format_ == "csv":
         csv = [each for each in found if hasattr(each, "to_csv")]
         if not csv:
             raise DataError("only links are told in csv; ask for table or json")
-        output.say(csv[0].to_csv())
+        output.say("\n".join(each.to_csv() for each in csv))
         if len(found) > len(csv):
             output.note("--secret is not in csv; ask for table or json")
     else:
@@ -103,15 +109,16 @@ def command(options: Options) -> None:
     pages.write(options.html, lambda: attack_html(found))
 
 
-def _found(options: Options) -> list[Any]:
-    """What each attack that was asked for found."""
+def _found(options: Options, keys: tuple[str, ...]) -> list[Any]:
+    """What each attack that was asked for found, by an intruder who knows these keys."""
     from naysay.microdata import attack
 
-    keys = declared.record(options.keys, option="--keys")
     reading = Reading.of(options)
     register = reading.table(options.register)
+    check_names(keys, register.columns)
     named = options.id is not None or options.synthetic
     release = reading.released(options.release, options.register, register.height, named=named)
+    check_names(keys, [name for name in release.columns if name != RECORD])
     ordered = options.id is None and RECORD in release.columns
     register = register.with_row_index(RECORD) if ordered else register
     control = None if options.control is None else reading.table(options.control)

@@ -14,15 +14,20 @@ from naysay.errors import DataError
 from naysay.microdata.commands import declared
 from naysay.microdata.commands.measured import RECORD, Reading
 from naysay.microdata.commands.protect_options import ProtectOptions
-from naysay.microdata.protect.dropping import Drop
+from naysay.microdata.keys.table import check_names, texts_of_values
+from naysay.microdata.protect.dropping import Drop, naming
 from naysay.microdata.protect.hierarchy import Hierarchy
-from naysay.microdata.protect.identity import Shuffle
+from naysay.microdata.protect.identity import Shuffle, numbers_of_people
 from naysay.microdata.protect.plan import Plan
 from naysay.microdata.protect.proposing import propose
 from naysay.microdata.protect.releases import Release, check_out, log_of, release
 from naysay.microdata.protect.target import Target
 
 __all__ = ["Protecting"]
+
+_WORDS = ["na", "n/a", "nan", "null", "none", "missing", "unknown", "refused", "?", "-", "."]
+_LOW = [*(f"-{each}" for each in range(1, 10)), *(f"-{each}{each}" for each in range(6, 10)), "-997", "-998", "-999"]
+_HIGH = ["97", "98", "99", "997", "998", "999", "9997", "9998", "9999", "99999"]
 
 _OF_A_PROPOSAL = (
     "keys",
@@ -128,7 +133,9 @@ class Protecting:
             if path.name in found:
                 raise DataError(f"--beside names {path.name!r} twice")
             if not log_of(path).is_file():
-                raise DataError(f"which row of {path.name!r} is whose, its log says: put {log_of(path).name!r} beside it")
+                raise DataError(
+                    f"which row of {path.name!r} is whose, its log says: put {log_of(path).name!r} beside it"
+                )
             reading = Reading(options.separator, options.encoding, options.codes, original.missing)
             table = reading.released(path, options.file, rows)
             if RECORD not in table.columns:
@@ -148,6 +155,7 @@ class Protecting:
         classes = [_class(table, keys, name, goal.least) for name, table in beside.items()]
         original = replace(original, frame=original.frame.hstack(classes)) if classes else original
         strata = () if options.strata is None else declared.record(options.strata, option="--strata")
+        self._check_keys(original, keys)
         widths = declared.named(options.bins or (), option="--bins", example="age=5")
         paths = declared.named(options.hierarchy or (), option="--hierarchy", example="job=jobs.csv")
         plan = propose(
@@ -171,6 +179,40 @@ class Protecting:
         first = () if options.drop is None else (Drop(columns=declared.record(options.drop, option="--drop")),)
         last = (Drop(columns=[column.name for column in classes]),) if classes else ()
         return replace(plan, steps=(*first, *plan.steps, *last)), original
+
+    def _check_keys(self, original: files.Original, keys: Sequence[str]) -> None:
+        """Raise for a key that numbers people; note cells that may mean missing."""
+        options = self.options
+        check_names(keys, original.frame.columns)
+        recoded = {text.partition("=")[0] for text in (*(options.bins or ()), *(options.hierarchy or ()))}
+        for name in numbers_of_people(original.frame, naming(original.frame.select(keys))):
+            if name not in recoded and name not in self.importance:
+                raise DataError(
+                    f"the key {name!r} is another one for each person: it names people, and no suppression hides that; "
+                    f"leave it out of --keys, and out of the release (--drop {name})",
+                    column=name,
+                )
+        for name in keys:
+            codes = _codes_of_missing(original.frame[name])
+            if codes:
+                shown = " and ".join(codes)
+                self.notes.append(
+                    f"{shown} in {name!r} may mean missing; they count as values of their own: "
+                    f"if they do, say --na {','.join(codes)}"
+                )
+
+
+def _codes_of_missing(column: pl.Series) -> list[str]:
+    """Values of a column that often mean missing: -9 where nothing else is negative, 99 far above all others."""
+    cells = texts_of_values(column).drop_nulls().unique()
+    numbers = cells.cast(pl.Float64, strict=False).drop_nulls().sort().to_list()
+    found = sorted(cells.filter(cells.str.to_lowercase().is_in(_WORDS)).to_list())
+    usual = [each for each in numbers if each >= 0 and f"{each:g}" not in _HIGH]
+    for number in numbers if usual else []:
+        low = number < 0 and f"{number:g}" in _LOW and min(usual) >= 0
+        high = f"{number:g}" in _HIGH and number > max(usual) + 2
+        found += [f"{number:g}"] if low or high else []
+    return found
 
 
 def _class(table: pl.DataFrame, keys: Sequence[str], name: str, least: int) -> pl.Series:

@@ -135,6 +135,11 @@ class Hierarchy:
         try:
             return cls(known)
         except DataError as error:
+            if len(rows) > 2 and rows[0][-1] not in (below := {row[-1] for row in rows[1:]}) and len(below) == 1:
+                told = f"the hierarchy {str(path)!r} begins with a header, {_checks.shown(rows[0])}"
+                raise DataError(
+                    f"{told}: remove that row, so that each row is a value with its labels", row=0
+                ) from None
             raise DataError(f"the hierarchy {str(path)!r}: {error}", value=error.value) from None
 
 
