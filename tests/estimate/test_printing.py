@@ -3,6 +3,7 @@
 import json
 import pickle
 
+import numpy as np
 import pytest
 
 from naysay import designs, estimate
@@ -174,3 +175,20 @@ def test_a_printed_estimate_can_be_pickled(call):
         fit = estimator(survey, survey.tally(count=[30, 70, *[50] * (len(survey.responses) - 2)]))
         printed = str(fit)  # which keeps bands and tests with the estimate
         assert str(pickle.loads(pickle.dumps(fit))) == printed
+
+
+def test_weights_that_may_go_with_a_rare_category_are_told_of():
+    answers, weights = ["yes"] * 600 + ["no"] * 4, np.r_[np.ones(600), np.full(4, 0.4)]
+    survey = designs.direct(("yes", "no"))
+    shown = str(estimate.maximum_likelihood(survey, survey.tally(answers, weights=weights)))
+    assert "fewer than 30 people in no: if weights go with the category" in shown
+    assert "intervals hold from" not in shown
+    plenty = survey.tally(["yes", "no"] * 300, weights=np.tile([1.0, 0.5], 300))
+    assert "go with the category" not in str(estimate.maximum_likelihood(survey, plenty))
+
+
+@pytest.mark.parametrize(("n", "told"), [(1, True), (5, True), (6, False)])
+def test_five_people_tell_nothing_and_the_print_says_so(n, told):
+    survey = designs.warner(p=0.8)
+    shown = str(estimate.maximum_likelihood(survey, survey.tally(count=[1, n - 1])))
+    assert ("so few people tell nothing" in shown) == told
