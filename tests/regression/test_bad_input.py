@@ -1,6 +1,7 @@
 """Bad input: each is one clear error that names what is wrong, and the way out."""
 
 import datetime
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -8,7 +9,7 @@ import pytest
 
 from naysay import designs, regression
 from naysay.design import Samples
-from naysay.errors import AnswerError, DataError, DesignError, NotEstimable
+from naysay.errors import AnswerError, DataError, DesignError, NaysayError, NotEstimable
 from naysay.regression.within import within
 from naysay.sampling import Sampling
 
@@ -274,7 +275,7 @@ def test_predictions_need_what_the_regression_knows(table):
 def test_likelihood_ratios_compare_the_same_answers(table):
     table["other"] = table["said"][::-1]
     fit, smaller = (regression.regress(WARNER, f, table, penalty=0) for f in ("said ~ x", "other ~ 1"))
-    with pytest.raises(DataError, match="compares regressions of the same people and answers"):
+    with pytest.raises(DataError, match="compares regressions of the same answers; these have"):
         fit.likelihood_ratio(smaller)
 
 
@@ -286,10 +287,41 @@ def test_likelihood_ratios_compare_what_can_be_compared(table):
     for first, second, match in [
         (part, whole, "must have fewer coefficients"),
         (whole, weighted, "with survey weights the likelihood ratio has no known distribution; use the Wald test"),
-        (whole, others, "regressions of the same people and answers"),
+        (whole, others, "regressions of the same people; these have other rows"),
     ]:
         with pytest.raises(DataError, match=match):
             first.likelihood_ratio(second)
+
+
+def test_likelihood_ratios_compare_what_is_nested(table):
+    """A model with other columns, another offset, other counts, another design or reference is no part of this one."""
+    rng = np.random.default_rng(3)
+    table |= {"z": rng.normal(size=60), "o": rng.normal(size=60), "people": rng.integers(1, 4, 60)}
+    larger = regression.regress(WARNER, "said ~ x + z", table)
+    with pytest.raises(DataError, match=r"its column 'g\[T.m\]' does not follow from 'Intercept', 'x', 'z'"):
+        larger.likelihood_ratio(regression.regress(WARNER, "said ~ g", table))
+    for options, design, match in [
+        ({"offset": "o"}, WARNER, "the same offset"),
+        ({"count": "people"}, WARNER, "the same people; these have other rows or counts"),
+        ({}, designs.warner(p=0.9), "the same design; these have"),
+    ]:
+        with pytest.raises(DataError, match=match):
+            larger.likelihood_ratio(regression.regress(design, "said ~ x", table, **options))
+
+
+def test_likelihood_ratios_take_other_columns_of_the_same_space(table):
+    larger = regression.regress(WARNER, "said ~ x + g", table)
+    plain, turned = (regression.regress(WARNER, f"said ~ {right}", table) for right in ("g", "0 + C(g, Sum)"))
+    one, other = (larger.likelihood_ratio(each) for each in (plain, turned))
+    assert one.statistic == pytest.approx(other.statistic, abs=1e-6)
+    assert one.degrees_of_freedom == other.degrees_of_freedom == 1
+
+
+def test_a_negative_likelihood_ratio_is_an_error_of_ours(table):
+    larger, smaller = (regression.regress(WARNER, f"said ~ {right}", table) for right in ("x + g", "x"))
+    missed = replace(larger, optimum=replace(larger.optimum, log_likelihood=smaller.log_likelihood - 0.5))
+    with pytest.raises(NaysayError, match="a search has missed its maximum, which is an error of naysay"):
+        missed.likelihood_ratio(smaller)
 
 
 def test_cells_without_a_parameter_that_tells_them_apart():

@@ -68,6 +68,17 @@ def check_finite(data: Data, found: Optimum, penalty: float = 0.0) -> None:
     """
     if not found.endless.shape[1]:
         return
+    remedy = (
+        "a larger penalty" if penalty else "a penalty (penalty=1, --penalty 1), with which coefficients stay finite"
+    )
+    if found.search.lower:
+        raise NotEstimable(
+            f"the likelihood rises where some coefficients grow without end, and its highest finite maximum is lower "
+            f"by {found.search.lower[0]:.1f}, too much to be believed (outside its 95 % region); leave terms out, join "
+            f"categories, or add {remedy}",
+            contrast=found.endless[:, 0].tolist(),
+            rank=data.model.size - found.endless.shape[1],
+        )
     model, columns = data.model, data.matrix.columns
     directions = np.array([model.split(each)[0] for each in found.endless.T])  # (k, t - 1, p)
     moved = np.sqrt(((directions @ model.x.T) ** 2).sum(axis=0))
@@ -82,9 +93,6 @@ def check_finite(data: Data, found: Optimum, penalty: float = 0.0) -> None:
     told = f"their share of “{label}” is estimated as {' or '.join(map(str, ends))}" if ends else "their shares run off"
     standing = (model.weight > 0) if data.tally.weighted else model.weight  # each row for how many people
     people = f"{int(standing[concerned].sum()):,} of {data.n:,} people"
-    remedy = (
-        "a larger penalty" if penalty else "a penalty (penalty=1, --penalty 1), with which coefficients stay finite"
-    )
     raise NotEstimable(
         f"no finite coefficient of {_checks.shown(names)} for “{label}” against “{other}” (separation): for {people} "
         f"{told}, as their answers are as one-sided as the design allows; leave the term out, join its categories, or "

@@ -5,29 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from naysay.design import Answerable
 from naysay.design.base import check_design
 from naysay.errors import DataError
-from naysay.estimate.information import KINDS, evidence, maximize
+from naysay.estimate.information import KINDS
 from naysay.estimate.likelihood import check_identified
 from naysay.estimate.linear import is_stacked
 from naysay.estimate.samples import stacked
 from naysay.regression.collapsing import collapsed
 from naysay.regression.diagnosis import check_columns, check_finite
 from naysay.regression.formulas import parse
-from naysay.regression.likelihood import Model
 from naysay.regression.reading import Data, Roles, read
 from naysay.regression.result import Regression
 from naysay.regression.solving import Penalty, solve
 from naysay.sampling import Sampling
 
 __all__ = ["regress"]
-
-Floats = NDArray[np.float64]
-
-_EDGE = 0.02  # where shares and nuisance parameters start that alone would be at 0 or 1
 
 
 def regress(
@@ -134,7 +128,7 @@ def regress(
         (found.model, found.squared) if found.sampled is not None else collapsed(found.model, found.squared)
     )
     prior = Penalty.of(penalty, model.x, model.weight) if penalty else None
-    optimum = solve(model, start(model, found), prior)
+    optimum = solve(model, prior)
     check_finite(found, optimum, penalty)
     kind = standard_errors or ("sandwich" if apart else "observed")
     return Regression(found, optimum, kind, prior, model, squared)
@@ -159,23 +153,3 @@ def _check_identified(data: Data) -> None:
         stacked(data.design, data.tally, "population")
     else:
         check_identified(data.tally)
-
-
-def start(model: Model, data: Data) -> Floats:
-    """Where the search begins: the shares of everybody, and coefficients of zero."""
-    rows, weights, _ = evidence(data.tally)
-    cells = maximize(rows, weights, tolerance=1e-2).proportions
-    theta = np.zeros(model.size)
-    shares = np.maximum(data.design.proportions_of(cells), _EDGE)
-    beta, nu = model.split(theta)
-    constant = next((i for i, name in enumerate(data.matrix.columns) if name == "Intercept"), None)
-    if constant is not None:
-        beta[:, constant] = np.log(shares[model.free] / shares[model.reference])
-        if model.offset is not None:
-            beta[:, constant] -= model.weight @ model.offset / model.weight.sum()
-    for k in range(model.q):
-        inside = {cell: up for (cell, _), path in model.within.paths.items() for place, up in path if place == k}
-        whole = sum(cells[cell] for cell in inside)
-        part = sum(cells[cell] for cell, up in inside.items() if up)
-        nu[k] = np.clip(part / whole, _EDGE, 1 - _EDGE) if whole > _EDGE else 0.5
-    return theta

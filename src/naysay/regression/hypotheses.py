@@ -6,14 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from naysay import _checks
-from naysay.errors import DataError
+from naysay.errors import DataError, NaysayError
 from naysay.regression.collapsing import collapsed
 from naysay.regression.fitted import Fitted
+from naysay.regression.likelihood import Model
 from naysay.regression.solving import solve
 
 __all__ = ["Test", "against_constant", "likelihood_ratio", "wald"]
+
+_COMBINED = 1e-7  # length of a column, of what other columns leave of it, that counts as none
+_ROUNDING = 1e-8  # relative difference of log-likelihoods that rounding explains
 
 
 @dataclass(frozen=True)
@@ -72,27 +77,79 @@ def likelihood_ratio(fit: Fitted, smaller: Fitted) -> Test:
         if each.weighted or each.penalty is not None:
             what = "survey weights" if each.weighted else "a penalty"
             raise DataError(f"with {what} the likelihood ratio has no known distribution; use the Wald test")
-    asked = [(each.data.design, each.data.formula.response) for each in (fit, smaller)]
-    if asked[0] != asked[1] or not np.array_equal(fit.data.rows, smaller.data.rows):
-        raise DataError("a likelihood ratio compares regressions of the same people and answers; these have others")
     fewer = fit.optimum.theta.size - smaller.optimum.theta.size
     if fewer <= 0:
         raise DataError("the other regression must have fewer coefficients; give the smaller one")
-    statistic = max(2 * (fit.log_likelihood - smaller.log_likelihood), 0.0)
-    return Test.of("likelihood ratio", statistic, fewer)
+    _check_nested(fit, smaller)
+    return Test.of("likelihood ratio", _ratio(fit.log_likelihood, smaller.log_likelihood), fewer)
+
+
+def _check_nested(fit: Fitted, smaller: Fitted) -> None:
+    """Raise unless the smaller regression is the larger one with some coefficients at 0."""
+    for one, other, what in (
+        (fit.data.design, smaller.data.design, "the same design"),
+        (fit.data.formula.response, smaller.data.formula.response, "the same answers"),
+    ):
+        if one != other:
+            raise DataError(f"a likelihood ratio compares regressions of {what}; these have {one!r} and {other!r}")
+    larger, fewer = fit.data.model, smaller.data.model
+    if not np.array_equal(fit.data.rows, smaller.data.rows) or not np.array_equal(larger.weight, fewer.weight):
+        raise DataError("a likelihood ratio compares regressions of the same people; these have other rows or counts")
+    if not np.array_equal(larger.answers.rows[larger.answer], fewer.answers.rows[fewer.answer]):
+        raise DataError("a likelihood ratio compares regressions of the same answers; these have others")
+    offsets = [np.zeros(1) if each.offset is None else each.offset for each in (larger, fewer)]
+    if not np.array_equal(offsets[0], offsets[1]):
+        raise DataError("a likelihood ratio compares regressions with the same offset; these have different ones")
+    if larger.offset is not None and larger.t > 2 and larger.reference != fewer.reference:
+        raise DataError("with an offset a likelihood ratio needs the same reference category in both regressions")
+    outside = _outside(larger, fewer)
+    if outside.any():
+        name = smaller.data.matrix.columns[int(outside.argmax())]
+        raise DataError(
+            f"the smaller regression is not part of the larger one: its column {name!r} does not follow from "
+            f"{_checks.shown(fit.data.matrix.columns)}; a likelihood ratio needs {fit.data.formula.text!r} to hold "
+            f"every term of {smaller.data.formula.text!r}"
+        )
+    for each in (fit, smaller):
+        if each.optimum.search.above:
+            raise DataError(
+                f"the likelihood of {each.data.formula.text!r} is higher where some coefficients grow without end than "
+                "at its highest finite maximum, so that the ratio has no known distribution; use the Wald test"
+            )
+
+
+def _outside(larger: Model, fewer: Model) -> NDArray[np.bool_]:
+    """Which columns of the smaller model are no combinations of those of the larger one, (p,)."""
+    scale = np.sqrt((larger.x**2).sum(axis=0))
+    x = larger.x / scale
+    remaining = fewer.x - x @ np.linalg.lstsq(x, fewer.x, rcond=None)[0]
+    return np.asarray((remaining**2).sum(axis=0) > _COMBINED**2 * (fewer.x**2).sum(axis=0))
+
+
+def _ratio(larger: float, smaller: float) -> float:
+    """Twice the difference of two log-likelihoods, of which the first is at least the second.
+
+    Raises
+    ------
+    NaysayError
+        It is less by more than rounding: a search has missed the maximum.
+    """
+    if larger < smaller - _ROUNDING * (1 + abs(smaller)):
+        raise NaysayError(
+            f"the larger regression has the log-likelihood {larger:.6f}, below the {smaller:.6f} of the smaller one "
+            "that it holds; a search has missed its maximum, which is an error of naysay: please report it"
+        )
+    return max(2 * (larger - smaller), 0.0)
 
 
 def against_constant(fit: Fitted) -> Test | None:
     """The likelihood-ratio test against the constant alone, with the same offset and nuisance parameters."""
     constant = fit.data.formula.constant(fit.data.table)
-    if constant is None or fit.weighted or fit.penalty is not None:
+    if constant is None or fit.weighted or fit.penalty is not None or fit.optimum.search.above:
         return None
     model, _ = collapsed(fit.data.model.with_columns(constant.values), fit.data.squared)
-    beta, nu = fit.model.split(fit.optimum.theta)
-    average, _ = fit.model.average(fit.optimum.theta)
-    start = np.log(average[fit.model.free] / average[fit.model.reference])
-    if model.offset is not None:
-        start -= model.weight @ model.offset / model.weight.sum()
-    found = solve(model, np.concatenate([start, nu]))
-    statistic = max(2 * (fit.log_likelihood - found.log_likelihood), 0.0)
-    return Test.of("likelihood ratio", statistic, beta.size - (fit.model.t - 1))
+    found = solve(model)
+    if found.search.above or found.endless.size:
+        return None
+    statistic = _ratio(fit.log_likelihood, found.log_likelihood)
+    return Test.of("likelihood ratio", statistic, fit.optimum.theta.size - found.theta.size)

@@ -1,29 +1,38 @@
 """The coefficients that make the answers most likely: Newton's method, with the outer product of scores where it must.
 
 The log-likelihood of randomized answers is not concave. Where the observed information is not positive definite, the
-outer product of the scores takes its place: it always is, and its expectation is that of Fisher scoring.
+outer product of the scores takes its place: it always is, and its expectation is that of Fisher scoring. It may have
+several maxima, so that the search begins in several places.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from naysay.regression.likelihood import Evaluated, Model
+from naysay.regression.starts import is_concave, starts
 
-__all__ = ["Optimum", "Penalty", "solve"]
+__all__ = ["Optimum", "Penalty", "Search", "solve"]
 
 Floats = NDArray[np.float64]
 
 _DONE = 1e-12  # Newton decrement, twice the log-likelihood that a step can still gain
-_LITTLE = 1e-6  # the same, where coefficients grow without end
+_LITTLE = 1e-4  # the same, where coefficients grow without end
 _STEPS = 100
 _HALVINGS = 30
-_MANY = 20_000  # rows from which on the search begins with a part of them
-_FAR = 30.0  # a linear predictor beyond which a share is 0 or 1 to all digits that matter
+_MANY = 5_000  # rows with which places are found, where there are twice as many or more
+_FINISHED = 3  # maxima of those rows from which the search goes on with all of them
+_MODES = 4  # maxima beyond which more do not ask for more searches: 46 are enough
+_SAME = 1e-3  # difference of log-likelihoods that counts as none
+_FAR = 18.0  # log odds beyond which a share is 0 or 1 to all digits that matter
+_PACE = 0.5  # log odds that a step adds at least where coefficients grow without end: Newton's adds 1 there
 _FLAT = 1e-7  # information below this share of what plain answers at even odds would carry counts as none
 
 
@@ -79,8 +88,30 @@ class Penalty:
 
 
 @dataclass(frozen=True)
+class Search:
+    """Where several searches ended that began in different places.
+
+    Parameters
+    ----------
+    starts : int
+        Places where a search began; 1 where the likelihood has one maximum at most.
+    reached : int
+        Searches that ended at the maximum that is reported.
+    lower : tuple of float
+        By how much other finite maxima lie below it, the highest first.
+    above : float
+        By how much the likelihood rises above it where coefficients grow without end; 0 where it was not found to.
+    """
+
+    starts: int
+    reached: int
+    lower: tuple[float, ...] = ()
+    above: float = 0.0
+
+
+@dataclass(frozen=True)
 class Optimum:
-    """A maximum of the likelihood.
+    """The highest finite maximum of the likelihood that was found.
 
     Parameters
     ----------
@@ -88,10 +119,13 @@ class Optimum:
     log_likelihood : float
         Without what priors add.
     iterations : int
+        Of the search that found it.
     bound : (P,) bool
         Nuisance parameters at 0 or 1, towards which the likelihood still rises.
     endless : (P, k) float
         Directions in which the coefficients grow without end; k = 0 where the maximum is finite.
+    search : Search
+        How many searches there were, and whether they agree.
     """
 
     theta: Floats
@@ -99,38 +133,138 @@ class Optimum:
     iterations: int
     bound: NDArray[np.bool_]
     endless: Floats
+    search: Search
 
 
-def solve(model: Model, start: Floats, penalty: Penalty | None = None) -> Optimum:
-    """The maximum of the likelihood, from a start."""
-    stride = len(model.x) // _MANY
-    theta, before = start, 0
-    if stride > 1:  # near the maximum after a few steps that cost little
-        first = _climbed(model.at(slice(None, None, stride)), theta, penalty)
-        if not first.endless.size:
-            theta, before = first.theta, first.iterations
-    found = _climbed(model, theta, penalty)
-    return Optimum(found.theta, found.log_likelihood, before + found.iterations, found.bound, found.endless)
+class Climb(NamedTuple):
+    """Where one search ended: an `Optimum` with its height, the log-likelihood and what priors add."""
+
+    theta: Floats
+    height: float
+    iterations: int
+    bound: NDArray[np.bool_]
+    endless: Floats
 
 
-def _climbed(model: Model, theta: Floats, penalty: Penalty | None) -> Optimum:
-    """The maximum, climbed to step by step; each raises the likelihood."""
+@dataclass(frozen=True)
+class Ends:
+    """Where searches ended, the highest first, each with how many did.
+
+    Parameters
+    ----------
+    finite : tuple of (Climb, int)
+        Maxima.
+    endless : tuple of (Climb, int)
+        The highest way up without end, where there is one.
+    region : float
+        By how much the log-likelihood is lower at the edge of the 95 % likelihood region than at its top.
+    """
+
+    finite: tuple[tuple[Climb, int], ...]
+    endless: tuple[tuple[Climb, int], ...]
+    region: float
+
+    @classmethod
+    def of(cls, climbs: Sequence[tuple[Climb, int]], region: float) -> Ends:
+        """The ends of some searches."""
+        finite: list[tuple[Climb, int]] = []
+        for climb, times in sorted(climbs, key=lambda end: -end[0].height):
+            if climb.endless.size:
+                continue
+            if finite and finite[-1][0].height - climb.height < _SAME:
+                finite[-1] = finite[-1][0], finite[-1][1] + times
+            else:
+                finite.append((climb, times))
+        endless = [end for end in climbs if end[0].endless.size]
+        top = [max(endless, key=lambda end: end[0].height)[0]] if endless else []
+        return cls(tuple(finite), tuple((climb, sum(n for _, n in endless)) for climb in top), region)
+
+    @property
+    def above(self) -> float:
+        """By how much the way up without end is above the highest maximum; infinite where there is no maximum."""
+        if not self.finite:
+            return np.inf
+        return max((float(climb.height - self.finite[0][0].height) for climb, _ in self.endless), default=-np.inf)
+
+    @property
+    def floor(self) -> float:
+        """The height below which an end does not matter."""
+        return self.finite[0][0].height - self.region if self.finite else -np.inf
+
+    @property
+    def enough(self) -> bool:
+        """Whether no more searches are needed, by the rule that `solve` names."""
+        searches = sum(times for _, times in (*self.finite, *self.endless))
+        near = [climb for climb, _ in self.finite if climb.height > self.floor]
+        w = min(2 if not near else len(near) + (self.above > _SAME), _MODES)
+        return searches > w + 2 and w * (searches - 1) / (searches - w - 2) <= w + 0.5
+
+    def optimum(self, model: Model, penalty: Penalty | None) -> Optimum:
+        """What is reported of them."""
+        climb, times = self.finite[0] if self.above <= self.region else self.endless[0]
+        lower = (climb.height - other.height for other, _ in self.finite if other is not climb)
+        searches = sum(times for _, times in (*self.finite, *self.endless))
+        above = self.above if _SAME < self.above <= self.region else 0.0
+        search = Search(searches, times, tuple(lower), above)
+        value = climb.height - (penalty.added(model, climb.theta).value if penalty is not None else 0.0)
+        return Optimum(climb.theta, value, climb.iterations, climb.bound, climb.endless, search)
+
+
+def solve(model: Model, penalty: Penalty | None = None) -> Optimum:
+    """The highest finite maximum of the likelihood that several searches find.
+
+    A maximum that lies far below a way up without end counts as none: if it is outside the 95 % likelihood region of
+    that way, the way is returned, and `search.lower` says how far below the maximum is.
+
+    How many searches there are follows Boender & Rinnooy Kan (1987), Bayesian stopping rules for multistart global
+    optimization methods, Mathematical Programming 37: they go on until the number of maxima that is to be expected
+    after r searches that found w, w (r - 1) / (r - w - 2), is at most w + 1/2; 7 searches for one maximum, 16 for two.
+    """
+    region = float(scipy.stats.chi2.ppf(0.95, model.size) / 2)
+    if is_concave(model):
+        return Ends.of([(_climbed(model, next(starts(model)), penalty), 1)], region).optimum(model, penalty)
+    part = model
+    if len(model.x) >= 2 * _MANY:  # ends are found with some of the rows; from there a few steps are left
+        part = model.at(np.sort(np.random.default_rng(_MANY).choice(len(model.x), _MANY, replace=False)))
+    beginnings = starts(model)
+    climbs: list[tuple[Climb, int]] = []
+    while not (ends := Ends.of(climbs, region)).enough:
+        climbs.append((_climbed(part, next(beginnings), penalty, ends.floor), 1))
+    if part is not model:
+        again = [(_climbed(model, climb.theta, penalty), times) for climb, times in ends.finite[:_FINISHED]]
+        if not any(not climb.endless.size for climb, _ in again):
+            again += [(_climbed(model, start, penalty), 1) for start in islice(starts(model), 3)]
+        ends = Ends.of(again, region)
+    return ends.optimum(model, penalty)
+
+
+def _climbed(model: Model, theta: Floats, penalty: Penalty | None, floor: float = -np.inf) -> Climb:
+    """The end of the way up from a start, climbed to step by step; each raises the likelihood.
+
+    A way that will end below the floor is left early, and counts as one without end: what a Newton step can still gain
+    is at most its decrement, on a parabola half of it, on the tail of a logit all of it.
+    """
     at = _penalized(model, theta, penalty, "observed")
     for done in range(1, _STEPS + 1):
         bound = _bound(model, theta, at.gradient)
-        step, decrement = _step(model, theta, at, bound, penalty)
-        if decrement < _DONE or (decrement < _LITTLE and _far(model, theta, _FAR)):
+        step, decrement, newton = _step(model, theta, at, bound, penalty)
+        if decrement < _DONE:
             break
+        if penalty is None and decrement < _LITTLE and _far(model, theta, _FAR) and _far(model, step, _PACE):
+            endless = _endless(model, at.information, bound)
+            if endless.size:
+                return Climb(theta, at.value, done, bound, endless)
+        if newton and at.value + 2 * decrement < floor:
+            return Climb(theta, at.value, done, bound, _without_nuisance(model, step))
         theta, at, moved = _moved(model, theta, at, step, decrement, penalty)
         if not moved:  # floating point goes no further
             break
         if done == _STEPS:  # still rising: between people who lie close together a coefficient grows slowly
-            return Optimum(theta, at.value, done, bound, _without_nuisance(model, step))
-    value = at.value - (penalty.added(model, theta).value if penalty is not None else 0.0)
+            return Climb(theta, at.value, done, bound, _without_nuisance(model, step))
     endless = np.zeros((model.size, 0))
-    if penalty is None and _far(model, theta, _FAR / 3):
+    if penalty is None and _far(model, theta, _FAR / 2):
         endless = _endless(model, at.information, bound)
-    return Optimum(theta, value, done, bound, endless)
+    return Climb(theta, at.value, done, bound, endless)
 
 
 def _penalized(model: Model, theta: Floats, penalty: Penalty | None, kind: str | None) -> Evaluated:
@@ -153,10 +287,11 @@ def _bound(model: Model, theta: Floats, gradient: Floats) -> NDArray[np.bool_]:
 
 def _step(
     model: Model, theta: Floats, at: Evaluated, bound: NDArray[np.bool_], penalty: Penalty | None
-) -> tuple[Floats, float]:
-    """The next step and its decrement gᵀ I⁻¹ g."""
+) -> tuple[Floats, float, bool]:
+    """The next step, its decrement gᵀ I⁻¹ g, and whether it is Newton's."""
     step, free = np.zeros(model.size), np.flatnonzero(~bound)
     found = _solved(at.information[np.ix_(free, free)], at.gradient[free])
+    newton = found is not None
     if found is None:
         outer = _penalized(model, theta, penalty, "outer_product").information[np.ix_(free, free)]
         ridge = 1e-10 * np.maximum(np.diagonal(outer), 1e-10)
@@ -165,7 +300,7 @@ def _step(
         scale = 1 / np.maximum(np.diagonal(at.information)[free], 1e-8 * len(model.x))
         found = np.abs(scale) * at.gradient[free]
     step[free] = found
-    return step, float(step @ at.gradient)
+    return step, float(step @ at.gradient), newton
 
 
 def _solved(information: Floats, gradient: Floats) -> Floats | None:
@@ -186,8 +321,7 @@ def _moved(
 ) -> tuple[Floats, Evaluated, bool]:
     """The first of shorter and shorter steps that raises the likelihood."""
     nu = slice(model.size - model.q, model.size)
-    some = model.x[:: max(len(model.x) // 2000, 1)].T
-    now, moved = (np.abs(model.split(each)[0] @ some) for each in (theta, step))
+    now, moved = (_spread(model.split(each)[0] @ model.x.T) for each in (theta, step))
     longest = float((moved / np.maximum(now, 8.0)).max(initial=0.0))
     length = 1 / max(longest, 1.0)  # a logit moves by no more than 8 at once, or than it is far: incomes have outliers
     for _ in range(_HALVINGS):
@@ -201,10 +335,13 @@ def _moved(
 
 
 def _far(model: Model, theta: Floats, bound: float) -> bool:
-    """Whether a linear predictor of some respondents is beyond a bound."""
-    beta, _ = model.split(theta)
-    eta = beta @ model.x.T
-    return bool(np.abs(eta if model.offset is None else eta + model.offset).max(initial=0.0) > bound)
+    """Whether coefficients, or a step of them, make the log odds of some respondents larger than a bound."""
+    return bool(_spread(model.split(theta)[0] @ model.x.T).max(initial=0.0) > bound)
+
+
+def _spread(eta: Floats) -> Floats:
+    """The largest log odds between two categories, (n,), whichever is the reference."""
+    return np.asarray(np.maximum(eta.max(axis=0), 0.0) - np.minimum(eta.min(axis=0), 0.0))
 
 
 def _without_nuisance(model: Model, step: Floats) -> Floats:
@@ -220,10 +357,10 @@ def _endless(model: Model, information: Floats, bound: NDArray[np.bool_]) -> Flo
     They are compared with the information that plain answers at even odds would carry.
     """
     p, equations = model.x.shape[1], model.t - 1
-    plain = (model.x.T * model.weight) @ model.x / 4
-    values, vectors = np.linalg.eigh(plain)
+    values, vectors = np.linalg.eigh((model.x.T * model.weight) @ model.x)
     root = vectors / np.sqrt(np.maximum(values, values.max() * 1e-14))
-    whole = np.kron(np.eye(equations), root)
+    even = (np.eye(equations) - 1 / model.t) / model.t
+    whole = np.kron(np.linalg.inv(np.linalg.cholesky(even)).T, root)
     edge = equations * p
     own = whole.T @ information[:edge, :edge] @ whole
     found, directions = np.linalg.eigh(own)

@@ -158,6 +158,12 @@ def _rests(fit: Fitted) -> Iterator[str]:
         yield f"assumes: {' and '.join(fit.model.within.told)} is the same for everyone, whatever their covariates"
     if fit.penalty is not None:
         yield f"penalty: log-F({fit.penalty.m:g}, {fit.penalty.m:g}) priors on the coefficients of centered covariates"
+    search = fit.optimum.search
+    if search.starts > 1:
+        yield (
+            f"the highest maximum of the likelihood that {search.starts} searches found, from different starts; "
+            f"{search.reached} ended at it, and that there is no higher one is not proven"
+        )
     yield "effects are averages over these people; their errors take the covariates of these people as given"
 
 
@@ -174,6 +180,17 @@ def reservations(fit: Fitted) -> list[str]:
     ]
     if held:
         told.append(f"at the boundary, and held there: {', '.join(map(str, held))}; standard errors are given this")
+    search = fit.optimum.search
+    if search.lower:
+        told.append(
+            f"the likelihood has several maxima: the next one is lower by {search.lower[0]:.2f}, with other "
+            "coefficients; these intervals do not reach over to it"
+        )
+    if search.above:
+        told.append(
+            f"the likelihood is higher by {search.above:.2f} where some coefficients grow without end; these numbers "
+            "belong to its highest finite maximum, and a penalty (penalty=1, --penalty 1) keeps all of them finite"
+        )
     if fit.n < _FEW * fit.optimum.theta.size:
         told.append(f"only {fit.n / fit.optimum.theta.size:.1f} answers a coefficient; intervals may be too short")
     return told
@@ -202,6 +219,7 @@ def to_dict(fit: Fitted, confidence: float, at: At) -> dict[str, Any]:
             },
             "log_likelihood": fit.log_likelihood,
             "aic": None if fit.weighted else fit.aic,
+            "search": {name: getattr(fit.optimum.search, name) for name in ("starts", "reached", "lower", "above")},
             "tests": {
                 "constant": None if test is None else _tested(test),
                 "terms": {term: _tested(hypotheses.wald(fit, term)) for term in data.matrix.terms if term != "1"},
