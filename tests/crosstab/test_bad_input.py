@@ -98,3 +98,23 @@ def test_a_margin_that_is_estimated_empty_is_no_error_but_said():
     assert np.isnan(values[0]).all()
     assert np.isnan(bounds[0]).all()
     assert found.to_dict()["within_rows"][0]["shares"][0] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("answers", "like"),
+    [(["yes", "no", "no", "yes"], "those of 'a'"), (["a;b", "b;c", "a;b", "a;c"], "those of a randomized question")],
+)
+def test_answers_of_a_randomized_question_are_not_read_as_they_are(answers, like):
+    """Read as plain, a randomized column makes an odds ratio of 3.28 one of 1.84; `plain` has to be said."""
+    table = {"a": ["yes", "no", "yes", "no"], "b": answers}
+    with pytest.raises(DataError, match=f"column 'b' has no design, and its answers, .*, are {like}; name its design"):
+        crosstab(table, row=Variable("a", designs.warner(p=0.8)), column="b")
+    assert crosstab(table, row=Variable("a", designs.warner(p=0.8)), column=Variable("b", "plain")).n == 4
+    with pytest.raises(DataError, match="the design of 'b' must be a design or 'plain'; got 'warner'"):
+        crosstab(table, row=Variable("a", designs.warner(p=0.8)), column=Variable("b", "warner"))
+
+
+def test_a_column_that_no_design_answers_is_plain_without_a_word():
+    table = {"a": ["yes", "no", "yes", "no"], "gender": ["f", "m", "m", "f"]}
+    found = crosstab(table, row=Variable("a", designs.warner(p=0.8)), column="gender")
+    assert "a × gender: warner(p=0.8) × plain" in str(found)

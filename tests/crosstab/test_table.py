@@ -38,7 +38,7 @@ PEOPLE = people()
 
 
 def test_plain_variables_make_the_plain_table():
-    found = crosstab(PEOPLE, row="true", column="sex")
+    found = crosstab(PEOPLE, row=Variable("true", "plain"), column="sex")
     counts = pl.DataFrame(PEOPLE).group_by("true", "sex").len().sort("true", "sex")["len"].to_numpy().reshape(2, 2)
     np.testing.assert_allclose(found.proportions, counts / counts.sum(), atol=1e-9)
     (a, b), (c, d) = counts
@@ -189,7 +189,7 @@ def test_samples_that_tell_cheaters_apart_are_crossed():
 
 
 def test_layers_are_told_one_by_one():
-    found = crosstab(PEOPLE, row=Variable("cheated", WARNER), column="true", layer="sex")
+    found = crosstab(PEOPLE, row=Variable("cheated", WARNER), column=Variable("true", "plain"), layer="sex")
     assert found.layers == (None, "f", "m")
     whole, f, m = (found.sliced(layer) for layer in found.layers)
     np.testing.assert_allclose(whole, f + m)

@@ -32,7 +32,9 @@ _ROLES = ("row", "column", "layer")
 _FEW_CELLS = 16
 """Cells up to which the bootstrap draws all its surveys by default."""
 
-Design = Annotated[str | None, typer.Option(metavar="DESIGN", help="Of that variable; without it, it is plain.")]
+Design = Annotated[
+    str | None, typer.Option(metavar="DESIGN", help="Of that variable; plain says that nothing was randomized.")
+]
 Level = Annotated[str | None, options.column("Of that variable: the level that each chose, or their sample.")]
 Labels = Annotated[str | None, typer.Option(metavar="RECORD", help="Of that variable, unless its design names them.")]
 Scores = Annotated[
@@ -100,7 +102,8 @@ def command(asked: Options) -> None:
     """Estimate how two or three variables go together, each randomized or plain.
 
     Each variable is a column of FILE, or with --survey a question, with the design that was published. A variable
-    without a design is plain: its answers are its categories. Levels are chosen for each variable by itself. An empty
+    without a design is plain: its answers are its categories. If they are those of a randomized question, such as yes
+    and no, say so: --column-design plain. Levels are chosen for each variable by itself. An empty
     cell is a question left out; what the person said elsewhere still counts.
 
     Prints the joint distribution, the shares within rows, the odds ratio of a table of two by two, correlations of
@@ -182,7 +185,7 @@ def _of_survey(asked: Options) -> Crosstab:
         files.check_columns(frame.lazy(), [name])
         if frame.schema[name].is_nested():
             raise DataError(f"question {name!r} has several answers a person; a crosstab needs one", column=name)
-        variables[role] = Variable(name)
+        variables[role] = Variable(name, "plain")
         frame = files.as_text(frame.lazy(), [name]).collect()
     found = crosstab.crosstab(frame, **variables, estimator=asked.estimator)
     return replace(found, fit=cautioned(found.fit, invites=replies.published.key is not None))
@@ -193,9 +196,11 @@ def _variable(
 ) -> Variable:
     """The variable that its options describe."""
     numbers = None if scores is None else _numbers(scores, f"--{role}-scores")
-    if design is not None:
+    if design is not None and design != "plain":
         return Variable(name, options.design_of(design, categories), level, None, numbers)
-    return Variable(name, None, level, None if categories is None else options.record(categories), numbers)
+    return Variable(
+        name, "plain" if design else None, level, None if categories is None else options.record(categories), numbers
+    )
 
 
 def _numbers(record: str, option: str) -> tuple[float, ...]:

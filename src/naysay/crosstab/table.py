@@ -285,7 +285,9 @@ def crosstab(
     data : dataframe or mapping of columns
         One row for each respondent, or with `count` for each distinct answer.
     row, column, layer : Variable or str
-        A name alone is that of a plain column.
+        A name alone is that of a column that is read as it is; its answers must not be those of a randomized question,
+        yes and no or the categories of another variable's design: ``Variable(column, "plain")`` says that nobody
+        randomized them.
     weights, count : str, optional
         Columns of survey weights, and of how many people each row stands for.
     sampling : Sampling, optional

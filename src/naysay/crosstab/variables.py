@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import mul
-from typing import Any
+from typing import Any, Final, Literal
 
 import narwhals as nw
 import numpy as np
@@ -16,13 +16,16 @@ from numpy.typing import NDArray
 
 from naysay import _checks, designs
 from naysay.design import Answerable
+from naysay.designs._family import YES_NO
 from naysay.errors import DataError
+from naysay.responses import JOINER
 from naysay.responses.spaces import MISSING
 from naysay.sampling import Sampling
 from naysay.tally import Part, Tally
 
 __all__ = [
     "MOST_CELLS",
+    "PLAIN",
     "Variable",
     "answered_in_part",
     "checked",
@@ -35,6 +38,9 @@ __all__ = [
 MOST_CELLS = 1_000
 """Cells of a table, beyond which its covariance and its likelihood take long."""
 
+PLAIN: Final = "plain"
+"""What stands in place of a design where answers were not randomized."""
+
 _MOST_PLAIN = 200  # values of a plain column, beyond which it is no variable of categories
 
 
@@ -46,8 +52,9 @@ class Variable:
     ----------
     column : str
         The answers.
-    design : Design, Levels or Samples, optional
-        How they were randomized; without it the column is plain, and read as it is.
+    design : Design, Levels, Samples or "plain", optional
+        How they were randomized; "plain" says that they were not. Without it the column is read as it is, unless its
+        answers are those of a randomized question.
     level : str, optional
         The column of the levels that respondents chose, or of the samples that they were in.
     categories : sequence of label, optional
@@ -64,7 +71,7 @@ class Variable:
     """
 
     column: str
-    design: Answerable | None = None
+    design: Answerable | Literal["plain"] | None = None
     level: str | None = None
     categories: Sequence[Any] | None = None
     scores: Sequence[float] | None = None
@@ -72,21 +79,21 @@ class Variable:
     @property
     def plain(self) -> bool:
         """Whether the answers are the categories themselves, by a column without a design."""
-        return self.design is None
+        return self.design is None or self.design == PLAIN
 
     @property
     def known(self) -> Answerable:
         """The design; that of a plain column is direct, once its categories are known."""
-        if self.design is not None:
-            return self.design
-        return designs.direct(self.labels)
+        if self.design is None or self.design == PLAIN:
+            return designs.direct(self.labels)
+        return self.design
 
     @property
     def labels(self) -> tuple[Any, ...]:
         """The categories."""
-        if self.design is not None:
-            return self.design.categories
-        return tuple(self.categories or ())
+        if self.design is None or self.design == PLAIN:
+            return tuple(self.categories or ())
+        return self.design.categories
 
     @property
     def numbers(self) -> tuple[float, ...] | None:
@@ -103,8 +110,10 @@ class Variable:
 
 
 def variable(given: Variable | str) -> Variable:
-    """The variable itself; a name is that of a plain column."""
+    """The variable itself; a name is that of a column that is read as it is."""
     if isinstance(given, Variable):
+        if isinstance(given.design, str) and given.design != PLAIN:
+            raise DataError(f"the design of {given.column!r} must be a design or 'plain'; got {given.design!r}")
         return given
     if not isinstance(given, str):
         raise DataError(f"a variable is a column's name or a Variable; got {type(given).__name__}")
@@ -121,6 +130,8 @@ def checked(variables: Sequence[Variable], data: Any) -> tuple[Variable, ...]:
     found = tuple(_known(each, data) for each in variables)
     for each in found:
         _check(each)
+        if each.design is None:
+            _check_plain(each, found)
     cells = math.prod(len(each.known.cells) for each in found)
     if cells > MOST_CELLS:
         sizes = " × ".join(str(len(each.known.cells)) for each in found)
@@ -129,6 +140,25 @@ def checked(variables: Sequence[Variable], data: Any) -> tuple[Variable, ...]:
             "variable out"
         )
     return found
+
+
+def _check_plain(each: Variable, variables: Sequence[Variable]) -> None:
+    """Raise if the answers of a column whose design nobody named are those that a randomized question has.
+
+    Answers that were randomized, read as they are, look less related than they were; nothing in the file would say so.
+    """
+    randomized = [other for other in variables if not other.plain]
+    answers = {_checks.label(label).casefold() for label in each.labels}
+    known = {other.column: {_checks.label(label).casefold() for label in other.labels} for other in randomized}
+    like = next((column for column, labels in known.items() if answers == labels), None)
+    if like is None and answers != set(YES_NO) and not any(JOINER in answer for answer in answers):
+        return
+    those = f"those of {like!r}" if like is not None else "those of a randomized question"
+    raise DataError(
+        f"column {each.column!r} has no design, and its answers, {_checks.shown(each.labels)}, are {those}; name its "
+        "design, or say that it was not randomized: --column-design plain, Variable(column, 'plain')",
+        column=each.column,
+    )
 
 
 def _check(each: Variable) -> None:
@@ -163,7 +193,7 @@ def _known(each: Variable, data: Any) -> Variable:
     if len(values) < 2:
         told = f"holds only {_checks.shown(values)}" if values else "holds no answer"
         raise DataError(f"a variable needs two categories at least; column {each.column!r} {told}", column=each.column)
-    return Variable(each.column, None, each.level, _checks.categories(values), each.scores)
+    return Variable(each.column, each.design, each.level, _checks.categories(values), each.scores)
 
 
 def _values(data: Any, column: str) -> tuple[Any, ...]:
