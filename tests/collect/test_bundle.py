@@ -30,7 +30,13 @@ def test_a_client_serves_it_instead_of_its_modules():
     files = Client.of(FOLDER).files
     scripts = {name for name in files if name.endswith(".js")}
     languages = {f"words/{tag}.js" for tag in ("en", "de", "es", "ar")}
-    assert scripts == {"survey.js", *languages, "invited/invitation.js", "vendor/voprf.js"}
+    assert scripts == {
+        "survey.js",
+        *languages,
+        *(name.replace("words", "threats") for name in languages),
+        "invited/invitation.js",
+        "vendor/voprf.js",
+    }
 
 
 def test_a_survey_has_what_invitations_need_only_where_it_invites():
@@ -44,7 +50,8 @@ def test_what_others_wrote_is_served_with_its_license():
 
 def test_no_code_is_looked_for_by_another_address(modules):
     code, _ = bundle(modules, "survey.js")
-    found = [each[:26] for each in ("import(`./words/${spoken}.js`)", 'import("./invited/invitation.js")')]
+    imports = ("import(`./words/${spoken(l", "import(`./threats/${spoken", 'import("./invited/invitation.js")')
+    found = [each[:26] for each in imports]
     assert re.findall(r"\bimport\b[^;]{0,20}", code) == found
 
 

@@ -40,6 +40,7 @@ COMMANDS = {
     "designs": Place("cli.design", "catalog"),
     "serve": Place("collect.commands.serve"),
     "respond": Place("collect.commands.respond"),
+    "verify": Place("collect.commands.verify"),
     "demo": Place("cli.demo"),
     "panel": Place("microdata.commands.panel", "group"),
     "design": Place("cli.design", "group"),

@@ -1,4 +1,4 @@
-"""The application: pages and surveys out, answers in. It never receives a true private answer."""
+"""The application: pages and surveys out, answers in. Of a private answer it receives what chance has drawn."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def create_app(
     service = Service(catalog, line, client=files, keys=keys, each=each, everybody=everybody)
     app = FastAPI(
         title="naysay",
-        summary="Surveys in which the true answer never leaves the respondent's device.",
+        summary="Surveys in which chance changes private answers on the respondent's device.",
         version=naysay.__version__,
         docs_url=None,
         redoc_url=None,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,14 +16,17 @@ from naysay.collect.bundle import bundle, without_comments
 from naysay.errors import DataError
 from naysay.questionnaire import canonical
 
-__all__ = ["FOLDER", "TYPES", "Client"]
+__all__ = ["ENTRY", "FOLDER", "TYPES", "Client"]
 
 FOLDER = Path(__file__).parent / "client"
 """The folder of naysay's own client."""
 
-_ENTRY = "survey.js"
+ENTRY = "survey.js"
+"""The module with which the page begins; it stands in the page itself."""
+
 _VENDOR = "vendor/"
 _INVITED = ("invited/", _VENDOR)
+_THREATS = re.compile(r"threats\.(\w+)\.html")
 
 TYPES = {
     ".js": "text/javascript; charset=utf-8",
@@ -53,7 +59,8 @@ class Client:
     def of(cls, folder: Path) -> Client:
         """The files of a folder; ``survey.js`` and all that it imports are one file (see `naysay.collect.bundle`).
 
-        What it imports only when it is needed, such as a language, stays a file of its own.
+        What it imports only when it is needed, such as a language, stays a file of its own. Each page on threats is
+        a module, too, which shows it inside the respondent's page.
 
         Raises
         ------
@@ -64,9 +71,12 @@ class Client:
         files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
         if "survey.html" not in files:
             raise DataError(f"a client is a folder with survey.html; there is none in {str(folder)!r}")
-        if _ENTRY in files:
+        for name, content in list(files.items()):
+            if language := _THREATS.fullmatch(name):
+                files[f"threats/{language[1]}.js"] = _module_of_threats(content.decode()).encode()
+        if ENTRY in files:
             modules = {name: content.decode() for name, content in files.items() if name.endswith(".js")}
-            joined, parts = bundle(modules, _ENTRY)
+            joined, parts = bundle(modules, ENTRY)
             # what others wrote is small already, and keeps its license
             modules = {
                 name: code if name.startswith(_VENDOR) else without_comments(code)
@@ -74,7 +84,7 @@ class Client:
                 if name not in parts
             }
             others = {name: content for name, content in files.items() if name not in parts}
-            files = others | {name: code.encode() for name, code in (modules | {_ENTRY: joined}).items()}
+            files = others | {name: code.encode() for name, code in (modules | {ENTRY: joined}).items()}
         return cls(files)
 
     def serving(self, *, invites: bool) -> Client:
@@ -93,3 +103,20 @@ class Client:
     def hash(self) -> str:
         """A short hash over all files, the folder under which they are served."""
         return hashlib.sha256(canonical(self.integrity)).hexdigest()[:16]
+
+
+def _module_of_threats(page: str) -> str:
+    """A module with the texts of a page on threats: what it says first, and its parts, each a heading and its rows.
+
+    Examples
+    --------
+    >>> _module_of_threats("<p>In short</p><h2>What holds</h2><dl><dt>Size.</dt><dd>One &lt; two.</dd></dl>")
+    'export default {"lead":"In short","parts":[["What holds",[["Size.","One < two."]]]]};'
+    """
+    lead, *parts = re.split("<h2>", page)
+    rows = [re.findall(r"<dt>(.*?)</dt>\s*<dd>(.*?)</dd>", part, re.DOTALL) for part in parts]
+    texts = {
+        "lead": "".join(re.findall(r"<p>(.*?)</p>", lead, re.DOTALL)),
+        "parts": [[part.partition("<")[0], found] for part, found in zip(parts, rows, strict=True)],
+    }
+    return f"export default {html.unescape(json.dumps(texts, ensure_ascii=False, separators=(',', ':')))};"

@@ -14,7 +14,7 @@ SMALL = {"width": 320, "height": 640}
 LOCALES = {"en": "en-US", "de": "de-DE", "es": "es-ES", "ar": "ar"}
 
 VISIBLE = r"""() => {
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const walker = document.createTreeWalker(window.tree, NodeFilter.SHOW_TEXT);
     const own = ".asked > :first-child, .inputs .option label, .question > .hint";
     const seen = [];
     while (walker.nextNode()) {

@@ -5,6 +5,7 @@ import re
 
 import pyotp
 import pytest
+from browsing import OPENED
 from test_accessible import SMALL, WIDE, offences
 
 from naysay.collect import Published
@@ -37,6 +38,7 @@ def open_page(browser):
         within = browser.new_context(locale="en-US", **context)
         within.set_default_timeout(10_000)
         contexts.append(within)
+        within.add_init_script(OPENED)
         page = within.new_page()
         page.on(
             "console",

@@ -250,3 +250,21 @@ def test_what_is_said_of_invitations_is_said_in_every_language_and_used(words):
             assert f"> {texts['once']}\n" in page and f"> {texts['wait']}\n" in page
         start = (FOLDER / "words" / f"{language}.js").read_text(encoding="utf-8")
         assert re.search(r'^    start: "(.*)",$', start, re.MULTILINE)[1] in texts["once"]
+
+
+def test_what_a_token_is_made_of_is_drawn_on_the_device_and_not_from_the_letter(invited, inviting):
+    """Two devices with one letter draw two numbers: whoever wrote the letter cannot know the token by its code."""
+    link, drawn = inviting.link(), set()
+    for _ in range(2):
+        respondent = invited(link)
+        respondent.page.route("**/token", lambda route: route.abort())
+        respondent.open()
+        press_start(respondent)
+        alert(respondent)
+        [kept] = json.loads(respondent.page.evaluate("localStorage.getItem('naysay')"))["surveys"]["/private"][
+            "tokens"
+        ].values()
+        assert kept["code"] == link.partition("#")[2]
+        drawn.add(kept["drawn"])
+    assert len(drawn) == 2
+    assert all(len(number) == 32 and len(set(bytes.fromhex(number))) > 4 for number in drawn)

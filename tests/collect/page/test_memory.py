@@ -321,3 +321,37 @@ def test_a_message_that_waits_outlives_the_server(respond, restarting):
     respondent.page.locator(".receipt").wait_for()
     assert set(respondent.bodies()) == {shown}
     assert [json.loads(answers) for _, answers in server.store.replies("private").rows] == [told(shown)]
+
+
+HELD = """
+    (maps) => maps.flatMap((map) => [...map.values()]).some((value) => value === 98765431)
+"""
+
+
+def test_true_answers_are_nowhere_in_the_page_once_they_are_confirmed(respond):
+    """Every map of the page is looked through, private fields included: before it is confirmed the answer is in one."""
+    respondent = respond("private").start().to_review({**ANSWERS, "rent": 98_765_431})
+    session = respondent.page.context.new_cdp_session(respondent.page)
+
+    def held():
+        prototype = session.send("Runtime.evaluate", {"expression": "Map.prototype"})["result"]["objectId"]
+        maps = session.send("Runtime.queryObjects", {"prototypeObjectId": prototype})["objects"]["objectId"]
+        asked = {"functionDeclaration": f"function () {{ return ({HELD})([...this]) }}", "objectId": maps}
+        return session.send("Runtime.callFunctionOn", {**asked, "returnByValue": True})["result"]["value"]
+
+    assert held() is True
+    respondent.confirm()
+    assert held() is False
+
+
+def test_no_two_boxes_are_sealed_with_one_nonce(respond):
+    """Under one key, a nonce that comes twice would give away what both boxes hold."""
+    respondent = respond("private").open()
+    nonces = set()
+    respondent.start()
+    for _ in range(4):
+        nonces.add(json.loads(respondent.page.evaluate("localStorage.getItem('naysay')"))["box"]["iv"])
+        respondent.page.reload()
+        respondent.page.locator("h1").wait_for()
+    assert len(nonces) == 4
+    assert all(len(nonce) == 24 and len(set(bytes.fromhex(nonce))) > 4 for nonce in nonces)

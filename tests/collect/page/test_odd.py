@@ -96,7 +96,7 @@ def test_practice_is_skipped_and_taken_again(practising):
     assert first.startswith("This would be sent: not “")
     assert "Summer" not in first
     assert main.text_content() == "Next"
-    assert "Could anyone tell your answer from this? No." in practising.page.locator(SEASON).text_content()
+    assert "Could anyone be sure of your answer from this? No." in practising.page.locator(SEASON).text_content()
     season(practising, 3)
     practising.move().back_to("practice")
     assert practising.page.locator(f"{SEASON} input").nth(3).is_checked()
@@ -145,7 +145,9 @@ def test_the_researcher_may_ask_another_question_for_practice(respond, tmp_path)
         respondent = respond("other", on=server).open().move(".welcome .actions .main").move()
         assert respondent.page.locator("h1").text_content() == "Which meal do you like best?"
         assert season(respondent, 0) in ("This would be sent: not “Lunch”.", "This would be sent: not “Dinner”.")
-        assert respondent.page.locator(".preview .hint").text_content().startswith("Could anyone tell your answer")
+        assert (
+            respondent.page.locator(".preview .hint").text_content().startswith("Could anyone be sure of your answer")
+        )
 
 
 def test_a_check_of_understanding_is_counted_as_it_was_answered_and_says_what_is_right(respond, tmp_path):

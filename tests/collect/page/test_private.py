@@ -156,7 +156,7 @@ def test_a_number_stays_and_its_range_goes(visitor):
     visitor.answer("number", 7)
     assert visitor.at("number").locator(".range").text_content().endswith("some")
     words = visitor.at("number").locator(".preview [role=status]").text_content()
-    assert words == "Sent: “some”. This tells your answer."
+    assert words == "Will be sent: “some”. This tells your answer."
     assert visitor.at("number").locator(".sentence").text_content().endswith("can show your true answer.")
     for wrong in ("1.5", "many"):
         visitor.answer("number", wrong)
@@ -192,7 +192,7 @@ def test_the_picture_is_made_of_the_options_and_crosses_what_is_struck_out(scree
     assert income.locator(".chips li").all_text_contents() == list(choices.values())
     assert set(income.locator(".chips .out").all_text_contents()) == {choices[name] for name in ruled_out}
     words = ", ".join(f"not “{choices[name]}”" for name in choices if name in ruled_out)
-    assert income.locator(".preview [role=status]").text_content() == f"Sent: {words}."
+    assert income.locator(".preview [role=status]").text_content() == f"Will be sent: {words}."
     stays = income.locator(".preview [role=img]").get_attribute("aria-label")
     assert all((f"“{label}”" in stays) == (name not in ruled_out) for name, label in choices.items())
 
@@ -264,7 +264,7 @@ def test_a_yes_that_may_be_of_chance_is_said_to_be(screens):
     smoking = screens.to("smoking", "no")
     said = json.loads("{" + screens.respondent.previews()["smoking"] + "}")["smoking"]["response"]
     words = smoking.locator(".preview [role=status]").text_content()
-    assert words == f"Sent: “{said.title()}”. It may be yours or chance's; nobody can tell."
+    assert words == f"Will be sent: “{said.title()}”. It may be yours or chance's; nobody can be sure."
     assert smoking.locator(".chips .said").text_content() == said.title()
     assert smoking.locator(".chips .out").count() == 0
 
@@ -274,7 +274,7 @@ def test_what_holds_for_every_line_is_said_once(screens):
     said = drugs.locator(".preview [role=status] p").all_text_contents()
     assert len(said) == 4
     assert [line.rpartition(": ")[2] in ("“Yes”", "“No”") for line in said] == [True, True, True, False]
-    assert said[3] == "Each may be yours or chance's; nobody can tell."
+    assert said[3] == "Each may be yours or chance's; nobody can be sure."
 
 
 def test_another_tab_that_has_sent_ends_this_one(respond):
@@ -334,7 +334,7 @@ def test_a_sink_and_levels_together_are_asked_and_told_in_words(respond, tmp_pat
         respondent.start()
         said = respondent.at("often").locator(".sent")
         respondent.answer("often", "never", level=level)
-        assert said.text_content().startswith("Sent: ")
+        assert said.text_content().startswith("Will be sent: ")
         assert level == 0 or "Nothing is ruled out" not in said.text_content()  # beside it something is
         respondent.page.locator(".how summary").click()
         share = ["28", "56"][level]

@@ -1,6 +1,6 @@
 // What stays on the page from step to step: where one is, the language, and what this cannot protect.
 
-import { make } from "./elements.js";
+import { button, make } from "./elements.js";
 import { languages } from "./texts.js";
 
 /** Shows `content` inside the frame, names the page, and leads the eye and the screen reader to its heading. */
@@ -13,7 +13,7 @@ export function show(root, content, { texts, survey, speak, moved, progress }) {
   root.replaceChildren(
     make("header", { class: progress ? "at" : null }, progress ? bar(progress) : title && title !== heading.textContent && make("p", { class: "title", dir: "auto" }, title), survey && language(texts, survey, speak)),
     make("main", {}, content),
-    content.querySelector(".how") ? "" : make("footer", {}, threats(texts)),
+    ...(content.querySelector(".how") ? [] : [make("footer", {}, threats(texts))]),
   );
   if (!moved) return;
   scrollTo(0, 0);
@@ -40,9 +40,17 @@ function language(texts, survey, speak) {
   return choose;
 }
 
-/** Opened by the respondent alone, and the same for everyone: it names a language and nothing else. */
+/** Opened by the respondent alone, inside this page: another page of the website would be code that no hash covers. */
 export function threats(texts) {
-  const address = new URL("../threats", location.href);
-  address.searchParams.set("lang", texts.language);
-  return make("p", {}, make("a", { href: address.href, target: "_blank", rel: "noopener noreferrer" }, texts.say("welcome.threats")));
+  const close = () => dialog.close();
+  const text = make("div", {});
+  const dialog = make("dialog", { "aria-label": texts.say("welcome.threats") }, text, make("div", { class: "actions" }, button(texts.say("back"), close, { class: "main" })));
+  const open = async () => {
+    const { lead, parts } = await texts.threats();
+    const rows = (lines) => lines.map(([what, how]) => make("div", {}, make("dt", {}, what), make("dd", {}, how)));
+    text.replaceChildren(make("h2", {}, texts.say("welcome.threats")), make("p", {}, lead), ...parts.flatMap(([heading, lines]) => [make("h3", {}, heading), make("dl", { class: "told" }, ...rows(lines))]));
+    dialog.showModal();
+    dialog.scrollTop = 0;
+  };
+  return make("div", {}, button(texts.say("welcome.threats"), open, { class: "quiet threats" }), dialog);
 }

@@ -62,11 +62,8 @@ function complaint({ item, element, complain }, page) {
 function summarize(summary, complaints, texts) {
   summary.hidden = complaints.length === 0;
   const lines = complaints.map(({ message, item, element }) => {
-    const onclick = (event) => {
-      event.preventDefault();
-      (element.querySelector(".inputs input, .inputs textarea, .inputs button") ?? element).focus();
-    };
-    return make("li", {}, make("a", { href: `#${element.id}`, onclick }, texts.label(item.label), `: ${message}`));
+    const focus = () => (element.querySelector(".inputs input, .inputs textarea, .inputs button") ?? element).focus();
+    return make("li", {}, button([texts.label(item.label), `: ${message}`], focus, { class: "quiet" })); // a link could be prefetched
   });
   summary.replaceChildren(make("h2", {}, texts.say("wrong.summary")), make("ul", {}, ...lines));
   if (complaints.length) summary.focus();

@@ -1,6 +1,7 @@
 // The respondent's page from the first byte to the receipt. It asks the server for the survey, and for nothing else
 // until the respondent confirms.
 
+import { hasHolder, stranger, watch } from "./alone.js";
 import { Answers, questions } from "./answers.js";
 import { problem } from "./checks.js";
 import { button, make } from "./elements.js";
@@ -18,7 +19,11 @@ import { languages, preferred, SPOKEN, Texts } from "./texts.js";
 import { flaw } from "./trust.js";
 import { Truths } from "./truths.js";
 
-const root = document.getElementById("page");
+// No sheet of styles but the page's own sees what is in a closed tree: not which option is checked, and not its words.
+const root = document.getElementById("page").attachShadow({ mode: "closed" });
+const style = new CSSStyleSheet();
+style.replaceSync(document.querySelector("style").textContent);
+root.adoptedStyleSheets = [style];
 const address = location.pathname.replace(/\/$/, "");
 
 /** The survey as it is taken on this device: where the respondent is, and what is shown there. */
@@ -40,6 +45,7 @@ class Taking {
   async start() {
     this.texts = await this.#texts(this.memory.tab.language ?? languages(this.survey.questionnaire)[0]);
     this.memory.watch(() => this.#draw(true));
+    watch(() => refuses() && this.truths.forget());
     history.replaceState({ place: -1 }, "");
     addEventListener("popstate", (event) => this.#turn(event.state?.place ?? this.place));
     await this.#draw(false);
@@ -49,7 +55,7 @@ class Taking {
     this.texts = await this.#texts(language).catch(() => this.texts);
     this.memory.tab = { ...this.memory.tab, language: this.texts.language };
     await this.#draw(false);
-    document.getElementById("language").focus();
+    root.getElementById("language").focus();
   }
 
   async #texts(language) {
@@ -90,6 +96,7 @@ class Taking {
 
   async #drawn(moved) {
     const { memory, place, steps } = this;
+    if (refuses()) return;
     await memory.begin(place >= 0); // in case that the browser has been told to forget meanwhile
     if (memory.receipt || memory.body) this.truths.forget(); // what is sent is fixed
     const draw = memory.receipt ? this.#sent : memory.body ? this.#sending : place < 0 ? this.#welcome : place < steps.length ? this.#step : this.#review;
@@ -172,8 +179,20 @@ class Taking {
   }
 }
 
+/** Said where not even the page's own words can be loaded, as in a browser that cannot check what it loads. */
+const UNREAD = "This page could not be loaded. Please try again, or with a newer browser.";
+
+/** Says that the page stops, and why, where it is not alone with what was published. */
+function refuses() {
+  const where = stranger(address);
+  if (hasHolder()) failed("held", location.origin + address);
+  else if (where) failed("stranger", where);
+  return hasHolder() || Boolean(where);
+}
+
 async function failed(why, where = "") {
-  const texts = await Texts.in(preferred(SPOKEN, navigator.languages));
+  const texts = await Texts.in(preferred(SPOKEN, navigator.languages)).catch(() => null);
+  if (!texts) return root.replaceChildren(make("main", { lang: "en", role: "alert" }, UNREAD));
   const content = make("div", {}, make("h1", { tabindex: "-1" }, texts.say("failed.title")), make("p", { role: "alert" }, texts.say(`failed.${why}`)), make("p", { class: "hint" }, make("code", {}, where)));
   if (why === "missing") content.append(make("div", { class: "actions" }, button(texts.say("again"), open, { class: "main" })));
   show(root, content, { texts });
@@ -194,6 +213,7 @@ function read(bytes) {
 }
 
 async function open() {
+  if (refuses()) return;
   if (!isSecureContext) return failed("insecure", `https://${location.host}${location.pathname}`);
   if (!globalThis.crypto?.subtle || !navigator.locks) return failed("old");
   const answer = await fetch(`${address}/survey.json`, { credentials: "omit", referrerPolicy: "no-referrer" }).catch(() => null);

@@ -10,6 +10,9 @@ const base = (tag) => tag.toLowerCase().split("-")[0];
 /** The direction in which a language is written. */
 export const direction = (tag) => (RIGHT_TO_LEFT.has(base(tag)) ? "rtl" : "ltr");
 
+/** The language in which the page speaks to readers of a language. */
+const spoken = (tag) => (Object.hasOwn(NAMES, base(tag)) ? base(tag) : "en");
+
 /** The languages in which the page itself speaks. */
 export const SPOKEN = Object.keys(NAMES);
 
@@ -29,8 +32,7 @@ export function preferred(offered, wished) {
 export class Texts {
   /** The texts of a language; of the page's own words, only that language is loaded. */
   static async in(language, questionnaire) {
-    const spoken = Object.hasOwn(NAMES, base(language)) ? base(language) : "en";
-    const { default: words } = await import(`./words/${spoken}.js`);
+    const { default: words } = await import(`./words/${spoken(language)}.js`);
     return new Texts(language, questionnaire, words);
   }
 
@@ -48,6 +50,11 @@ export class Texts {
   say(key, gaps = {}) {
     const words = key.split(".").reduce((found, part) => found[part], this.words);
     return words.replace(/\{(\w+)\}/g, (_, gap) => gaps[gap]);
+  }
+
+  /** What is defended and what is not: {lead, parts}. */
+  async threats() {
+    return (await import(`./threats/${spoken(this.language)}.js`)).default;
   }
 
   /** A text of the survey as a string. */

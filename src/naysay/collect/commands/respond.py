@@ -71,8 +71,8 @@ def command(asked: Options) -> None:
     FILE holds true answers: a row for each respondent, and a column for each question. A cell names a choice; 'a;b'
     stands for several choices and for rankings. A grid has columns question/row. Several choices may also have columns
     question/choice with yes and no. A column question_level holds levels of privacy. An empty cell is no answer.
-    Private answers are randomized here, by the operating system's chance and as the survey publishes it. True private
-    answers are neither sent nor kept. The file of --state keeps each draw until the server acknowledges it. After an
+    Private answers are randomized here, by the operating system's chance and as the survey publishes it. Only what was
+    drawn is sent and kept. The file of --state keeps each draw until the server acknowledges it. After an
     interruption, run the same command again: it sends only what is missing, as it was drawn.
 
     \b

@@ -5,18 +5,20 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from urllib.parse import quote
 
 import brotli
 from starlette.requests import Request
 from starlette.responses import Response
 
-from naysay.collect.client import TYPES, Client
+from naysay.collect.client import ENTRY, TYPES, Client
 from naysay.collect.invitations.issuing import Issuer
-from naysay.collect.server.guard import policy_of
+from naysay.collect.server.guard import policy_of, policy_within
 from naysay.collect.storage import Store
 from naysay.collect.survey.published import Published
 from naysay.collect.survey.submission import Reader
@@ -24,6 +26,9 @@ from naysay.collect.survey.submission import Reader
 __all__ = ["Catalog", "Document", "Served", "home", "threats"]
 
 _HOME = Path(__file__).with_name("home.html")
+
+_SPACE = re.compile(r"(?:\s|/\*.*?\*/)+", re.DOTALL)
+"""Between words of a style sheet, comments included."""
 
 FOREVER = "max-age=31536000, immutable"
 FRESH = "no-cache"  # a browser may keep the copy, but must ask each time whether it is still current
@@ -109,9 +114,10 @@ def _filled(client: Client, template: bytes, *, survey: str = "") -> Document:
 def filled(client: Client, template: str, *, survey: str = "") -> str:
     """A page, with the placeholders for the client and the survey filled in.
 
-    ``{{client}}`` is the folder of the client's files, ``{{integrity NAME}}`` the hash of one, ``{{importmap}}`` the
-    map with the hashes of all modules, to stand alone in ``<script type="importmap">``; ``{{survey}}`` is the survey's
-    name.
+    ``{{client}}`` is the folder of the client's files, ``{{integrity NAME}}`` the hash of one. What stands in the page
+    itself is ``{{style}}``, ``{{script}}`` and, as an address, ``{{icon}}``; ``{{importmap}}`` says where the other
+    modules are, and their hashes; ``{{policy}}`` is the page's own Content-Security-Policy, and allows just these.
+    ``{{survey}}`` is the survey's name.
 
     Examples
     --------
@@ -120,12 +126,23 @@ def filled(client: Client, template: str, *, survey: str = "") -> str:
     '<script type="module" src="/client/.../a.js" integrity="sha256-47DEQpj8HBSa..."></script>'
     """
     folder = f"/client/{client.hash}"
-    modules = {f"{folder}/{name}": digest for name, digest in client.integrity.items() if name.endswith(".js")}
-    known = {"client": folder, "survey": survey, "importmap": json.dumps({"integrity": modules})}
+    modules = {name: digest for name, digest in client.integrity.items() if name.endswith(".js") and name != ENTRY}
+    folders = sorted({name.partition("/")[0] for name in modules if "/" in name})
+    places = {
+        "imports": {f"./{name}/": f"{folder}/{name}/" for name in folders},
+        "integrity": {f"{folder}/{name}": digest for name, digest in modules.items()},
+    }
+    known = {"client": folder, "survey": survey, "importmap": json.dumps(places, separators=(",", ":"))}
     known |= {f"integrity {name}": digest for name, digest in client.integrity.items()}
+    script, style, icon = (client.files.get(name, b"").decode() for name in (ENTRY, "style.css", "icon.svg"))
+    known |= {
+        "script": script,
+        "style": _SPACE.sub(" ", style),
+        "icon": "data:image/svg+xml," + quote(icon, safe=" =:/"),
+    }
     for name, value in known.items():
         template = template.replace("{{" + name + "}}", value)
-    return template
+    return template.replace("{{policy}}", policy_within(template.encode(), modules.values()))
 
 
 @dataclass(frozen=True)

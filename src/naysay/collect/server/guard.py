@@ -7,6 +7,7 @@ import hashlib
 import logging
 import re
 import traceback
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
 from starlette.requests import ClientDisconnect
@@ -15,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from naysay.collect.refusals import Refusal
 
-__all__ = ["ASSETS", "DATA", "POLICY", "SECURITY", "Guard", "failed", "policy_of", "refused"]
+__all__ = ["ASSETS", "DATA", "POLICY", "SECURITY", "Guard", "failed", "policy_of", "policy_within", "refused"]
 
 log = logging.getLogger("naysay.collect")
 
@@ -41,20 +42,56 @@ _FEATURES = (
     "window-management", "xr-spatial-tracking",
 )  # fmt: skip
 
-_IMPORT_MAP = re.compile(rb'<script type="importmap">(.*?)</script>', re.DOTALL)
+_INLINE = re.compile(rb"<(script|style)[^>]*>(.*?)</\1>", re.DOTALL)
+_META = b'<meta http-equiv="Content-Security-Policy"'
+_IN_HEADERS = ("frame-ancestors",)
+"""Directives that browsers ignore in a page itself; sandbox and report-uri are others."""
 
 
 def policy_of(page: bytes) -> str:
     """The Content-Security-Policy of a page: its own files, and the import map that is written in it.
+
+    Of a page that holds a policy of its own (see `policy_within`) it is what browsers heed in a header alone.
 
     Examples
     --------
     >>> policy_of(b'<script type="importmap">{}</script>').split("; ")[1]
     "script-src 'self' 'sha256-RBNvo1WzZ4oRRq0W9+hknpT7T8If536DEMBg9hyq/4o='"
     """
-    hashes = [base64.b64encode(hashlib.sha256(found).digest()).decode() for found in _IMPORT_MAP.findall(page)]
-    scripts = " ".join(["'self'", *(f"'sha256-{each}'" for each in hashes)])
-    return "; ".join(f"{name} {value}" for name, value in (_DIRECTIVES | {"script-src": scripts}).items())
+    if _META in page:
+        return _policy({}, only=_IN_HEADERS)
+    scripts = " ".join(["'self'", *_hashes(page)["script"]])
+    return _policy({"script-src": scripts})
+
+
+def policy_within(page: bytes, modules: Iterable[str] = ()) -> str:
+    """The policy that stands in a page itself, where no header can loosen it: policies only add up.
+
+    What is written in the page runs, and modules that have these hashes; nothing but ``data:`` is shown as a picture.
+
+    Examples
+    --------
+    >>> policy_within(b"<style>p{}</style>").split("; ")[1:4]
+    ["script-src 'none'", "style-src 'sha256-gG2yISYereRMiG2lMXrbiUgi0Ubw9p7QCeWcroOvy9Y='", 'img-src data:']
+    """
+    found = _hashes(page)
+    found["script"] += [f"'{digest}'" for digest in modules]
+    own = {f"{tag}-src": " ".join(found[tag]) or "'none'" for tag in found} | {"img-src": "data:"}
+    return _policy(own, only=_DIRECTIVES.keys() - _IN_HEADERS)
+
+
+def _hashes(page: bytes) -> dict[str, list[str]]:
+    """The hashes of the scripts and of the styles that stand in a page."""
+    found: dict[str, list[str]] = {"script": [], "style": []}
+    for tag, content in _INLINE.findall(page):
+        if content:
+            digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
+            found[tag.decode()].append(f"'sha256-{digest}'")
+    return found
+
+
+def _policy(own: Mapping[str, str], *, only: Container[str] = _DIRECTIVES) -> str:
+    return "; ".join(f"{name} {value}" for name, value in (_DIRECTIVES | own).items() if name in only)
 
 
 POLICY = policy_of(b"")

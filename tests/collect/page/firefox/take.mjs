@@ -5,14 +5,30 @@ const [, , firefox, address] = process.argv;
 const browser = await puppeteer.launch({ browser: "firefox", executablePath: firefox, headless: true, args: ["-no-remote"] });
 const page = await browser.newPage();
 const [requests, errors] = [[], []];
+// The page is a closed tree; this one is opened, and what is asked of the page is asked of it.
+await page.evaluateOnNewDocument(() => {
+  const attach = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = function (how) {
+    return (window.tree = attach.call(this, { ...how, mode: "open" }));
+  };
+});
+let tree;
+const opened = async () => (tree = (await page.evaluateHandle(() => window.tree)).asElement());
+async function there(selector) {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if (await (await opened())?.$(selector)) return;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error(`${selector} does not come`);
+}
 page.on("request", (request) => requests.push({ method: request.method(), url: request.url() }));
 page.on("pageerror", (error) => errors.push(String(error)));
 
 const TYPED = { numeric: "30", decimal: "3.5", "q-children": "2" };
 
 async function press(selector) {
-  const old = await page.$("main > :last-child");
-  await page.click(selector);
+  const old = await tree.$("main > :last-child");
+  await (await tree.$(selector)).click();
   await page.waitForFunction((each) => !each.isConnected, {}, old);
 }
 
@@ -39,7 +55,7 @@ async function answer(section) {
 async function fill() {
   const done = new Set();
   for (;;) {
-    const sections = await page.$$(".step .question");
+    const sections = await tree.$$(".step .question");
     const open = [];
     for (const section of sections) {
       const id = await section.evaluate((each) => (each.hidden || each.closest("[hidden]") ? null : each.id));
@@ -52,25 +68,25 @@ async function fill() {
 }
 
 const previews = () =>
-  page.$$eval(".preview .bytes", (all) => all.map((each) => each.textContent).filter((text) => !text.endsWith("null")));
+  tree.$$eval(".preview .bytes", (all) => all.map((each) => each.textContent).filter((text) => !text.endsWith("null")));
 
 try {
   await page.goto(address);
-  await page.waitForSelector("h1");
+  await there("h1");
   await press(".welcome .actions .main");
   const fragments = [];
-  while (!(await page.$("#confirm"))) {
+  while (!(await tree.$("#confirm"))) {
     await fill();
     fragments.push(...(await previews()));
     await press(".step > .actions .main");
   }
-  const shown = await page.$eval("#exact", (each) => each.textContent);
+  const shown = await tree.$eval("#exact", (each) => each.textContent);
   const before = requests.length;
-  await page.click("#confirm");
-  await page.waitForSelector("#receipt");
-  const receipt = await page.$eval("#receipt", (each) => each.textContent);
+  await (await tree.$("#confirm")).click();
+  await there("#receipt");
+  const receipt = await tree.$eval("#receipt", (each) => each.textContent);
   await page.reload();
-  await page.waitForSelector("#receipt");
+  await there("#receipt");
   const stored = await page.evaluate(() => [...Object.entries(localStorage), ...Object.entries(sessionStorage)]);
   process.stdout.write(JSON.stringify({ shown, fragments, receipt, requests, before, errors, stored }));
 } finally {

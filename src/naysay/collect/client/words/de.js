@@ -15,7 +15,7 @@ export default {
     long: "Wie lange",
     minutes: "Etwa {time} (Fragen: {questions})",
     safe: "Versprochen",
-    safeWhy: "Ihre privaten Antworten verlassen dieses Gerät nie.",
+    safeWhy: "Was für eine private Antwort gesendet wird, entscheidet der Zufall auf diesem Gerät. Jede Frage sagt, wie viel das verraten kann.",
     openWhy: "Sie sehen alles, bevor es gesendet wird.",
     promised: "Was wir Ihnen versprechen",
     check: "Für alle, die nachprüfen möchten",
@@ -31,7 +31,7 @@ export default {
   },
 
   promises: {
-    device: "Antworten auf private Fragen verlassen dieses Gerät nie. Der Zufall verändert sie hier, und nur das Ergebnis wird gesendet.",
+    device: "Der Zufall verändert Antworten auf private Fragen auf diesem Gerät, und nur das Ergebnis wird gesendet. Es kann Ihre wahre Antwort sein. Jede Frage sagt, wie viel es verrät.",
     confirm: "Keine Ihrer Antworten wird gesendet, bevor Sie es gesehen und bestätigt haben.",
     shown: "Gesendet wird genau das, was Ihnen gezeigt wird, Byte für Byte.",
     once: "Der Zufall zieht nur einmal für jede Antwort und jede Stufe des Reglers. Gehen Sie zurück, laden Sie neu oder entscheiden Sie sich um, zieht er nicht noch einmal. Was bis zum Ende des Tages nicht gesendet ist, wird neu gezogen, und das wird Ihnen gesagt.",
@@ -92,7 +92,7 @@ export default {
     autumn: "Herbst",
     winter: "Winter",
     sent: "Das würde gesendet: {words}.",
-    see: "Könnte jemand daraus Ihre Antwort ablesen? Nein. Private Fragen verbergen Ihre Antwort auf ähnliche Weise.",
+    see: "Könnte jemand daraus sicher auf Ihre Antwort schließen? Nein. Private Fragen verbergen Ihre Antwort auf ähnliche Weise.",
     skip: "Überspringen",
   },
 
@@ -105,9 +105,9 @@ export default {
     strikes: "Dieses Gerät streicht per Zufall Antworten, die nicht Ihre sind. Nur die gestrichenen werden gesendet.",
     some: "Dieses Gerät streicht per Zufall eine Antwort, die nicht Ihre ist, oder keine. Nur das wird gesendet.",
     ranges: "Dieses Gerät streicht per Zufall Bereiche, in denen Ihre Zahl nicht liegt. Nur die gestrichenen werden gesendet.",
-    noise: "Dieses Gerät kann Ihre Antwort per Zufall ändern. Niemand kann das erkennen.",
-    range: "Gesendet wird nur ein Bereich. Der Zufall kann ihn ändern; niemand sieht es.",
-    each: "Dieses Gerät kann jede Zeile per Zufall ändern. Niemand kann das erkennen.",
+    noise: "Dieses Gerät kann Ihre Antwort per Zufall ändern. Niemand kann sicher sein.",
+    range: "Gesendet wird nur ein Bereich. Der Zufall kann ihn ändern; sicher ist niemand.",
+    each: "Dieses Gerät kann jede Zeile per Zufall ändern. Niemand kann sicher sein.",
     compares: "Dieses Gerät zieht per Zufall Ja oder Nein. Es sendet nur, ob Ihre Antwort gleich ist.",
     loud: "Der Zufall kann Ihre Antwort auf diesem Gerät ändern. Trotzdem verrät das Gesendete viel über sie.",
     reveals: "Auf dieser Stufe kann das Gesendete Ihre wahre Antwort zeigen.",
@@ -127,15 +127,15 @@ export default {
 
   picture: {
     title: "Was dieses Gerät verlässt",
-    sent: "Gesendet: {words}.",
+    sent: "Gesendet wird: {words}.",
     not: "nicht {option}",
     comma: ", ",
-    chance: "Das kann von Ihnen sein oder vom Zufall; niemand kann es erkennen.",
+    chance: "Das kann von Ihnen sein oder vom Zufall; niemand kann sicher sein.",
     all: "Alle Antworten bleiben möglich.",
     remain: "Möglich bleiben {options}.",
     one: "Das verrät Ihre Antwort.",
     loud: "Das verrät viel über Ihre Antwort.",
-    lines: "Jede kann von Ihnen sein oder vom Zufall; niemand kann es erkennen.",
+    lines: "Jede kann von Ihnen sein oder vom Zufall; niemand kann sicher sein.",
     still: "Möglich bleiben: {options}",
     others: "und {count} weitere",
     mind: "Ändern Sie Ihre Antwort nur, wenn Sie sich vertippt haben.",
@@ -189,7 +189,7 @@ export default {
 
   review: {
     title: "Das wird gesendet",
-    lead: "Das ist alles, was dieses Gerät verlassen wird. Bisher wurde nichts gesendet.",
+    lead: "Das ist alles, was dieses Gerät verlassen wird. Gesendet wird es erst, wenn Sie bestätigen.",
     exact: "Was genau gesendet wird, Byte für Byte",
     bytes: "{bytes} Bytes, wie bei allen. Die Leerzeichen am Ende füllen sie auf.",
     blank: "leer gelassen",
@@ -243,6 +243,8 @@ export default {
     old: "Diesem Browser fehlt, was die Seite zum Ziehen per Zufall braucht. Bitte nehmen Sie einen neueren.",
     missing: "Die Umfrage konnte nicht geladen werden.",
     closed: "Sie ist geschlossen und nimmt keine Antworten mehr an.",
-    broken: "Diese Seite stellt die Fragen dieser Umfrage nicht. Die Umfrage widerspricht sich oder könnte private Antworten verraten. Nichts wurde gesendet.",
+    broken: "Diese Seite stellt die Fragen dieser Umfrage nicht. Die Umfrage widerspricht sich oder könnte private Antworten verraten.",
+    stranger: "Der Server hat mit dieser Seite etwas geladen, das nicht zu ihr gehört und mitlesen könnte. Deshalb fragt die Seite nichts.",
+    held: "Eine andere Seite hat diese geöffnet oder zeigt sie in sich und könnte mitlesen. Bitte schließen Sie beide und öffnen Sie diese Adresse für sich:",
   },
 };

@@ -15,7 +15,7 @@ export default {
     long: "How long",
     minutes: "About {time} (questions: {questions})",
     safe: "Our promise",
-    safeWhy: "Your private answers never leave this device.",
+    safeWhy: "On this device, chance decides what is sent for a private answer. Each question says how much that can tell.",
     openWhy: "You see all that is sent before it is sent.",
     promised: "What we promise you",
     check: "For those who want to check",
@@ -31,7 +31,7 @@ export default {
   },
 
   promises: {
-    device: "Answers to private questions never leave this device. Chance changes them here, and only the result is sent.",
+    device: "Chance changes answers to private questions on this device, and only the result is sent. The result can be your true answer. Each question says how much it tells.",
     confirm: "None of your answers is sent before you have seen it and have confirmed.",
     shown: "What is sent is exactly what you are shown, byte for byte.",
     once: "Chance draws once for each answer and each step of the control. If you go back, reload or change your mind, it does not draw again. What was not sent by the end of the day is drawn anew, and you are told.",
@@ -92,7 +92,7 @@ export default {
     autumn: "Autumn",
     winter: "Winter",
     sent: "This would be sent: {words}.",
-    see: "Could anyone tell your answer from this? No. Private questions hide your answer in a similar way.",
+    see: "Could anyone be sure of your answer from this? No. Private questions hide your answer in a similar way.",
     skip: "Skip",
   },
 
@@ -105,9 +105,9 @@ export default {
     strikes: "By chance, this device crosses out options that are not yours. It sends only those.",
     some: "By chance, this device crosses out one option that is not yours, or none, and sends only that.",
     ranges: "By chance, this device crosses out ranges that your number is not in. It sends only those.",
-    noise: "By chance, this device may change your answer. Nobody can tell.",
-    range: "Only a range is sent. Chance may change it; nobody can tell.",
-    each: "By chance, this device may change each line. Nobody can tell.",
+    noise: "By chance, this device may change your answer. Nobody can be sure.",
+    range: "Only a range is sent. Chance may change it; nobody can be sure.",
+    each: "By chance, this device may change each line. Nobody can be sure.",
     compares: "By chance, this device draws yes or no. It sends only whether your answer matches it.",
     loud: "Chance may change your answer on this device. But what is sent tells a lot about it.",
     reveals: "At this setting, what is sent can show your true answer.",
@@ -127,19 +127,19 @@ export default {
 
   picture: {
     title: "What leaves this device",
-    sent: "Sent: {words}.",
+    sent: "Will be sent: {words}.",
     not: "not {option}",
     comma: ", ",
-    chance: "It may be yours or chance's; nobody can tell.",
+    chance: "It may be yours or chance's; nobody can be sure.",
     all: "All options are still possible.",
     remain: "Still possible: {options}.",
     one: "This tells your answer.",
     loud: "This tells a lot about your answer.",
-    lines: "Each may be yours or chance's; nobody can tell.",
+    lines: "Each may be yours or chance's; nobody can be sure.",
     still: "Still possible: {options}",
     others: "and {count} more",
     mind: "Change your answer only if it was a slip.",
-    exact: "Exactly what is sent",
+    exact: "Exactly what will be sent",
   },
 
   ways: {
@@ -189,8 +189,8 @@ export default {
 
   review: {
     title: "This will be sent",
-    lead: "This is all that will leave this device. Nothing has been sent so far.",
-    exact: "Exactly what is sent, byte for byte",
+    lead: "This is all that will leave this device. It leaves when you confirm.",
+    exact: "Exactly what will be sent, byte for byte",
     bytes: "{bytes} bytes, as for all people. The blanks at the end fill them up.",
     blank: "left blank",
     unasked: "not asked",
@@ -243,6 +243,8 @@ export default {
     old: "This browser lacks what the page needs to draw by chance. Please try a newer browser.",
     missing: "The survey could not be loaded.",
     closed: "It is closed and takes no more answers.",
-    broken: "This page refuses to ask this survey. The survey contradicts itself or could betray private answers. Nothing was sent.",
+    broken: "This page refuses to ask this survey. The survey contradicts itself or could betray private answers.",
+    stranger: "The server has loaded something with this page that is no part of it and could read along. So the page asks nothing.",
+    held: "Another page has opened this one, or shows it inside itself, and could read along. Please close both and open this address by itself:",
   },
 };

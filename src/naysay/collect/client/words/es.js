@@ -15,7 +15,7 @@ export default {
     long: "Cuánto dura",
     minutes: "Unos {time} (preguntas: {questions})",
     safe: "Prometido",
-    safeWhy: "Sus respuestas privadas nunca salen de este dispositivo.",
+    safeWhy: "En este dispositivo, el azar decide qué se envía por una respuesta privada. Cada pregunta dice cuánto puede revelar.",
     openWhy: "Usted ve todo antes de que se envíe.",
     promised: "Lo que le prometemos",
     check: "Para quien quiera comprobarlo",
@@ -31,7 +31,7 @@ export default {
   },
 
   promises: {
-    device: "Las respuestas a preguntas privadas nunca salen de este dispositivo. El azar las cambia aquí y solo se envía el resultado.",
+    device: "El azar cambia las respuestas a preguntas privadas en este dispositivo y solo se envía el resultado. Puede ser su respuesta verdadera. Cada pregunta dice cuánto revela.",
     confirm: "Ninguna de sus respuestas se envía antes de que usted lo haya visto y confirmado.",
     shown: "Se envía exactamente lo que se le muestra, byte por byte.",
     once: "El azar sortea una sola vez para cada respuesta y cada paso del control. Si vuelve atrás, recarga o cambia de opinión, no sortea otra vez. Lo que no se haya enviado al final del día se sortea de nuevo, y se le avisa.",
@@ -92,7 +92,7 @@ export default {
     autumn: "Otoño",
     winter: "Invierno",
     sent: "Se enviaría: {words}.",
-    see: "¿Podría alguien saber por esto su respuesta? No. Las preguntas privadas ocultan su respuesta de modo parecido.",
+    see: "¿Podría alguien estar seguro de su respuesta por esto? No. Las preguntas privadas ocultan su respuesta de modo parecido.",
     skip: "Omitir",
   },
 
@@ -105,9 +105,9 @@ export default {
     strikes: "Este dispositivo tacha al azar opciones que no son la suya. Solo envía las tachadas.",
     some: "Este dispositivo tacha al azar una opción que no es la suya, o ninguna. Solo envía eso.",
     ranges: "Este dispositivo tacha al azar intervalos en los que no está su número. Solo envía los tachados.",
-    noise: "Este dispositivo puede cambiar su respuesta al azar. Nadie puede saberlo.",
-    range: "Solo se envía un intervalo. El azar puede cambiarlo; nadie puede saberlo.",
-    each: "Este dispositivo puede cambiar cada línea al azar. Nadie puede saberlo.",
+    noise: "Este dispositivo puede cambiar su respuesta al azar. Nadie puede estar seguro.",
+    range: "Solo se envía un intervalo. El azar puede cambiarlo; nadie puede estar seguro.",
+    each: "Este dispositivo puede cambiar cada línea al azar. Nadie puede estar seguro.",
     compares: "Este dispositivo saca al azar un sí o un no. Solo envía si su respuesta es igual.",
     loud: "El azar puede cambiar su respuesta en este dispositivo. Aun así, lo enviado revela mucho de ella.",
     reveals: "En este nivel, lo que se envía puede mostrar su respuesta verdadera.",
@@ -127,19 +127,19 @@ export default {
 
   picture: {
     title: "Lo que sale de este dispositivo",
-    sent: "Se envía: {words}.",
+    sent: "Se enviará: {words}.",
     not: "no {option}",
     comma: ", ",
-    chance: "Puede ser suyo o del azar; nadie puede saberlo.",
+    chance: "Puede ser suyo o del azar; nadie puede estar seguro.",
     all: "Todas las opciones siguen siendo posibles.",
     remain: "Siguen siendo posibles {options}.",
     one: "Esto revela su respuesta.",
     loud: "Esto revela mucho de su respuesta.",
-    lines: "Cada una puede ser suya o del azar; nadie puede saberlo.",
+    lines: "Cada una puede ser suya o del azar; nadie puede estar seguro.",
     still: "Siguen siendo posibles: {options}",
     others: "y {count} más",
     mind: "Cambie su respuesta solo si fue un error.",
-    exact: "Lo que se envía exactamente",
+    exact: "Lo que se enviará exactamente",
   },
 
   ways: {
@@ -189,8 +189,8 @@ export default {
 
   review: {
     title: "Esto se enviará",
-    lead: "Esto es todo lo que saldrá de este dispositivo. Hasta ahora no se ha enviado nada.",
-    exact: "Lo que se envía exactamente, byte por byte",
+    lead: "Esto es todo lo que saldrá de este dispositivo. Sale cuando usted lo confirma.",
+    exact: "Lo que se enviará exactamente, byte por byte",
     bytes: "{bytes} bytes, como los de todos. Los espacios del final los completan.",
     blank: "en blanco",
     unasked: "no se pregunta",
@@ -243,6 +243,8 @@ export default {
     old: "A este navegador le falta lo que la página necesita para sortear. Por favor, use uno más nuevo.",
     missing: "No se pudo cargar la encuesta.",
     closed: "Está cerrada y ya no acepta respuestas.",
-    broken: "Esta página se niega a hacer esta encuesta. La encuesta se contradice o podría revelar respuestas privadas. No se ha enviado nada.",
+    broken: "Esta página se niega a hacer esta encuesta. La encuesta se contradice o podría revelar respuestas privadas.",
+    stranger: "El servidor cargó con esta página algo que no es parte de ella y que podría leer lo que usted responde. Por eso la página no pregunta nada.",
+    held: "Otra página abrió esta, o la muestra dentro de sí, y podría leer lo que usted responde. Por favor, cierre ambas y abra esta dirección por separado:",
   },
 };

@@ -1,0 +1,50 @@
+"""``naysay verify``: whether a server serves what was published."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+import naysay
+from naysay.console import output
+from naysay.console.commands import takes
+
+__all__ = ["Options", "command"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which link is compared, and with which hash."""
+
+    url: Annotated[str, typer.Argument(metavar="URL", help="The link that respondents are sent.")]
+    hash: Annotated[
+        str | None, typer.Option(metavar="HASH", help="The survey's hash, from somebody who does not run the server.")
+    ] = None
+
+
+@takes(Options)
+def command(asked: Options) -> None:
+    """Compare what a server serves with what was published.
+
+    Compares the page, the pages on threats, the client's files and all headers, byte for byte, with the files of this
+    version of naysay. Ends with 0 if all is the same, and with 2 if anything differs. Without --hash it cannot tell
+    whether the survey is the one that was approved: compare the printed hash with the one that others publish. A server
+    can serve one person something else: so compare from several networks, on several days.
+
+    \b
+    Examples:
+      naysay verify https://survey.example.org/s/survey --hash 4f0c…
+    """
+    from naysay.collect.verify import verify
+
+    verdict = verify(asked.url, hash=asked.hash)
+    if verdict.differences:
+        output.complain(*verdict.differences)
+        raise typer.Exit(2)
+    same = f"{len(verdict.compared)} documents and their headers are those of naysay {naysay.__version__}"
+    output.say(f"{same}, byte for byte.")
+    if asked.hash is None:
+        output.say("Compare the hash of the survey with the one that others publish:")
+    output.say(f"hash: {verdict.hash}")

@@ -1,0 +1,164 @@
+"""Whether a server serves the page that was published: everything that it sends, compared with this version's files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from naysay.collect.client import FOLDER, Client
+from naysay.collect.server.documents import Catalog, Document, home, threats
+from naysay.collect.server.guard import ASSETS, DATA, SECURITY
+from naysay.collect.survey.published import Published, complaint
+from naysay.errors import DataError
+
+if TYPE_CHECKING:  # the extra `collect` is imported where it is used
+    import httpx2
+
+__all__ = ["Verdict", "verify"]
+
+_TRANSPORT = {
+    "accept-ranges", "age", "alt-svc", "connection", "content-encoding", "content-length", "date", "etag", "keep-alive",
+    "naysay-key", "server", "strict-transport-security", "transfer-encoding", "vary", "via",
+}  # fmt: skip
+"""Headers on which a page does not depend, as a server or a proxy sets them; any other one must be ours."""
+
+_ASKED = {"accept": "text/html,*/*;q=0.8", "accept-language": "en-US,en;q=0.5"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a server was found to serve.
+
+    Parameters
+    ----------
+    hash : str
+        SHA-256 of ``survey.json``, which must be the hash that somebody else holds.
+    compared : tuple of str
+        The addresses that were compared, all headers included.
+    differences : tuple of str
+        A sentence for each difference; none if the server serves what was published.
+    """
+
+    hash: str
+    compared: tuple[str, ...]
+    differences: tuple[str, ...]
+
+
+def verify(
+    url: str, *, hash: str | None = None, client: Client | None = None, transport: httpx2.BaseTransport | None = None
+) -> Verdict:
+    """A comparison of what a link serves with the files of this version of naysay, byte for byte.
+
+    The page is filled anew from the published files, for the survey that came. It is compared with what came, as are
+    the client's files, the pages on threats and the headers of each. The server is asked for nothing but what it gives
+    to every visitor; whether it gives the same to everybody, no single visitor can see.
+
+    Parameters
+    ----------
+    url : str
+        The link that respondents are sent.
+    hash : str, optional
+        The hash that the survey must have, from somebody who does not run the server.
+    client : Client, optional
+        The files that were published; by default those of this version.
+    transport : httpx2.BaseTransport, optional
+        In place of the network.
+
+    Raises
+    ------
+    DataError
+        There is no survey at the link, or the server cannot be reached.
+
+    Examples
+    --------
+    >>> from naysay.collect.app import create_app
+    >>> from naysay.collect.serving import background
+    >>> from naysay.questionnaire import sample
+    >>> with background(create_app([sample()])) as server:
+    ...     found = verify(f"{server}/s/sample", hash="0" * 64)
+    >>> len(found.compared), found.differences
+    (18, ('survey.json: the hash is ..., and should be 0000...',))
+    """
+    import httpx2
+
+    parts = urlsplit(url.strip())
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise DataError(f"a survey's link begins with http:// or https://; got {url!r}")
+    origin, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+    with httpx2.Client(headers=_ASKED, transport=transport, timeout=30.0) as connection:
+
+        def response(address: str) -> httpx2.Response:
+            try:
+                return connection.get(origin + address)
+            except (httpx2.TransportError, httpx2.InvalidURL) as error:
+                raise DataError(f"the server of {origin} cannot be reached ({type(error).__name__})") from None
+
+        survey = response(f"{path}/survey.json")
+        if survey.status_code != 200:
+            raise DataError(f"there is no open survey at {url} (the server says {survey.status_code})")
+        files = client or Client.of(FOLDER)
+        published = _published(survey.content, files)
+        expected = dict(_expected(published, path, files))
+        differences = list(_of_survey(published, hash))
+        for address, (document, headers) in expected.items():
+            found = survey if address.endswith("/survey.json") else response(address)
+            differences += (f"{address}: {each}" for each in _differences(document, headers, found))
+        return Verdict(published.hash, tuple(expected), tuple(differences))
+
+
+def _published(content: bytes, client: Client) -> Published:
+    """The survey that came, with the files that it should have."""
+    read = Published.read(content, client=client)
+    try:
+        invites = read.key is not None
+        wrong = complaint(read.form)
+    except (ValueError, TypeError, AttributeError, KeyError):
+        raise DataError("what stands at survey.json is no survey") from None
+    if wrong is not None:
+        raise DataError(f"the survey must not be answered: {wrong}")
+    return Published.read(content, client=client.serving(invites=invites))
+
+
+def _of_survey(published: Published, hash: str | None) -> Iterator[str]:
+    if hash is not None and published.hash != hash.strip().lower():
+        yield f"survey.json: the hash is {published.hash}, and should be {hash.strip().lower()}"
+    stated, files = published.form["client"], published.client.integrity
+    if changed := sorted(name for name in {*stated, *files} if stated.get(name) != files.get(name)):
+        named = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
+        told = f"survey.json: it names other files than this version of naysay has ({named})"
+        yield f"{told}; if it was opened with another version, compare with that one"
+
+
+def _expected(
+    published: Published, path: str, files: Client
+) -> Iterator[tuple[str, tuple[Document, Mapping[str, str]]]]:
+    """Each address with the document that should be there, and the headers of its kind."""
+    catalog = Catalog([published], store=None, client=published.client)
+    served = catalog.surveys[published.name]
+    yield path, (served.page, SECURITY)
+    yield f"{path}/survey.json", (served.json, DATA)
+    folder = published.client.hash
+    for name, document in catalog.clients[folder].items():
+        yield f"/client/{folder}/{name}", (document, ASSETS)
+    for language, document in threats(files).items():
+        yield f"/threats?lang={language}", (document, SECURITY)
+    yield "/", (home(files), SECURITY)
+
+
+def _differences(document: Document, headers: Mapping[str, str], found: httpx2.Response) -> Iterator[str]:
+    if found.status_code != 200:
+        yield f"the server says {found.status_code}"
+        return
+    if found.content != document.content:
+        pairs = zip(found.content, document.content, strict=False)
+        place = next((at for at, (one, other) in enumerate(pairs) if one != other), None)
+        at = min(len(found.content), len(document.content)) if place is None else place
+        told = hashlib.sha256(found.content).hexdigest()[:16]
+        yield f"it differs from byte {at} on: {found.content[at : at + 60]!r} ({len(found.content)} bytes, {told}…)"
+    ours = {**headers, **document.headers, "content-type": document.type}
+    for name in sorted(ours.keys() | found.headers.keys()):
+        if name not in _TRANSPORT and ours.get(name) != (value := ", ".join(found.headers.get_list(name)) or None):
+            yield f"the header {name} is {value!r}, and should be {ours.get(name)!r}"

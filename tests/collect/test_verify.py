@@ -1,0 +1,97 @@
+"""What is published can be compared with what is served: whatever is changed is found."""
+
+import pytest
+
+from naysay.cli import main
+from naysay.collect import Published
+from naysay.collect.app import create_app
+from naysay.collect.serving import background
+from naysay.collect.verify import verify
+from naysay.questionnaire import sample
+
+
+def changing(path, change=None, header=None):
+    """The genuine application, with another body at a path, or another header."""
+    app = create_app([sample()])
+
+    async def lying(scope, receive, send):
+        if scope["type"] != "http" or not scope["path"].startswith(path):
+            await app(scope, receive, send)
+            return
+        plain = [each for each in scope["headers"] if each[0] != b"accept-encoding"]
+        said = []
+
+        async def keep(message):
+            said.append(message)
+
+        await app({**scope, "headers": plain}, receive, keep)
+        body = b"".join(message.get("body", b"") for message in said[1:])
+        headers = [each for each in said[0]["headers"] if each[0] != b"content-length"]
+        if header is not None:
+            headers = [each for each in headers if each[0] != header[0]] + [header] * (header[1] is not None)
+        await send({**said[0], "headers": headers})
+        await send({"type": "http.response.body", "body": change(body) if change else body})
+
+    return lying
+
+
+@pytest.fixture(scope="module")
+def approved():
+    return Published.of(sample(), preview=True).hash
+
+
+def test_a_genuine_server_differs_in_nothing(approved, capsys):
+    with background(create_app([sample()])) as server:
+        verdict = verify(f"{server}/s/sample#invitation", hash=approved.upper())
+        assert (verdict.hash, verdict.differences) == (approved, ())
+        assert {"/s/sample", "/s/sample/survey.json", "/threats?lang=ar", "/"} <= set(verdict.compared)
+        assert main(["verify", f"{server}/s/sample", "--hash", approved]) == 0
+        assert "byte for byte" in capsys.readouterr().out
+        assert main(["verify", f"{server}/s/sample"]) == 0
+        assert "Compare the hash of the survey with the one that others publish" in capsys.readouterr().out
+
+
+SCRIPT = b"<script>fetch('/x')</script>"
+CHANGES = {
+    "an inline script": ("/s/sample", lambda body: body.replace(b"<noscript>", SCRIPT + b"<noscript>"), None),
+    "one byte of code": ("/s/sample", lambda body: body.replace(b"closed", b"open"), None),
+    "the page's policy": ("/s/sample", lambda body: body.replace(b"img-src data:", b"img-src *"), None),
+    "a page on threats": ("/threats", lambda body: body + SCRIPT, None),
+    "a language": ("/client/", lambda body: body + b"\n", None),
+    "the first page": ("/", lambda body: body + b" ", None),
+    "a style sheet by header": ("/s/sample", None, (b"link", b"</x.css>; rel=stylesheet")),
+    "a cookie": ("/s/sample", None, (b"set-cookie", b"a=b")),
+    "speculation rules": ("/s/sample", None, (b"speculation-rules", b'"/rules.json"')),
+    "a header less": ("/s/sample", None, (b"x-frame-options", None)),
+    "another type": ("/client/", None, (b"content-type", b"text/plain")),
+}
+
+
+@pytest.mark.parametrize("changed", CHANGES)
+def test_whatever_is_changed_is_said_and_ends_with_2(changed, approved, capsys):
+    path, change, header = CHANGES[changed]
+    with background(changing(path, change, header)) as server:
+        assert main(["verify", f"{server}/s/sample", "--hash", approved]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("naysay: ")
+    name = (header or (b"it differs from byte",))[0].decode()
+    assert name in said
+
+
+def test_another_survey_or_another_version_is_said(approved, capsys):
+    with background(create_app([sample()])) as server:
+        assert main(["verify", f"{server}/s/sample", "--hash", "0" * 64]) == 2
+        assert f"the hash is {approved}, and should be {'0' * 64}" in capsys.readouterr().err
+        newer = Published.of(sample()).client
+        newer = type(newer)({**newer.files, "style.css": b"p {}"})
+        told = verify(f"{server}/s/sample", client=newer).differences
+        assert any("it names other files than this version of naysay has (style.css)" in each for each in told)
+
+
+def test_where_there_is_no_survey_it_is_said(capsys):
+    with background(create_app([sample()])) as server:
+        assert main(["verify", f"{server}/s/none"]) == 2
+        assert "there is no open survey" in capsys.readouterr().err
+    assert main(["verify", "survey.example.org"]) == 2
+    assert main(["verify", "http://127.0.0.1:9/s/sample"]) == 2
+    assert "cannot be reached" in capsys.readouterr().err
