@@ -97,6 +97,21 @@ def test_the_page_on_threats_offends_neither(respond, served, language):
     assert offences(respondent.page, OF_LOOKS) == []
 
 
+@pytest.mark.parametrize("locale", ["en-US", "de-DE", "es-ES", "ar"])
+def test_threats_are_told_inside_the_page_and_loaded_from_files_of_the_survey(respond, served, locale):
+    respondent = respond("private", locale=locale, **SMALL_PHONE).open()
+    page = respondent.page
+    page.locator("footer .threats").click()
+    page.locator("dialog[open] dd").first.wait_for()
+    assert page.locator("dialog dt").count() == 20
+    assert offences(page) == []
+    assert misfits(page) == []
+    asked = [request.url.removeprefix(served.address) for request in respondent.requests]
+    assert [url.split("/")[1] for url in asked] == ["s", "s", "client", "client"]
+    page.locator("dialog .main").click()
+    assert page.locator("dialog[open]").count() == 0
+
+
 def test_a_page_that_offends_is_found(respond):
     respondent = respond().open()
     respondent.page.evaluate("document.body.append(document.createElement('button'))")

@@ -115,7 +115,7 @@ def test_a_question_named_twice_is_refused_before_anything_is_asked(respond, lia
     liar.tell(lambda form: form["questionnaire"]["items"].append(grid))
     respondent = respond("private", on=liar, locale=locale).open()
     assert respondent.page.locator("[role=alert]").text_content().startswith(REFUSED[locale])
-    assert not respondent.page.locator("input, .main").count()
+    assert not respondent.page.locator("input, .welcome, .step").count()
     assert "smoking" not in json.dumps(respondent.stored())
     assert [request.method for request in respondent.requests].count("POST") == 0
 
