@@ -236,7 +236,8 @@ def test_an_attack_takes_several_sets_of_keys_and_names_only_columns_that_there_
     capsys.readouterr()
     assert main([*words, "--keys", "sex,region", "--keys", "sex,hours", "--format", "json"]) == 0
     shares = [
-        next(iter(each.values()))["attacks"][0]["right_of_all"]["share"] for each in json.loads(capsys.readouterr().out)["sets"]
+        next(iter(each.values()))["attacks"][0]["right_of_all"]["share"]
+        for each in json.loads(capsys.readouterr().out)["sets"]
     ]
     assert len(shares) == 2 and shares[0] < shares[1]
     assert main([*words, "--keys", "zip"]) == 2

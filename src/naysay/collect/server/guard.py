@@ -7,7 +7,7 @@ import hashlib
 import logging
 import re
 import traceback
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 from starlette.requests import ClientDisconnect
@@ -90,7 +90,7 @@ def _hashes(page: bytes) -> dict[str, list[str]]:
     return found
 
 
-def _policy(own: Mapping[str, str], *, only: Container[str] = _DIRECTIVES) -> str:
+def _policy(own: dict[str, str], *, only: Container[str] = _DIRECTIVES) -> str:
     return "; ".join(f"{name} {value}" for name, value in (_DIRECTIVES | own).items() if name in only)
 
 
