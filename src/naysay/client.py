@@ -140,8 +140,11 @@ def position(design: Node, truth: Any, source: Bytes) -> int:
     if design.get("named"):
         return int.from_bytes(hashlib.sha256(unicodedata.normalize("NFC", truth).encode()).digest()[:6], "big")
     known = categories(design)
-    place = known.index(truth) if truth in known else None
-    if place is None or isinstance(truth, bool) != isinstance(known[place], bool):  # True is no 1
+    try:
+        place = known.index(truth)
+    except ValueError:
+        place = -1
+    if place < 0 or isinstance(truth, bool) != isinstance(known[place], bool):  # True is no 1
         raise ValueError(f"{truth!r} is no category; there are {', '.join(map(repr, known[:12]))}")
     return place
 
@@ -250,15 +253,21 @@ def weighted_subset(design: Node, truth: int, source: Bytes) -> list[int]:
 def subset_selection(design: Node, truth: int, source: Bytes) -> list[int]:
     """The rule of this name."""
     t, k, a, b = len(domain(design)), design["size"], design["inside"], design["outside"]
-    u, candidates = source.integer(a * k + b * (t - k)), []
-    for j in range(t - 1 - k, t - 1):
-        v = source.integer(j + 1)
-        candidates.append(j if v in candidates else v)
-    names = [c if c < truth else c + 1 for c in candidates]
+    u = source.integer(a * k + b * (t - k))
+    names = [c if c < truth else c + 1 for c in candidates(t - 1, k, source)]
     d = source.integer(k)
     if u < a * k:
         names[d] = truth
     return sorted(names)
+
+
+def candidates(t: int, k: int, source: Bytes) -> list[int]:
+    """A set of k of t categories, in the order in which they were drawn (Floyd)."""
+    chosen: dict[int, None] = {}
+    for j in range(t - k, t):
+        v = source.integer(j + 1)
+        chosen[j if v in chosen else v] = None
+    return list(chosen)
 
 
 def affine(design: Node, truth: int, source: Bytes) -> int:
@@ -269,8 +278,8 @@ def affine(design: Node, truth: int, source: Bytes) -> int:
 
 def powers(design: Node) -> list[int]:
     """1, g, ..., g^(m-1) of an affine design; their sum is the number of hashes."""
-    found = [1]
-    while found[-1] * design["base"] < (2**48 if design["named"] else len(domain(design))):
+    found, last = [1], 2**48 if design["named"] else len(domain(design))
+    while found[-1] * design["base"] < last:
         found.append(found[-1] * design["base"])
     return found
 
@@ -278,10 +287,15 @@ def powers(design: Node) -> list[int]:
 def hashed(design: Node, s: int, truth: int) -> int:
     """The value h of hash number s."""
     g: int = design["base"]
-    every = powers(design)
-    lead = max(power for power in every if (power - 1) // (g - 1) <= s)
-    alpha = lead + s - (lead - 1) // (g - 1)
-    return sum((alpha // power) * (truth // power % g) for power in every) % g
+    lead = 1
+    while (lead * g - 1) // (g - 1) <= s:
+        lead *= g
+    alpha, total = lead + s - (lead - 1) // (g - 1), 0
+    while alpha:
+        alpha, digit = divmod(alpha, g)
+        truth, own = divmod(truth, g)
+        total += digit * own
+    return total % g
 
 
 def told(design: Node, s: int, h: int, source: Bytes) -> int:
@@ -325,7 +339,7 @@ def unary(design: Node, truth: int, source: Bytes) -> list[int]:
 def domain(design: Node) -> Sequence[Any]:
     """The categories that a node lists, or the numbers of a domain that it only counts."""
     listed = design["categories"]
-    return list(range(listed["size"])) if isinstance(listed, dict) else listed
+    return range(listed["size"]) if isinstance(listed, dict) else listed
 
 
 def mixture(design: Node, truth: int, source: Bytes) -> Any:
@@ -352,11 +366,8 @@ def redrawn(design: Node, memo: Any, source: Bytes) -> Any:
         return [place for place, (u, v) in enumerate(bits) if (place in memo if u < keep else v == 1)]
     stays = source.integer(whole) < keep
     if first["kind"] == "subset_selection":
-        t, candidates = len(domain(first)), []
-        for j in range(t - first["size"], t):
-            v = source.integer(j + 1)
-            candidates.append(j if v in candidates else v)
-        return memo if stays else sorted(candidates)
+        other = candidates(len(domain(first)), first["size"], source)
+        return memo if stays else sorted(other)
     g: int = first.get("base") or len(categories(first))
     v = source.integer(g)
     return memo if stays else memo // g * g + v  # a label is below g

@@ -93,6 +93,16 @@ def test_devices_draw_their_group_and_report_the_beginning_of_a_value(case):
         assert own.position == other.position == vector["read"]
 
 
+def test_one_answer_of_an_affine_design_needs_no_list_of_all_categories():
+    """One draw of 10,000 categories took 2.6 ms; of 10^12 it ran out of memory."""
+    node = json.loads(designs.affine(10_000, epsilon=1).to_json())
+    node["design"]["categories"] = {"size": 10**12}
+    g, m = node["design"]["base"], 1
+    while g**m < 10**12:
+        m += 1
+    assert {0 <= int(draw(node, 10**12 - 1 - place)) < g * (g**m - 1) // (g - 1) for place in range(200)} == {True}
+
+
 def test_the_client_of_one_file_needs_neither_numpy_nor_naysay(tmp_path):
     shutil.copy(client.__file__, tmp_path / "client.py")
     told = "import sys; sys.modules['numpy'] = None; import client; print(client.draw(sys.stdin.read(), 'b'))"

@@ -168,3 +168,9 @@ def test_the_types_declare_what_the_module_exports():
         r"^export (?:async )?(?:const|function) (\w+)", (FOLDER / "randomize.js").read_text(), re.MULTILINE
     )
     assert declared == set(exported)
+
+
+def test_one_answer_of_an_affine_design_needs_no_list_of_all_categories_in_javascript(node):
+    form = json.loads(designs.affine(10_000, epsilon=1).to_json())["design"] | {"categories": {"size": 10**12}}
+    asked = {"design": form, "truth": 10**12 - 1, "size": 50}
+    assert sum(node("vectors.mjs", "counts", "randomize.js", asked).values()) == 50

@@ -44,11 +44,18 @@ export function categories(design) {
 
 /** The response, as text, of a person whose true category is `truth`. */
 export function draw(design, truth, source = system) {
-  const key = JSON.stringify(truth);
-  const known = design.named && Number.isInteger(truth) && 0 <= truth && truth < NAMES;
-  const place = known ? truth : categories(design).findIndex((category) => JSON.stringify(category) === key);
-  if (place < 0) throw new RangeError(`${key} is not a category`);
+  const place = placeOf(design, truth);
+  if (place < 0) throw new RangeError(`${JSON.stringify(truth)} is not a category`);
   return text(design, DRAW[design.kind](design, place, source));
+}
+
+/** The number of a true category, without a list of those that are only counted; below 0 where there is none. */
+function placeOf(design, truth) {
+  const counted = design.named ? NAMES : design.categories?.size;
+  if (counted && Number.isInteger(truth) && 0 <= truth && truth < counted) return truth;
+  if (typeof truth !== "object") return categories(design).indexOf(truth);
+  const key = JSON.stringify(truth);
+  return categories(design).findIndex((category) => JSON.stringify(category) === key);
 }
 
 /** The categories that a response, as text, leaves possible, in order. */
@@ -97,7 +104,7 @@ const DRAW = {
     });
   },
   subset_selection({ size, inside, outside, ...design }, truth, source) {
-    const t = categories(design).length;
+    const t = sizeOf(design);
     const [k, a, b] = [BigInt(size), BigInt(inside), BigInt(outside)];
     const u = below(a * k + b * (BigInt(t) - k), source);
     const drawn = new Set(); // keeps the order in which candidates were drawn
@@ -216,9 +223,12 @@ export const chances = (design) => CHANCES[design.kind](design);
 
 const NAMES = 2 ** 48;
 
+/** How many categories a design lists, or counts. */
+const sizeOf = ({ categories: { size, length } }) => size ?? length;
+
 /** The least number of digits, in the base of an affine design, in which all categories differ. */
 export function digitsOf(design) {
-  const [g, domain] = [BigInt(design.base), BigInt(design.named ? NAMES : categories(design).length)];
+  const [g, domain] = [BigInt(design.base), BigInt(design.named ? NAMES : sizeOf(design))];
   let digits = 1n;
   while (g ** digits < domain) digits++;
   return digits;
