@@ -94,10 +94,11 @@ def channel(design: str | Node, part: Any = None) -> Node:
     except (ValueError, RecursionError):
         whole = None
     told = whole if isinstance(whole, Mapping) else {}
-    node: Node = told.get("design", {})
-    known_kind = isinstance(node, Mapping) and node.get("kind") in (*RULES, *(kind for kind, *_ in SEVERAL))
+    within: Any = told.get("design")
+    known_kind = isinstance(within, Mapping) and within.get("kind") in (*RULES, *(kind for kind, *_ in SEVERAL))
     if told.get("naysay") != "design" or told.get("version") != 1 or told.get("version") is True or not known_kind:
         raise ValueError(f"this is no design of version 1; make one with design.to_json() (got {str(design)[:60]!r})")
+    node: Node = within
     for kind, parts, name in SEVERAL:
         if node["kind"] == kind:
             known = {each[name]: each["design"] for each in node[parts]}
